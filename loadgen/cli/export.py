@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.export import ExportSettings
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from loadgen.sessions.exporting.bundle import Bundle
+    from loadgen.sessions.exporting.exported import Exported
 
 
 def export(settings: ExportSettings) -> None:
-    """Write a run in files that other programs read.
-
-    [bold]--samples[/bold] writes the results per sample as JSON lines, CSV or Parquet (docs/export.md).
+    """Write a run in files that other programs read, one format per command (docs/export.md).
 
     [bold]--mlperf-endpoints[/bold] writes a run, or the points of a sweep, as MLPerf's submission checkers
     read them. Only files of an earlier export are overwritten, unless [bold]--force[/bold] is given. What
@@ -30,32 +28,29 @@ def export(settings: ExportSettings) -> None:
 
     loadgen export RUN --samples results.jsonl
 
+    loadgen export RUN --perfetto run.pftrace
+
     loadgen export RUN --mlperf-endpoints closed/us/results/box/llama3.1-8b/Server --audit AUDIT
 
     loadgen export SWEEP --mlperf-endpoints submission --about system.yaml --tokenizer org/model
     """
-    from loadgen.sessions.exporting.options import require_of_mlperf, require_of_samples
-    from loadgen.sessions.series.series import is_series
+    from loadgen.sessions.exporting.formats import MLPERF, chosen, write
 
-    of_series = is_series(settings.run)
-    if settings.samples is not None:
-        require_of_samples(settings, of_series=of_series)
-        from loadgen.sessions.exporting.samples import write_samples
-
-        count = write_samples(settings, settings.samples)
-        _say(settings.samples, count, as_json=settings.json)
-    elif settings.mlperf_endpoints is not None:
-        require_of_mlperf(settings)
-        _export_mlperf(settings, settings.mlperf_endpoints, of_series=of_series)
+    name = chosen(settings)
+    if name == MLPERF:
+        _export_mlperf(settings)
     else:
-        raise UsageError("Nothing to export. Use --samples FILE or --mlperf-endpoints FOLDER")
+        _say(write(settings, name), as_json=settings.json)
 
 
-def _export_mlperf(settings: ExportSettings, folder: Path, *, of_series: bool) -> None:
+def _export_mlperf(settings: ExportSettings) -> None:
     from loadgen.sessions.exporting.bundle import lay
     from loadgen.sessions.exporting.options import require_meant
+    from loadgen.sessions.series.series import is_series
     from loadgen.sessions.settings.tokenizer import load
 
+    folder, of_series = settings.mlperf_endpoints, is_series(settings.run)
+    assert folder is not None  # noqa: S101 (the format that was chosen)
     require_meant(settings, of_series=of_series)
     tokenizer = load(settings.tokenizer)
     if of_series:
@@ -91,13 +86,13 @@ def _tell(folder: Path, bundle: Bundle, *, as_json: bool) -> None:
             print("\n".join(f"- {printable(line)}" for line in lines))
 
 
-def _say(file: Path, count: int, *, as_json: bool) -> None:
+def _say(exported: Exported, *, as_json: bool) -> None:
     from loadgen.sessions.errors import printable
     from reporter.render.figures import counted
 
     if as_json:
         import orjson
 
-        sys.stdout.write(orjson.dumps({"file": str(file), "rows": count}).decode() + "\n")
+        sys.stdout.write(orjson.dumps(exported.to_dict()).decode() + "\n")
     else:
-        print(f"{counted(count, 'request')} written to {printable(str(file))}")
+        print(f"{counted(exported.rows, 'request')} written to {printable(exported.target)}")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from typing import TYPE_CHECKING
+from contextlib import contextmanager, suppress
+from typing import IO, TYPE_CHECKING
 from uuid import uuid4
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -18,13 +19,24 @@ def write_whole(path: Path, content: bytes) -> None:
     Raises:
         OSError: It cannot be written.
     """
+    with writing_whole(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def writing_whole(path: Path) -> Iterator[IO[bytes]]:
+    """Write a file piece by piece: it takes the place of the old one when the block ends without an error.
+
+    Raises:
+        OSError: It cannot be written.
+    """
     # A unique name: a killed process with the same id may have left a temporary file.
     unfinished = path.with_name(f".{uuid4().hex}.tmp")
     try:
         with unfinished.open("xb") as file:
-            file.write(content)
+            yield file
         unfinished.replace(path)
-    except OSError:
+    except BaseException:
         with suppress(OSError):
             unfinished.unlink(missing_ok=True)
         raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +45,7 @@ def test_the_results_of_a_run(made_run: Path, tmp_path: Path, capsys: pytest.Cap
     ("given", "message"),
     [
         ({}, "Nothing to export"),
-        ({"samples": "s.csv", "ruleset": "chat"}, "--ruleset cannot be combined with --samples"),
+        ({"samples": "s.csv", "ruleset": "chat"}, "--ruleset applies only to --mlperf-endpoints FOLDER"),
         ({"samples": "none/s.csv"}, "there is no folder"),
         ({"mlperf_endpoints": "out", "raw": True}, "--raw applies only to --samples"),
         ({"mlperf_endpoints": "out", "texts": False}, "--no-texts applies only to --samples"),
@@ -108,3 +109,21 @@ class Notes(Observer):
         """Keep a note."""
         del apart
         self.said.append(text)
+
+
+def test_a_trace_of_a_run(made_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whole packets, the same content compressed, and never over another file."""
+    plain, packed = tmp_path / "run.pftrace", tmp_path / "run.pftrace.gz"
+    for file in (plain, packed):
+        export(ExportSettings(run=made_run, perfetto=file))
+        assert f"10 requests written to {file}" in capsys.readouterr().out
+    assert gzip.decompress(packed.read_bytes()) == plain.read_bytes()
+    with pytest.raises(UsageError, match="the file exists"):
+        export(ExportSettings(run=made_run, perfetto=plain))
+    with pytest.raises(UsageError, match="is a folder; name a file"):
+        export(ExportSettings(run=made_run, perfetto=tmp_path))
+    with pytest.raises(UsageError, match="one format per command"):
+        export(ExportSettings(run=made_run, perfetto=plain, samples=packed))
+    with pytest.raises(UsageError, match="--no-texts applies only to --samples FILE"):
+        export(ExportSettings(run=made_run, perfetto=plain, texts=False))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run.pftrace", "run.pftrace.gz"]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loadgen.sessions.errors import SetupError, UsageError
+from loadgen.sessions.errors import SetupError
+from loadgen.sessions.exporting.exported import Exported
+from loadgen.sessions.exporting.target_file import require_writable
 from loadgen.sessions.observer import SILENT
 
 if TYPE_CHECKING:
@@ -17,11 +19,8 @@ if TYPE_CHECKING:
     from reporter.tokens import Tokenizer
 
 
-def write_samples(settings: ExportSettings, file: Path) -> int:
+def write_samples(settings: ExportSettings, file: Path) -> Exported:
     """Write the results, by the definitions of the rules that the run was started with.
-
-    Returns:
-        The number of rows.
 
     Raises:
         UsageError: The file exists, or its folder does not.
@@ -34,17 +33,15 @@ def write_samples(settings: ExportSettings, file: Path) -> int:
     from reporter.sample_results import ResultOptions, require_format
 
     require_format(file)
-    if file.exists() and not settings.force:
-        raise UsageError(f"--samples {file}: the file exists; choose another name, or --force")
-    if not file.parent.is_dir():
-        raise UsageError(f"--samples {file}: there is no folder {file.parent}")
+    require_writable("--samples", file, force=settings.force)
     options = ResultOptions(
         texts=settings.texts,
         raw=settings.raw,
         scoring_pass=settings.scoring_pass,
         prices=load_prices(settings.prices),
     )
-    return _written(settings.run, file, options, load_tokenizer(settings.tokenizer))
+    count = _written(settings.run, file, options, load_tokenizer(settings.tokenizer))
+    return Exported("file", str(file), count)
 
 
 def lay_samples(

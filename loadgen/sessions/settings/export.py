@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Argument, Option
 from loadgen.sessions.settings.prices import Prices
 from loadgen.sessions.settings.tokenizer import Tokenizer
+
+FORMATS: Final = "Formats (one per command)"
+OF_SAMPLES: Final = "With --samples"
+OF_MLPERF: Final = "With --mlperf-endpoints"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -20,6 +24,7 @@ class ExportSettings:
         Path,
         Argument(help="The run's folder, or its events.db; or the folder of a sweep.", show_default=False),
     ]
+
     samples: Annotated[
         Path | None,
         Option(
@@ -27,24 +32,17 @@ class ExportSettings:
             help="Write the results per sample, one row per request: texts, latencies, tokens, scores, cost. "
             "The file's ending is the format: .jsonl, .csv or .parquet.",
             show_default=False,
+            panel=FORMATS,
         ),
     ] = None
-    texts: Annotated[
-        bool,
-        Option("--texts/--no-texts", help="With --samples: prompts, outputs and references as well."),
-    ] = True
-    raw: Annotated[
-        bool,
+    perfetto: Annotated[
+        Path | None,
         Option(
-            "--raw",
-            help="With --samples FILE.csv: keep texts that a spreadsheet would take for formulas.",
-        ),
-    ] = False
-    prices: Prices = None
-    scoring_pass: Annotated[
-        int | None,
-        Option(
-            "--pass", metavar="N", help="With --samples: the scores of that scoring pass, not the last one."
+            metavar="FILE",
+            help="Write a trace for ui.perfetto.dev: a track per stream, prefill, decode, every chunk; "
+            "counters. Compressed if FILE ends in .gz.",
+            show_default=False,
+            panel=FORMATS,
         ),
     ] = None
     mlperf_endpoints: Annotated[
@@ -54,8 +52,37 @@ class ExportSettings:
             help="Write the files that MLPerf's submission checkers read for mlcommons/endpoints: of a run "
             "the folder of its scenario, of a sweep the points of its curve.",
             show_default=False,
+            panel=FORMATS,
         ),
     ] = None
+
+    texts: Annotated[
+        bool,
+        Option(
+            "--texts/--no-texts",
+            help="Write prompts, outputs and references as well.",
+            panel=OF_SAMPLES,
+        ),
+    ] = True
+    raw: Annotated[
+        bool,
+        Option(
+            "--raw",
+            help="CSV: keep texts that a spreadsheet would take for formulas.",
+            panel=OF_SAMPLES,
+        ),
+    ] = False
+    prices: Prices = None
+    scoring_pass: Annotated[
+        int | None,
+        Option(
+            "--pass",
+            metavar="N",
+            help="The scores of that scoring pass, not the last one.",
+            panel=OF_SAMPLES,
+        ),
+    ] = None
+
     ruleset: Annotated[
         str | None,
         Option(
@@ -63,20 +90,21 @@ class ExportSettings:
             help="The ruleset whose definitions are used. Default: mlperf-inference@v6.1; of a sweep "
             "mlperf-endpoints@v1.0.",
             show_default=False,
+            panel=OF_MLPERF,
         ),
     ] = None
-    tokenizer: Tokenizer = None
     accuracy: Annotated[
         Path | None,
         Option(
             metavar="RUN|FILE",
             help="The run that was scored, or a JSON file of scores; of a sweep, a JSON file with the scores "
             "of single points.",
+            panel=OF_MLPERF,
         ),
     ] = None
     audit: Annotated[
         Path | None,
-        Option(metavar="FOLDER", help="The result of loadgen audit output-caching."),
+        Option(metavar="FOLDER", help="The result of loadgen audit output-caching.", panel=OF_MLPERF),
     ] = None
     about: Annotated[
         Path | None,
@@ -84,7 +112,10 @@ class ExportSettings:
             metavar="FILE",
             help="Of a sweep: a YAML or JSON file with what only the submitter knows: system, system_desc, "
             "system_power, point, points.",
+            panel=OF_MLPERF,
         ),
     ] = None
+
+    tokenizer: Tokenizer = None
     force: Annotated[bool, Option("--force", help="Overwrite the file, or any files in the folder.")] = False
     json: Json = False

@@ -1,0 +1,28 @@
+"""What an export has written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping  # noqa: TC003 (a field's type)
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What an export has written.
+
+    Attributes:
+        place: What it was written to: `file`, `folder` or `url`.
+        target: Its name.
+        rows: How many requests it is about.
+        details: What else a program wants to know, by name.
+    """
+
+    place: str
+    target: str
+    rows: int
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for `--json`."""
+        return {self.place: self.target, "rows": self.rows, **self.details}

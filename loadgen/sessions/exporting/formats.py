@@ -1,0 +1,104 @@
+"""The formats of `loadgen export`: by the option that names the target, what writes it and what it takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.sessions.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from loadgen.sessions.exporting.exported import Exported
+    from loadgen.sessions.settings.export import ExportSettings
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFormat:
+    """One format.
+
+    Attributes:
+        target: What the option names, as in its help.
+        write: Writes it; the target is the option's value.
+        takes: The further options that it takes, by their fields.
+    """
+
+    target: str
+    write: Callable[[ExportSettings, Any], Exported]
+    takes: frozenset[str]
+
+
+def _samples(settings: ExportSettings, target: Any) -> Exported:
+    from loadgen.sessions.exporting.samples import write_samples
+
+    return write_samples(settings, target)
+
+
+def _perfetto(settings: ExportSettings, target: Any) -> Exported:
+    from loadgen.sessions.exporting.perfetto import write_trace
+
+    return write_trace(settings, target)
+
+
+RUN_FORMATS: Final[Mapping[str, ExportFormat]] = {
+    "samples": ExportFormat(
+        "FILE", _samples, frozenset({"texts", "raw", "prices", "scoring_pass", "tokenizer"})
+    ),
+    "perfetto": ExportFormat("FILE", _perfetto, frozenset({"tokenizer"})),
+}
+"""The formats of a single run, by the field of the option that names the target."""
+
+MLPERF: Final = "mlperf_endpoints"
+_MLPERF_TAKES: Final = frozenset({"ruleset", "accuracy", "audit", "about", "tokenizer"})
+
+_TAKES: Final[Mapping[str, frozenset[str]]] = {
+    **{name: form.takes for name, form in RUN_FORMATS.items()},
+    MLPERF: _MLPERF_TAKES,
+}
+_TARGETS: Final = {**{name: form.target for name, form in RUN_FORMATS.items()}, MLPERF: "FOLDER"}
+_ALWAYS: Final = frozenset({"run", "force", "json"})
+_FLAGS: Final[Mapping[str, str]] = {"texts": "--no-texts", "scoring_pass": "--pass"}
+"""How an option is written whose field has another name."""
+
+
+def chosen(settings: ExportSettings) -> str:
+    """The format that is wanted, as the field of its option.
+
+    Raises:
+        UsageError: None is, or several are, or an option applies only to another one.
+    """
+    wanted = [name for name in _TAKES if getattr(settings, name) is not None]
+    if not wanted:
+        targets = [f"{flag(name)} {target}" for name, target in _TARGETS.items()]
+        raise UsageError(f"Nothing to export. Use {', '.join(targets[:-1])} or {targets[-1]}")
+    if len(wanted) > 1:
+        raise UsageError(f"{flag(wanted[0])} and {flag(wanted[1])}: one format per command; leave one out")
+    for field in fields(settings):
+        name = field.name
+        if name in _TAKES or name in _ALWAYS or name in _TAKES[wanted[0]]:
+            continue
+        if getattr(settings, name) != field.default:
+            takers = [f"{flag(other)} {_TARGETS[other]}" for other, takes in _TAKES.items() if name in takes]
+            raise UsageError(f"{flag(name)} applies only to {' and '.join(takers)}: leave it out")
+    return wanted[0]
+
+
+def write(settings: ExportSettings, name: str) -> Exported:
+    """Write a run in a format of `RUN_FORMATS`.
+
+    Raises:
+        UsageError: The run is a series, or the target cannot be written.
+        SetupError: The target cannot be written.
+        LogError: The run cannot be read.
+    """
+    from loadgen.sessions.series.series import is_series
+
+    if is_series(settings.run):
+        raise UsageError(f"{flag(name)}: {settings.run} is a series of runs; export each of its runs")
+    return RUN_FORMATS[name].write(settings, getattr(settings, name))
+
+
+def flag(name: str) -> str:
+    """How the option of a field is written."""
+    return _FLAGS.get(name, f"--{name.replace('_', '-')}")

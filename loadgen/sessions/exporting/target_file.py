@@ -1,0 +1,46 @@
+"""The file that an export writes: never over another one, and whole or not at all."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING
+
+from loadgen.sessions.errors import SetupError, UsageError
+from loadgen.sessions.whole_file import writing_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+def require_writable(option: str, file: Path, *, force: bool) -> None:
+    """Make sure that a file can be written.
+
+    Args:
+        option: The option that names it, for messages.
+        file: The file.
+        force: Whether an existing one is overwritten.
+
+    Raises:
+        UsageError: It exists, is a folder, or its folder does not exist.
+    """
+    if file.is_dir():
+        raise UsageError(f"{option} {file}: is a folder; name a file")
+    if file.exists() and not force:
+        raise UsageError(f"{option} {file}: the file exists; choose another name, or --force")
+    if not file.parent.is_dir():
+        raise UsageError(f"{option} {file}: there is no folder {file.parent}")
+
+
+@contextmanager
+def writing(file: Path) -> Iterator[IO[bytes]]:
+    """Write a file piece by piece; it appears when the block ends without an error.
+
+    Raises:
+        SetupError: It cannot be written.
+    """
+    try:
+        with writing_whole(file) as unfinished:
+            yield unfinished
+    except OSError as error:
+        raise SetupError(f"{file} cannot be written ({error.strerror})") from error

@@ -1,0 +1,186 @@
+"""A run as a Perfetto trace: a track per stream, with prefill, decode and every chunk; and counters.
+
+Protobuf, not the JSON of Chrome: a chunk takes 23 bytes instead of 60, and times stay whole nanoseconds. The
+trace is made piece by piece, so that a long run takes no more memory than a short one.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, Final
+
+from reporter.export.lanes import Lanes
+from reporter.export.perfetto_packets import TracePackets
+from reporter.kinds import document, members
+from reporter.log.database import streamed_figures
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from reporter.export.perfetto_packets import Value
+    from reporter.log.database import OpenLog
+
+TABLES: Final = ("events",)
+"""What has to be loaded of a log first, if it has retries."""
+
+MEASURED: Final = "measured"
+"""The category of the slices of completed, measured requests: those that a report is about."""
+
+_AT_ONCE: Final = 256
+_UNITS: Final[Mapping[str, str]] = {"_ms": "ms", "_bytes": "bytes", "_share": "", "_pct": "%", "_watts": "W"}
+_ARGUMENTS: Final = (
+    *("sample_uuid", "prompt_id", "conversation_id", "turn", "tags", "status", "error", "error_message"),
+    *("http_status", "ttft_ms", "tpot_ms", "latency_ms", "input_tokens", "output_tokens", "finish_reason"),
+    *("attempts",),
+)
+
+
+def trace(log: OpenLog) -> Iterator[bytes]:
+    """Make a trace of a run, for a file or a compressor.
+
+    Args:
+        log: An opened log.
+
+    Yields:
+        Pieces of the file: whole packets.
+    """
+    packets = TracePackets()
+    ((started_ns, wall_ns),) = log.execute("SELECT started_at_ns, started_wall_ns FROM session").fetchall()
+    yield packets.start(started_ns, wall_ns)
+    yield from _of_the_run(log, packets)
+    yield from _telemetry(log, packets)
+    yield from _requests(log, packets)
+
+
+def _of_the_run(log: OpenLog, packets: TracePackets) -> Iterator[bytes]:
+    """Phases, findings, and the number of requests in flight."""
+    run, declared = packets.process("run")
+    phases, of_phases = packets.track("phases", run, 0)
+    findings, of_findings = packets.track("findings", run, 1)
+    in_flight, of_in_flight = packets.track("requests in flight", run, 2, unit="requests")
+    yield declared + of_phases + of_findings + of_in_flight
+    for phase, started_ns, ended_ns in log.execute(
+        "SELECT phase, started_ns, ended_ns FROM phases ORDER BY started_ns"
+    ).fetchall():
+        yield packets.begin(started_ns, phases, phase, "phase")
+        if ended_ns is not None:
+            yield packets.end(ended_ns, phases)
+    for at_ns, code, severity, text in log.execute(
+        "SELECT at_ns, code, severity, message FROM findings"
+    ).fetchall():
+        yield packets.instant(at_ns, findings, code or "finding", severity or "info", {"message": text})
+    for rows in streamed_figures(log, "in_flight", _AT_ONCE):
+        yield b"".join(packets.counter(row["at_ns"], in_flight, row["in_flight"]) for row in rows)
+
+
+def _telemetry(log: OpenLog, packets: TracePackets) -> Iterator[bytes]:
+    """Every reading of every sensor that is a number, as a counter of its source."""
+    sources: dict[str, int] = {}
+    tracks: dict[tuple[str, str, str], int] = {}
+    rows = log.execute("SELECT at_ns, source, data::VARCHAR FROM telemetry")
+    while readings := rows.fetchmany(_AT_ONCE):
+        for at_ns, source, data in readings:
+            values = members(document(data))
+            place = _place(values)
+            for name, value in values.items():
+                if name in _PLACES or isinstance(value, bool) or not isinstance(value, int | float):
+                    continue
+                key = (source or "telemetry", place, name)
+                if key not in tracks:
+                    if key[0] not in sources:
+                        sources[key[0]], declared = packets.process(f"telemetry: {key[0]}")
+                        yield declared
+                    title = f"{place} {name}".strip()
+                    tracks[key], declared = packets.track(title, sources[key[0]], unit=_unit(name))
+                    yield declared
+                yield packets.counter(at_ns, tracks[key], value)
+
+
+_PLACES: Final = ("worker", "gpu", "device", "endpoint", "url")
+"""Members of a reading that say whose it is."""
+
+
+def _place(values: Mapping[str, Any]) -> str:
+    return " ".join(f"{name} {values[name]}" for name in _PLACES if values.get(name) is not None)
+
+
+def _unit(name: str) -> str:
+    return next((unit for ending, unit in _UNITS.items() if name.endswith(ending)), "")
+
+
+def _requests(log: OpenLog, packets: TracePackets) -> Iterator[bytes]:
+    """The streams of each endpoint; a request takes the lowest stream that is free."""
+    retries = _retries(log)
+    endpoints: dict[str | None, tuple[int, Lanes, list[int]]] = {}
+    for rows in streamed_figures(log, "traced_requests", _AT_ONCE):
+        for row in rows:
+            endpoint = row["endpoint"]
+            if endpoint not in endpoints:
+                process, declared = packets.process(f"requests: {endpoint or 'endpoint'}")
+                endpoints[endpoint] = process, Lanes(), []
+                yield declared
+            process, lanes, tracks = endpoints[endpoint]
+            lane = lanes.take(row["issued_ns"], row["ended_ns"])
+            if lane == len(tracks):
+                track, declared = packets.track(f"stream {lane + 1}", process, lane)
+                tracks.append(track)
+                yield declared
+            yield b"".join(_request(packets, tracks[lane], row, retries.get(row["sample_uuid"], [])))
+
+
+def _request(
+    packets: TracePackets, track: int, row: Mapping[str, Any], retries: list[tuple[int, dict[str, Any]]]
+) -> Iterator[bytes]:
+    category = _category(row)
+    arguments: dict[str, Value] = {name: row[name] for name in _ARGUMENTS}
+    ended_ns, sent_ns, first_ns, last_ns = (
+        row[f"{name}_ns"] for name in ("ended", "sent", "first_token", "last_token")
+    )
+    yield packets.begin(row["issued_ns"], track, "request", category, arguments)
+    yield packets.begin(row["issued_ns"], track, "send", category)
+    for at_ns, failed in retries:
+        yield packets.instant(at_ns, track, "retry", category, {"error": str(failed.get("error"))})
+    if (over_ns := ended_ns if sent_ns is None else sent_ns) is not None:
+        yield packets.end(over_ns, track)
+    if sent_ns is not None:
+        yield packets.begin(sent_ns, track, "prefill", category)
+        if (over_ns := ended_ns if first_ns is None else first_ns) is not None:
+            yield packets.end(over_ns, track)
+    if first_ns is not None:
+        yield packets.begin(first_ns, track, "decode", category)
+        yield from packets.instants(_arrivals(row), track, "chunk", category)
+        if (over_ns := ended_ns if last_ns is None else last_ns) is not None:
+            yield packets.end(over_ns, track)
+    if ended_ns is not None:
+        yield packets.end(ended_ns, track)
+
+
+def _category(row: Mapping[str, Any]) -> str:
+    if not row["measured"]:
+        return str(row["phase"])
+    return MEASURED if row["status"] == "completed" else str(row["status"])
+
+
+def _arrivals(row: Mapping[str, Any]) -> list[int]:
+    """When each chunk arrived: within the first and the last token, whose stamps are exact."""
+    gaps, sent_ns = row["chunk_gaps_us"], row["sent_ns"]
+    if not gaps or sent_ns is None:
+        return []
+    first_ns, last_ns = row["first_token_ns"], row["last_token_ns"]
+    offsets = accumulate(gaps)
+    moments = [max(first_ns, sent_ns + 1000 * offset) for offset in offsets]
+    return moments if last_ns is None else [min(at_ns, last_ns) for at_ns in moments]
+
+
+def _retries(log: OpenLog) -> dict[str, list[tuple[int, dict[str, Any]]]]:
+    """The attempts that failed and were followed by another, by request."""
+    ((retried,),) = log.execute("SELECT count(*) FROM requests WHERE attempts > 1").fetchall()
+    if not retried:
+        return {}
+    log.load(TABLES)
+    retries: dict[str, list[tuple[int, dict[str, Any]]]] = {}
+    for uuid, at_ns, data in log.execute(
+        "SELECT sample_uuid, at_ns, data::VARCHAR FROM events WHERE type = 'RETRY' ORDER BY seq"
+    ).fetchall():
+        retries.setdefault(uuid, []).append((at_ns, members(document(data))))
+    return retries
