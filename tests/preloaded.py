@@ -15,6 +15,7 @@ import os
 import pkgutil
 import resource
 import runpy
+import select
 import signal
 import socket
 import struct
@@ -50,6 +51,7 @@ GIVE_UP_S = 120.0
 """Far more than any command takes."""
 
 _NUMBER = struct.Struct("i")
+_MOST_SIGNALS = 4096
 
 
 class Preloaded:
@@ -262,17 +264,27 @@ class _Server:
 
     def serve(self) -> dict[str, Any] | None:
         """Return in every forked process, with its request; in the server once the client has gone: None."""
-        signal.signal(signal.SIGCHLD, self._reap)
+        ends, wakes = socket.socketpair()
+        ends.settimeout(0)
+        wakes.settimeout(0)
+        # A handler in Python could run amid another's `waitpid`: the loop alone waits for processes.
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wakes.fileno(), warn_on_full_buffer=False)
         while True:
+            readable, _, _ = select.select([self._line, ends], [], [])
+            if ends in readable:
+                ends.recv(_MOST_SIGNALS)
+                self._reap()
+            if self._line not in readable:
+                continue
             header, descriptors, _, _ = socket.recv_fds(self._line, _NUMBER.size, 3)
             if not header:
                 return None
             (length,) = _NUMBER.unpack(header)
             request = json.loads(self._line.recv(length, socket.MSG_WAITALL))
-            # Its end must not be reported before its beginning.
-            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
             if (pid := os.fork()) == 0:
-                for inherited in (self._line, *self._reports.values()):
+                signal.set_wakeup_fd(-1)
+                for inherited in (self._line, ends, wakes, *self._reports.values()):
                     inherited.detach()
                 _take_over(request, descriptors)
                 return request
@@ -281,9 +293,8 @@ class _Server:
             self._reports[pid] = report
             for descriptor in descriptors:
                 os.close(descriptor)
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
 
-    def _reap(self, *_: object) -> None:
+    def _reap(self) -> None:
         """Report how processes ended."""
         while self._reports:
             pid, status = os.waitpid(-1, os.WNOHANG)
@@ -302,7 +313,6 @@ def _take_over(request: dict[str, Any], descriptors: list[int]) -> None:
             os.dup2(source, number)
     os.closerange(3, 256)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
     for limit, value in request["limits"]:
         resource.setrlimit(limit, (value, value))
     os.chdir(request["cwd"])

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import signal
 import sys
 import threading
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -32,23 +34,24 @@ MS = 1_000_000
 
 
 def begin(recorder: EventRecorder) -> None:
-    """A session begins, and one of its requests is answered."""
-    record = recorder.record_event
-    record(EventType.TEST_STARTED, 0)
-    record(EventType.PHASE_STARTED, 0, data={"phase": "performance", "requests": 1})
-    record(EventType.LOADGEN_ISSUE_CALLED, MS, "a", data={"phase": "performance", "scheduled_ns": MS})
-    record(EventType.REQUEST_SENT, 2 * MS, "a", data={"reused": True})
-    data = {"first_byte_ns": 9 * MS, "output_tokens": 1, "input_tokens": 1, "stream": False}
-    record(EventType.COMPLETE, 9 * MS, "a", data=data)
+    """A session begins now, and one of its requests is answered."""
+    record, now_ns = recorder.record_event, time.monotonic_ns()
+    record(EventType.TEST_STARTED, now_ns)
+    record(EventType.PHASE_STARTED, now_ns, data={"phase": "performance", "requests": 1})
+    issued = {"phase": "performance", "scheduled_ns": now_ns}
+    record(EventType.LOADGEN_ISSUE_CALLED, now_ns, "a", data=issued)
+    record(EventType.REQUEST_SENT, now_ns, "a", data={"reused": True})
+    data = {"first_byte_ns": now_ns + MS, "output_tokens": 1, "input_tokens": 1, "stream": False}
+    record(EventType.COMPLETE, now_ns + MS, "a", data=data)
     recorder.wait_for_writes()
 
 
 def end(recorder: EventRecorder) -> None:
-    """The session ends in order."""
-    record = recorder.record_event
-    record(EventType.STOP_PERFORMANCE_TRACKING, 10 * MS, data={"scheduled": 1, "reason": "requests"})
-    record(EventType.PHASE_ENDED, 10 * MS, data={"phase": "performance"})
-    record(EventType.TEST_ENDED, 10 * MS, data={"reason": "completed"})
+    """The session ends in order, and now."""
+    record, now_ns = recorder.record_event, time.monotonic_ns() + MS
+    record(EventType.STOP_PERFORMANCE_TRACKING, now_ns, data={"scheduled": 1, "reason": "requests"})
+    record(EventType.PHASE_ENDED, now_ns, data={"phase": "performance"})
+    record(EventType.TEST_ENDED, now_ns, data={"reason": "completed"})
 
 
 def test_a_run_is_watched_until_it_is_over(
@@ -74,12 +77,13 @@ def test_a_run_is_watched_until_it_is_over(
 def test_an_interrupt_ends_the_watching_and_not_the_run(
     start_loadgen: Callable[..., subprocess.Popen[str]], tmp_path: Path
 ) -> None:
-    """Elsewhere than on a terminal there is a line for each reading."""
+    """Elsewhere than on a terminal there is a line for each reading, with the time that has passed."""
     with EventRecorder(path=tmp_path / "run" / "events.db", settings=SETTINGS) as recorder:
         begin(recorder)
         watcher = start_loadgen("watch", "run", "--interval", "50ms")
         assert watcher.stdout is not None
-        assert watcher.stdout.readline().startswith("running  0 s  1 of 1 completed  0 in flight  0 failed")
+        shown = watcher.stdout.readline()
+        assert re.match(r"running  \d{1,3} s  1 of 1 completed  0 in flight  0 failed", shown), shown
         watcher.send_signal(signal.SIGINT)
         _, err = watcher.communicate(timeout=120)
         assert (watcher.returncode, err) == (130, "")

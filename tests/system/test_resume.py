@@ -15,6 +15,7 @@ from loadgen.mock_endpoint.process import start_mock
 from recorder.event import Event, EventType
 from recorder.lifecycle import violations
 from reporter.log.tables import rows
+from tests.admission import Admission
 from tests.system.conftest import WatchedRun
 
 if TYPE_CHECKING:
@@ -51,11 +52,11 @@ def test_a_run_is_finished_after_a_kill_and_an_interrupt(
 ) -> None:
     """`kill -9`, then Ctrl-C, then to the end: in each segment the endpoint is asked what was left."""
     log = tmp_path / "run" / "events.db"
-    # All requests take 2.5 s: far longer than a busy machine needs to see the first ones answered.
-    with start_mock(ttft="100ms", itl="0", tokens="4") as mock:
+    with start_mock(ttft="10ms", itl="0", tokens="4") as mock, Admission(mock.url) as admission:
         # On a busy machine the client is late, which is not what this is about.
         load = ("-c", 8, "-n", REQUESTS, "--workers", 2, "--on-invalid", "warn")
-        run = start_run(mock.url, *load, "--require", "error<1%", "-q")
+        run = start_run(admission.url, *load, "--require", "error<1%", "-q")
+        admission.admit(40)
         run.wait_for(EventType.COMPLETE, times=20)
         os.killpg(run.process.pid, signal.SIGKILL)
         run.process.communicate()
@@ -63,8 +64,11 @@ def test_a_run_is_finished_after_a_kill_and_an_interrupt(
         assert len(first) >= 20
 
         run = WatchedRun(start_loadgen("resume", "run", "-q"), log)
+        admission.admit(40)
         run.wait_for(EventType.COMPLETE, times=len(first) + 10)
         run.signal(signal.SIGINT)
+        run.wait_for(EventType.STOP_PERFORMANCE_TRACKING)
+        admission.open()
         code, _, err = run.end()
         assert code == 130, err
         second = settled(log)

@@ -12,6 +12,7 @@ import orjson
 from loadgen.mock_endpoint.process import start_mock
 from recorder.event import EventType
 from reporter.log.database import open_log
+from tests.admission import Admission
 from tests.system.conftest import WatchedRun
 
 if TYPE_CHECKING:
@@ -40,13 +41,15 @@ def test_conversations_are_finished_after_a_kill(
     ]
     file = tmp_path / "talks.jsonl"
     file.write_bytes(b"\n".join(orjson.dumps({"messages": row}) for row in rows))
-    with start_mock(ttft="40ms", itl="1ms", tokens="4") as mock:
+    with start_mock(ttft="10ms", itl="1ms", tokens="4") as mock, Admission(mock.url) as admission:
         what = ("--prompts", file, "--conversations", "all", "--order", "shuffle", "--passes", PASSES)
         how = ("-c", 6, "--think", "5ms", "--warmup", 3, "--workers", 2, "-q", "--on-invalid", "warn")
-        run = start_run(mock.url, *what, *how)
+        run = start_run(admission.url, *what, *how)
+        admission.admit(100)
         run.wait_for(EventType.COMPLETE, times=60)
         os.killpg(run.process.pid, signal.SIGKILL)
         run.process.communicate()
+        admission.open()
 
         code, out, err = WatchedRun(start_loadgen("resume", "run", "--json"), run.log).end()
     assert code == 0, err

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Start = Callable[..., Any]
 
 INT, TERM, HUP = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
-FOR_LONG = ("-c", 4, "--duration", 60, "--workers", 2)
+FOR_LONG = ("-c", 4, "--duration", 3600, "--workers", 2)
 INTERRUPTED = 130
 
 
@@ -117,16 +117,17 @@ def test_in_the_drain(start_run: Start, endless: MockProcess) -> None:
 
 def test_a_process_that_is_stopped_and_continued(start_run: Start, mock: MockProcess) -> None:
     """The parent, and then a worker: nothing is lost, and nobody is taken for dead."""
-    run = start_run(mock.url, "-c", 4, "-n", 24, "--workers", 2)
+    run = start_run(mock.url, *FOR_LONG)
     run.wait_for(EventType.COMPLETE, 4)
     for pid in (run.process.pid, run.workers()[0]):
         os.kill(pid, signal.SIGSTOP)
         before = len(mock.truth())
         run.wait_until(lambda: _has_stopped(pid) and len(mock.truth()) > before, "it stops, others go on")  # noqa: B023
         os.kill(pid, signal.SIGCONT)
+    run.signal(INT)
     _, out, _ = run.end()
     counts = orjson.loads(out)["counts"]
-    assert counts["completed"] == counts["issued"] == 24
+    assert counts["completed"] == counts["issued"] >= 4
     assert violations(run.events()) == []
 
 
