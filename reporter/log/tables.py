@@ -151,6 +151,9 @@ _BATCH_ROWS: Final = 16_384
 _BIG_BATCH_ROWS: Final = 1024
 """Few enough that a column of a batch, texts and all, stays well below the 2 GiB that Arrow allows it."""
 
+_PATIENCE_MS: Final = 30_000
+"""How long a reader waits for a writer that has the log locked."""
+
 _BIG_COLUMN: Final = re.compile("texts|chunk_gaps_us")
 
 
@@ -308,9 +311,13 @@ def _reading(log: Path, uri: str) -> Iterator[Any]:
     Not by the driver's DB-API, which imports more of pyarrow than reading takes.
     """
     import adbc_driver_sqlite
-    from adbc_driver_manager import AdbcConnection
+    from adbc_driver_manager import AdbcConnection, AdbcStatement
 
     with blaming(log), adbc_driver_sqlite.connect(uri) as database, AdbcConnection(database) as source:
+        with AdbcStatement(source) as statement:
+            # The driver waits for no lock; a writer has the log locked for a moment when it begins and ends.
+            statement.set_sql_query(f"PRAGMA busy_timeout = {_PATIENCE_MS}")
+            statement.execute_update()
         source.set_autocommit(False)
         yield source
 

@@ -20,7 +20,9 @@ from loadgen.cli.terminal.watch_view import line
 from loadgen.sessions.run import watching
 from recorder import EventRecorder, EventType
 from recorder.errors import NotALogError
-from recorder.lock import is_held
+from recorder.lock import Hold, is_held
+from recorder.session import Session
+from recorder.store import Store
 from reporter import MetricsReporter
 from reporter.report import Summary
 
@@ -137,6 +139,33 @@ def test_a_log_that_is_just_being_made_is_waited_for(tmp_path: Path) -> None:
     (tmp_path / "events.db").unlink()
     with EventRecorder(path=tmp_path / "events.db"):
         waiting.join()
+
+
+def test_a_log_that_is_half_made_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its first pages are there, and who makes it holds the folder; or it was made while it was looked at."""
+    log, slept = tmp_path / "events.db", []
+
+    def made(_: float) -> None:
+        slept.append(log.read_bytes())
+        log.unlink()
+        hold.release()
+        Store.create(log, Session()).close()
+
+    monkeypatch.setattr(watching.time, "sleep", made)
+    log.write_bytes(b"SQLite format 3\0")
+    hold = Hold(tmp_path)
+    watching.await_log(tmp_path, 30.0)
+    assert slept == [b"SQLite format 3\0"]
+    log.unlink()
+
+    def late(path: Path) -> None:
+        if not path.exists():
+            Store.create(path, Session()).close()
+            raise NotALogError(f"{path}: was none when it was looked at")
+
+    monkeypatch.setattr("recorder.store.verify", late)
+    monkeypatch.setattr(watching.time, "sleep", slept.append)
+    watching.await_log(tmp_path, 30.0)
 
 
 def test_what_is_no_log_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

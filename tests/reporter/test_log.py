@@ -268,6 +268,17 @@ def test_a_growing_log_is_read_as_of_one_moment(tmp_path: Path) -> None:
     assert len(list(rows(tmp_path))) == 4
 
 
+def test_a_reader_waits_for_a_writer_that_has_the_log_locked(tmp_path: Path) -> None:
+    """As a log is while its journal mode changes, when it begins and ends; SQLite's own default is not to."""
+    log = tmp_path / "events.db"
+    Store.create(log, Session()).close()
+    with (
+        _reading(log, f"{log.as_uri()}?mode=ro") as source,
+        _streamed(source, "PRAGMA busy_timeout") as stream,
+    ):
+        assert stream.read_all().to_pylist() == [{"timeout": 30_000}]
+
+
 def test_a_killed_log_can_be_read(tmp_path: Path, writer: subprocess.Popen[str]) -> None:
     """What was committed before a kill is there, though nobody folded it into the file."""
     with writer:

@@ -48,10 +48,12 @@ def await_log(run: Path, wait_s: float) -> None:
 
     give_up_s = time.monotonic() + wait_s
     while not is_series(run):
+        log = log_path(run)
+        may_become_one = _may_become_one(log)  # first: by the time that it fails, it may be a log
         try:
-            verify(log_path(run))
+            verify(log)
         except NotALogError:
-            if time.monotonic() >= give_up_s or not _may_become_one(log_path(run)):
+            if time.monotonic() >= give_up_s or not may_become_one:
                 raise
             time.sleep(min(_LOOK_S, wait_s))
         else:
@@ -59,8 +61,13 @@ def await_log(run: Path, wait_s: float) -> None:
 
 
 def _may_become_one(log: Path) -> bool:
-    """Whether there is no file yet, or a log that is being created: an empty file."""
+    """Whether there is no file yet, or one that a process may be making a log of, which holds the folder."""
+    from recorder.lock import is_held
+    from recorder.store import LOG_NAME
+
     with suppress(FileNotFoundError):
         status = log.stat()
-        return S_ISREG(status.st_mode) and not status.st_size
+        if not S_ISREG(status.st_mode):
+            return False
+        return not status.st_size or (log.name == LOG_NAME and is_held(log.resolve().parent))
     return True
