@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from reporter.log.database import OpenLog
+    from reporter.quantile import Position
     from rulesets.definitions import PercentileMethod
 
 
@@ -40,22 +42,34 @@ class _PercentileList:
 
     def needed(self, count: int) -> list[int]:
         """The ranks of the values that they are taken from, in ascending order."""
-        shares = {*PERCENTILES.values(), *self.chosen.values()}
-        positions = [position(self.method, count, p) for p in shares]
-        return sorted({rank for place in positions for rank in (place.below, place.above)})
+        places = [*_positions_of_fields(self.method, count).values(), *self._chosen_positions(count).values()]
+        return sorted({rank for place in places for rank in (place.below, place.above)})
 
     def figures(self, values: Sequence[float], count: int) -> dict[str, Any]:
         """The fields of a Summary, from the values of the ranks that are needed."""
         value_of_rank = dict(zip(self.needed(count), values, strict=True))
 
-        def taken(shares: Mapping[str, Fraction]) -> dict[str, float]:
-            places = {name: position(self.method, count, p) for name, p in shares.items()}
+        def taken(places: Mapping[str, Position]) -> dict[str, float]:
             return {
                 name: place.between(value_of_rank[place.below], value_of_rank[place.above])
                 for name, place in places.items()
             }
 
-        return {**taken(PERCENTILES), "percentiles": {} if self.chosen is PERCENTILES else taken(self.chosen)}
+        return {
+            **taken(_positions_of_fields(self.method, count)),
+            "percentiles": taken(self._chosen_positions(count)),
+        }
+
+    def _chosen_positions(self, count: int) -> dict[str, Position]:
+        if self.chosen is PERCENTILES:
+            return {}
+        return {name: position(self.method, count, p) for name, p in self.chosen.items()}
+
+
+@lru_cache(maxsize=4096)
+def _positions_of_fields(method: PercentileMethod, count: int) -> Mapping[str, Position]:
+    """Those of the fields of a Summary: a report has hundreds of summaries of few different counts."""
+    return {name: position(method, count, p) for name, p in PERCENTILES.items()}
 
 
 def summaries(
