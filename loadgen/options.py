@@ -170,6 +170,8 @@ class SessionOptions(ScoringOptions, total=False):
     """
     connect_ahead: int | None
     """Open N connections before the first request; not with aiohttp."""
+    trace_context: bool | None
+    """Send a W3C traceparent with each request; the log has its ids."""
     max_tokens: int | None
     """Maximum of output tokens of each request."""
     temperature: float | None

@@ -124,7 +124,7 @@ class Issued(TypedDict, total=False):
     """LOADGEN_ISSUE_CALLED: the load generator issued a request.
 
     `scheduled_ns` is when it was due: in a closed loop, the time of the event. `prompt_id` and `turn` count
-    from 0; `endpoint` is an index in the `urls` of the settings.
+    from 0; `endpoint` is an index in the `urls` of the settings. `trace_id` is that of its `traceparent`.
     """
 
     scheduled_ns: Required[int]
@@ -138,6 +138,7 @@ class Issued(TypedDict, total=False):
     turns: int | None
     tags: Mapping[str, str] | None
     salt: Any
+    trace_id: str | None
     texts: PromptTexts | None
 
 
@@ -151,6 +152,7 @@ class Sent(TypedDict, total=False):
     retried: bool | None
     unasked: int | None
     sent_high_ns: int | None
+    span_id: str | None
 
 
 class OutputTexts(TypedDict, total=False):

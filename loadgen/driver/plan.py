@@ -63,6 +63,8 @@ class Plan:
             `recorded`, those of the dataset where it has them.
         salt: Whether every prompt begins with a text of its own; see `loadgen.driver.requests.salt`.
         balance: Which of several endpoints a request goes to; see `loadgen.driver.requests.balance`.
+        trace_context: Whether each request carries a `traceparent`; see
+            `loadgen.driver.requests.trace_context`.
     """
 
     load: Load
@@ -86,6 +88,7 @@ class Plan:
     history: str = "answered"
     salt: bool = False
     balance: str = "round-robin"
+    trace_context: bool = False
     schedule_seed: int | None = None
 
     @property
@@ -206,6 +209,7 @@ class Plan:
             "history": self.history,
             "salt": self.salt,
             "balance": self.balance,
+            "trace_context": self.trace_context,
             "max_tokens": self.generation.max_tokens,
             "temperature": self.generation.temperature,
             "stream": self.generation.stream,

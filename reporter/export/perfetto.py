@@ -31,7 +31,7 @@ _UNITS: Final[Mapping[str, str]] = {"_ms": "ms", "_bytes": "bytes", "_share": ""
 _ARGUMENTS: Final = (
     *("sample_uuid", "prompt_id", "conversation_id", "turn", "tags", "status", "error", "error_message"),
     *("http_status", "ttft_ms", "tpot_ms", "latency_ms", "input_tokens", "output_tokens", "finish_reason"),
-    *("attempts",),
+    *("attempts", "trace_id"),
 )
 
 

@@ -10,6 +10,7 @@ SELECT seq, starts_with(data::VARCHAR, '{"encode_error":') AS unencoded, unnest(
     "turns": "BIGINT",
     "endpoint": "BIGINT",
     "max_tokens": "BIGINT",
-    "tags": "JSON"
+    "tags": "JSON",
+    "trace_id": "VARCHAR"
 }'))
 FROM stream;

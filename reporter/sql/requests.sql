@@ -46,6 +46,8 @@ SELECT
     coalesce(last_token_low_ns, last_token_ns) AS last_token_low_ns,
     late_chunks,
     ended_ns,
+    trace_id,
+    span_id,
     reused,
     coalesce(retried, false) AS retried,
     coalesce(unasked, 0) AS unasked,

@@ -89,6 +89,8 @@ SELECT
     reused,
     retried,
     attempts,
+    trace_id,
+    span_id,
     dns_ms,
     connect_ms,
     tls_ms,

@@ -7,6 +7,7 @@ SELECT seq, starts_with(data::VARCHAR, '{"encode_error":') AS unencoded, unnest(
     "dns_ms": "DOUBLE",
     "retried": "BOOLEAN",
     "unasked": "BIGINT",
-    "sent_high_ns": "BIGINT"
+    "sent_high_ns": "BIGINT",
+    "span_id": "VARCHAR"
 }'))
 FROM stream;

@@ -115,6 +115,8 @@ class AiohttpTransport:
             "X-Request-Id": request.request_id,
             **self.endpoint.headers,
         }
+        if request.traceparent:
+            headers["traceparent"] = request.traceparent
         response = body = None
         if request.body:
             headers["Content-Type"] = "application/json"

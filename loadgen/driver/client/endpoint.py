@@ -58,8 +58,10 @@ class Endpoint:
 
     def http1(self, request: Request) -> bytes:
         """The bytes of a request in HTTP/1.1."""
-        method, path, request_id, body = request
+        method, path, request_id, body, traceparent = request
         start = f"{method} {self.prefix}{path} HTTP/1.1\r\n{self._fields}X-Request-Id: {request_id}\r\n"
+        if traceparent:
+            start += f"traceparent: {traceparent}\r\n"
         if not body:
             return f"{start}\r\n".encode("latin-1")
         content = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"

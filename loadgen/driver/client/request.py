@@ -13,9 +13,11 @@ class Request(NamedTuple):
         path: The operation, below the endpoint's prefix.
         request_id: Travels as `X-Request-Id`.
         body: JSON; empty for none.
+        traceparent: Travels as `traceparent`; empty for none.
     """
 
     method: str
     path: str
     request_id: str
     body: bytes = b""
+    traceparent: str = ""

@@ -21,6 +21,7 @@ from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.errors import RequestFailedError
 from loadgen.driver.requests.attempt import attempt_request
 from loadgen.driver.requests.retries import Retries
+from loadgen.driver.requests.trace_context import TraceContext
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class RequestRunner:
         allowance: What responses may take to keep.
         ship: Sends what was emitted on its way to the log at once: called after the end of a large response.
         further: Carry requests to further endpoints.
+        trace_context: Whether each request carries a `traceparent`.
 
     Attributes:
         endpoints: How many there are.
@@ -82,6 +84,7 @@ class RequestRunner:
         allowance: Allowance | None = None,
         ship: Callable[[], None] = lambda: None,
         further: Sequence[Transport] = (),
+        trace_context: bool = False,
     ) -> None:
         self._transports = (transport, *further)
         self.endpoints = len(self._transports)
@@ -95,6 +98,7 @@ class RequestRunner:
         self._retries = retries or Retries()
         self._allowance = allowance or Allowance()
         self._ship = ship
+        self._trace_context = trace_context
         self._asked: set[int | tuple[int, int]] = set()
         self._giving_up_for = _INTERRUPTED
         self._origin, self._numbers = token_hex(8), count()
@@ -132,13 +136,16 @@ class RequestRunner:
             asyncio.CancelledError: The request was given up; its CANCELLED event is emitted.
         """
         sample_uuid = f"{self._origin}{next(self._numbers):016x}"
+        trace = TraceContext.new() if self._trace_context else None
         data = self._issue_data(sample, scheduled_ns, phase, endpoint, more)
+        if trace is not None:
+            data["trace_id"] = trace.trace_id
         self._open[sample_uuid] = issued_ns = time.monotonic_ns()
         self._emit(Event(EventType.LOADGEN_ISSUE_CALLED, issued_ns, sample_uuid, data))
         transport = self._transports[endpoint]
-        request = Request("POST", self._codec.path, sample_uuid, body)
+        request = Request("POST", self._codec.path, sample_uuid, body, trace.traceparent if trace else "")
         due_s = self._retries.due_s(asyncio.get_running_loop().time())
-        exchange, attempt, failure = self._exchange(sample_uuid), 1, None
+        exchange, attempt, failure = self._exchange(sample_uuid, trace), 1, None
         try:
             while (
                 failure := await attempt_request(transport, request, exchange, self._decoding)
@@ -146,7 +153,10 @@ class RequestRunner:
                 if not await self._goes_on(sample_uuid, exchange, attempt, failure, due_s):
                     break
                 exchange.stream.release()
-                exchange, attempt = self._exchange(sample_uuid, due_s), attempt + 1
+                if trace is not None:
+                    trace = trace.next_attempt()
+                    request = request._replace(traceparent=trace.traceparent)
+                exchange, attempt = self._exchange(sample_uuid, trace, due_s), attempt + 1
             self._emit_end(sample_uuid, exchange, attempt, failure)
             return _outcome(exchange, failure, followed=bool(sample.follow_ups))
         except asyncio.CancelledError:
@@ -178,11 +188,12 @@ class RequestRunner:
             await asyncio.sleep(0)
         return max(until_ns, min(moment or 0 for moment in moments))
 
-    def _exchange(self, sample_uuid: str, due_s: float | None = None) -> Exchange:
+    def _exchange(self, sample_uuid: str, trace: TraceContext | None, due_s: float | None = None) -> Exchange:
         """What an attempt is observed by; `due_s`: when the time of the request is over, after the first."""
+        span_id = None if trace is None else trace.span_id
         exchange = Exchange(
             ResponseStream(self._codec, self._allowance, self._shapes),
-            on_sent=lambda sent: self._emit_sent(sample_uuid, sent),
+            on_sent=lambda sent: self._emit_sent(sample_uuid, sent, span_id),
             on_first_token=lambda at_ns: self._emit(Event(EventType.FIRST_CHUNK, at_ns, sample_uuid)),
         )
         exchange.due_s = due_s
@@ -227,9 +238,9 @@ class RequestRunner:
             data["texts"] = self._codec.asked(sample)
         return data
 
-    def _emit_sent(self, sample_uuid: str, exchange: Exchange) -> None:
+    def _emit_sent(self, sample_uuid: str, exchange: Exchange, span_id: str | None) -> None:
         setup = exchange.setup
-        data: dict[str, Any] = {}
+        data: dict[str, Any] = {} if span_id is None else {"span_id": span_id}
         if setup is not None:
             data["reused"] = setup.reused
             if setup.retried:

@@ -136,6 +136,7 @@ class Worker:
         self._runner = runner = RequestRunner(
             *(self._transports[0], codec, plan.generation, self._shipper.put),
             further=self._transports[1:],
+            trace_context=plan.trace_context,
             retries=self._retries,
             allowance=Allowance(
                 plan.max_response_bytes, config.bounds.responses_bytes, lambda: self._shipper.waiting_bytes

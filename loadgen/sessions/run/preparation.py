@@ -162,6 +162,7 @@ def prepare(settings: PerfSettings) -> Prepared:
         history=settings.prompts.history,
         salt=settings.prompts.salt,
         balance=settings.endpoint.balance or BALANCES[0],
+        trace_context=_trace_context(settings, targets),
     )
     require_askable(
         dataset, settings.prompts, codec_of(plan.protocol, plan.protocol_options), plan.generation
@@ -180,6 +181,12 @@ def prepare(settings: PerfSettings) -> Prepared:
     require_known(rules, settings.verdict.skip)
     workers, accuracy = workers_of(settings, plan.load, plan.count), accuracy_settings(settings, dataset)
     return Prepared(plan, targets, dataset, rules, workers, settings, accuracy=accuracy)
+
+
+def _trace_context(settings: PerfSettings, targets: Sequence[Endpoint]) -> bool:
+    if settings.client.trace_context and any(name.lower() == "traceparent" for name in targets[0].headers):
+        raise UsageError("--trace-context: every request gets a traceparent of its own; leave --header out")
+    return settings.client.trace_context
 
 
 def workers_of(settings: PerfSettings, load: Load, requests: int | None) -> int:

@@ -44,6 +44,15 @@ class ClientSettings:
         ),
     ] = 0
 
+    trace_context: Annotated[
+        bool,
+        Option(
+            "--trace-context",
+            help="Send a W3C traceparent with each request; the log has its ids.",
+            panel=CLIENT,
+        ),
+    ] = False
+
     def __post_init__(self) -> None:
         if self.workers is not None and not 1 <= self.workers <= MOST_WORKERS:
             raise UsageError(f"--workers {self.workers}: must be from 1 to {MOST_WORKERS}")

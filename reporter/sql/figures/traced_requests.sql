@@ -25,6 +25,8 @@ SELECT
     samples.output_tokens,
     samples.finish_reason,
     samples.attempts,
+    samples.trace_id,
+    samples.span_id,
     chunk_gaps_us
 FROM samples JOIN requests USING (sample_uuid)
 WHERE samples.issued_ns IS NOT NULL
