@@ -21,7 +21,7 @@ endef
 export LOWEST
 
 .DEFAULT_GOAL := help
-.PHONY: help setup wheel demo conformance docs golden test test-lowest test-hf check format bench replay kill soak chaos hostile conversations search bounds real-server-demo clean fuzz
+.PHONY: help setup wheel demo conformance docs page-assets golden test test-lowest test-hf check format bench replay kill soak chaos hostile conversations search bounds real-server-demo clean fuzz
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,10 @@ check: setup ## Lint, type-check and test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python $(TESTS)
+
+page-assets: ## Build the plotting library of HTML pages from the versions in page-assets/package.json (needs npm)
+	cd page-assets && npm ci --no-audit --no-fund && npm run --silent build
+	cd page-assets && sha256sum ../reporter/render/html/assets/charts.min.js > charts.sha256
 
 golden: setup ## Write every golden and generated file again: schemas, options.py, docs, expected outputs of tests
 	$(BIN)/python -m tests.golden

@@ -62,6 +62,7 @@ HEAVY = {
     "docker",
     "yaml",
     "rich",
+    "jinja2",
     "adbc_driver_sqlite",
 }
 _MODULES = {"PyYAML": "yaml"}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast, get_args
 
 import typer
 
-from loadgen.sessions.errors import UsageError
-from loadgen.sessions.formats import JSON, TEXT
+from loadgen.sessions.errors import UsageError, printable
+from loadgen.sessions.formats import FORMATS, JSON, TEXT
 from loadgen.sessions.settings.definitions import (
     LatencyOrigin,
     PercentileMethod,
@@ -31,6 +31,9 @@ from loadgen.sessions.settings.tokenizer import Tokenizer
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from reporter.report import Report
+    from reporter.report_options import ReportOptions
+
 Method = Literal["linear", "lower", "loadgen_floor", "nearest_rank"]
 METHODS: Final = get_args(Method)
 
@@ -39,6 +42,10 @@ def report(
     run: RunOrSeries,
     *,
     form: ReportFormat = TEXT,
+    output: Annotated[
+        Path | None,
+        Option("--output -o", metavar="FILE", help="Write the report to this file. Default: print it."),
+    ] = None,
     json: Json = False,
     summary: Summary = False,
     verbose: Verbose = False,
@@ -88,22 +95,24 @@ def report(
     loadgen report RUN --json | jq .ttft_ms.p99
 
     loadgen report RUN --by endpoint --by time
+
+    loadgen report RUN --format html -o report.html
     """
     from loadgen.sessions.run.breakdowns import require_breakdowns, score_groups
 
     form = chosen_format(form, json=json)
     if form != TEXT and (by or stats):
         raise UsageError(f"--format {form} has every breakdown: leave {'--by' if by else '--stats'} out")
-    from loadgen.cli.terminal.observer import Terminal
     from loadgen.cli.terminal.pipe import end_with_the_reader
     from loadgen.cli.terminal.show import show
-    from loadgen.sessions.run.report import write_report
+    from loadgen.sessions.run.run_folder import require_no_log
     from loadgen.sessions.series.series import is_series
     from loadgen.sessions.settings.prices import load as load_prices
     from loadgen.sessions.settings.tokenizer import load
     from reporter.report_options import ReportOptions, TPOTReportingMode
 
     end_with_the_reader()
+    require_no_log("--output", output)
     if is_series(run):
         of_a_run: dict[str, object] = {
             "--by": by,
@@ -119,36 +128,49 @@ def report(
             "--percentiles lists the percentiles to report, and takes a method for one more release\n"
         )
         percentiles, percentile_method = None, cast("Method", percentiles)
-    made = write_report(
-        run,
-        None,
-        options=ReportOptions(
-            tokenizer=load(tokenizer),
-            tpot_reporting_mode=TPOTReportingMode[f"{tpot.upper()}_WEIGHTED"],
-            percentile_method=percentile_method,
-            percentiles=percentiles_of(percentiles),
-            scoring_pass=scoring_pass,
-            prices=load_prices(prices),
-            on_invalid=on_invalid,
-        ),
-        observer=Terminal(),
-        choice=chosen(
-            {
-                "latency_origin": latency_origin,
-                "tpot_denominator": tpot_denominator,
-                "tpot_end": tpot_end,
-            }
-        ),
+    options = ReportOptions(
+        tokenizer=load(tokenizer),
+        tpot_reporting_mode=TPOTReportingMode[f"{tpot.upper()}_WEIGHTED"],
+        percentile_method=percentile_method,
+        percentiles=percentiles_of(percentiles),
+        scoring_pass=scoring_pass,
+        prices=load_prices(prices),
+        on_invalid=on_invalid,
     )
+    choice = chosen(
+        {
+            "latency_origin": latency_origin,
+            "tpot_denominator": tpot_denominator,
+            "tpot_end": tpot_end,
+        }
+    )
+    made, of_the_log = _made(run, form, options, choice)
     require_breakdowns(made, by or ())
-    told_apart = [*(by or ()), *(score_groups(made) if stats else ())]
-    show(made, form=form, summary_only=summary, verbose=verbose, by=list(dict.fromkeys(told_apart)))
+    breakdowns = list(dict.fromkeys([*(by or ()), *(score_groups(made) if stats else ())]))
+    show(made, form=form, output=output, summary_only=summary, verbose=verbose, by=breakdowns, **of_the_log)
     from reporter.accuracy.undetermined import undetermined
 
     if not made.validity.stands or undetermined(made.accuracy):
         from rulesets.exit_codes import ExitCode
 
         raise typer.Exit(ExitCode.INVALID)
+
+
+def _made(
+    run: Path, form: str, options: ReportOptions, choice: Mapping[str, Any]
+) -> tuple[Report, dict[str, Any]]:
+    """The report, and what a format that shows more of the log takes in addition."""
+    from loadgen.cli.terminal.observer import Terminal
+    from loadgen.sessions.program import program
+    from loadgen.sessions.run.report import write_report, write_report_with_contents
+
+    if not FORMATS[form].shows_log:
+        return write_report(run, None, options=options, choice=choice, observer=Terminal()), {}
+    made, contents = write_report_with_contents(run, options, choice=choice, observer=Terminal())
+    return made, {
+        "contents": contents,
+        "command": f"{program()} report {printable(str(run))} --format {form}",
+    }
 
 
 def _report_series(run: Path, of_a_run: Mapping[str, object], form: str) -> int:

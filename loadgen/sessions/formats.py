@@ -34,6 +34,7 @@ class Format:
         verdict: Renders a sequence of `NamedVerdict`.
         comparison: Renders a `Comparison`.
         is_quoted: Whether lines that a CI system would take for commands are made harmless on its output.
+        shows_log: Whether a report in it shows more of the log than the report has, as its option `contents`.
     """
 
     title: str
@@ -41,6 +42,7 @@ class Format:
     verdict: str = ""
     comparison: str = ""
     is_quoted: bool = True
+    shows_log: bool = False
 
 
 FORMATS: Final[Mapping[str, Format]] = {
@@ -56,6 +58,12 @@ FORMATS: Final[Mapping[str, Format]] = {
         verdict=f"{_RENDER}.verdict_json",
         comparison=f"{_RENDER}.comparison_json",
         is_quoted=False,
+    ),
+    "html": Format(
+        title="one HTML page, with plots",
+        report=f"{_RENDER}.html.run",
+        is_quoted=False,
+        shows_log=True,
     ),
     "markdown": Format(
         title="Markdown, for the summary of a CI job",

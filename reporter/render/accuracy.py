@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import RenderableType
-    from rich.table import Table
 
     from reporter.accuracy.task_score import (
         ConfidenceInterval,
@@ -55,23 +54,44 @@ def section(report: Report, *, width: int, summary_only: bool = False) -> list[R
     if not report.accuracy:
         return []
     lines = [line for score in report.accuracy for line in _lines(score, 1 if summary_only else MOST_FIGURES)]
-    shown: list[RenderableType] = [_table("accuracy", lines, width)]
-    if not summary_only and (notes := [line for score in report.accuracy for line in _notes(score)]):
-        shown.append(block("Scores", *notes))
+    shown: list[RenderableType] = [grid(*table("accuracy", lines), width=width)]
+    if not summary_only and (score_notes := notes(report)):
+        shown.append(block("Scores", *score_notes))
     return shown
+
+
+def score_table(report: Report) -> tuple[list[Column], list[list[Text]]]:
+    """The columns and the rows of the main figures of all tasks."""
+    return table("accuracy", [line for score in report.accuracy for line in _lines(score, MOST_FIGURES)])
+
+
+def notes(report: Report) -> list[Text]:
+    """The notes on all tasks, each line after the name of its task."""
+    return [line for score in report.accuracy for line in _notes(score)]
+
+
+def group_tables(report: Report) -> Iterator[tuple[str, list[Column], list[list[Text]]]]:
+    """A title, the columns and the rows of each breakdown of each task."""
+    for score in report.accuracy:
+        for tag in score.groups:
+            yield f"{called(score)} by {clean(tag)}", *table(tag, _group_lines(score, tag))
 
 
 def groups(report: Report, tag: str, *, width: int) -> list[RenderableType]:
     """The scores of the values of a tag, under a title each."""
     tables: list[RenderableType] = []
     for score in report.accuracy:
-        if parts := score.groups.get(tag):
+        if score.groups.get(tag):
             title = Text(f"Accuracy by {clean(tag)}: {called(score)}", style="dim")
-            lines = [
-                Line(value, "share", "higher", part, part.unscored, part) for value, part in parts.items()
-            ]
-            tables += [*([Text()] if tables else []), title, _table(tag, lines, width)]
+            lines = _group_lines(score, tag)
+            tables += [*([Text()] if tables else []), title, grid(*table(tag, lines), width=width)]
     return tables
+
+
+def _group_lines(score: TaskScore, tag: str) -> list[Line]:
+    return [
+        Line(value, "share", "higher", part, part.unscored, part) for value, part in score.groups[tag].items()
+    ]
 
 
 def called(score: TaskScore) -> str:
@@ -144,7 +164,8 @@ def _open(score: TaskScore, figure: HeadlineFigure) -> int:
     return 0 if figure.value == figure.best is not None else score.unscored
 
 
-def _table(title: str, lines: Sequence[Line], width: int) -> Table:
+def table(title: str, lines: Sequence[Line]) -> tuple[list[Column], list[list[Text]]]:
+    """The columns and the rows of a table of scores."""
     counted = [line.counts for line in lines if line.counts is not None]
     kinds = [kind for kind in _COUNTS if any(getattr(counts, kind[0], 0) for counts in counted)]
     columns = [
@@ -164,7 +185,7 @@ def _table(title: str, lines: Sequence[Line], width: int) -> Table:
         ]
         for line in lines
     ]
-    return grid(columns, rows, width=width)
+    return columns, rows
 
 
 def _cells(counts: TaskScore | GroupScore | None, keys: Iterable[str]) -> Iterator[str]:

@@ -71,13 +71,23 @@ def _parts(name: str, parts: Sequence[PartReport], width: int) -> Table:
         Column(clean(name), justify="left", folds=True),
         *(Column(title, rank) for title, rank in _PART_COLUMNS),
     ]
+    return grid(columns, part_cells(parts), width=width)
+
+
+def part_titles(name: str) -> list[str]:
+    """The headings of a table of parts."""
+    return [clean(name), *(title for title, _ in _PART_COLUMNS)]
+
+
+def part_cells(parts: Sequence[PartReport]) -> list[list[Text]]:
+    """What stands under the headings, for each part."""
     rates = [_column([getattr(part, rate) for part in parts], 4) for rate in ("qps", "output_tps")]
     times = [
         _column([getattr(summary, which) if (summary := getattr(part, metric)) else None for part in parts])
         for metric in ("ttft_ms", "tpot_ms", "latency_ms")
         for which in ("p50", "p99")
     ]
-    rows = [
+    return [
         [
             Text(_value(part)),
             Text(whole(part.issued)),
@@ -86,7 +96,6 @@ def _parts(name: str, parts: Sequence[PartReport], width: int) -> Table:
         ]
         for row, part in enumerate(parts)
     ]
-    return grid(columns, rows, width=width)
 
 
 def _moments(moments: Sequence[Moment], width: int) -> Table:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from rich.text import Text
 
 from reporter.findings.acceptance import IN_WORDS
-from reporter.render import accuracy, breakdown, cost, health, latency, verdict
-from reporter.render.figures import NOTHING, decimals, figure, fixed, percent, seconds, whole
+from reporter.render import accuracy, breakdown, cost, health, latency, totals, verdict
+from reporter.render.figures import whole
 from reporter.render.heading import heading
 from reporter.render.page import block, draw, sentence, text
 
@@ -19,24 +19,9 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from reporter.report import Finding, Report, SteadyState, Validity
+    from reporter.report import Finding, Report, Validity
 
 _SEVERITY_STYLES: Final = {"error": "bold red", "warning": "bold yellow", "info": "dim"}
-_SOURCES: Final = {
-    "server_usage": "counted by the server",
-    "client_tokenizer": "counted by a local tokenizer",
-    "chunks": "one chunk taken for one token",
-    "mixed": "counted partly by the server, partly here",
-}
-_ENDED: Final = {
-    "running": "STILL RUNNING",
-    "cut_off": "CUT OFF",
-    "interrupted": "INTERRUPTED",
-    "worker_lost": "WORKER LOST",
-    "error_budget": "ERROR BUDGET SPENT",
-    "overloaded": "OVERLOADED",
-    "gate_lost": "GATE LOST",
-}
 _NO_LATENCY: Final = Text("No latency figures: no request completed.", style="bold red")
 
 
@@ -96,13 +81,13 @@ def _head(report: Report) -> Iterator[RenderableType]:
     others = (text(reason) for reason in report.validity.reasons if reason not in messages)
     yield block("Result", _result(report), *others)
     yield from map(_finding, errors)
-    yield block("Requests", _requests(report))
+    yield block("Requests", totals.requests(report))
     if report.counts.by_error:
         yield block("Errors", *_errors(report))
-    yield block("Throughput", _throughput(report))
-    yield block("Tokens", _tokens(report))
+    yield block("Throughput", totals.throughput(report))
+    yield block("Tokens", totals.tokens(report))
     if report.steady_state and report.steady_state.found:
-        yield block("Steady state", _steady(report.steady_state))
+        yield block("Steady state", totals.steady_state(report.steady_state))
 
 
 def _result(report: Report) -> Text:
@@ -112,7 +97,7 @@ def _result(report: Report) -> Text:
     judged = report.run.ended != "running" or errors
     return sentence(
         _validity(validity) if judged else "",
-        text(_ENDED.get(report.run.ended, ""), "bold yellow"),
+        text(totals.ENDED.get(report.run.ended, ""), "bold yellow"),
         verdict.headline(report.verdict) if report.verdict else "",
         separator="   ",
     )
@@ -124,20 +109,6 @@ def _validity(validity: Validity) -> Text:
     return text("VALID", "bold green") if validity.valid else text("INVALID", "bold red")
 
 
-def _requests(report: Report) -> Text:
-    counts = report.counts
-    failed = f"{whole(counts.failed)} failed"
-    return sentence(
-        f"{whole(counts.completed)} of {whole(counts.issued)} completed",
-        text(f"{failed} ({percent(counts.failed, counts.issued)})", "red") if counts.failed else failed,
-        f"{whole(counts.retries)} retries" if counts.retries else "",
-        f"{whole(counts.cancelled)} cancelled" if counts.cancelled else "",
-        f"{whole(counts.in_flight)} still in flight" if counts.in_flight else "",
-        f"{whole(counts.abandoned)} asked again" if counts.abandoned else "",
-        f"{whole(counts.scheduled - counts.issued)} never issued" if counts.scheduled > counts.issued else "",
-    )
-
-
 def _errors(report: Report) -> Iterator[Text]:
     by_count = sorted(report.counts.by_error.items(), key=lambda item: (-item[1], item[0]))
     room = len(whole(by_count[0][1]))
@@ -145,40 +116,9 @@ def _errors(report: Report) -> Iterator[Text]:
         yield sentence(Text(f"{whole(count):>{room}}"), text(name), separator="  ")
 
 
-def _throughput(report: Report) -> Text:
-    rates = report.throughput
-    units = {"requests/s": rates.qps, "output tokens/s": rates.output_tps, "total tokens/s": rates.total_tps}
-    rate_texts = [f"{figure(rate, 4)} {unit}" for unit, rate in units.items() if rate is not None]
-    return sentence(*rate_texts or [NOTHING])
-
-
-def _tokens(report: Report) -> Text:
-    tokens = report.tokens
-    kinds = {
-        "output": tokens.output,
-        "of it reasoning": tokens.reasoning,
-        "input": tokens.input,
-        "of it cached": tokens.cached,
-    }
-    parts = {"of it reasoning", "of it cached"}
-    count_texts = [f"{whole(n)} {kind}" for kind, n in kinds.items() if n or (n == 0 and kind not in parts)]
-    return sentence(*count_texts or [NOTHING], _SOURCES.get(tokens.source or "", ""))
-
-
 def _cost(report: Report) -> Iterator[RenderableType]:
     if report.cost is not None:
         yield block("Cost", *map(text, cost.lines(asdict(report.cost))))
-
-
-def _steady(steady: SteadyState) -> Text:
-    figures = {"latency": (steady.latency_ms, "ms"), "": (steady.qps, "requests/s")}
-    figure_texts = [
-        f"{name} {fixed(interval.mean, places)} \u00b1 {fixed(interval.margin, places)} {unit}".lstrip()
-        for name, (interval, unit) in figures.items()
-        if interval is not None
-        for places in [decimals(interval.mean, 4)]
-    ]
-    return sentence(f"from {seconds(steady.start_s)} to {seconds(steady.end_s)}", *figure_texts)
 
 
 def _latency(

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rich.console import RenderableType
+    from rich.text import TextType
 
     from reporter.health import RecorderHealth
     from reporter.report import Report
@@ -53,11 +54,17 @@ def in_short(report: Report) -> Iterator[RenderableType]:
 
 def in_full(report: Report) -> Iterator[RenderableType]:
     """Every reading of the client and of the recorder."""
-    if client := [*_overhead(report), *_readings(report.client.to_dict())]:
-        yield block("Client", sentence(*client))
-    readings, queue = list(_readings(report.recorder.to_dict())), list(_peak_queue(report.recorder))
-    if readings or queue:
-        yield block("Recorder", sentence(*readings, *queue))
+    for label, parts in in_words(report).items():
+        yield block(label, sentence(*parts))
+
+
+def in_words(report: Report) -> dict[str, list[TextType]]:
+    """Every reading in words, by whose it is; without those that there are none of."""
+    parts: dict[str, list[TextType]] = {
+        "Client": [*_overhead(report), *_readings(report.client.to_dict())],
+        "Recorder": [*_readings(report.recorder.to_dict()), *_peak_queue(report.recorder)],
+    }
+    return {label: readings for label, readings in parts.items() if readings}
 
 
 def _overhead(report: Report) -> Sequence[str]:

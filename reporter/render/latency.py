@@ -102,10 +102,10 @@ def table(report: Report, *groups: Sequence[LatencyRow], width: int, verbose: bo
         verbose: Whether to show min and std as well.
     """
     names = _statistics(report, verbose=verbose)
+    title, *_, n = titles(report, *groups, verbose=verbose)
     rows: list[list[Text]] = []
-    title = _SPEED_TITLE if SPEED in groups else _TITLE
     for group in groups:
-        shown = [_row(report, line, summary, names) for line in group if (summary := _summary(report, line))]
+        shown = cells(report, group, verbose=verbose)
         if rows and shown:
             rows.append([Text()] * (len(names) + 2))
         rows += shown
@@ -113,9 +113,21 @@ def table(report: Report, *groups: Sequence[LatencyRow], width: int, verbose: bo
     columns = [
         Column(title, justify="left", folds=is_long, least=LABEL_WIDTH),
         *(Column(_title(name), _RANKS.get(name, 0)) for name in names),
-        Column("n", _RANKS["n"]),
+        Column(n, _RANKS["n"]),
     ]
     return grid(columns, rows, width=width) if rows else None
+
+
+def titles(report: Report, *groups: Sequence[LatencyRow], verbose: bool = False) -> list[str]:
+    """The headings of a table of these rows."""
+    title = _SPEED_TITLE if SPEED in groups else _TITLE
+    return [title, *map(_title, _statistics(report, verbose=verbose)), "n"]
+
+
+def cells(report: Report, group: Sequence[LatencyRow], *, verbose: bool = False) -> list[list[Text]]:
+    """What stands under the headings, for each row that has samples."""
+    names = _statistics(report, verbose=verbose)
+    return [_row(report, line, summary, names) for line in group if (summary := _summary(report, line))]
 
 
 def _statistics(report: Report, *, verbose: bool) -> Sequence[str]:

@@ -73,6 +73,11 @@ def sentence(*parts: TextType, separator: str = ", ") -> Text:
     return Text(separator, overflow="fold").join(_glued(part) for part in parts if part)
 
 
+def plain(value: TextType) -> str:
+    """A text without styles, for renderers that are not of a terminal."""
+    return (value.plain if isinstance(value, Text) else value).replace(_GLUE, " ")
+
+
 def block(label: TextType, *lines: TextType) -> Table:
     """A label in the margin and lines next to it."""
     table = Table.grid()

@@ -116,3 +116,21 @@ def test_what_an_inconclusive_verdict_ends_with(loadgen: Loadgen, value: str, co
     assert (
         loadgen("gate", "run", "--require", "ttft:p(99)<10s@es99", "--inconclusive", value).returncode == code
     )
+
+
+def test_a_page_is_written_to_a_file(loadgen: Loadgen, a_run: Path) -> None:
+    """Whole, with plots and requests; nothing is printed."""
+    written = loadgen("report", "run", "--format", "html", "-o", "pages/report.html")
+    assert (written.returncode, written.stdout) == (0, ""), written.stderr
+    html = (a_run.parent / "pages" / "report.html").read_text(encoding="utf-8")
+    assert html.startswith("<!DOCTYPE html>")
+    assert 'data-plot="ttft-cdf"' in html
+    assert "Slowest requests" in html
+    assert loadgen("report", "run", "--format", "html").stdout.startswith("<!DOCTYPE html>")
+
+
+def test_a_log_is_not_overwritten_by_its_report(loadgen: Loadgen) -> None:
+    """The log is the run."""
+    refused = loadgen("report", "run", "-o", "run/events.db")
+    assert refused.returncode == 2
+    assert "never overwritten" in refused.stderr

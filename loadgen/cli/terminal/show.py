@@ -12,6 +12,7 @@ from loadgen.sessions.formats import FORMATS, TEXT, render
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from loadgen.sessions.formats import Subject
     from reporter.render.named_verdict import NamedVerdict
@@ -25,12 +26,16 @@ def show(
     report: Report,
     *,
     form: str = TEXT,
-    summary_only: bool = False,
-    verbose: bool = False,
-    by: Sequence[str] = (),
+    output: Path | None = None,
+    **options: Any,
 ) -> None:
-    """Print a report on standard output, in a format of `loadgen.sessions.formats`."""
-    print_as("report", form, report, summary_only=summary_only, verbose=verbose, by=by)
+    """Print a report in a format of `loadgen.sessions.formats`, or write it to a file."""
+    if output is None:
+        print_as("report", form, report, **options)
+        return
+    from loadgen.sessions.gating.outputs import lay
+
+    lay("--output", output, render("report", form, report, **options))
 
 
 def show_verdicts(parts: Sequence[NamedVerdict], *, form: str = TEXT, **options: Any) -> None:

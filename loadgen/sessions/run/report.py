@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
@@ -12,10 +13,12 @@ from loadgen.sessions.run.run_folder import REPORT, folder_of
 from loadgen.sessions.whole_file import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from loadgen.sessions.observer import Observer
+    from reporter.contents.run import RunContents
+    from reporter.measured.evidence import LogEvidence
     from reporter.report import Report
     from reporter.report_options import ReportOptions
     from rulesets.ruleset import Ruleset
@@ -47,6 +50,20 @@ def make_report(
         RulesetError: The rules in its log cannot be read.
         UsageError: A ruleset contradicts the choice.
     """
+    with opened_report(log, rules, inputs, options, choice=choice) as (report, _):
+        return report
+
+
+@contextmanager
+def opened_report(
+    log: Path,
+    rules: Ruleset | None,
+    inputs: GateInputs = NO_INPUTS,
+    options: ReportOptions | None = None,
+    *,
+    choice: Mapping[str, Any] = NOTHING,
+) -> Iterator[tuple[Report, LogEvidence]]:
+    """Compute a report as `make_report` does, and keep its log open as long as the context lasts."""
     from loadgen.sessions.settings.definitions import chosen, definitions_of, with_definitions
     from reporter.kinds import members
     from reporter.log.settings import settings
@@ -65,7 +82,8 @@ def make_report(
         options = replace(options, recount=True)
     with measured(log, definitions, options, judged_by=rules) as (report, evidence):
         if rules is None:
-            return report
+            yield report, evidence
+            return
         from rulesets.evaluation import evaluate
 
         evidence.scores = inputs.scores
@@ -78,7 +96,7 @@ def make_report(
             skip=skip or (),
             audits=inputs.audits,
         )
-        return replace(report, run=replace(report.run, power=evidence.power), verdict=verdict)
+        yield replace(report, run=replace(report.run, power=evidence.power), verdict=verdict), evidence
 
 
 def started_with(log: Path) -> tuple[Ruleset | None, Sequence[str]]:
@@ -117,6 +135,23 @@ def write_report(
     if options is None or options.scoring_pass is None:
         lay(log, report, observer)
     return report
+
+
+def write_report_with_contents(
+    log: Path,
+    options: ReportOptions | None = None,
+    *,
+    choice: Mapping[str, Any] = NOTHING,
+    observer: Observer = SILENT,
+) -> tuple[Report, RunContents]:
+    """Write a report as `write_report` does, and compute what a page shows of the log in addition."""
+    from reporter.contents.run import run_contents
+
+    with opened_report(log, None, options=options, choice=choice) as (report, evidence):
+        contents = run_contents(report, evidence)
+    if options is None or options.scoring_pass is None:
+        lay(log, report, observer)
+    return report, contents
 
 
 def lay(log: Path, report: Report, observer: Observer = SILENT) -> None:

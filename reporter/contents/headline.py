@@ -1,0 +1,66 @@
+"""The figures that a page opens with, each with its interval: throughput, TTFT, TPOT and latency."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from reporter.compare.figure import figure
+from reporter.compare.metric import metric
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rulesets.evidence import Evidence
+
+LEVEL: Final = 0.95
+"""Of the intervals."""
+
+MEASURED: Final = (
+    *("output_tps", "qps", "ttft:p(50)", "ttft:p(99)", "tpot:p(50)", "tpot:p(99)", "itl:p(50)", "itl:p(99)"),
+    *("latency:p(50)", "latency:p(99)"),
+)
+"""The figures of a page, as `loadgen compare --metric` names them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """A figure with its 95 % interval.
+
+    Attributes:
+        value: In the metric's unit.
+        low: The lower end; None where the run is too short for one.
+        high: The upper end.
+        unit: Such as `ms`.
+        n: The requests, or gaps, behind it.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    unit: str
+    n: int
+
+
+def headlines(evidence: Evidence) -> dict[str, Headline]:
+    """Those of `MEASURED` that a run has.
+
+    The intervals are those of `loadgen compare`: of percentiles by order statistics, of rates by the scatter
+    over time, with as many requests as are independent of each other.
+
+    Raises:
+        LogError: The log is damaged.
+        NoRoomError: There is no room for what is computed.
+    """
+    return dict(_headlines(evidence))
+
+
+def _headlines(evidence: Evidence) -> Iterator[tuple[str, Headline]]:
+    for name in MEASURED:
+        compared = metric(name)
+        computed = figure(evidence, compared, LEVEL)
+        if computed is not None:
+            yield (
+                name,
+                Headline(computed.value, computed.low, computed.high, compared.unit, computed.n),
+            )

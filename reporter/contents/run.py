@@ -1,0 +1,93 @@
+"""What the page of a run shows besides its report, computed from its opened log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from reporter.answers import texts_of
+from reporter.contents import requests, scored
+from reporter.contents.headline import headlines
+from reporter.plots.catalog import PLOTS
+from reporter.plots.make import make_plot
+from reporter.plots.plot import NoPlot, Plot
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from reporter.contents.headline import Headline
+    from reporter.contents.requests import RequestExcerpt
+    from reporter.contents.scored import ScoredSamples
+    from reporter.measured.evidence import LogEvidence
+    from reporter.report import Report
+
+_BUILT_IN: Final = frozenset({"phase", "endpoint", "turn", "stage"})
+"""What a report is broken down by without a tag."""
+
+MOST_TAGS: Final = 3
+"""For how many tags there are plots of each value."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunContents:
+    """What a page has in addition to the report.
+
+    Attributes:
+        headlines: Figures with intervals, by names as `loadgen compare --metric` takes them.
+        plots: All that the run has data for.
+        absent: The others, with the reason.
+        parts: By tag and by name, plots with a series per value of the tag.
+        slowest: The slowest requests.
+        failed: The first failures of each kind.
+        samples: Some scored answers; None of a run without benchmarks.
+    """
+
+    headlines: Mapping[str, Headline] = field(default_factory=dict)
+    plots: tuple[Plot, ...] = ()
+    absent: tuple[NoPlot, ...] = ()
+    parts: Mapping[str, Mapping[str, Plot]] = field(default_factory=dict)
+    slowest: tuple[RequestExcerpt, ...] = ()
+    failed: tuple[RequestExcerpt, ...] = ()
+    samples: ScoredSamples | None = None
+
+
+def run_contents(report: Report, evidence: LogEvidence) -> RunContents:
+    """Compute what the page of a run shows.
+
+    Args:
+        report: The report.
+        evidence: Over the log that it was computed from.
+
+    Raises:
+        LogError: The log is damaged.
+        NoRoomError: There is no room for what is computed.
+    """
+    log = evidence.log
+    made = [make_plot(log, name) for name in PLOTS]
+    plots = tuple(plot for plot in made if isinstance(plot, Plot))
+    has_scores = any(score.pass_ is not None for score in report.accuracy)
+    log.load({*requests.TABLES, *(scored.TABLES if has_scores else ())})
+    with texts_of(log.run) as read:
+        return RunContents(
+            headlines=headlines(evidence),
+            plots=plots,
+            absent=tuple(plot for plot in made if isinstance(plot, NoPlot)),
+            parts={tag: dict(_parts(evidence, tag, plots)) for tag in _tags(report)[:MOST_TAGS]},
+            slowest=requests.slowest(log, read),
+            failed=requests.failed(log, read),
+            samples=scored.scored_samples(log, report.accuracy, read) if has_scores else None,
+        )
+
+
+def _tags(report: Report) -> list[str]:
+    """The tags that distinguish requests, each by its own name."""
+    tagged = [name for name in report.breakdown if name not in _BUILT_IN and len(report.breakdown[name]) > 1]
+    return [name.removeprefix("tag:") for name in tagged]
+
+
+def _parts(evidence: LogEvidence, tag: str, plots: tuple[Plot, ...]) -> Iterator[tuple[str, Plot]]:
+    for plot in plots:
+        if PLOTS[plot.name].has_parts:
+            part = make_plot(evidence.log, plot.name, tag)
+            if isinstance(part, Plot):
+                yield plot.name, part

@@ -1,0 +1,216 @@
+"""Scored answers to look at: of each benchmark some of each outcome, with their texts and judgements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from reporter.contents.excerpt import NO_TEXT, Excerpt, excerpt
+from reporter.contents.texts import prompt_in_words, reference_in_words, response_in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reporter.accuracy.task_score import TaskScore
+    from reporter.answers import ReadTexts
+    from reporter.log.database import OpenLog
+
+TABLES: Final = ("questions", "scores", "prompt_events")
+"""What has to be loaded of a log first."""
+
+MOST: Final = 120
+"""Of all benchmarks together."""
+
+_FEWEST: Final = 12
+"""Of each."""
+
+_LENGTH: Final = 1500
+"""Characters of a text."""
+
+SCORED: Final = """\
+SELECT task, question_id, attempt, status, value, extracted, reason, tags
+FROM scores
+WHERE pass = {number} AND scorer = {scorer} AND task = {task}"""
+
+_CHOSEN: Final = """
+    SELECT
+        sample_uuid,
+        CASE
+            WHEN value IS NULL OR scores.status NOT IN ('scored', 'partial') THEN scores.status
+            WHEN value >= $threshold THEN 'correct'
+            WHEN value > 0 THEN 'partial'
+            ELSE 'incorrect'
+        END AS outcome,
+        scores.question_id,
+        attempt,
+        value,
+        extracted,
+        reason,
+        details,
+        scores.tags,
+        requests.ended_seq,
+        questions.seq AS question_seq,
+        prompt_events.seq AS prompt_seq,
+        row_number() OVER (PARTITION BY outcome ORDER BY hash(sample_uuid)) AS place,
+        count(*) OVER () AS n
+    FROM scores
+    JOIN questions USING (prompt_id)
+    JOIN (SELECT sample_uuid, ended_seq, turn FROM requests) AS requests USING (sample_uuid)
+    LEFT JOIN prompt_events
+        ON prompt_events.prompt_id = scores.prompt_id AND prompt_events.turn = coalesce(requests.turn, 0)
+    WHERE pass = $pass AND scores.task = $task AND scorer = $scorer
+    ORDER BY place, outcome
+    LIMIT $limit"""
+
+_JUDGED: Final = """
+    SELECT judged_uuid, inquiry, arg_max(ended_seq, ended_seq)
+    FROM judge_calls
+    WHERE judged_uuid IN $chosen AND scorer = $scorer AND status = 'completed'
+    GROUP BY ALL
+    ORDER BY ALL"""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredSample:
+    """A scored answer.
+
+    Attributes:
+        task: The benchmark as it was named.
+        outcome: `correct`, `incorrect`, `partial`, or the status of one that could not be scored.
+        value: Its value; None where it has none.
+        question_id: The benchmark's name of the question.
+        attempt: The number of the attempt, from 1.
+        tags: Of the question.
+        extracted: What the grader took for the answer.
+        reason: Why it has this outcome.
+        question: The prompt.
+        answer: The parts of the response, by name.
+        reference: What it was scored against.
+        judged: What judges said, by inquiry.
+    """
+
+    task: str
+    outcome: str
+    value: float | None
+    question_id: str
+    attempt: int
+    tags: Mapping[str, str]
+    extracted: str
+    reason: str
+    question: Excerpt
+    answer: Mapping[str, Excerpt]
+    reference: Excerpt
+    judged: Mapping[str, Excerpt]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredSamples:
+    """Some of the scored answers.
+
+    Attributes:
+        samples: Those that are shown, of each outcome about as many.
+        n: How many there are.
+        sql: The query that has all of them.
+    """
+
+    samples: tuple[ScoredSample, ...]
+    n: int
+    sql: str
+
+
+def scored_samples(
+    log: OpenLog, scores: Sequence[TaskScore], read: ReadTexts, limit: int = MOST
+) -> ScoredSamples:
+    """Some answers of each benchmark, by its first scorer.
+
+    Args:
+        log: An opened log with `TABLES`.
+        scores: Those of the report.
+        read: From `reporter.answers.texts_of`.
+        limit: How many are chosen, of all benchmarks together.
+
+    Raises:
+        LogError: The log is damaged.
+    """
+    first = {score.task: score for score in reversed(scores) if score.pass_ is not None}
+    each = max(_FEWEST, limit // max(len(first), 1))
+    samples: list[ScoredSample] = []
+    counted, queries = 0, []
+    for score in scores:
+        if first.get(score.task) is not score:
+            continue
+        rows = _rows(log, score, each)
+        samples += _samples(log, score, rows, read)
+        counted += rows[0]["n"] if rows else 0
+        queries.append(_query(score))
+    return ScoredSamples(tuple(samples), counted, "\nUNION ALL\n".join(queries))
+
+
+def _query(score: TaskScore) -> str:
+    return SCORED.format(number=score.pass_, scorer=_quoted(score.scorer), task=_quoted(score.task))
+
+
+def _quoted(text: str | None) -> str:
+    return "'" + (text or "").replace("'", "''") + "'"
+
+
+def _rows(log: OpenLog, score: TaskScore, limit: int) -> list[dict[str, Any]]:
+    answer = log.execute(
+        _CHOSEN,
+        {
+            "pass": score.pass_,
+            "task": score.task,
+            "scorer": score.scorer,
+            "threshold": score.pass_threshold,
+            "limit": limit,
+        },
+    )
+    columns = [column[0] for column in answer.description or ()]
+    return [dict(zip(columns, row, strict=True)) for row in answer.fetchall()]
+
+
+def _samples(
+    log: OpenLog, score: TaskScore, rows: Sequence[Mapping[str, Any]], read: ReadTexts
+) -> list[ScoredSample]:
+    judged = _judged(log, score, [row["sample_uuid"] for row in rows]) if score.judge else {}
+    names = ("ended_seq", "question_seq", "prompt_seq")
+    seqs = [row[name] for row in rows for name in names if row[name] is not None]
+    texts = read([*seqs, *(seq for calls in judged.values() for seq in calls.values())])
+    return [_sample(score.task, row, judged.get(row["sample_uuid"], {}), texts) for row in rows]
+
+
+def _judged(log: OpenLog, score: TaskScore, chosen: list[str]) -> dict[str, dict[str, int]]:
+    """The latest reply to each inquiry on each answer, as the number of its event."""
+    log.load({"judge_calls"})
+    named = f"{score.task}/{score.scorer}"
+    calls: dict[str, dict[str, int]] = {}
+    for uuid, inquiry, seq in log.execute(_JUDGED, {"chosen": chosen, "scorer": named}).fetchall():
+        calls.setdefault(uuid, {})[inquiry or "judge"] = seq
+    return calls
+
+
+def _sample(
+    task: str, row: Mapping[str, Any], judged: Mapping[str, int], texts: Mapping[int, str]
+) -> ScoredSample:
+    replies = {name: response_in_words(texts.get(seq)).get("output", "") for name, seq in judged.items()} or {
+        name: words for name, words in (row["details"] or {}).items() if name == "judge_reply"
+    }
+    reference = reference_in_words(texts.get(row["question_seq"]))
+    question = prompt_in_words(texts.get(row["prompt_seq"]))
+    return ScoredSample(
+        task=task,
+        outcome=row["outcome"],
+        value=row["value"],
+        question_id=row["question_id"] or "",
+        attempt=row["attempt"],
+        tags={name: value for name, value in (row["tags"] or {}).items() if name != "task"},
+        extracted=(row["extracted"] or "")[:_LENGTH],
+        reason=(row["reason"] or "")[:_LENGTH],
+        question=NO_TEXT if question is None else excerpt(question, _LENGTH),
+        answer={
+            name: excerpt(part, _LENGTH)
+            for name, part in response_in_words(texts.get(row["ended_seq"])).items()
+        },
+        reference=NO_TEXT if reference is None else excerpt(reference, _LENGTH),
+        judged={name: excerpt(words, _LENGTH) for name, words in replies.items()},
+    )

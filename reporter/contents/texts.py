@@ -1,0 +1,78 @@
+"""Texts of prompts and responses as a person reads them, from the JSON that the log has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from reporter.kinds import document, members, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_USER: Final = "user"
+
+
+def prompt_in_words(stored: str | None) -> str | None:
+    """A prompt: its text, or the messages of a chat, each after its role where there are several.
+
+    Args:
+        stored: The JSON of the event `LOADGEN_ISSUE_CALLED`; None where the log has no text.
+    """
+    asked = members(document(stored)) if stored else {}
+    if (prompt := text(asked.get("prompt"))) is not None:
+        return prompt
+    messages = [message for message in asked.get("messages") or () if isinstance(message, dict)]
+    if len(messages) == 1 and messages[0].get("role") == _USER:
+        return _content(messages[0])
+    if messages:
+        return "\n\n".join(f"[{message.get('role')}] {_content(message)}" for message in messages)
+    tokens = asked.get("token_ids")
+    return f"{len(tokens)} token ids: {_json(tokens)}" if isinstance(tokens, list) else None
+
+
+def response_in_words(stored: str | None) -> Mapping[str, str]:
+    """A response: what was reasoned, the output and tool calls, those that there are.
+
+    Args:
+        stored: The JSON of the event that ended the request.
+    """
+    parts = members(document(stored)) if stored else {}
+    calls = parts.get("tool_calls")
+    named = {
+        "reasoning": text(parts.get("reasoning")),
+        "output": text(parts.get("output")),
+        "tool calls": _json(calls) if calls else None,
+    }
+    return {name: part for name, part in named.items() if part}
+
+
+def reference_in_words(stored: str | None) -> str | None:
+    """What an answer is scored against: the one value of a reference, or the whole as JSON."""
+    reference = members(document(stored)).get("reference") if stored else None
+    if not reference:
+        return None
+    values = list(reference.values()) if isinstance(reference, dict) else [reference]
+    if len(values) == 1 and isinstance(values[0], str | int | float):
+        return str(values[0])
+    return _json(reference)
+
+
+def _content(message: Mapping[str, Any]) -> str:
+    content = message.get("content")
+    if isinstance(content, list):
+        return "\n".join(_parts(content))
+    words = text(content) or ""
+    calls = message.get("tool_calls")
+    return "\n".join(filter(None, (words, _json(calls) if calls else "")))
+
+
+def _parts(content: list[Any]) -> Iterator[str]:
+    """The parts of a message: texts as they are, of others their kind."""
+    for part in map(members, content):
+        yield text(part.get("text")) or f"({part.get('type')})"
+
+
+def _json(value: Any) -> str:
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()

@@ -1,0 +1,359 @@
+// Draws the plots of a page, and filters its requests and samples. Without it, everything is there as tables.
+"use strict";
+(() => {
+  const root = document.documentElement;
+  root.classList.add("js");
+  const data = JSON.parse(document.getElementById("plot-data").textContent);
+  const COLOURS = 6;
+  const isError = (series) => /^(errors?|failed|failures?|violations?)\b/i.test(series.name);
+
+  // ---- numbers in words
+  const digits = (value, significant) => {
+    if (typeof value !== "number") return String(value);
+    if (value === 0) return "0";
+    const size = Math.floor(Math.log10(Math.abs(value)));
+    const places = Math.max(0, Math.min(9, significant - 1 - size));
+    return value.toLocaleString("en-US", { maximumFractionDigits: places });
+  };
+  const span = (seconds) => {
+    if (Math.abs(seconds) < 120) return `${digits(seconds, 4)} s`;
+    const sign = seconds < 0 ? "-" : "";
+    const whole = Math.round(Math.abs(seconds));
+    const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+    const two = (number) => String(number).padStart(2, "0");
+    return hours ? `${sign}${hours}:${two(minutes)}:${two(rest)}` : `${sign}${minutes}:${two(rest)} min`;
+  };
+  const nines = (share) => -Math.log10(1 - share);
+  const share = (place) => 1 - 10 ** -place;
+  const percentile = (place) => `p${digits(100 * share(place), place < 1.5 ? 2 : 2 + Math.ceil(place))}`;
+  const placed = (axis, value) => (axis.scale === "percentile" && typeof value === "number" ? nines(value) : value);
+  const worded = (axis, value) => {
+    if (value === null || value === undefined) return "-";
+    if (axis.scale === "time") return span(value);
+    if (axis.scale === "percentile") return percentile(value);
+    const shown = digits(value, 4);
+    return axis.unit ? `${shown} ${axis.unit}` : shown;
+  };
+
+  // ---- colours: those of the style sheet, which has light, dark and print
+  let isPrinted = false;
+  const LIGHT = {
+    "--ink": "#000", "--dim": "#444", "--line": "#bbb", "--grid": "#ddd", "--card": "#fff", "--error": "#c62828",
+    "--c1": "#1f6fb4", "--c2": "#c2570c", "--c3": "#21875a", "--c4": "#8a4fbf", "--c5": "#a3731a", "--c6": "#b8336a",
+  };
+  const colour = (name) => (isPrinted && LIGHT[name]) || getComputedStyle(root).getPropertyValue(name).trim();
+  const colourOf = (series, index) => colour(isError(series) ? "--error" : `--c${(index % COLOURS) + 1}`);
+
+  // ---- one series of a plot as series of the library
+  const pairs = (plot, series) =>
+    series.x.map((x, index) => [placed(plot.x, x), series.y[index], series.low?.[index] ?? null, series.high?.[index] ?? null]);
+
+  const polygon = (series, tint) => (params, api) => {
+    if (params.dataIndexInside !== 0) return undefined;
+    const upper = [];
+    const lower = [];
+    for (let index = 0; index < params.dataInsideLength; index += 1) {
+      const [x, low, high] = [api.value(0, index), api.value(2, index), api.value(3, index)];
+      if (Number.isFinite(low) && Number.isFinite(high)) {
+        upper.push(api.coord([x, high]));
+        lower.unshift(api.coord([x, low]));
+      }
+    }
+    return { type: "polygon", shape: { points: [...upper, ...lower] }, style: { fill: tint, opacity: 0.22 }, silent: true };
+  };
+  const bar = (plot, tint) => (params, api) => {
+    const floor = api.coord([api.value(2), plot.y.scale === "log" ? 1e-9 : 0]);
+    const [left, right] = [api.coord([api.value(2), api.value(1)]), api.coord([api.value(3), api.value(1)])];
+    const frame = params.coordSys;
+    const [start, end] = [Math.max(left[0], frame.x), Math.min(right[0], frame.x + frame.width)];
+    if (end <= start) return undefined;
+    const bottom = Math.min(floor[1], frame.y + frame.height);
+    return {
+      type: "rect",
+      shape: { x: start, y: left[1], width: Math.max(end - start - 0.5, 0.5), height: Math.max(bottom - left[1], 0) },
+      style: { fill: tint, opacity: 0.75 },
+    };
+  };
+  const whisker = (tint) => (params, api) => {
+    if (!Number.isFinite(api.value(2)) || !Number.isFinite(api.value(3))) return undefined;
+    const [low, high] = [api.coord([api.value(0), api.value(2)]), api.coord([api.value(0), api.value(3)])];
+    return { type: "line", shape: { x1: low[0], y1: low[1], x2: high[0], y2: high[1] }, style: { stroke: tint, lineWidth: 1.5 }, silent: true };
+  };
+
+  const drawn = (plot, series, index) => {
+    const tint = colourOf(series, index);
+    const points = pairs(plot, series);
+    const shared = { name: series.label, data: points, itemStyle: { color: tint }, animation: false, emphasis: { disabled: true } };
+    if (series.kind === "bars") {
+      return [{ ...shared, type: "custom", renderItem: bar(plot, tint), encode: { x: [2, 3], y: 1, tooltip: 1 }, clip: true }];
+    }
+    if (series.kind === "points") {
+      const many = points.length > 400;
+      const symbol = isError(series) ? "path://M1,0L5,4L9,0L10,1L6,5L10,9L9,10L5,6L1,10L0,9L4,5L0,1Z" : "circle";
+      const style = { color: tint, opacity: many && !isError(series) ? 0.45 : 0.85 };
+      const result = [{ ...shared, type: "scatter", symbol, symbolSize: isError(series) ? 8 : many ? 4 : 7, itemStyle: style }];
+      if (series.low) result.push({ ...shared, type: "custom", renderItem: whisker(tint), silent: true, tooltip: { show: false } });
+      return result;
+    }
+    const line = {
+      ...shared, type: "line", step: series.kind === "step" ? "end" : false, connectNulls: false, lineStyle: { color: tint, width: 2 },
+      showSymbol: points.length <= 30, symbol: "circle", symbolSize: 6,
+    };
+    if (series.kind !== "band") return [line];
+    return [{ ...shared, type: "custom", renderItem: polygon(series, tint), silent: true, tooltip: { show: false }, clip: true }, line];
+  };
+
+  const axis = (plot, name, isNarrow) => {
+    const described = plot[name];
+    const type = { log: "log", category: "category" }[described.scale] || "value";
+    const isAcross = name === "x";
+    const label = {
+      color: colour("--dim"), hideOverlap: true, fontSize: 11,
+      formatter: (value) =>
+        described.scale === "time" ? span(value) : described.scale === "percentile" ? percentile(value) : digits(value, 4),
+    };
+    const unit = described.scale === "time" ? "" : described.unit;
+    const result = {
+      type, name: unit ? `${described.label} [${unit}]` : described.label, nameLocation: "middle", nameGap: isAcross ? 26 : isNarrow ? 44 : 50,
+      nameTextStyle: { color: colour("--dim"), fontSize: 11.5 }, axisLabel: label, axisLine: { lineStyle: { color: colour("--line") } },
+      axisTick: { lineStyle: { color: colour("--line") } }, splitLine: { lineStyle: { color: colour("--grid") } },
+      minorSplitLine: { show: false }, splitNumber: isAcross ? (isNarrow ? 4 : 6) : 5, scale: isAcross && type !== "category",
+    };
+    if (described.scale === "percentile") {
+      // Ticks at p90, p99, p99.9: one each is a tenth of what is left.
+      Object.assign(result, { min: 0, interval: 1, minInterval: 1, maxInterval: 1 });
+    }
+    if (type === "category") result.data = [...new Set(plot.series.flatMap((series) => series.x))];
+    return result;
+  };
+
+  // ---- the text at the pointer, made of text nodes: nothing in it is read as HTML
+  const element = (tag, text, className) => {
+    const made = document.createElement(tag);
+    if (text !== undefined) made.textContent = text;
+    if (className) made.className = className;
+    return made;
+  };
+  const tip = (plot) => (hits) => {
+    const list = (Array.isArray(hits) ? hits : [hits]).filter((hit) => hit.value && hit.value[1] !== null);
+    if (!list.length) return "";
+    const box = element("div", undefined, "tip");
+    const first = list[0].value;
+    const isBar = list.length && plot.series.some((series) => series.kind === "bars" && series.label === list[0].seriesName);
+    const where = isBar ? `${digits(first[2], 4)} to ${worded(plot.x, first[3])}` : worded(plot.x, first[0]);
+    box.append(element("b", plot.x.scale === "percentile" ? where : `${plot.x.label}: ${where}`));
+    const table = element("table");
+    const seen = new Set();
+    for (const hit of list) {
+      if (seen.has(hit.seriesName)) continue;
+      seen.add(hit.seriesName);
+      const row = element("tr");
+      const [, y, low, high] = hit.value;
+      const ends = !isBar && low !== null && high !== null ? ` (${digits(low, 4)} to ${digits(high, 4)})` : "";
+      row.append(element("td", hit.seriesName), element("td", worded(plot.y, y) + ends));
+      table.append(row);
+    }
+    box.append(table);
+    return box;
+  };
+
+  const option = (plot, hidden, isNarrow) => {
+    const shown = plot.series.map((series, index) => (hidden.has(series.label) ? [] : drawn(plot, series, index))).flat();
+    const isScatter = plot.series.some((series) => series.kind === "points" || series.kind === "bars");
+    return {
+      animation: false, backgroundColor: "transparent", textStyle: { fontFamily: getComputedStyle(document.body).fontFamily },
+      grid: { left: isNarrow ? 58 : 66, right: 18, top: 12, bottom: 46 },
+      tooltip: {
+        trigger: isScatter ? "item" : "axis", confine: true, renderMode: "html", formatter: tip(plot), backgroundColor: colour("--card"),
+        borderColor: colour("--line"), textStyle: { color: colour("--ink") }, transitionDuration: 0, axisPointer: { type: "line", animation: false },
+      },
+      xAxis: axis(plot, "x", isNarrow), yAxis: axis(plot, "y", isNarrow),
+      dataZoom: [{ type: "inside", xAxisIndex: 0, filterMode: "none", zoomOnMouseWheel: "ctrl", moveOnMouseMove: false, moveOnMouseWheel: false }],
+      series: shown,
+    };
+  };
+
+  // ---- which plot is shown for a filter: of all requests, of each value of a tag, or of one value
+  const labelled = (plot) => ({
+    ...plot,
+    series: plot.series.map((series) => ({
+      ...series, label: series.group === undefined ? series.name : plot.names > 1 ? `${series.name}, ${series.group}` : series.group,
+    })),
+  });
+  const chosen = (name, filter) => {
+    const part = filter && data.parts[filter.tag].plots[name];
+    if (!part) return labelled({ ...data.plots[name], names: 1 });
+    const series = filter.value === undefined ? part.series : part.series.filter((one) => one.group === filter.value);
+    return labelled({ ...part, series, names: new Set(series.map((one) => one.name)).size });
+  };
+
+  const SVG = "http://www.w3.org/2000/svg";
+  const swatch = (series, tint) => {
+    const svg = document.createElementNS(SVG, "svg");
+    svg.setAttribute("viewBox", "0 0 18 12");
+    svg.setAttribute("aria-hidden", "true");
+    const shape = document.createElementNS(SVG, { points: "circle", bars: "rect" }[series.kind] || "path");
+    const attributes = {
+      points: { cx: 9, cy: 6, r: 4, fill: tint },
+      bars: { x: 3, y: 1, width: 12, height: 10, fill: tint },
+    }[series.kind] || { d: "M0,6H18", stroke: tint, "stroke-width": 3 };
+    for (const [name, value] of Object.entries(attributes)) shape.setAttribute(name, value);
+    svg.append(shape);
+    return svg;
+  };
+
+  class Figure {
+    constructor(canvas) {
+      this.canvas = canvas;
+      this.name = canvas.dataset.plot;
+      this.variant = canvas.closest("[data-variant]");
+      this.frame = canvas.closest("[data-group]");
+      this.hidden = new Set();
+      this.filter = null;
+      this.chart = null;
+      this.variant.querySelector(".reset").addEventListener("click", () => this.zoom(0, 100));
+    }
+
+    get isShown() {
+      return this.variant.dataset.shown === "yes";
+    }
+
+    draw() {
+      if (!this.isShown) return;
+      if (!this.chart) {
+        this.chart = charts.init(this.canvas, null, { renderer: "svg" });
+        this.listen();
+      }
+      this.plot = chosen(this.name, this.filter);
+      this.chart.setOption(option(this.plot, this.hidden, this.canvas.clientWidth < 420), { notMerge: true });
+      this.legend();
+    }
+
+    // A drag across the plot zooms; so do two fingers, and the wheel with Ctrl.
+    listen() {
+      const pointer = this.chart.getZr();
+      let from = null;
+      pointer.on("mousedown", (event) => {
+        from = event.event.zrByTouch || !this.chart.containPixel("grid", [event.offsetX, event.offsetY]) ? null : event.offsetX;
+      });
+      pointer.on("mouseup", (event) => {
+        if (from !== null && Math.abs(event.offsetX - from) > 8) {
+          const [start, end] = [from, event.offsetX].sort((one, other) => one - other).map((x) => this.chart.convertFromPixel({ xAxisIndex: 0 }, x));
+          this.chart.dispatchAction({ type: "dataZoom", startValue: start, endValue: end });
+        }
+        from = null;
+      });
+      pointer.on("dblclick", () => this.zoom(0, 100));
+      this.chart.on("datazoom", () => {
+        const { start, end } = this.chart.getOption().dataZoom[0];
+        this.frame.classList.toggle("zoomed", start > 0.01 || end < 99.99);
+        if (this.plot.x.scale === "time" && !this.isFollowing) follow(this, start, end);
+      });
+    }
+
+    zoom(start, end) {
+      this.chart?.dispatchAction({ type: "dataZoom", start, end });
+    }
+
+    legend() {
+      const list = this.variant.querySelector(".legend");
+      list.replaceChildren();
+      const names = new Set();
+      this.plot.series.forEach((series, index) => {
+        if (names.has(series.label)) return;
+        names.add(series.label);
+        const button = element("button");
+        button.type = "button";
+        button.setAttribute("aria-pressed", String(!this.hidden.has(series.label)));
+        button.append(swatch(series, colourOf(series, index)), element("bdi", series.label));
+        button.addEventListener("click", () => {
+          if (!this.hidden.delete(series.label)) this.hidden.add(series.label);
+          this.draw();
+        });
+        const item = element("li");
+        item.append(button);
+        list.append(item);
+      });
+      list.hidden = names.size < 2 && !this.filter;
+    }
+  }
+
+  const figures = [...document.querySelectorAll("[data-plot]")].map((canvas) => new Figure(canvas));
+  const drawAll = () => figures.forEach((figure) => figure.draw());
+  // Plots over time show the same span.
+  const follow = (source, start, end) => {
+    for (const figure of figures) {
+      if (figure === source || !figure.chart || figure.plot.x.scale !== "time") continue;
+      figure.isFollowing = true;
+      figure.zoom(start, end);
+      figure.isFollowing = false;
+    }
+  };
+
+  for (const frame of document.querySelectorAll("[data-group]")) {
+    frame.addEventListener("click", (event) => {
+      const button = event.target.closest("[data-choose]");
+      if (!button) return;
+      for (const other of frame.querySelectorAll("[data-choose]")) other.setAttribute("aria-pressed", String(other === button));
+      for (const variant of frame.querySelectorAll("[data-variant]")) {
+        variant.dataset.shown = variant.dataset.variant === button.dataset.choose ? "yes" : "no";
+      }
+      frame.classList.remove("zoomed");
+      figures.filter((figure) => figure.frame === frame).forEach((figure) => { figure.draw(); figure.chart?.resize(); });
+    });
+  }
+
+  for (const select of document.querySelectorAll("[data-filter]")) {
+    const filters = [null];
+    data.parts.forEach(({ tag, plots }, index) => {
+      const values = [...new Set(Object.values(plots).flatMap((plot) => plot.series.map((series) => series.group)))];
+      const group = element("optgroup");
+      group.label = tag;
+      const add = (label, filter) => {
+        const entry = element("option", label);
+        entry.value = String(filters.push(filter) - 1);
+        group.append(entry);
+      };
+      add(`each ${tag}`, { tag: index });
+      values.forEach((value) => add(`${tag} = ${value}`, { tag: index, value }));
+      select.append(group);
+    });
+    select.addEventListener("change", () => {
+      for (const figure of figures) {
+        figure.filter = filters[Number(select.value)];
+        figure.hidden.clear();
+        figure.draw();
+      }
+    });
+  }
+
+  for (const controls of document.querySelectorAll("[data-browse]")) {
+    const samples = [...controls.parentElement.querySelectorAll(".sample")];
+    const inputs = [...controls.querySelectorAll("[data-by]")];
+    const output = controls.querySelector("output");
+    const browse = () => {
+      let count = 0;
+      for (const sample of samples) {
+        const fits = inputs.every(({ dataset, value }) =>
+          !value || (dataset.by === "text" ? sample.textContent.toLowerCase().includes(value.toLowerCase()) : sample.dataset[dataset.by] === value));
+        sample.hidden = !fits;
+        count += fits;
+      }
+      output.textContent = `${count} of ${samples.length} shown`;
+    };
+    inputs.forEach((input) => input.addEventListener("input", browse));
+    browse();
+  }
+
+  let widths = "";
+  addEventListener("resize", () => {
+    const now = String(innerWidth);
+    if (now === widths) return;
+    widths = now;
+    figures.forEach((figure) => figure.chart?.resize());
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+  addEventListener("beforeprint", () => { isPrinted = true; drawAll(); });
+  addEventListener("afterprint", () => { isPrinted = false; drawAll(); });
+  drawAll();
+})();

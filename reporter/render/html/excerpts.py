@@ -1,0 +1,168 @@
+"""Single requests and scored answers as sections of a page, as many as there is room for."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Final
+
+from reporter.contents import requests
+from reporter.contents.excerpt import Excerpt
+from reporter.kinds import document, members
+from reporter.render.figures import figure, whole
+from reporter.render.html.marks import TONES
+from reporter.render.html.page import Mark, Quote, RequestRow, Requests, Sample, Samples, Timeline
+from reporter.render.html.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from reporter.contents.requests import RequestExcerpt
+    from reporter.contents.scored import ScoredSample, ScoredSamples
+
+REQUEST_BYTES: Final = 200_000
+SAMPLE_BYTES: Final = 400_000
+"""Of HTML that the texts of a section take at most; what goes beyond is left out, and the page says so."""
+
+_SLOW: Final = (
+    "issued at (UTC)",
+    "tags",
+    "latency ms",
+    "TTFT ms",
+    "TPOT ms",
+    "input tokens",
+    "output tokens",
+)
+_FAILED: Final = ("issued at (UTC)", "tags", "error", "message", "after ms")
+
+
+def slowest(excerpts: Sequence[RequestExcerpt]) -> Requests:
+    """The slowest requests, which open."""
+    rows = tuple(
+        RequestRow(
+            (
+                excerpt.issued_at,
+                _tags(excerpt),
+                figure(excerpt.latency_ms),
+                figure(excerpt.ttft_ms),
+                figure(excerpt.tpot_ms),
+                whole(excerpt.input_tokens),
+                whole(excerpt.output_tokens),
+            ),
+            "Prompt, output and chunks",
+            _timeline(excerpt),
+            quotes,
+        )
+        for excerpt, quotes in _with_quotes(excerpts)
+    )
+    note = f"The {len(rows)} measured requests with the longest latencies. Each opens."
+    return Requests("slowest", "Slowest requests", _SLOW, rows, note, requests.SLOWEST, words=2)
+
+
+def failed(excerpts: Sequence[RequestExcerpt], of: int) -> Requests:
+    """Failed requests, which open.
+
+    Args:
+        excerpts: Some of each kind of failure.
+        of: How many failed.
+    """
+    rows = tuple(
+        RequestRow(
+            (
+                excerpt.issued_at,
+                _tags(excerpt),
+                excerpt.error or "",
+                (excerpt.message or "")[:_MESSAGE],
+                figure(excerpt.ended_ms),
+            ),
+            "Prompt, output and chunks",
+            _timeline(excerpt),
+            quotes,
+        )
+        for excerpt, quotes in _with_quotes(excerpts)
+    )
+    note = f"{len(rows)} of {whole(of)} failed requests, the first of each error."
+    return Requests("failed", "Failed requests", _FAILED, rows, note, requests.FAILED, words=4)
+
+
+_MESSAGE: Final = 200
+
+
+def samples(scored: ScoredSamples) -> Samples:
+    """Scored answers to browse."""
+    made, room = [], SAMPLE_BYTES
+    for sample in scored.samples:
+        quotes = tuple(_sample_quotes(sample))
+        room -= _bytes(quotes)
+        if room < 0:
+            break
+        made.append(_sample(sample, quotes))
+    note = f"{len(made)} of {whole(scored.n)} scored answers, chosen evenly from all outcomes."
+    return Samples("samples", "Samples", tuple(made), note, scored.sql)
+
+
+def _with_quotes(excerpts: Iterable[RequestExcerpt]) -> Iterator[tuple[RequestExcerpt, tuple[Quote, ...]]]:
+    """Each request with its texts; without them where the section is full."""
+    room = REQUEST_BYTES
+    for excerpt in excerpts:
+        quotes = tuple(_request_quotes(excerpt))
+        room -= _bytes(quotes)
+        yield excerpt, quotes if room >= 0 else (_quote("Texts", "left out: this section is full"),)
+
+
+def _request_quotes(excerpt: RequestExcerpt) -> Iterator[Quote]:
+    facts = {
+        "request": excerpt.sample_uuid,
+        "endpoint": excerpt.endpoint,
+        "HTTP status": excerpt.http_status,
+        "finish reason": excerpt.finish_reason,
+    }
+    yield _quote(
+        "Request", "\n".join(f"{name}: {value}" for name, value in facts.items() if value is not None)
+    )
+    if excerpt.error is not None:
+        yield _quote("Error", f"{excerpt.error}: {excerpt.message or ''}")
+    yield Quote("Prompt", excerpt.prompt)
+    for name, part in excerpt.response.items():
+        yield Quote(name.capitalize(), part)
+
+
+def _sample_quotes(sample: ScoredSample) -> Iterator[Quote]:
+    yield Quote("Question", sample.question)
+    for name, part in sample.answer.items():
+        yield Quote("Answer" if name == "output" else name.capitalize(), part)
+    yield _quote("Extracted", sample.extracted)
+    yield Quote("Reference", sample.reference)
+    value = "" if sample.value is None else f", value {sample.value:.4g}"
+    reason = f": {sample.reason}" if sample.reason else ""
+    yield _quote("Verdict", f"{sample.outcome}{value}{reason}")
+    for name, words in sample.judged.items():
+        yield Quote("Judge" if len(sample.judged) == 1 else f"Judge, {name}", words)
+
+
+def _sample(sample: ScoredSample, quotes: tuple[Quote, ...]) -> Sample:
+    attempt = (f"attempt {sample.attempt}",) if sample.attempt > 1 else ()
+    return Sample(
+        task=sample.task,
+        status=Mark(sample.outcome, TONES.get(sample.outcome, "doubt")),
+        question=sample.question_id,
+        tags=(*sample.tags.values(), *attempt),
+        extracted=sample.extracted[:80],
+        quotes=quotes,
+    )
+
+
+def _timeline(excerpt: RequestExcerpt) -> Timeline:
+    return Timeline(excerpt.waited_ms, excerpt.first_ms, excerpt.ended_ms, excerpt.chunks_ms, excerpt.chunks)
+
+
+def _tags(excerpt: RequestExcerpt) -> str:
+    return ", ".join(f"{name}={value}" for name, value in members(document(excerpt.tags)).items())
+
+
+def _quote(label: str, text: str) -> Quote:
+    return Quote(label, Excerpt(text, len(text)))
+
+
+def _bytes(quotes: Iterable[Quote]) -> int:
+    """What the texts take in the page."""
+    return sum(len(escape(visible(quote.text.text)).encode()) for quote in quotes)

@@ -1,0 +1,51 @@
+"""Verdicts and severities as marks, and what the result of a run is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reporter.findings.acceptance import IN_WORDS
+from reporter.render import totals
+from reporter.render.html.page import Mark
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reporter.render.html.page import Tone
+    from reporter.report import Report
+
+TONES: Final[Mapping[str, Tone]] = {
+    "PASS": "good",
+    "FAIL": "bad",
+    "INVALID": "bad",
+    "INCONCLUSIVE": "doubt",
+    "WARN": "doubt",
+    "INFO": "dim",
+    "SKIP": "dim",
+    "error": "bad",
+    "warning": "doubt",
+    "info": "dim",
+    "correct": "good",
+    "incorrect": "bad",
+    "partial": "doubt",
+}
+"""By verdict, severity and outcome; any other is in doubt."""
+
+
+def result(report: Report) -> tuple[Mark, ...]:
+    """Whether the run is valid, how it ended where that was not in order, and its verdict."""
+    marks = []
+    errors = any(finding.severity == "error" for finding in report.findings)
+    if report.run.ended != "running" or errors:
+        marks.append(_validity(report))
+    if report.run.ended in totals.ENDED:
+        marks.append(Mark(totals.ENDED[report.run.ended], "doubt"))
+    if report.verdict is not None:
+        marks.append(Mark(report.verdict.status, TONES[report.verdict.status]))
+    return tuple(marks)
+
+
+def _validity(report: Report) -> Mark:
+    if report.validity.accepted:
+        return Mark(f"INVALID, {IN_WORDS}", "doubt")
+    return Mark("VALID", "good") if report.validity.valid else Mark("INVALID", "bad")

@@ -1,0 +1,285 @@
+"""A page as a value: a header and sections, which the templates write as HTML.
+
+Pages of runs, comparisons and series differ in their sections only. All texts may come from a server or a
+user: the templates escape them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reporter.contents.excerpt import Excerpt
+    from reporter.plots.plot import NoPlot, Plot
+
+Tone = Literal["", "good", "bad", "doubt", "dim"]
+"""What a colour means: met, not met, in doubt or accepted, of less interest. Words say the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A word with its tone, such as a verdict."""
+
+    text: str
+    tone: Tone = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FigureCard:
+    """A figure that the page opens with.
+
+    Attributes:
+        label: What it is.
+        value: With its digits.
+        unit: Its unit.
+        interval: Its interval in words; empty where none is known.
+        more: Further lines, such as other percentiles.
+        sql: The query that has the figure.
+    """
+
+    label: str
+    value: str
+    unit: str = ""
+    interval: str = ""
+    more: tuple[str, ...] = ()
+    sql: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The figures that the page opens with."""
+
+    template: ClassVar = "figures"
+    anchor: str
+    title: str
+    cards: tuple[FigureCard, ...]
+    note: str = ""
+
+    @property
+    def queries(self) -> tuple[tuple[str, str], ...]:
+        """Each query once, after the labels of the cards that it is for."""
+        labels: dict[str, list[str]] = {}
+        for card in self.cards:
+            if card.sql:
+                labels.setdefault(card.sql, []).append(card.label)
+        return tuple((", ".join(named), query) for query, named in labels.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something that a reader of the figures should know: a finding, or why a rule was not met."""
+
+    mark: Mark
+    message: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Remarks:
+    """Findings, the most severe first."""
+
+    template: ClassVar = "remarks"
+    anchor: str
+    title: str
+    remarks: tuple[Remark, ...]
+    nothing: str = ""
+
+
+Cell = str | Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table; all columns but the first `words` are figures.
+
+    Attributes:
+        columns: The headings.
+        rows: As many cells each as there are columns.
+        caption: What it shows; may be empty.
+        words: How many columns are words, from the left.
+        wordy: Further columns of words, by their headings.
+        sql: The query that has the figures.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    caption: str = ""
+    words: int = 1
+    wordy: frozenset[str] = frozenset()
+    sql: str = ""
+
+    def is_words(self, index: int) -> bool:
+        """Whether a column has words."""
+        return index < self.words or self.columns[index] in self.wordy
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """One or several tables."""
+
+    template: ClassVar = "tables"
+    anchor: str
+    title: str
+    tables: tuple[Table, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PlotGroup:
+    """Plots under one heading; several of them about the same thing are shown one at a time.
+
+    Attributes:
+        title: The heading.
+        plots: As the report computed them.
+    """
+
+    title: str
+    plots: tuple[Plot, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plots:
+    """Plots.
+
+    Attributes:
+        groups: In the order of the page.
+        parts: By tag and by the name of a plot, the plot with a series per value of the tag.
+        absent: Those that the run has no data for.
+    """
+
+    template: ClassVar = "plots"
+    anchor: str
+    title: str
+    groups: tuple[PlotGroup, ...]
+    parts: Mapping[str, Mapping[str, Plot]]
+    absent: tuple[NoPlot, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A text of a server or a user, under its name."""
+
+    label: str
+    text: Excerpt
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """When the parts of a response arrived.
+
+    Attributes:
+        waited_ms: From the schedule, or the issue, to the first byte sent.
+        first_ms: From there to the first token; None without one.
+        ends_ms: To the end of the response.
+        chunks_ms: To each chunk with a token, at most some hundred of them.
+        chunks: How many there are.
+    """
+
+    waited_ms: float
+    first_ms: float | None
+    ends_ms: float | None
+    chunks_ms: tuple[float, ...]
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRow:
+    """A request that opens."""
+
+    cells: tuple[Cell, ...]
+    label: str
+    timeline: Timeline
+    quotes: tuple[Quote, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """Requests as a table whose rows open."""
+
+    template: ClassVar = "requests"
+    anchor: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[RequestRow, ...]
+    note: str = ""
+    sql: str = ""
+    words: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A scored answer that opens.
+
+    Attributes:
+        task: The benchmark.
+        status: The outcome.
+        question: The benchmark's name of the question.
+        tags: Such as the subject.
+        extracted: What the grader took for the answer; empty where there is none.
+        quotes: Question, answer, reference, reason, and what a judge said.
+    """
+
+    task: str
+    status: Mark
+    question: str
+    tags: tuple[str, ...]
+    extracted: str
+    quotes: tuple[Quote, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """Scored answers to browse."""
+
+    template: ClassVar = "samples"
+    anchor: str
+    title: str
+    samples: tuple[Sample, ...]
+    note: str = ""
+    sql: str = ""
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The benchmarks, each once."""
+        return tuple(dict.fromkeys(sample.task for sample in self.samples))
+
+    @property
+    def statuses(self) -> tuple[str, ...]:
+        """The outcomes, each once."""
+        return tuple(dict.fromkeys(sample.status.text for sample in self.samples))
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """Paragraphs of text, or lines."""
+
+    template: ClassVar = "prose"
+    anchor: str
+    title: str
+    paragraphs: tuple[str, ...]
+
+
+Section = Figures | Remarks | Tables | Plots | Requests | Samples | Prose
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page.
+
+    Attributes:
+        title: What it is about.
+        marks: The result: valid or not, and the verdict.
+        lines: What was run, in a few lines.
+        sections: The rest, in order; those without content are left out by who makes the page.
+        footer: Where the figures are from, and how to make the page again.
+    """
+
+    title: str
+    marks: tuple[Mark, ...]
+    lines: tuple[str, ...]
+    sections: tuple[Section, ...]
+    footer: tuple[str, ...] = ()

@@ -1,0 +1,129 @@
+"""Plots for a page: as JSON for the script that draws them, and as tables for readers without it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from reporter.render.figures import NOTHING, decimals, fixed
+from reporter.render.html.page import Table
+from reporter.render.html.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from reporter.plots.plot import Axis, Plot, Series
+
+_DIGITS: Final = 6
+"""Significant digits of a point: more than a screen can show at any zoom that a page allows."""
+
+_MOST_ROWS: Final = 40
+"""Of a table: of longer series evenly spaced points."""
+
+_UNSAFE: Final = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
+"""What would end the element that the JSON is in."""
+
+
+def as_json(plots: Iterable[Plot], parts: Mapping[str, Mapping[str, Plot]]) -> str:
+    """Plots as JSON that is safe inside a script element.
+
+    Args:
+        plots: The plots of all requests.
+        parts: By tag and by name, those with a series per value of the tag.
+    """
+    data = {
+        "plots": {plot.name: _plot(plot) for plot in plots},
+        "parts": [
+            {"tag": visible(tag), "plots": {name: _plot(plot) for name, plot in of_tag.items()}}
+            for tag, of_tag in parts.items()
+        ],
+    }
+    text = orjson.dumps(data).decode()
+    return text.translate(_UNSAFE).replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def as_tables(plot: Plot) -> list[Table]:
+    """A table for each series, or one for all that share their places on the x axis."""
+    by_places: dict[tuple[float | str, ...], list[Series]] = {}
+    for series in plot.series:
+        by_places.setdefault(series.x, []).append(series)
+    return [_table(plot, together) for together in by_places.values()]
+
+
+def _plot(plot: Plot) -> dict[str, Any]:
+    return {
+        "title": plot.title,
+        "x": _axis(plot.x),
+        "y": _axis(plot.y),
+        "series": [_series(series) for series in plot.series],
+    }
+
+
+def _axis(axis: Axis) -> dict[str, str]:
+    return {"label": axis.label, "unit": axis.unit, "scale": axis.scale}
+
+
+def _series(series: Series) -> dict[str, Any]:
+    drawn: dict[str, Any] = {"name": visible(series.name), "kind": series.kind}
+    if series.group is not None:
+        drawn["group"] = visible(series.group)
+    for name in ("x", "y", "low", "high"):
+        values = getattr(series, name)
+        if values is not None:
+            drawn[name] = [_rounded(value) for value in values]
+    return drawn
+
+
+def _rounded(value: float | str | None) -> float | str | None:
+    if isinstance(value, str):
+        return visible(value)
+    if value is None or not math.isfinite(value):
+        return None
+    if value == 0 or isinstance(value, int):
+        return value
+    shown = round(value, _DIGITS - 1 - math.floor(math.log10(abs(value))))
+    return int(shown) if shown == int(shown) else shown
+
+
+def _table(plot: Plot, together: list[Series]) -> Table:
+    first = together[0]
+    names = [_named(plot, series) for series in together]
+    columns: list[str] = [plot.x.title]
+    values: list[Sequence[float | str | None]] = [first.x]
+    if first.kind == "bars" and first.low is not None and first.high is not None:
+        columns, values = [f"{plot.x.title} from", "to"], [first.low, first.high]
+    for series, name in zip(together, names, strict=True):
+        columns.append(name)
+        values.append(series.y)
+        if series.low is not None and series.high is not None and series.kind != "bars":
+            columns += [f"{name}, low", "high"]
+            values += [series.low, series.high]
+    rows = list(zip(*values, strict=True))
+    indices = _thinned(len(rows))
+    caption = f"{len(indices)} of {len(rows)} points" if len(indices) < len(rows) else ""
+    shown = tuple(tuple(_cell(value) for value in rows[index]) for index in indices)
+    return Table(tuple(columns), shown, caption, words=int(plot.x.scale == "category"))
+
+
+def _named(plot: Plot, series: Series) -> str:
+    """The heading of a series: its name, where that is not the axis's, and the unit."""
+    unit = f" [{plot.y.unit}]" if plot.y.unit else ""
+    group = f", {series.group}" if series.group is not None else ""
+    return f"{series.name}{group}{unit}"
+
+
+def _thinned(count: int) -> list[int]:
+    if count <= _MOST_ROWS:
+        return list(range(count))
+    step = (count - 1) / (_MOST_ROWS - 1)
+    return [round(number * step) for number in range(_MOST_ROWS)]
+
+
+def _cell(value: float | str | None) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    return fixed(value, 0 if isinstance(value, int) else decimals(value, 4, 6))

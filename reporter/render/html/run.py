@@ -1,0 +1,174 @@
+"""The page of a run: what a performance engineer looks for first, then plots, requests and samples."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Final
+
+from reporter.contents import statements
+from reporter.contents.run import RunContents
+from reporter.render import accuracy, breakdown, cost, health, latency, rule, totals
+from reporter.render.heading import heading
+from reporter.render.html import template
+from reporter.render.html.excerpts import failed, samples, slowest
+from reporter.render.html.headline import cards
+from reporter.render.html.marks import TONES, result
+from reporter.render.html.page import Mark, Page, Plots, Prose, Remark, Remarks, Table, Tables
+from reporter.render.html.plot_groups import grouped
+from reporter.render.page import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reporter.render.html.page import Section
+    from reporter.report import Report
+
+
+def render(report: Report, *, contents: RunContents | None = None, command: str = "") -> str:
+    """The report as one HTML file.
+
+    Args:
+        report: The report.
+        contents: What the log has in addition; None where only the report is there.
+        command: The command that makes the page again.
+    """
+    return template.write(page_of(report, contents or RunContents(), command))
+
+
+def page_of(report: Report, contents: RunContents, command: str = "") -> Page:
+    """The page of a run as a value."""
+    title, *lines = map(plain, heading(report))
+    return Page(
+        title=title,
+        marks=result(report),
+        lines=(*lines, plain(totals.requests(report))),
+        sections=tuple(_sections(report, contents)),
+        footer=tuple(_footer(report, command)),
+    )
+
+
+def _sections(report: Report, contents: RunContents) -> Iterator[Section]:
+    yield from _first_screen(report, contents)
+    if contents.samples is not None and contents.samples.samples:
+        yield samples(contents.samples)
+    if contents.plots:
+        yield Plots("plots", "Plots", grouped(contents.plots), contents.parts, contents.absent, _ZOOM)
+    if tables := tuple(_latencies(report)):
+        yield Tables("latencies", "Latencies", tables)
+    if contents.slowest:
+        yield slowest(contents.slowest)
+    if contents.failed:
+        yield failed(contents.failed, report.counts.failed)
+    if parts := tuple(_parts(report)):
+        yield Tables("parts", "Parts of the run", parts, (_PARTS,))
+    yield _client(report)
+    if report.cost is not None:
+        yield Prose("cost", "Cost", tuple(cost.lines(asdict(report.cost))))
+
+
+def _first_screen(report: Report, contents: RunContents) -> Iterator[Section]:
+    if opening := cards(report, contents.headlines):
+        yield opening
+    yield _findings(report)
+    if report.verdict and report.verdict.rows:
+        yield _rules(report)
+    if report.accuracy:
+        yield _accuracy(report)
+
+
+_ZOOM: Final = "Drag across a plot to zoom, double-click to reset; a name in a legend hides its series."
+_PARTS: Final = "Latencies are in milliseconds."
+
+
+def _findings(report: Report) -> Remarks:
+    messages = {finding.message for finding in report.findings}
+    reasons = [
+        Remark(Mark("error", "bad"), reason) for reason in report.validity.reasons if reason not in messages
+    ]
+    findings = [
+        Remark(Mark(finding.severity, TONES[finding.severity]), finding.message, finding.remedy)
+        for finding in report.findings
+    ]
+    return Remarks("findings", "Findings", (*reasons, *findings), "There are no findings.")
+
+
+def _rules(report: Report) -> Tables:
+    verdict = report.verdict
+    rows = () if verdict is None else verdict.rows
+    titles = rule.columns(rows)
+    cells = [rule.cells(row) for row in rows]
+    table = Table(
+        tuple(titles),
+        tuple(
+            tuple(
+                Mark(row[title], TONES.get(row[title], "")) if title == "verdict" else row[title]
+                for title in titles
+            )
+            for row in cells
+        ),
+        words=2,
+        wordy=frozenset({"method"}),
+    )
+    whys = [f"{rule.status(row)} {row.id}: {' '.join(why)}" for row, why in rule.whys(rows)]
+    return Tables("rules", "Rules", (table,), tuple(whys))
+
+
+def _accuracy(report: Report) -> Tables:
+    columns, rows = accuracy.score_table(report)
+    scores = Table(
+        tuple(column.title for column in columns),
+        tuple(tuple(map(plain, row)) for row in rows),
+        sql=statements.accuracy(),
+    )
+    groups = [
+        Table(
+            tuple(column.title for column in columns),
+            tuple(tuple(map(plain, row)) for row in rows),
+            title,
+            sql=statements.groups() if not number else "",
+        )
+        for number, (title, columns, rows) in enumerate(accuracy.group_tables(report))
+    ]
+    notes = tuple(map(plain, accuracy.notes(report)))
+    return Tables("accuracy", "Accuracy", (scores, *groups), notes)
+
+
+def _latencies(report: Report) -> Iterator[Table]:
+    server, client = latency.groups(report, verbose=False, client=True)
+    rows = [row for group in (server, client) for row in latency.cells(report, group)]
+    shown = [line for group in (server, client) for line in group if getattr(report, line.metric) is not None]
+    if rows:
+        columns = [(line.metric, line.label) for line in shown]
+        yield Table(
+            tuple(latency.titles(report)),
+            tuple(tuple(map(plain, row)) for row in rows),
+            sql=statements.latencies(report, columns),
+        )
+    if speeds := latency.cells(report, latency.SPEED):
+        yield Table(
+            tuple(latency.titles(report, latency.SPEED)),
+            tuple(tuple(map(plain, row)) for row in speeds),
+            sql=statements.latencies(report, [(line.metric, line.label) for line in latency.SPEED]),
+        )
+
+
+def _parts(report: Report) -> Iterator[Table]:
+    for name, parts in report.breakdown.items():
+        yield Table(
+            tuple(breakdown.part_titles(name)),
+            tuple(tuple(map(plain, row)) for row in breakdown.part_cells(parts)),
+            f"By {name}",
+        )
+
+
+def _client(report: Report) -> Prose:
+    readings = health.in_words(report)
+    lines = [f"{label}: {', '.join(map(plain, parts))}." for label, parts in readings.items()]
+    return Prose("client", "Client overhead", tuple(lines) or ("The log has no readings of the client.",))
+
+
+def _footer(report: Report, command: str) -> Iterator[str]:
+    yield f"Session {report.run.session_id}. Every figure is computed from the run's log."
+    if command:
+        yield f"Make this page again: {command}"
+    yield 'Run a query of this page: loadgen sql RUN "QUERY"'

@@ -1,0 +1,24 @@
+"""Texts of servers and users, made visible: what steers a terminal or reverses a line shows as its escape."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_KEPT: Final = frozenset("\n\t")
+
+
+def visible(value: object) -> str:
+    """The same text with escapes for what does not print: controls, bidirectional overrides, lone surrogates.
+
+    Line ends and tabs stay. HTML is escaped by the templates, not here.
+    """
+    lines = str(value).replace("\r\n", "\n").replace("\r", "\n")
+    if lines.isprintable():
+        return lines
+    return "".join(
+        char if char in _KEPT or char.isprintable() or char == "\u00a0" else _escape(char) for char in lines
+    )
+
+
+def _escape(char: str) -> str:
+    return char.encode("unicode_escape").decode("ascii")

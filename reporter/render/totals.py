@@ -1,0 +1,80 @@
+"""What a run amounts to, in words: its requests, throughput, tokens and steady state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reporter.render.figures import NOTHING, decimals, figure, fixed, percent, seconds, whole
+from reporter.render.page import sentence, text
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from reporter.report import Report, SteadyState
+
+ENDED: Final = {
+    "running": "STILL RUNNING",
+    "cut_off": "CUT OFF",
+    "interrupted": "INTERRUPTED",
+    "worker_lost": "WORKER LOST",
+    "error_budget": "ERROR BUDGET SPENT",
+    "overloaded": "OVERLOADED",
+    "gate_lost": "GATE LOST",
+}
+"""How a run ended, where that was not in order."""
+
+_SOURCES: Final = {
+    "server_usage": "counted by the server",
+    "client_tokenizer": "counted by a local tokenizer",
+    "chunks": "one chunk taken for one token",
+    "mixed": "counted partly by the server, partly here",
+}
+
+
+def requests(report: Report) -> Text:
+    """How many requests completed, failed and were cancelled."""
+    counts = report.counts
+    failed = f"{whole(counts.failed)} failed"
+    return sentence(
+        f"{whole(counts.completed)} of {whole(counts.issued)} completed",
+        text(f"{failed} ({percent(counts.failed, counts.issued)})", "red") if counts.failed else failed,
+        f"{whole(counts.retries)} retries" if counts.retries else "",
+        f"{whole(counts.cancelled)} cancelled" if counts.cancelled else "",
+        f"{whole(counts.in_flight)} still in flight" if counts.in_flight else "",
+        f"{whole(counts.abandoned)} asked again" if counts.abandoned else "",
+        f"{whole(counts.scheduled - counts.issued)} never issued" if counts.scheduled > counts.issued else "",
+    )
+
+
+def throughput(report: Report) -> Text:
+    """The rates."""
+    rates = report.throughput
+    units = {"requests/s": rates.qps, "output tokens/s": rates.output_tps, "total tokens/s": rates.total_tps}
+    rate_texts = [f"{figure(rate, 4)} {unit}" for unit, rate in units.items() if rate is not None]
+    return sentence(*rate_texts or [NOTHING])
+
+
+def tokens(report: Report) -> Text:
+    """The totals of tokens, and who counted them."""
+    totals = report.tokens
+    kinds = {
+        "output": totals.output,
+        "of it reasoning": totals.reasoning,
+        "input": totals.input,
+        "of it cached": totals.cached,
+    }
+    parts = {"of it reasoning", "of it cached"}
+    count_texts = [f"{whole(n)} {kind}" for kind, n in kinds.items() if n or (n == 0 and kind not in parts)]
+    return sentence(*count_texts or [NOTHING], _SOURCES.get(totals.source or "", ""))
+
+
+def steady_state(steady: SteadyState) -> Text:
+    """When it was, with its latency and rate."""
+    figures = {"latency": (steady.latency_ms, "ms"), "": (steady.qps, "requests/s")}
+    figure_texts = [
+        f"{name} {fixed(interval.mean, places)} \u00b1 {fixed(interval.margin, places)} {unit}".lstrip()
+        for name, (interval, unit) in figures.items()
+        if interval is not None
+        for places in [decimals(interval.mean, 4)]
+    ]
+    return sentence(f"from {seconds(steady.start_s)} to {seconds(steady.end_s)}", *figure_texts)

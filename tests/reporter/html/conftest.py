@@ -1,0 +1,105 @@
+"""A run with hostile texts, its page, and a browser to open it in."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from loadgen.sessions.run.report import opened_report
+from recorder import EventType
+from reporter.contents.run import RunContents, run_contents
+from reporter.render.html.run import render
+from tests.reporter.accuracy.conftest import Benchmark
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from reporter.report import Report
+
+HOSTILE = (
+    "</script><script>window.pwned = 1</script>"
+    "<img src=https://example.com/x.png onerror=window.pwned=2>"
+    "\x1b[31mred\x1b[0m \u202egnp.exe\u202c ]]> --> {{ 7 * 7 }} {% raw %} &lt;b&gt; '\" \x00\ud800"
+)
+"""What a model, a user or a server may have written; a lone surrogate has no UTF-8."""
+
+SAFE = HOSTILE.replace("\ud800", "")
+"""The same as a log can have it."""
+
+CLASSES = ("chat", "<b>code</b>")
+
+
+@dataclass(frozen=True)
+class MadePage:
+    """A page and what it was made of."""
+
+    run: Path
+    report: Report
+    contents: RunContents
+    html: str
+    path: Path
+
+
+def made_page(run: Path, path: Path) -> MadePage:
+    """The page of a run, in a file."""
+    with opened_report(run, None) as (report, evidence):
+        contents = run_contents(report, evidence)
+    html = render(report, contents=contents, command=f"loadgen report {run} --format html")
+    path.write_text(html, encoding="utf-8")
+    return MadePage(run, report, contents, html, path)
+
+
+@pytest.fixture(scope="session")
+def hostile_page(a_run: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> MadePage:
+    """The page of 80 requests of two classes and 3 failures, with hostile texts everywhere."""
+    run = a_run()
+    run.settings |= {"model": f"model {SAFE}", "url": "http://127.0.0.1:1/<u>", "load": {"kind": "closed"}}
+    for number in range(80):
+        at = 25 * number
+        run.answers(
+            *(at + 10 + number % 17 + 5 * chunk for chunk in range(2 + number % 9)),
+            at=at,
+            usage=(10 * number + 1, 2 + number % 9),
+            texts={"output": f"{number} {SAFE}"},
+            issue={
+                "about": {"tags": {"class": CLASSES[number % 2], SAFE: "x" if number % 3 else SAFE}},
+                "prompt": {"prompt": f"{number} {SAFE}"},
+            },
+        )
+    for number in range(3):
+        run.fails("http_500", at=2000 + number, failed=2050, message=f"boom {SAFE}")
+    run.session(EventType.FINDING, 2100, code="odd", severity="warning", message=SAFE, remedy=SAFE)
+    folder = run.stops(2100).ends(2200).write()
+    return made_page(folder, tmp_path_factory.mktemp("page") / "report.html")
+
+
+@pytest.fixture(scope="session")
+def accuracy_page(a_run: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> MadePage:
+    """The page of a run that asked 12 questions of two subjects."""
+    asked = Benchmark(a_run()).asks(
+        "gsm8k", 12, tags=lambda number: {"subject": ("algebra", SAFE)[number % 2]}, groups=["subject"]
+    )
+    for number in range(12):
+        asked.answers(number, tokens=5)
+    asked.scored(*(float(number % 3 != 0) for number in range(12)))
+    return made_page(asked.write(), tmp_path_factory.mktemp("page") / "report.html")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Chromium without a window; LOADGEN_NEEDS_CHROMIUM makes its absence a failure."""
+    program = shutil.which("chromium")
+    if program is None and not os.environ.get("LOADGEN_NEEDS_CHROMIUM"):
+        pytest.skip("needs Chromium: apt-get install chromium")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright, of the extra `dev`")
+    assert program is not None, "LOADGEN_NEEDS_CHROMIUM is set, and there is no chromium"
+    with sync_api.sync_playwright() as playwright:
+        # The sandbox needs privileges that a container lacks; the pages are this program's own.
+        chromium = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()

@@ -1,0 +1,247 @@
+"""The page of a run as a file: whole, bounded, and without anything that hostile text could do."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loadgen.sessions.formats import render as render_as
+from reporter.contents import statements
+from reporter.contents.requests import FAILED, SLOWEST
+from reporter.log.query import query
+from reporter.plots.plot import Axis, Plot, Series
+from reporter.render.html.page import FigureCard, Figures, Page, Plots
+from reporter.render.html.plot_data import as_json, as_tables
+from reporter.render.html.template import asset, write
+from reporter.render.html.visible import visible
+from tests.conftest import ROOT
+from tests.reporter.html.conftest import SAFE
+
+if TYPE_CHECKING:
+    from tests.reporter.html.conftest import MadePage
+
+MOST_BYTES = 2_000_000
+ASSETS = ROOT / "page-assets"
+
+
+class Elements(HTMLParser):
+    """The start tags of a page, and the texts of its scripts and its style."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.inline: list[tuple[str, dict[str, str | None], str]] = []
+        self._open: tuple[str, dict[str, str | None]] | None = None
+        self.text = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """An element begins."""
+        self.tags.append((tag, dict(attrs)))
+        self._open = (tag, dict(attrs)) if tag in {"script", "style"} else None
+
+    def handle_endtag(self, _: str) -> None:
+        """An element ends."""
+        self._open = None
+
+    def handle_data(self, data: str) -> None:
+        """Its text."""
+        if self._open:
+            self.inline.append((*self._open, data))
+        else:
+            self.text += data
+
+
+def policy_of(elements: Elements) -> dict[str, list[str]]:
+    """The Content-Security-Policy by directive."""
+    (content,) = [
+        attributes["content"]
+        for tag, attributes in elements.tags
+        if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy"
+    ]
+    directives = (directive.split() for directive in (content or "").split(";"))
+    return {name: sources for name, *sources in directives}
+
+
+def test_the_policy_allows_what_is_inside_and_nothing_else(hostile_page: MadePage) -> None:
+    """Scripts and the style by their hashes; no attribute runs or loads anything."""
+    elements = Elements(hostile_page.html)
+    policy = policy_of(elements)
+    hashes: dict[str, list[str]] = {"script": [], "style": []}
+    for tag, attributes, text in elements.inline:
+        if attributes.get("type") != "application/json":
+            digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+            hashes[tag].append(f"'sha256-{digest}'")
+    assert policy == {
+        "default-src": ["'none'"],
+        "script-src": hashes["script"],
+        "style-src": hashes["style"],
+        "base-uri": ["'none'"],
+        "form-action": ["'none'"],
+    }
+    assert len(hashes["script"]) == 2
+    names = {name for _, attributes in elements.tags for name in attributes}
+    assert not {name for name in names if name.startswith("on")} | names & {"style", "src", "srcset"}
+    assert {attributes["href"][:1] for tag, attributes in elements.tags if tag == "a"} == {"#"}  # type: ignore[index]
+    assert not {"img", "link", "iframe", "object", "form", "base", "b"} - {"b"} & {
+        tag for tag, _ in elements.tags
+    }
+
+
+def test_hostile_text_stays_text(hostile_page: MadePage) -> None:
+    """In prompts, outputs, tags, errors, findings and names: as written, with escapes for what steers."""
+    page = hostile_page.html.replace(asset("charts.min.js"), "")
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", page)
+    elements = Elements(hostile_page.html)
+    shown = visible(SAFE)
+    assert "<script>window.pwned = 1</script>" in shown
+    assert "\\u202egnp.exe\\u202c" in shown
+    for where in ("model ", "boom ", "79 "):
+        assert f"{where}{shown}" in elements.text, where
+    assert page.count("<script") == 3
+    assert "{{ 7 * 7 }}" in shown
+
+
+def test_every_figure_of_the_first_screen_is_in_its_sql(hostile_page: MadePage) -> None:
+    """The queries of the cards and of the tables answer what the page says."""
+    run, report = hostile_page.run, hostile_page.report
+    assert query(run, statements.rates(report)).rows == [
+        pytest.approx((report.throughput.qps, report.throughput.output_tps, report.throughput.total_tps))
+    ]
+    for column in ("ttft_ms", "tpot_ms", "itl_ms", "latency_ms"):
+        summary = getattr(report, column)
+        figures = [summary.count, summary.mean, summary.p50, summary.p90, summary.p95, summary.p99]
+        assert query(run, statements.latency(report, column)).rows == [
+            pytest.approx((*figures, summary.p999, summary.max))
+        ], column
+    assert len(query(run, SLOWEST).rows) == len(hostile_page.contents.slowest) == 20
+    assert len(query(run, FAILED).rows) == len(hostile_page.contents.failed) == 3
+
+
+@pytest.mark.parametrize("method", ["linear", "lower", "loadgen_floor", "nearest_rank"])
+def test_percentiles_are_in_their_sql_by_every_method(hostile_page: MadePage, method: str) -> None:
+    """As the report takes them, also weighted by tokens."""
+    from reporter import MetricsReporter, TPOTReportingMode
+
+    with MetricsReporter(hostile_page.run) as reporter:
+        report = reporter.create_report(
+            percentile_method=method, tpot_reporting_mode=TPOTReportingMode.TOKEN_WEIGHTED
+        )
+    for column, summary in (("latency_ms", report.latency_ms), ("tpot_ms", report.tpot_ms)):
+        assert summary is not None
+        (row,) = query(hostile_page.run, statements.latency(report, column)).rows
+        figures = (summary.count, summary.mean, summary.p50, summary.p90, summary.p95, summary.p99)
+        assert row == pytest.approx((*figures, summary.p999, summary.max))
+
+
+def test_scores_are_on_the_page(accuracy_page: MadePage) -> None:
+    """With their intervals, by subject, with samples of each outcome and the query of all."""
+    text = Elements(accuracy_page.html).text
+    score = accuracy_page.report.accuracy[0]
+    assert score.interval is not None
+    assert "66.67 %" in text
+    assert f"{100 * score.interval.low:.2f} to {100 * score.interval.high:.2f}" in text
+    assert "gsm8k by subject" in text
+    samples = accuracy_page.contents.samples
+    assert samples is not None
+    assert {sample.outcome for sample in samples.samples} == {"correct", "incorrect"}
+    assert len(samples.samples) == samples.n == len(query(accuracy_page.run, samples.sql).rows) == 12
+    assert accuracy_page.html.count('<details class="sample"') == 12
+
+
+def test_a_page_is_small(hostile_page: MadePage, accuracy_page: MadePage) -> None:
+    """Far below what a mail takes."""
+    assert len(hostile_page.html.encode()) < MOST_BYTES
+    assert len(accuracy_page.html.encode()) < MOST_BYTES
+
+
+def test_a_report_alone_has_a_page(hostile_page: MadePage) -> None:
+    """Without its log: figures, findings and tables, and no script."""
+    html = render_as("report", "html", hostile_page.report)
+    elements = Elements(html)
+    assert "script" not in {tag for tag, _ in elements.tags}
+    assert policy_of(elements)["script-src"] == ["'none'"]
+    assert "Client overhead" in html
+
+
+def test_the_plotting_library_is_the_recorded_one() -> None:
+    """`make page-assets` builds exactly this file, of the versions in its package.json."""
+    recorded, name = (ASSETS / "charts.sha256").read_text().split()
+    assert name.endswith("assets/charts.min.js")
+    assert hashlib.sha256(asset("charts.min.js").encode()).hexdigest() == recorded
+    wanted = orjson.loads((ASSETS / "package.json").read_bytes())["devDependencies"]
+    locked = orjson.loads((ASSETS / "package-lock.json").read_bytes())["packages"]
+    assert {name: locked[f"node_modules/{name}"]["version"] for name in wanted} == wanted
+    assert f"ECharts {wanted['echarts']}" in (ROOT / "docs" / "report-html.md").read_text()
+
+
+def test_the_plotting_library_evaluates_no_text() -> None:
+    """Nor does it end the element that it is in."""
+    for name in ("charts.min.js", "page.js"):
+        assert not re.search(r"\bnew Function\b|\beval\(|</script|<!--", asset(name)), name
+
+
+def plot_of(*series: Series, scale: str = "linear") -> Plot:
+    """A plot of these series."""
+    axis: Any = Axis("time", "s", scale)
+    return Plot("a-plot", "A plot", axis, Axis("rate", "requests/s"), series, "SELECT 1")
+
+
+def test_points_are_on_the_page_as_they_are() -> None:
+    """With six digits, and what is not finite as a gap."""
+    plot = plot_of(
+        Series(f"rate {SAFE}", "band", (1.0, 2.5, 3.123456789), (4, None, float("inf")), (1.0,) * 3)
+    )
+    data = orjson.loads(as_json([plot], {}))
+    (series,) = data["plots"]["a-plot"]["series"]
+    assert series == {
+        "name": f"rate {visible(SAFE)}",
+        "kind": "band",
+        "x": [1, 2.5, 3.12346],
+        "y": [4, None, None],
+        "low": [1, 1, 1],
+    }
+
+
+@given(st.text())
+def test_no_text_ends_the_element_of_the_data(text: str) -> None:
+    """Whatever a series is called."""
+    json = as_json([plot_of(Series(text, "line", (1.0,), (2.0,)))], {})
+    assert not re.search("[<>&\u2028\u2029\u202e\x00-\x1f]", json)
+    assert orjson.loads(json)["plots"]["a-plot"]["series"][0]["name"] == visible(text)
+
+
+@given(st.text())
+def test_visible_text_prints(text: str) -> None:
+    """It has no control but line ends and tabs, and visible text stays as it is."""
+    shown = visible(text)
+    shown.encode()
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]", shown)
+    assert visible(shown) == shown
+
+
+def test_a_long_series_is_a_short_table() -> None:
+    """Evenly spaced points, the first and the last included; series with the same places share a table."""
+    places = tuple(float(number) for number in range(1000))
+    plot = plot_of(Series("one", "line", places, places), Series("other", "line", places, places))
+    (table,) = as_tables(plot)
+    assert table.columns == ("time [s]", "one [requests/s]", "other [requests/s]")
+    assert len(table.rows) == 40
+    assert (table.rows[0][0], table.rows[-1][0]) == ("0", "999.0")
+    assert table.caption == "40 of 1000 points"
+
+
+def test_a_page_of_any_sections() -> None:
+    """The frame is not of runs alone."""
+    cards = Figures("figures", "Figures", (FigureCard("A", "1", "ms", sql="SELECT 1"), FigureCard("B", "2")))
+    html = write(Page("title", (), ("line",), (cards, Plots("plots", "Plots", (), {}))))
+    assert '<a href="#figures">Figures</a>' in html
+    assert html.count("SELECT 1") == 1

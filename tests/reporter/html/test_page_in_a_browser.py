@@ -1,0 +1,218 @@
+"""The page of a run in Chromium: complete, interactive, accessible, and quiet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.reporter.html.conftest import MadePage
+
+SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
+
+
+class Opened:
+    """A page in a browser, with what it complained of and asked for."""
+
+    def __init__(self, tab: Any, made: MadePage) -> None:
+        self.tab = tab
+        self.made = made
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        tab.on("console", lambda message: self.complaints.append(f"{message.type}: {message.text}"))
+        tab.on("pageerror", lambda error: self.complaints.append(str(error)))
+        tab.on("request", lambda request: self.requests.append(request.url))
+        tab.goto(made.path.as_uri())
+
+    def drawn(self, name: str) -> list[Any]:
+        """The points that a plot has drawn, by series."""
+        return self.tab.evaluate(  # type: ignore[no-any-return]
+            """name => charts.getInstanceByDom(document.querySelector(`[data-plot="${name}"]`))
+                .getOption().series.map(series => [series.name, series.type, series.data])""",
+            name,
+        )
+
+    def show(self, name: str) -> Any:
+        """Choose a plot of its group, and scroll there."""
+        button = self.tab.locator(f'[data-choose="{name}"]')
+        if button.count():
+            button.click()
+        canvas = self.tab.locator(f'[data-plot="{name}"]')
+        canvas.scroll_into_view_if_needed()
+        return canvas
+
+
+Open = "Callable[..., Opened]"
+
+
+@pytest.fixture
+def open_page(browser: Any) -> Iterator[Callable[..., Opened]]:
+    """Open a page in a tab of its own."""
+    contexts = []
+
+    def opened(made: MadePage, size: str = "desktop", scheme: str = "light", **options: Any) -> Opened:
+        width, height = SIZES[size]
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=scheme, **options
+        )
+        contexts.append(context)
+        return Opened(context.new_page(), made)
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_it_opens_quietly(hostile_page: MadePage, open_page: Any, size: str, scheme: str) -> None:
+    """No complaint, no request but for itself, nothing of the hostile texts ran, nothing is too wide."""
+    page = open_page(hostile_page, size, scheme)
+    assert page.complaints == []
+    assert page.requests == [hostile_page.path.as_uri()]
+    assert page.tab.evaluate("window.pwned") is None
+    assert page.tab.evaluate("document.documentElement.scrollWidth") == SIZES[size][0]
+    light = page.tab.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (light == "rgb(251, 251, 252)") == (scheme == "light")
+
+
+def test_the_first_screen_has_what_counts(hostile_page: MadePage, open_page: Any) -> None:
+    """On a phone as well: the result, the figures, and that there are findings."""
+    page = open_page(hostile_page, "phone")
+    for selector in (".title .mark", ".card:last-of-type .value"):
+        box = page.tab.locator(selector).first.bounding_box()
+        assert box["y"] + box["height"] <= SIZES["phone"][1], selector
+    page = open_page(hostile_page, "desktop")
+    assert page.tab.locator("#findings h2").bounding_box()["y"] < SIZES["desktop"][1]
+
+
+def test_each_plot_has_the_points_of_the_log(hostile_page: MadePage, open_page: Any) -> None:
+    """Every series, point by point."""
+    page = open_page(hostile_page)
+    assert hostile_page.contents.plots
+    for plot in hostile_page.contents.plots:
+        page.show(plot.name)
+        drawn = page.drawn(plot.name)
+        for series in plot.series:
+            (_, _, points), *_ = [entry for entry in drawn if entry[0] == series.name]
+            assert len(points) == len(series.x), (plot.name, series.name)
+            if plot.x.scale not in {"percentile", "category"}:
+                assert [point[0] for point in points] == pytest.approx(series.x, rel=1e-5)
+            assert [point[1] for point in points] == [
+                None if value is None else pytest.approx(value, rel=1e-5) for value in series.y
+            ]
+    assert page.complaints == []
+
+
+def test_a_plot_says_what_is_at_the_pointer(hostile_page: MadePage, open_page: Any) -> None:
+    """With the label and the unit of its axes."""
+    page = open_page(hostile_page)
+    box = page.show("ttft-cdf").bounding_box()
+    page.tab.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    tip = page.tab.locator(".tip")
+    tip.first.wait_for()
+    assert "TTFT" in tip.first.text_content()
+    assert "ms" in tip.first.text_content()
+    assert page.complaints == []
+
+
+def test_a_drag_zooms_and_a_button_resets(hostile_page: MadePage, open_page: Any) -> None:
+    """The visible part of the axis is that of the drag."""
+    page = open_page(hostile_page)
+    canvas = page.show("ttft-cdf")
+    box = canvas.bounding_box()
+    where = """() => {
+        const {start, end} = charts.getInstanceByDom(document.querySelector('[data-plot="ttft-cdf"]'))
+            .getOption().dataZoom[0];
+        return end - start;
+    }"""
+    assert page.tab.evaluate(where) == 100
+    page.tab.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + 100)
+    page.tab.mouse.down()
+    page.tab.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + 100)
+    page.tab.mouse.up()
+    assert 10 < page.tab.evaluate(where) < 50
+    page.tab.locator('[data-variant="ttft-cdf"] button.reset').click()
+    assert page.tab.evaluate(where) == 100
+
+
+def test_a_tag_filters_the_plots(hostile_page: MadePage, open_page: Any) -> None:
+    """All of its values, or one of them; then all requests again."""
+    page = open_page(hostile_page)
+    page.show("ttft-cdf")
+    select = page.tab.locator("[data-filter]")
+    part = hostile_page.contents.parts["class"]["ttft-cdf"]
+    select.select_option(label="each class")
+    assert {name for name, *_ in page.drawn("ttft-cdf")} == {"chat", "<b>code</b>"}
+    select.select_option(label="class = <b>code</b>")
+    ((_, _, points),) = page.drawn("ttft-cdf")
+    (series,) = [series for series in part.series if series.group == "<b>code</b>"]
+    assert [point[0] for point in points] == pytest.approx(series.x, rel=1e-5)
+    select.select_option(label="all")
+    assert [name for name, *_ in page.drawn("ttft-cdf")] == ["TTFT"]
+    assert page.tab.evaluate("window.pwned") is None
+
+
+def test_a_request_opens(hostile_page: MadePage, open_page: Any) -> None:
+    """Its prompt, its output and its chunks."""
+    page = open_page(hostile_page)
+    row = page.tab.locator("#slowest tbody").first
+    assert not row.locator("pre.quote").first.is_visible()
+    row.locator("summary").click()
+    assert row.locator("pre.quote").first.is_visible()
+    slow = hostile_page.contents.slowest[0]
+    assert row.locator("path.chunk").get_attribute("d").count("M") == slow.chunks
+    assert "window.pwned" in row.text_content()
+
+
+def test_samples_can_be_browsed(accuracy_page: MadePage, open_page: Any) -> None:
+    """By outcome and by text."""
+    page = open_page(accuracy_page)
+    page.tab.locator('[data-by="status"]').select_option("incorrect")
+    assert page.tab.locator(".sample:visible").count() == 4
+    assert page.tab.locator("output").text_content() == "4 of 12 shown"
+    page.tab.locator('[data-by="text"]').fill("question 3")
+    assert page.tab.locator(".sample:visible").count() == 1
+    assert page.complaints == []
+
+
+def test_it_is_readable_without_scripts(hostile_page: MadePage, open_page: Any) -> None:
+    """Every plot is a table, and nothing that needs a script shows."""
+    page = open_page(hostile_page, java_script_enabled=False)
+    tables = page.tab.locator("details.data")
+    assert tables.count() == len(hostile_page.contents.plots)
+    tables.first.locator("summary").click()
+    assert tables.first.locator("td").first.is_visible()
+    assert page.tab.locator(".canvas:visible, .controls:visible, .choice:visible").count() == 0
+
+
+def test_it_prints(hostile_page: MadePage, open_page: Any) -> None:
+    """In dark mode too, in the colours of paper."""
+    page = open_page(hostile_page, "desktop", "dark")
+    assert page.tab.pdf(format="A4").startswith(b"%PDF")
+    page.tab.emulate_media(media="print")
+    assert page.tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.complaints == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_it_is_accessible(
+    hostile_page: MadePage, accuracy_page: MadePage, open_page: Any, size: str, scheme: str
+) -> None:
+    """axe-core finds no serious violation, also with everything open."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs the extra `dev`")
+    for made in (hostile_page, accuracy_page):
+        # axe is put into the page, which its policy forbids to everything else.
+        page = open_page(made, size, scheme, bypass_csp=True)
+        page.tab.evaluate("document.querySelectorAll('details').forEach(element => { element.open = true; })")
+        violations = axe.Axe().run(page.tab).response["violations"]
+        serious = [
+            (violation["id"], violation["nodes"][0]["html"][:200], violation["nodes"][0]["failureSummary"])
+            for violation in violations
+            if violation["impact"] in {"serious", "critical"}
+        ]
+        assert serious == []
