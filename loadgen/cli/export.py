@@ -95,4 +95,5 @@ def _say(exported: Exported, *, as_json: bool) -> None:
 
         sys.stdout.write(orjson.dumps(exported.to_dict()).decode() + "\n")
     else:
-        print(f"{counted(exported.rows, 'request')} written to {printable(exported.target)}")
+        done = "sent" if exported.place == "url" else "written"
+        print(f"{counted(exported.rows, 'request')} {done} to {printable(exported.target)}")

@@ -41,11 +41,18 @@ def _perfetto(settings: ExportSettings, target: Any) -> Exported:
     return write_trace(settings, target)
 
 
+def _otlp(settings: ExportSettings, target: Any) -> Exported:
+    from loadgen.sessions.exporting.otlp import send
+
+    return send(settings, target)
+
+
 RUN_FORMATS: Final[Mapping[str, ExportFormat]] = {
     "samples": ExportFormat(
         "FILE", _samples, frozenset({"texts", "raw", "prices", "scoring_pass", "tokenizer"})
     ),
     "perfetto": ExportFormat("FILE", _perfetto, frozenset({"tokenizer"})),
+    "otlp": ExportFormat("URL", _otlp, frozenset({"tokenizer"})),
 }
 """The formats of a single run, by the field of the option that names the target."""
 

@@ -45,6 +45,16 @@ class ExportSettings:
             panel=FORMATS,
         ),
     ] = None
+    otlp: Annotated[
+        str | None,
+        Option(
+            metavar="URL",
+            help="Send spans and metrics to a collector of OpenTelemetry by OTLP over HTTP, for instance "
+            "http://localhost:4318.",
+            show_default=False,
+            panel=FORMATS,
+        ),
+    ] = None
     mlperf_endpoints: Annotated[
         Path | None,
         Option(

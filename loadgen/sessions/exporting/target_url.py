@@ -1,0 +1,33 @@
+"""The URL that an export sends to."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from loadgen.sessions.errors import UsageError
+
+
+def base_url(option: str, url: str, secrets: str) -> str:
+    """Check a URL; no message repeats what may be a secret.
+
+    Args:
+        option: The option that gives it, for messages.
+        url: The URL.
+        secrets: Where secrets are given instead.
+
+    Returns:
+        It, without a slash at its end.
+
+    Raises:
+        UsageError: It is not an HTTP URL, or has a user, a password or a query.
+    """
+    if "@" in url or "?" in url:
+        raise UsageError(f"{option}: leave user, password and query out of the URL; {secrets}")
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise UsageError(f"{option} {url}: not a URL; write for instance http://localhost:4318")
+    return url.rstrip("/")
