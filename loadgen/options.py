@@ -172,6 +172,12 @@ class SessionOptions(ScoringOptions, total=False):
     """Open N connections before the first request; not with aiohttp."""
     trace_context: bool | None
     """Send a W3C traceparent with each request; the log has its ids."""
+    server_metrics: str | Sequence[str] | None
+    """Record the server's Prometheus metrics; without a URL those at /metrics; repeatable."""
+    server_metrics_interval: float | str | None
+    """Time between two readings of the server's metrics."""
+    host_metrics: bool | None
+    """Record CPU, memory and network of this machine each second."""
     max_tokens: int | None
     """Maximum of output tokens of each request."""
     temperature: float | None

@@ -37,6 +37,11 @@ class EventType(IntEnum):
     """A scoring pass began, or went on; data: `pass` (from 1), `scorers`, `options`, `versions`."""
     SCORING_ENDED = 10
     """A scoring pass is over; data: `pass`, `reason` (completed, interrupted)."""
+    SENSOR_STARTED = 11
+    """A sensor was set up; data: `source`, `interval_s`, `target`, `about`."""
+    SENSOR_READING = 12
+    """What a sensor read of one thing; data: `source`, `labels`, `moment`, `readings`, `histograms`,
+    `took_ms`, or `error` and `message`; texts: `exposition`. Units are in the names of readings."""
 
     LOADGEN_ISSUE_CALLED = 20
     """The load generator turned to a request; data: `scheduled_ns`, `phase`, `prompt_id`, and where there are
@@ -71,6 +76,8 @@ class SessionEvent(IntEnum):
     QUESTION = EventType.QUESTION
     SCORING_STARTED = EventType.SCORING_STARTED
     SCORING_ENDED = EventType.SCORING_ENDED
+    SENSOR_STARTED = EventType.SENSOR_STARTED
+    SENSOR_READING = EventType.SENSOR_READING
 
 
 class SampleEvent(IntEnum):

@@ -68,6 +68,8 @@ ANYWHERE = frozenset(
         EventType.QUESTION,
         EventType.SCORING_STARTED,
         EventType.SCORING_ENDED,
+        EventType.SENSOR_STARTED,
+        EventType.SENSOR_READING,
     }
 )
 """Session events that have no place in the order."""

@@ -77,6 +77,39 @@ class Telemetry(TypedDict):
     source: str
 
 
+class SensorStarted(TypedDict, total=False):
+    """SENSOR_STARTED: what a sensor observes: `target` is a URL without secrets, or names what is read."""
+
+    source: Required[str]
+    interval_s: float | None
+    target: str | None
+    about: Mapping[str, Any] | None
+
+
+class SensorTexts(TypedDict, total=False):
+    """The text of a Prometheus endpoint, as it was served."""
+
+    exposition: str | None
+
+
+class SensorReading(TypedDict, total=False):
+    """SENSOR_READING: numbers with units in their names, of what the labels name, or why there are none.
+
+    `moment` is `first` before the first request and `last` after the last one. `histograms` has cumulative
+    counts by upper bounds, as Prometheus has them.
+    """
+
+    source: Required[str]
+    moment: Literal["first", "last"] | None
+    labels: Mapping[str, Any] | None
+    readings: Mapping[str, Any] | None
+    histograms: Mapping[str, Any] | None
+    took_ms: float | None
+    error: str | None
+    message: str | None
+    texts: SensorTexts | None
+
+
 class QuestionTexts(TypedDict, total=False):
     """The reference that graders compare answers with."""
 
@@ -265,6 +298,8 @@ PAYLOADS: Final[Mapping[EventType, type]] = {
     EventType.QUESTION: Question,
     EventType.SCORING_STARTED: ScoringStarted,
     EventType.SCORING_ENDED: ScoringEnded,
+    EventType.SENSOR_STARTED: SensorStarted,
+    EventType.SENSOR_READING: SensorReading,
     EventType.LOADGEN_ISSUE_CALLED: Issued,
     EventType.REQUEST_SENT: Sent,
     EventType.COMPLETE: Complete,

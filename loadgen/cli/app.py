@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _LONG_OPTION: Final = re.compile(r"--[a-z][a-z-]*")
 _MAY_BE_EMPTY: Final = frozenset({"--api-key", "--judge-api-key"})
+_ALONE: Final = {"--server-metrics": "auto"}
+"""Options that may stand without a value, which is a URL, and what they then have."""
 
 _RUNNING = "Measure"
 _READING = "Read a run"
@@ -245,8 +247,17 @@ def _refuse_empty(arguments: Sequence[str]) -> None:
             raise errors.UsageError(f"{name} '': is empty; give a value, or leave the option out")
 
 
+def _with_values(arguments: Sequence[str]) -> list[str]:
+    """Give the options that may stand alone their values; typer knows no option with an optional one."""
+    return [
+        f"{word}={_ALONE[word]}" if word in _ALONE and "://" not in after else word
+        for word, after in pairwise([*arguments, ""])
+    ]
+
+
 def _run() -> int:
     try:
+        sys.argv[1:] = _with_values(sys.argv[1:])
         _refuse_empty(sys.argv[1:])
         require_own_options(sys.argv[1:])
         first = next(iter(sys.argv[1:]), None)

@@ -2,16 +2,58 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
+from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from loadgen.mock_endpoint.slots import Slots
     from loadgen.mock_endpoint.truth import Truth
 
 _REASONS: Final = ("stop", "length", "abort")
+_NS: Final = 1e9
+
+TTFT_BOUNDS_S: Final = (
+    *(0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75),
+    *(1.0, 2.5, 5.0, 7.5, 10.0, 20.0, 40.0, 80.0, 160.0, 640.0, 2560.0),
+)
+"""The upper bounds of vLLM's buckets of TTFT, without the last one, which has none."""
+
+LATENCY_BOUNDS_S: Final = (
+    *(0.3, 0.5, 0.8, 1.0, 1.5, 2.0, 2.5, 5.0, 10.0, 15.0, 20.0),
+    *(30.0, 40.0, 50.0, 60.0, 120.0, 240.0, 480.0, 960.0, 1920.0, 7680.0),
+)
+"""Likewise of latency and of the time in the queue."""
+
+
+class _Histogram:
+    """A distribution in buckets, as Prometheus has it.
+
+    Args:
+        bounds_s: The upper bounds of its buckets.
+    """
+
+    def __init__(self, bounds_s: Sequence[float]) -> None:
+        self._bounds_s = bounds_s
+        self._counts = [0] * (len(bounds_s) + 1)
+        self._sum_s = 0.0
+
+    def observe(self, value_s: float) -> None:
+        """Count a value."""
+        self._counts[bisect_left(self._bounds_s, value_s)] += 1
+        self._sum_s += value_s
+
+    def lines(self, name: str, labels: str, explanation: str) -> Iterator[str]:
+        """Its lines of the exposition."""
+        yield f"# HELP {name} {explanation}"
+        yield f"# TYPE {name} histogram"
+        for bound, count in zip((*self._bounds_s, "+Inf"), accumulate(self._counts), strict=True):
+            yield f'{name}_bucket{{{labels},le="{bound}"}} {count}'
+        yield f"{name}_sum{{{labels}}} {self._sum_s!r}"
+        yield f"{name}_count{{{labels}}} {sum(self._counts)}"
 
 
 class Metrics:
@@ -28,6 +70,10 @@ class Metrics:
         self._live: set[Truth] = set()
         self._input_tokens = 0
         self._tokens = 0
+        self._cached_tokens = 0
+        self._ttft = _Histogram(TTFT_BOUNDS_S)
+        self._queue = _Histogram(LATENCY_BOUNDS_S)
+        self._latency = _Histogram(LATENCY_BOUNDS_S)
         self._ended: Counter[str] = Counter()
         self._responses: Counter[tuple[str, str, int]] = Counter()
 
@@ -42,6 +88,13 @@ class Metrics:
         self._tokens += truth.tokens
         if truth.outcome != "failed":
             self._ended[truth.finish_reason or "abort"] += 1
+        if truth.outcome == "completed":
+            self._cached_tokens += truth.input_tokens * truth.cached
+            # An answer in one piece has its first token with all the others.
+            first_ns = truth.chunk_ns[0] if truth.chunk_ns else truth.done_ns
+            self._ttft.observe((first_ns - truth.received_ns) / _NS)
+            self._queue.observe(truth.queued_ns / _NS)
+            self._latency.observe((truth.done_ns - truth.received_ns) / _NS)
 
     def responded(self, path: str, method: str, status: int) -> None:
         """Count a response that was sent in full."""
@@ -62,6 +115,18 @@ class Metrics:
         )
         yield from _metric("vllm:prompt_tokens_total", "counter", "Prompt tokens.", {model: prompt_tokens})
         yield from _metric("vllm:generation_tokens_total", "counter", "Tokens written.", {model: tokens})
+        queried = {model: self._input_tokens}
+        yield from _metric(
+            "vllm:prefix_cache_queries_total", "counter", "Prompt tokens looked up in the cache.", queried
+        )
+        hits = {model: self._cached_tokens}
+        yield from _metric("vllm:prefix_cache_hits_total", "counter", "Those that were in the cache.", hits)
+        yield from _metric(
+            "vllm:num_preemptions_total", "counter", "Requests that were preempted.", {model: 0}
+        )
+        yield from self._ttft.lines("vllm:time_to_first_token_seconds", model, "Time to the first token.")
+        yield from self._queue.lines("vllm:request_queue_time_seconds", model, "Time until a slot was free.")
+        yield from self._latency.lines("vllm:e2e_request_latency_seconds", model, "Time to the last byte.")
         ended = {f'{model},finished_reason="{reason}"': self._ended[reason] for reason in _REASONS}
         yield from _metric("vllm:request_success_total", "counter", "Requests that ended, by reason.", ended)
         responses = {

@@ -44,7 +44,7 @@ _TABLES: Final[Mapping[str, str | None]] = {
         FROM sittings ORDER BY sitting""",
     "session_events": """
         SELECT seq, name AS type, at_ns, coalesce(data, '') AS data FROM events JOIN event_types USING (code)
-        WHERE code < EventType.QUESTION""",
+        WHERE code < EventType.QUESTION OR code = EventType.SENSOR_STARTED""",
     "extent": "SELECT coalesce(max(seq), 0) AS last_seq FROM main.events",
     "sitting_ends": None,
     "session": "SELECT session_id, started_at_ns, started_wall_ns, settings, environment FROM session",
@@ -112,6 +112,14 @@ BIG_TABLES: Final[Mapping[str, str | None]] = {
         WHERE code = EventType.LOADGEN_ISSUE_CALLED AND texts IS NOT NULL""",
     "asked": None,
     "scores": None,
+    "sensor_readings": """
+        SELECT seq, at_ns, coalesce(data, '') AS data FROM events
+        WHERE code = EventType.SENSOR_READING AND texts IS NULL""",
+    "sensors": None,
+    "server_metrics": None,
+    "server_pages": """
+        SELECT seq, at_ns, coalesce(data, '') AS data, texts FROM events
+        WHERE code = EventType.SENSOR_READING AND texts IS NOT NULL""",
 }
 """What is made on demand, in this order."""
 
@@ -132,6 +140,8 @@ _PARTS: Final[Mapping[str, Part]] = {
 _NEEDS: Final[Mapping[str, frozenset[str]]] = {
     "asked": frozenset({"questions"}),
     "scores": frozenset({"questions", "passes", "scored", "asked"}),
+    "sensors": frozenset({"sensor_readings"}),
+    "server_metrics": frozenset({"sensor_readings"}),
 }
 """What has to be there before."""
 

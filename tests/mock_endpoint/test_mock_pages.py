@@ -28,11 +28,11 @@ def get(mock: MockProcess, path: str, method: str = "GET") -> tuple[int, bytes, 
         connection.close()
 
 
-def figures(mock: MockProcess) -> dict[str, int]:
+def figures(mock: MockProcess) -> dict[str, float]:
     """Scrape the figures: value by name with labels."""
     _, text, _ = get(mock, "/metrics")
     lines = [line for line in text.decode().splitlines() if not line.startswith("#")]
-    return {name: int(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
+    return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
 
 
 def test_health(instant: MockProcess) -> None:

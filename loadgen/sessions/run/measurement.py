@@ -11,6 +11,7 @@ from loadgen.driver.client.protocols import codec_of
 from loadgen.driver.client.transports import load_transport
 from loadgen.driver.load import in_flight, limit_of
 from loadgen.driver.probe import Prober
+from loadgen.driver.sensing.child import SensorProcess
 from loadgen.driver.session import Session
 from loadgen.driver.shard import Shard
 from loadgen.driver.stop import Stop
@@ -29,6 +30,7 @@ from loadgen.sessions.run.default_url import default_url_named
 from loadgen.sessions.run.environment import environment
 from loadgen.sessions.run.gate_watch import watch_gate
 from loadgen.sessions.run.recording import put_all, recording
+from loadgen.sessions.run.sensors import sensors_of
 from recorder.event import Event, EventType
 from recorder.store import LOG_NAME
 from recorder.writer import EventRecorder
@@ -76,31 +78,36 @@ async def measure(
         pool = WorkerPool(launcher, plan, recorder, clock, stop)
         pool.begin(prepared.targets, prepared.agenda(), perf.client.connect_ahead)
         calm()
-        await stop.unless_asked(_require_all_ready(prepared, pool))
-        return_free_memory()  # the questions have been sent
-        async with recording(recorder, stop, observer):
-            if not prepared.targets[0].verify:
-                recorder.put(_insecure_finding(clock.now_ns()))
-            if prepared.left is None:  # a resumed log has them
-                for finding in dataset_findings(prepared.dataset, clock.now_ns()):
-                    recorder.put(finding)
-            await put_all(
-                recorder, question_events(prepared.dataset, prepared.logged_questions, clock.now_ns()), stop
-            )
-            warn_beyond(plan, recorder.put, clock.now_ns(), observer)
-            background = [
-                asyncio.create_task(own_health.watch_parent(recorder.put)),
-                asyncio.create_task(_tell_of_stopping(stop, pool, observer)),
-            ]
-            if perf.verdict.abort_on_fail and prepared.left is None:
-                following = watch_gate(folder / LOG_NAME, pool, recorder, clock, stop, observer)
-                background.append(asyncio.create_task(following))
-            with observer.session(pool.progress, plan):
-                await Session(plan, pool, recorder.put, clock, stop).run()
-            await pool.end()
-            for task in background:
-                task.cancel()
-            await asyncio.gather(*background, return_exceptions=True)
+        async with SensorProcess(sensors_of(prepared), recorder) as sensors:
+            await stop.unless_asked(_require_all_ready(prepared, pool))
+            return_free_memory()  # the questions have been sent
+            async with recording(recorder, stop, observer):
+                if not prepared.targets[0].verify:
+                    recorder.put(_insecure_finding(clock.now_ns()))
+                if prepared.left is None:  # a resumed log has them
+                    for finding in dataset_findings(prepared.dataset, clock.now_ns()):
+                        recorder.put(finding)
+                await put_all(
+                    recorder,
+                    question_events(prepared.dataset, prepared.logged_questions, clock.now_ns()),
+                    stop,
+                )
+                await sensors.ready()
+                warn_beyond(plan, recorder.put, clock.now_ns(), observer)
+                background = [
+                    asyncio.create_task(own_health.watch_parent(recorder.put)),
+                    asyncio.create_task(_tell_of_stopping(stop, pool, observer)),
+                ]
+                if perf.verdict.abort_on_fail and prepared.left is None:
+                    following = watch_gate(folder / LOG_NAME, pool, recorder, clock, stop, observer)
+                    background.append(asyncio.create_task(following))
+                with observer.session(pool.progress, plan):
+                    await Session(plan, pool, recorder.put, clock, stop).run()
+                await pool.end()
+                await sensors.finish()
+                for task in background:
+                    task.cancel()
+                await asyncio.gather(*background, return_exceptions=True)
         if stop.asked.is_set():
             note_stop()
 

@@ -15,6 +15,7 @@ from loadgen.sessions.settings.load import LoadSettings
 from loadgen.sessions.settings.output import OutputSettings
 from loadgen.sessions.settings.prompts import PromptSettings
 from loadgen.sessions.settings.tasks import TaskSettings
+from loadgen.sessions.settings.telemetry import TelemetrySettings
 from loadgen.sessions.settings.verdict import VerdictSettings
 
 
@@ -28,6 +29,7 @@ class PerfSettings:
     tasks: TaskSettings = field(default_factory=TaskSettings)
     failures: FailureSettings = field(default_factory=FailureSettings)
     client: ClientSettings = field(default_factory=ClientSettings)
+    telemetry: TelemetrySettings = field(default_factory=TelemetrySettings)
     generation: GenerationSettings = field(default_factory=GenerationSettings)
     verdict: VerdictSettings = field(default_factory=VerdictSettings)
     definitions: DefinitionSettings = field(default_factory=DefinitionSettings)

@@ -1,0 +1,156 @@
+"""The process that reads sensors while a session runs.
+
+It is a program of its own with the lowest priority: what it parses takes no time from the interpreters that
+issue, stamp and write, a driver's library that hangs or crashes takes no run with it, and an endless page
+takes only its own time. It writes a JSON line for each reading, and ends when its standard input does.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from loadgen.driver.client.redaction import pattern_of, secrets_of
+from loadgen.driver.sensing.config import configs_of
+from recorder.event import Event, EventType
+from recorder.schema import row
+from recorder.sensors.reading import Reading
+
+if TYPE_CHECKING:
+    from loadgen.driver.sensing.config import SensorConfig
+    from recorder.sensors.reading import Moment, Sensor
+
+READY: Final = b'"ready"\n'
+"""The line that says that each sensor has been read once."""
+
+START: Final = b"start\n"
+"""The line that asks for the first readings: what came before, such as a probe, is not of the session."""
+
+STOP: Final = b"stop\n"
+"""The line that asks for the last readings."""
+
+LAST_S: Final = 4.0
+"""So long the last readings may take."""
+
+_SETTLE_S: Final = 0.2
+"""How long a server has to count what it has just sent, before the last reading."""
+
+_MASK: Final = "***"
+
+
+class Runner(threading.Thread):
+    """Reads one sensor at its interval, from the start of the process on.
+
+    Args:
+        sensor: The sensor.
+        source: Its name, for the record of a crash.
+
+    Attributes:
+        ready: Set once it has been read for the first time.
+    """
+
+    def __init__(self, sensor: Sensor, source: str) -> None:
+        super().__init__(daemon=True, name=f"sensor-{source}")
+        self.ready = threading.Event()
+        self._sensor = sensor
+        self._source = source
+        self._stopped = threading.Event()
+
+    def stop(self) -> None:
+        """Let it read for the last time, and end."""
+        self._stopped.set()
+
+    def run(self) -> None:
+        """Read until `stop`."""
+        try:
+            self._run()
+        except Exception as crash:  # noqa: BLE001 (the other sensors go on, and the log says why this one does not)
+            message = f"{type(crash).__name__}: {crash}"
+            reading = Reading(
+                source=self._source, at_ns=time.monotonic_ns(), error="crashed", message=message
+            )
+            _emit(reading.event())
+        finally:
+            self.ready.set()
+
+    def _run(self) -> None:
+        sensor = self._sensor
+        _emit(Event(EventType.SENSOR_STARTED, time.monotonic_ns(), data=sensor.start()))
+        self._read("first")
+        self.ready.set()
+        due_s = time.monotonic()
+        while True:
+            now_s = time.monotonic()
+            # What is missed is not made up for.
+            due_s += sensor.interval_s * max(1, -(-(now_s - due_s) // sensor.interval_s))
+            if self._stopped.wait(due_s - now_s):
+                break
+            self._read(None)
+        self._read("last")
+        sensor.close()
+
+    def _read(self, moment: Moment | None) -> None:
+        _emit(*(reading.event(moment) for reading in self._sensor.read(whole=moment is not None)))
+
+
+_output = threading.Lock()
+
+
+def _emit(*events: Event) -> None:
+    """Write events as one line: a list of rows."""
+    if events:
+        _write(orjson.dumps([row(event) for event in events]) + b"\n")
+
+
+def _write(line: bytes) -> None:
+    with _output:
+        sys.stdout.buffer.write(line)
+        sys.stdout.buffer.flush()
+
+
+def sensor_of(config: SensorConfig) -> Sensor:
+    """The sensor of a configuration."""
+    if config.kind == "host":
+        from recorder.sensors.host import HostSensor
+
+        return HostSensor(config.interval_s)
+    from recorder.sensors.prometheus import PrometheusSensor
+    from recorder.sensors.scrape import Target
+
+    secrets = pattern_of(secrets_of(config.headers))
+    target = Target(config.url, config.headers, config.verify)
+    return PrometheusSensor(
+        config.kind, target, config.interval_s, config.labels, lambda text: secrets.sub(_MASK, text)
+    )
+
+
+def main() -> None:
+    """Read what the first line asks for, until the input ends or asks for the last readings."""
+    os.nice(19)
+    lines: Any = sys.stdin.buffer
+    runners = [Runner(sensor_of(config), config.kind) for config in configs_of(lines.readline())]
+    if lines.readline() != START:
+        return
+    for runner in runners:
+        runner.start()
+    for runner in runners:
+        runner.ready.wait()
+    _write(READY)
+    if lines.readline() == STOP:
+        time.sleep(_SETTLE_S)
+        for runner in runners:
+            runner.stop()
+        give_up_s = time.monotonic() + LAST_S
+        for runner in runners:
+            runner.join(max(0.0, give_up_s - time.monotonic()))
+    # A library that hangs is not waited for.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""Which sensors a run has, by its settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from loadgen.driver.sensing.config import SensorConfig
+from loadgen.sessions.settings.telemetry import AUTO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from loadgen.driver.client.endpoint import Endpoint
+    from loadgen.sessions.run.preparation import Prepared
+
+HOST_INTERVAL_S: Final = 1.0
+
+
+def sensors_of(prepared: Prepared) -> tuple[SensorConfig, ...]:
+    """The sensors of a run; none unless options ask for one."""
+    return tuple(_sensors(prepared))
+
+
+def _sensors(prepared: Prepared) -> Iterator[SensorConfig]:
+    chosen = prepared.perf.telemetry
+    pages = list(dict.fromkeys(chosen.server_metrics))
+    urls = [url for page in pages for url in (_own_pages(prepared) if page == AUTO else [page])]
+    for number, url in enumerate(dict.fromkeys(urls)):
+        endpoint = _endpoint_at(prepared, url)
+        yield SensorConfig(
+            kind="server",
+            interval_s=chosen.server_metrics_interval,
+            url=url,
+            headers={} if endpoint is None else endpoint.headers,
+            verify=prepared.targets[0].verify,
+            labels={"page": str(number)},
+        )
+    if chosen.host_metrics or urls:
+        yield SensorConfig(kind="host", interval_s=HOST_INTERVAL_S)
+
+
+def _own_pages(prepared: Prepared) -> list[str]:
+    return [f"{_origin(target.url)}/metrics" for target in prepared.targets]
+
+
+def _endpoint_at(prepared: Prepared, url: str) -> Endpoint | None:
+    """The endpoint of the same origin as a page: its key is sent there, and nowhere else."""
+    return next((target for target in prepared.targets if _origin(target.url) == _origin(url)), None)
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"

@@ -1,0 +1,179 @@
+"""What the metrics of inference servers and of NVIDIA's DCGM exporter are called, in one table.
+
+Read from their sources: vLLM `vllm/v1/metrics/loggers.py` at 005a810b, SGLang
+`python/sglang/srt/metrics/collector.py` at 00ae9c15, Text Generation Inference `router/src/` at db931fcf,
+TensorRT-LLM `tensorrt_llm/metrics/collector.py` at 050f80de, llama.cpp `tools/server/` (README at 00dc8057),
+dcgm-exporter `etc/default-counters.csv` at d5e5f510. Of several names the first that a page has counts: the
+others are those of other versions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+ENGINES: Final[Mapping[str, str]] = {
+    "vllm": "vllm:",
+    "sglang": "sglang:",
+    "tgi": "tgi_",
+    "tensorrt_llm": "trtllm_",
+    "llama.cpp": "llamacpp:",
+}
+"""The prefix of the names of each engine."""
+
+IDENTITY: Final = frozenset(
+    {"model_name", "model", "engine", "dp_rank", "tp_rank", "pp_rank", "gpu", "UUID", "Hostname"}
+)
+"""Labels that name what is observed. Over the values of others, such as why a request ended, is summed."""
+
+NOT_SUCCESSES: Final[Mapping[str, frozenset[str]]] = {"finished_reason": frozenset({"abort", "error"})}
+"""Values of labels that vLLM counts among its successes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Quantity:
+    """One row: what we call it, and what others do.
+
+    Attributes:
+        name: Ours, which ends in the unit; `_total` behind it says that it only grows. Of a histogram it is
+            what the unit is put behind: `ttft` becomes `ttft_sum_s` and `ttft_requests_total`.
+        names: Theirs, by engine.
+        kind: How it is read.
+        scale: What their value is multiplied by.
+        of: What a histogram counts.
+    """
+
+    name: str
+    names: Mapping[str, Sequence[str]]
+    kind: Literal["number", "histogram"] = "number"
+    scale: float = 1.0
+    of: str = "requests"
+
+
+SERVER: Final[Sequence[Quantity]] = (
+    Quantity(
+        "running_requests",
+        {
+            "vllm": ("vllm:num_requests_running",),
+            "sglang": ("sglang:num_running_reqs",),
+            "tgi": ("tgi_batch_current_size",),
+            "tensorrt_llm": ("trtllm_num_requests_running",),
+            "llama.cpp": ("llamacpp:requests_processing",),
+        },
+    ),
+    Quantity(
+        "waiting_requests",
+        {
+            "vllm": ("vllm:num_requests_waiting",),
+            "sglang": ("sglang:num_queue_reqs",),
+            "tgi": ("tgi_queue_size",),
+            "tensorrt_llm": ("trtllm_num_requests_waiting",),
+            "llama.cpp": ("llamacpp:requests_deferred",),
+        },
+    ),
+    Quantity(
+        "kv_cache_usage_ratio",
+        {
+            "vllm": ("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"),
+            "sglang": ("sglang:token_usage",),
+            "tensorrt_llm": ("trtllm_kv_cache_utilization",),
+            "llama.cpp": ("llamacpp:kv_cache_usage_ratio",),
+        },
+    ),
+    Quantity(
+        "preemptions_total",
+        {
+            "vllm": ("vllm:num_preemptions_total",),
+            "sglang": ("sglang:num_retracted_requests_total",),
+        },
+    ),
+    Quantity(
+        "prefix_queried_tokens_total",
+        {
+            "vllm": ("vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total"),
+            "sglang": ("sglang:prompt_tokens_total",),
+            "tensorrt_llm": ("trtllm_prompt_tokens_total",),
+        },
+    ),
+    Quantity(
+        "prefix_hit_tokens_total",
+        {
+            "vllm": ("vllm:prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits_total"),
+            "sglang": ("sglang:cached_tokens_total",),
+            "tensorrt_llm": ("trtllm_prompt_cached_tokens_total",),
+        },
+    ),
+    Quantity(
+        "prompt_tokens_total",
+        {
+            "vllm": ("vllm:prompt_tokens_total",),
+            "sglang": ("sglang:prompt_tokens_total",),
+            "tgi": ("tgi_request_input_length_sum",),
+            "tensorrt_llm": ("trtllm_prompt_tokens_total",),
+            "llama.cpp": ("llamacpp:prompt_tokens_total",),
+        },
+    ),
+    Quantity(
+        "output_tokens_total",
+        {
+            "vllm": ("vllm:generation_tokens_total",),
+            "sglang": ("sglang:generation_tokens_total",),
+            "tgi": ("tgi_request_generated_tokens_sum",),
+            "tensorrt_llm": ("trtllm_generation_tokens_total",),
+            "llama.cpp": ("llamacpp:tokens_predicted_total",),
+        },
+    ),
+    Quantity(
+        "completed_requests_total",
+        {
+            "vllm": ("vllm:request_success_total",),
+            "sglang": ("sglang:num_requests_total",),
+            "tgi": ("tgi_request_success",),
+            "tensorrt_llm": ("trtllm_request_success_total",),
+        },
+    ),
+    Quantity(
+        "ttft",
+        {
+            "vllm": ("vllm:time_to_first_token_seconds",),
+            "sglang": ("sglang:time_to_first_token_seconds",),
+            "tensorrt_llm": ("trtllm_time_to_first_token_seconds",),
+        },
+        kind="histogram",
+    ),
+    Quantity(
+        "queue",
+        {
+            "vllm": ("vllm:request_queue_time_seconds",),
+            "sglang": ("sglang:queue_time_seconds",),
+            "tgi": ("tgi_request_queue_duration",),
+            "tensorrt_llm": ("trtllm_request_queue_time_seconds",),
+        },
+        kind="histogram",
+    ),
+    Quantity(
+        "latency",
+        {
+            "vllm": ("vllm:e2e_request_latency_seconds",),
+            "sglang": ("sglang:e2e_request_latency_seconds",),
+            "tgi": ("tgi_request_duration",),
+            "tensorrt_llm": ("trtllm_e2e_request_latency_seconds",),
+        },
+        kind="histogram",
+    ),
+)
+"""Of inference servers."""
+
+DCGM: Final[Sequence[Quantity]] = (
+    Quantity("power_w", {"dcgm": ("DCGM_FI_DEV_POWER_USAGE",)}),
+    Quantity("energy_j_total", {"dcgm": ("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION",)}, scale=1e-3),
+    Quantity("utilization_pct", {"dcgm": ("DCGM_FI_DEV_GPU_UTIL",)}),
+    Quantity("memory_used_bytes", {"dcgm": ("DCGM_FI_DEV_FB_USED",)}, scale=1024.0**2),
+    Quantity("sm_clock_mhz", {"dcgm": ("DCGM_FI_DEV_SM_CLOCK",)}),
+    Quantity("memory_clock_mhz", {"dcgm": ("DCGM_FI_DEV_MEM_CLOCK",)}),
+    Quantity("temperature_c", {"dcgm": ("DCGM_FI_DEV_GPU_TEMP",)}),
+)
+"""Of DCGM's exporter, per GPU. Energy is since the driver was loaded."""

@@ -1,0 +1,114 @@
+"""Metrics pages: that of an inference server, and DCGM's exporter for GPUs of another host."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+from recorder.payloads import SensorStarted
+from recorder.sensors import names
+from recorder.sensors.exposition import UnreadableError, engine_of, observed
+from recorder.sensors.reading import Reading
+from recorder.sensors.scrape import ScrapeError, scrape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from recorder.sensors.names import Quantity
+    from recorder.sensors.scrape import Page, Target
+
+SERVER: Final = "server"
+DCGM: Final = "dcgm"
+
+_EXCERPT: Final = 60
+
+
+class PrometheusSensor:
+    """Reads a page; see `recorder.sensors.reading.Sensor`.
+
+    Args:
+        source: `server` or `dcgm`.
+        target: Where the page is.
+        interval_s: The time between two readings.
+        labels: Added to those of each reading, to tell several pages apart.
+        hide: Takes secrets out of a text that the server sent.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        target: Target,
+        interval_s: float,
+        labels: Mapping[str, str],
+        hide: Callable[[str], str],
+    ) -> None:
+        self.interval_s = interval_s
+        self._source = source
+        self._target = target
+        self._labels = labels
+        self._hide = hide
+        self._quantities: Sequence[Quantity] = names.SERVER if source == SERVER else names.DCGM
+
+    def start(self) -> SensorStarted:
+        """Say what is read; nothing is asked yet."""
+        return SensorStarted(
+            source=self._source,
+            interval_s=self.interval_s,
+            target=self._target.url,
+            about={"labels": self._labels},
+        )
+
+    def read(self, *, whole: bool) -> Sequence[Reading]:
+        """Get the page. A `whole` reading has the text as well.
+
+        The text is in a reading of its own, without values, so that none is there twice.
+        """
+        began_ns = time.monotonic_ns()
+        try:
+            page = scrape(self._target)
+        except ScrapeError as error:
+            return [self._failed(began_ns, error.name, self._hide(str(error)))]
+        readings = self._of(page, whole=whole)
+        if whole:
+            readings.append(
+                Reading(
+                    source=self._source,
+                    at_ns=page.at_ns,
+                    labels=self._labels,
+                    exposition=self._hide(page.text),
+                )
+            )
+        return readings
+
+    def close(self) -> None:
+        """Each page has its own connection."""
+
+    def _of(self, page: Page, *, whole: bool) -> list[Reading]:
+        engine = engine_of(page.text) if self._source == SERVER else DCGM
+        try:
+            things = [] if engine is None else observed(page.text, engine, self._quantities, whole=whole)
+        except UnreadableError as error:
+            return [self._failed(page.at_ns, "not_prometheus", self._hide(f"a line cannot be read: {error}"))]
+        if engine is None or not things:
+            return [self._failed(page.at_ns, "no_known_metric", self._hide(_described(page)))]
+        of_engine = {} if self._source == DCGM else {"server": engine}
+        return [
+            Reading(
+                source=self._source,
+                at_ns=page.at_ns,
+                values=thing.values,
+                labels={**self._labels, **of_engine, **thing.labels},
+                histograms=thing.histograms,
+                took_ms=page.took_ms,
+            )
+            for thing in things
+        ]
+
+    def _failed(self, at_ns: int, name: str, message: str) -> Reading:
+        return Reading(source=self._source, at_ns=at_ns, labels=self._labels, error=name, message=message)
+
+
+def _described(page: Page) -> str:
+    """What a page without a known metric is, so that a user sees which page it is."""
+    beginning = " ".join(page.text[:_EXCERPT].split())
+    return f"no metric of a known server is on the page ({page.kind or 'no media type'}: {beginning!r})"

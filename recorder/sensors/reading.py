@@ -1,0 +1,80 @@
+"""What a sensor reads, as a value, and the event that it becomes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from recorder.event import Event, EventType
+from recorder.payloads import SensorReading, SensorStarted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    Moment = Literal["first", "last"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """One reading.
+
+    Attributes:
+        source: The sensor's name.
+        at_ns: When, in ns of CLOCK_MONOTONIC.
+        values: Finite numbers by names that end in their unit.
+        labels: What was read, where a sensor observes several things.
+        histograms: Cumulative counts by upper bound, by the name of what is distributed.
+        took_ms: How long the reading took.
+        error: The name of what prevented it.
+        message: That in words.
+        exposition: The text that it was read from.
+    """
+
+    source: str
+    at_ns: int
+    values: Mapping[str, float] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    histograms: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    took_ms: float | None = None
+    error: str | None = None
+    message: str | None = None
+    exposition: str | None = None
+
+    def event(self, moment: Moment | None = None) -> Event:
+        """The event of this reading.
+
+        Args:
+            moment: `first` before the first request, `last` after the last one.
+        """
+        data = SensorReading(source=self.source)
+        members: dict[str, Any] = {
+            "moment": moment,
+            "labels": self.labels,
+            "readings": self.values,
+            "histograms": self.histograms,
+            "took_ms": None if self.took_ms is None else round(self.took_ms, 3),
+            "error": self.error,
+            "message": self.message,
+            "texts": None if self.exposition is None else {"exposition": self.exposition},
+        }
+        data.update({name: value for name, value in members.items() if value or value == 0.0})  # type: ignore[typeddict-item]
+        return Event(EventType.SENSOR_READING, self.at_ns, data=data)
+
+
+class Sensor(Protocol):
+    """Reads one source; used by one thread, from its start to its close."""
+
+    interval_s: float
+
+    def start(self) -> SensorStarted:
+        """Set the sensor up; never fails: what is wrong is in each reading."""
+
+    def read(self, *, whole: bool) -> Sequence[Reading]:
+        """Read everything that it observes.
+
+        Args:
+            whole: Also what is only read before and after a run: histograms and texts.
+        """
+
+    def close(self) -> None:
+        """Let go of the source."""

@@ -1,0 +1,11 @@
+-- One row a metrics page as it was served, before the first request of a segment and after its last one.
+CREATE TABLE server_pages AS
+SELECT
+    at_ns,
+    wall_time(at_ns) AS at_utc,
+    sitting_of(seq) AS sitting,
+    data::VARCHAR ->> '$.source' AS source,
+    data::VARCHAR ->> '$.moment' AS moment,
+    data::VARCHAR ->> '$.labels.page' AS page,
+    texts::VARCHAR ->> '$.exposition' AS text
+FROM stream;
