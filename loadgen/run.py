@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from loadgen.options import GateOptions
     from reporter.compare.comparison import Comparison
+    from reporter.plots.plot import Plot
     from reporter.report import Report
     from rulesets.metric import Metric
     from rulesets.ruleset import Ruleset
@@ -183,6 +184,28 @@ class Run:
             changed = other.folder if isinstance(other, Run) else Path(other)
             values: Mapping[str, Any] = {"runs": [self.folder, changed], "metric": metrics, "alpha": alpha}
             return compare_runs(settings_of(CompareSettings, values))
+
+    def plot(self, name: str, *, tag: str | None = None) -> Plot:
+        """A plot of the run as a value: axes, series of points, and the SQL that they are from.
+
+        Args:
+            name: As `loadgen plot --list` names it; one plot, not a picture of several.
+            tag: A tag of the dataset, for a series per value.
+
+        Raises:
+            UsageError: There is no such plot, the run has no data for it, or the log cannot be read.
+        """
+        from loadgen.sessions.plotting import plots_of
+        from reporter.plots.catalog import SETS
+        from reporter.plots.plot import NoPlot
+
+        with one_tree():
+            if name in SETS:
+                raise UsageError(f"{name}: is a picture of several plots; name one: {', '.join(SETS[name])}")
+            (plot,) = plots_of([self.folder], name, tag)
+            if isinstance(plot, NoPlot):
+                raise UsageError(f"{name}: {plot.reason}")
+            return plot
 
     def close(self) -> None:
         """Release the memory of `sql`. Closing twice is harmless."""

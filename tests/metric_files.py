@@ -1,4 +1,4 @@
-"""What is made of the table of metrics: fields of reports, tables of the docs.
+"""What is made of the tables of metrics and of plots: fields of reports, tables of the docs.
 
 `python -m tests.metric_files` writes them, and so does `make golden`.
 """
@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from reporter.plots.catalog import described
 from reporter.sample_results import METRICS
 from rulesets.metric_table import TABLE
 from rulesets.quantity import COMPARE, METRIC_ALIASES, TIME
@@ -97,6 +98,12 @@ def gate_page(text: str) -> str:
     return re.sub(r"(?m)^\| .*(; figures that need a tokenizer .* \| no \|)$", rf"| {names}\1", text)
 
 
+def plot_page(text: str) -> str:
+    """docs/plot.md, with the plots of the catalog."""
+    rows = ((f"`{name}`", shows) for name, shows in described().items())
+    return _with_table(text, ("name", "what it shows"), rows, mark="plots")
+
+
 MADE: Final[Mapping[str, Callable[[str], str]]] = {
     "reporter/report.py": report,
     "docs/metrics.md": metrics_page,
@@ -104,6 +111,7 @@ MADE: Final[Mapping[str, Callable[[str], str]]] = {
     "docs/rulesets.md": rules_page,
     "docs/export.md": results_page,
     "docs/gate.md": gate_page,
+    "docs/plot.md": plot_page,
 }
 """The files with parts that are made of the table, and how each is with them."""
 
@@ -120,11 +128,11 @@ def _with_fields(text: str, name: str, columns: Sequence[str]) -> str:
     return "".join((before, start, *fields, end, after))
 
 
-def _with_table(text: str, head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
+def _with_table(text: str, head: Sequence[str], rows: Iterable[Iterable[str]], mark: str = "metrics") -> str:
     lines = (f"| {' | '.join(cells)} |" for cells in (head, *rows))
     table = "\n".join((next(lines), "|---" * len(head) + "|", *lines))
-    made = f"<!-- metrics -->\n\n{table}\n\n<!-- /metrics -->"
-    return re.sub(r"<!-- metrics -->.*?<!-- /metrics -->", lambda _: made, text, flags=re.DOTALL)
+    made = f"<!-- {mark} -->\n\n{table}\n\n<!-- /{mark} -->"
+    return re.sub(f"<!-- {mark} -->.*?<!-- /{mark} -->", lambda _: made, text, flags=re.DOTALL)
 
 
 def _phrase(metric: MetricDefinition) -> str:

@@ -51,6 +51,7 @@ NEEDS = {
     r"sets\b|--scorer tool_selection": "needs the run that the page makes before",
     r"cnn\.jsonl|--scenario (llama|server)|perf/rules": "needs a dataset, or the rules of its author",
     r"--trace |ShareGPT": "needs a trace, or a dataset",
+    r"^loadgen plot (OLD|.*--by)": "needs two runs, or a run with tags; tests of its own draw them",
     r"^loadgen resume ": "needs a run that was interrupted",
     r"^loadgen score |export RUN.*--prices|(ifeval|report RUN) --prices": "needs a run with scores or prices",
 }

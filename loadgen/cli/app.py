@@ -97,6 +97,7 @@ _COMMANDS: Final[Mapping[str, _CommandEntry]] = {
     ),
     "watch": _CommandEntry(_READING, "loadgen.cli.watch:watch"),
     "sql": _CommandEntry(_READING, "loadgen.cli.sql:sql"),
+    "plot": _CommandEntry(_READING, "loadgen.cli.plot:plot"),
     "gate": _CommandEntry(_READING, "loadgen.cli.gate:gate", "loadgen.sessions.settings.gate:GateSettings"),
     "compare": _CommandEntry(
         _READING, "loadgen.cli.compare:compare", "loadgen.sessions.settings.compare:CompareSettings"

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import UsageError, printable
 from loadgen.sessions.series import series as files
 from loadgen.sessions.series.outcome import SeriesResult, gravest
 from loadgen.sessions.series.series import SeriesKind
-from loadgen.sessions.series.so_far import outcome_of
-from recorder.errors import BeingWrittenError
+from loadgen.sessions.series.so_far import outcomes_so_far
 from recorder.lock import is_held
 from rulesets.exit_codes import ExitCode
 
@@ -51,17 +49,6 @@ def show_series(folder: Path, *, json: bool) -> int:
         _say_what_is_missing(folder, series, len(outcomes))
     code = gravest(outcomes)
     return ExitCode.INVALID if missing and code == ExitCode.PASS and not is_held(folder) else code
-
-
-def outcomes_so_far(folder: Path, series: Series) -> list[PointOutcome]:
-    """The outcomes of the points that are complete."""
-    outcomes = []
-    for number in range(len(series.points)):
-        with suppress(BeingWrittenError):
-            outcome = outcome_of(folder, series, number)
-            if outcome is not None:
-                outcomes.append(outcome)
-    return outcomes
 
 
 def _say_what_is_missing(folder: Path, series: Series, done: int) -> None:

@@ -42,8 +42,8 @@ def watch_series(folder: Path, watch_run: Callable[[Path], None], *, json: bool)
             sys.stdout.flush()
         watch_run(place)
     if json:
-        from loadgen.cli.report_series import outcomes_so_far
         from loadgen.sessions.series.outcome import gravest
+        from loadgen.sessions.series.so_far import outcomes_so_far
 
         return gravest(outcomes_so_far(folder, files.read(folder)))
     return show_series(folder, json=False)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from reporter.pareto import Spot
+from reporter.plots.plot import Axis
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,14 +22,14 @@ class Plane:
         name: `interactivity` or `ttft`.
         latency: The latency that the throughput is paid with, as a table calls it.
         figure: The figure of a row that is the other axis.
-        axis: What a plot writes on that axis.
+        axis: That axis of a plot.
         spots: The runs that have both figures, in their order.
     """
 
     name: str
     latency: str
     figure: str
-    axis: str
+    axis: Axis
     spots: tuple[Spot, ...]
 
     @property
@@ -56,10 +57,10 @@ def planes(runs: Sequence[tuple[str, Figures]]) -> tuple[Plane, Plane]:
             INTERACTIVITY,
             "TPOT p50",
             "user_tps",
-            "interactivity: output tokens/s a user (1000 / median TPOT)",
+            Axis("interactivity: output tokens of a user, 1000 / median TPOT", "1/s"),
             _spots(runs, "tpot_p50"),
         ),
-        Plane(TTFT, "TTFT p50", "ttft_p50_ms", "median TTFT in ms", _spots(runs, "ttft_p50")),
+        Plane(TTFT, "TTFT p50", "ttft_p50_ms", Axis("median TTFT", "ms"), _spots(runs, "ttft_p50")),
     )
 
 

@@ -1,14 +1,50 @@
-"""All plots of a run, by name."""
+"""All plots by name: those of a run, of several runs and of a sweep, and pictures of several plots."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from reporter.plots.accuracy import ACCURACY
 from reporter.plots.distributions import DISTRIBUTIONS
+from reporter.plots.lengths import LENGTHS
+from reporter.plots.over_time import OVER_TIME
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reporter.plots.definition import PlotDefinition
 
-PLOTS: Final[Mapping[str, PlotDefinition]] = {definition.name: definition for definition in DISTRIBUTIONS}
+PLOTS: Final[Mapping[str, PlotDefinition]] = {
+    definition.name: definition for definition in (*DISTRIBUTIONS, *OVER_TIME, *LENGTHS, *ACCURACY)
+}
+"""Those of a run."""
+
+OF_SWEEPS: Final[Mapping[str, str]] = {
+    "pareto-interactivity": "throughput against interactivity: Pareto front, knee, runs that meet targets",
+    "pareto-ttft": "throughput against TTFT, likewise",
+}
+"""Those of a sweep, by `reporter.plots.pareto`, with what they show."""
+
+DIFFERENCES: Final = "differences"
+"""That of a comparison, by `reporter.plots.comparison`."""
+
+SETS: Final[Mapping[str, tuple[str, ...]]] = {
+    "over-time": ("rate-over-time", "in-flight-over-time", "tokens-over-time", "ttft-over-time"),
+    **{
+        latency: tuple(f"{latency}-{form}" for form in ("histogram", "cdf", "percentiles"))
+        for latency in ("ttft", "tpot", "itl", "latency")
+    },
+    "lengths": tuple(definition.name for definition in LENGTHS),
+    "pareto": tuple(OF_SWEEPS),
+}
+"""Pictures of several plots, one under the other."""
+
+
+def described() -> dict[str, str]:
+    """Every name with what it shows, the pictures of several plots first."""
+    return {
+        **{name: f"one under the other: {', '.join(plots)}" for name, plots in SETS.items()},
+        **{name: definition.shows for name, definition in PLOTS.items()},
+        **OF_SWEEPS,
+        DIFFERENCES: "of several runs: how much each metric differs from the first one's, with intervals",
+    }

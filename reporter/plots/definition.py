@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 MOST_PARTS: Final = 6
 """The most values of a tag that a plot distinguishes: the most frequent ones."""
 
+_WHOLE: Final = "''"
+"""Where there is no tag, all requests are one part."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlotDefinition:
@@ -33,9 +36,9 @@ class PlotDefinition:
         x: The horizontal axis.
         y: The vertical axis.
         kinds: How each series is drawn, by its name, in the order of a legend; or how all are.
-        sql: The template. `$part_of` adds a column `part` to `samples`, the value of a request's tag;
-            `$part` is that column. Both end with a comma, or are empty. `$few` is the condition that leaves
-            out all but the most frequent values.
+        sql: The template. `$part_of` is a column `part` of `samples`, the value of a request's tag, and
+            `$few` the condition that leaves out all but the most frequent values; `$part` selects the column,
+            with a comma, or nothing where there is no tag.
         lacking: Why there is no plot where the SQL has no rows.
         note: What a reader has to know.
         tables: Names of `reporter.log.tables.BIG_TABLES` that the SQL reads.
@@ -60,7 +63,7 @@ class PlotDefinition:
         """The SQL, for each value of a tag where one is named."""
         value = "" if tag is None else value_of_tag(tag)
         return Template(self.sql).substitute(
-            part_of=f"{value} AS part, " if value else "",
+            part_of=f"{value or _WHOLE} AS part",
             part="part, " if value else "",
             few=f" AND {value} IN ({_most_frequent(value)})" if value else "",
         )

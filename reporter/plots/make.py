@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,7 +12,7 @@ from reporter.plots.plot import NoPlot, Plot, Series
 from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from reporter.log.database import OpenLog
     from reporter.plots.definition import PlotDefinition
@@ -25,7 +26,8 @@ def make_plot(log: OpenLog, name: str, tag: str | None = None) -> Plot | NoPlot:
     Args:
         log: An opened log; the big tables that the plot needs are loaded.
         name: One of `reporter.plots.catalog.PLOTS`.
-        tag: A tag of the dataset: then a series is made for each of its values.
+        tag: A tag of the dataset: then a series is made for each of its values, unless the plot is not about
+            requests.
 
     Returns:
         The plot, or why there is none.
@@ -35,6 +37,7 @@ def make_plot(log: OpenLog, name: str, tag: str | None = None) -> Plot | NoPlot:
         NoRoomError: There is no room for what the plot needs.
     """
     definition = PLOTS[name]
+    tag = tag if definition.has_parts else None
     log.load(definition.tables)
     statement = definition.statement(tag)
     rows = log.execute(statement).fetchall()
@@ -49,6 +52,24 @@ def make_plot(log: OpenLog, name: str, tag: str | None = None) -> Plot | NoPlot:
         sql=_with_definitions(log.definitions, statement),
         note=definition.note,
     )
+
+
+def overlaid(plots: Mapping[str, Plot | NoPlot]) -> Plot | NoPlot:
+    """The plots of one name of several runs in one, whose series are grouped by run.
+
+    Args:
+        plots: By the names of the runs; without tags.
+
+    Returns:
+        The plot of the runs that have it; where none has, why the first does not.
+    """
+    made = {run: plot for run, plot in plots.items() if isinstance(plot, Plot)}
+    if not made:
+        return next(iter(plots.values()))
+    missing = [f"{run}: {plot.reason}." for run, plot in plots.items() if isinstance(plot, NoPlot)]
+    first = next(iter(made.values()))
+    series = [replace(series, group=run) for run, plot in made.items() for series in plot.series]
+    return replace(first, series=tuple(series), note=" ".join(filter(None, (first.note, *missing))))
 
 
 def _series(

@@ -56,6 +56,7 @@ class Series:
         low: The lower end of the interval, or of the bar; None for a series without one.
         high: The upper end.
         group: The value of the tag, or the run, that the points are about; None where they are about all.
+        labels: The names of the points, where each has one.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Series:
     low: tuple[float | None, ...] | None = None
     high: tuple[float | None, ...] | None = None
     group: str | None = None
+    labels: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

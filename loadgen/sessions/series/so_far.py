@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from loadgen.sessions.observer import SILENT
 from loadgen.sessions.series.outcome import UNFINISHED, PointOutcome
 from loadgen.sessions.series.series import Series, folder_of
+from recorder.errors import BeingWrittenError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,3 +42,14 @@ def outcome_of(folder: Path, series: Series, number: int, observer: Observer = S
         return None
     point = series.points[number]
     return PointOutcome(number, point, place, report, outcome(report, point.options.get("inconclusive", "5")))
+
+
+def outcomes_so_far(folder: Path, series: Series) -> list[PointOutcome]:
+    """The outcomes of the points that are complete."""
+    outcomes = []
+    for number in range(len(series.points)):
+        with suppress(BeingWrittenError):
+            outcome = outcome_of(folder, series, number)
+            if outcome is not None:
+                outcomes.append(outcome)
+    return outcomes

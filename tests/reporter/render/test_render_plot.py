@@ -1,28 +1,89 @@
-"""The Pareto plot of a sweep."""
+"""Plots as pictures."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import xml.etree.ElementTree as ET
 
-from reporter.log.planes import INTERACTIVITY, Plane, planes
-from reporter.pareto import Spot
-from reporter.render.plot import pareto
+import pytest
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from reporter.log.planes import planes
+from reporter.plots.pareto import pareto_plot
+from reporter.plots.plot import Axis, NoPlot, Plot, Series
+from reporter.render.plot import picture
+from reporter.sweep import Figures
+
+LATENCY = Axis("TTFT", "ms")
 
 
-def test_the_plot_names_every_run_and_the_knee(tmp_path: Path) -> None:
-    """As SVG, the same each time; with no spots as well."""
-    spots = (Spot("c1", 100, 10), Spot("c8", 700, 11), Spot("c64", 800, 50), Spot("c65", 400, 66))
-    plane = Plane(INTERACTIVITY, "TPOT p50", "user_tps", "1000 / median TPOT", spots)
-    for name in ("one.svg", "two.svg"):
-        pareto([plane, planes([])[1]], tmp_path / name)
-    drawn = (tmp_path / "one.svg").read_text()
-    assert drawn.startswith("<?xml")
-    assert drawn == (tmp_path / "two.svg").read_text()
-    assert all(f"<!-- {name} -->" in drawn for name in ("c1", "c8 (knee)", "c64", "c65"))
-    assert "1000 / median TPOT" in drawn
-    assert "median TTFT in ms" in drawn
-    pareto(planes([]), tmp_path / "empty.svg")
-    assert (tmp_path / "empty.svg").stat().st_size > 0
+def figures(output_tps: float, ttft_ms: float) -> Figures:
+    """Those that are on the plane of TTFT."""
+    nothing = dict.fromkeys(
+        ("qps", "total_tps", "user_tps", "ttft_p99_ms", "tpot_p50_ms", "tpot_p99_ms", "latency_p50_ms"), None
+    )
+    return Figures(
+        output_tps=output_tps,
+        ttft_p50_ms=ttft_ms,
+        latency_p99_ms=None,
+        error_rate=None,
+        requests=10,
+        failed=0,
+        overloaded=False,
+        **nothing,
+    )
+
+
+def texts(svg: bytes) -> set[str]:
+    """What a picture says."""
+    root = ET.fromstring(svg)  # noqa: S314 (this program drew it)
+    return {"".join(node.itertext()) for node in root.iter() if node.tag.endswith("}text")}
+
+
+def test_a_sweep_has_its_runs_front_knee_and_those_that_meet_their_targets() -> None:
+    """On the plane of TTFT; nothing has a TPOT, and the other plane says so. The same each time."""
+    runs = [
+        ("c1", figures(100, 10)),
+        ("c8", figures(700, 11)),
+        ("c$64$", figures(800, 50)),
+        ("c65", figures(400, 66)),
+    ]
+    interactivity, ttft = (pareto_plot(plane, {"c1"}) for plane in planes(runs))
+    assert isinstance(ttft, Plot)
+    assert {series.name: series.labels for series in ttft.series if series.kind == "points"} == {
+        "meets its targets": ("c1",),
+        "knee": ("c8",),
+        "Pareto front": ("c$64$",),
+        "run": ("c65",),
+    }
+    assert interactivity == NoPlot(
+        "pareto-interactivity",
+        "Throughput against interactivity",
+        "no run is valid and has both a throughput and a TPOT p50",
+    )
+    drawn = [picture([interactivity, ttft], "svg") for _ in range(2)]
+    assert drawn[0] == drawn[1]
+    assert {"c1", "c8", "c$64$", "c65", "median TTFT [ms]", "throughput: output tokens [1/s]"} <= texts(
+        drawn[0]
+    )
+
+
+@pytest.mark.parametrize("kind", ["line", "step", "bars", "points", "band"])
+@pytest.mark.parametrize("scale", ["linear", "log", "time", "percentile"])
+def test_every_kind_of_series_is_drawn_on_every_scale(kind: str, scale: str) -> None:
+    """Also with a single point, with a value that is not known, and in groups; axes have their units."""
+    x = (0.1, 0.5, 0.9)
+    series = [
+        Series("one", kind, x[:1], (2.0,), (1.0,), (3.0,)),  # type: ignore[arg-type]
+        Series("other", kind, x, (2.0, None, 4.0), (1.0, None, 3.0), (3.0, None, 5.0)),  # type: ignore[arg-type]
+    ]
+    plot = Plot("a", "A", Axis("time", "s", scale), LATENCY, tuple(series), "")  # type: ignore[arg-type]
+    assert {"A", "time [s]", "TTFT [ms]", "one", "other"} <= texts(picture([plot], "svg"))
+    assert picture([plot], "png").startswith(b"\x89PNG")
+
+
+def test_names_are_rows() -> None:
+    """On an axis of categories, in their order."""
+    series = Series(
+        "gsm8k", "points", ("all", "subject: $x$ & <b>"), (50.0, 20.0), (40.0, None), (60.0, None)
+    )
+    plot = Plot("accuracy", "A", Axis("subject", "", "category"), Axis("accuracy", "%"), (series,), "")
+    assert {"all", "subject: $x$ & <b>", "accuracy [%]"} <= texts(picture([plot], "svg"))

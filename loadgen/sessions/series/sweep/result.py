@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.sessions.series import series as files
 from loadgen.sessions.series.rows import rows
 from loadgen.sessions.series.spreadsheet import lay_csv
+from loadgen.sessions.whole_file import write_whole
 from reporter.log.planes import planes
 from reporter.pareto import front, knee
 from reporter.sweep import figures
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.series.outcome import PointOutcome
     from reporter.log.planes import Plane
+    from reporter.plots.plot import NoPlot, Plot
 
 SWEEP: Final = "sweep.json"
 CSV: Final = "sweep.csv"
@@ -30,9 +32,18 @@ def lay(folder: Path, outcomes: Sequence[PointOutcome], *, plot: bool) -> None:
     files.lay(folder / SWEEP, content)
     lay_csv(folder / CSV, content["points"])
     if plot:
-        from reporter.render.plot import pareto
+        from reporter.render.plot import picture
 
-        pareto(planes_of(outcomes), folder / PLOT)
+        write_whole(folder / PLOT, picture(plots_of(outcomes), "svg"))
+
+
+def plots_of(outcomes: Sequence[PointOutcome]) -> tuple[Plot | NoPlot, ...]:
+    """Throughput against interactivity and against TTFT; which runs passed, where there were rules."""
+    from reporter.plots.pareto import pareto_plot
+
+    verdicts = {outcome.point.name: outcome.report.verdict for outcome in outcomes}
+    passing = {name for name, verdict in verdicts.items() if verdict is not None and verdict.status == "PASS"}
+    return tuple(pareto_plot(plane, passing) for plane in planes_of(outcomes))
 
 
 def document(folder: Path, outcomes: Sequence[PointOutcome]) -> Mapping[str, Any]:

@@ -1,0 +1,27 @@
+"""Plots as JSON: every point, and the SQL that made it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Final
+
+from reporter.plots.plot import Plot
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reporter.plots.plot import NoPlot
+
+SCHEMA_VERSION: Final = 1
+
+
+def as_json(plots: Sequence[Plot | NoPlot]) -> str:
+    """The plots that were made, and those that were not, with their reasons."""
+    import orjson
+
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "plots": [asdict(plot) for plot in plots if isinstance(plot, Plot)],
+        "not_made": [asdict(plot) for plot in plots if not isinstance(plot, Plot)],
+    }
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()

@@ -1,0 +1,73 @@
+"""The runs of a sweep as points: throughput against a latency, the Pareto front and its knee."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reporter.pareto import front, knee
+from reporter.plots.plot import Axis, NoPlot, Plot, Series
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from reporter.log.planes import Plane
+    from reporter.pareto import Spot
+    from reporter.plots.plot import Kind
+
+
+_FRONT: Final = "Pareto front"
+
+
+def pareto_plot(plane: Plane, passing: Collection[str] = ()) -> Plot | NoPlot:
+    """Make the plot of a plane.
+
+    Args:
+        plane: The runs on it.
+        passing: The names of those whose verdict is PASS.
+    """
+    name = f"pareto-{plane.name}"
+    title = f"Throughput against {plane.axis.label.partition(':')[0]}"
+    if not plane.spots:
+        return NoPlot(name, title, f"no run is valid and has both a throughput and a {plane.latency}")
+    line, bend = front(plane.spots), knee(plane.spots).spot
+    kinds = {
+        spot: "knee"
+        if spot == bend
+        else "meets its targets"
+        if spot.name in passing
+        else _FRONT
+        if spot in line
+        else "run"
+        for spot in plane.spots
+    }
+    series = [
+        _series(plane, _FRONT, "line", line),
+        *(
+            _series(plane, kind, "points", [spot for spot in plane.spots if kinds[spot] == kind])
+            for kind in dict.fromkeys(kinds.values())
+        ),
+    ]
+    return Plot(
+        name=name,
+        title=title,
+        x=plane.axis,
+        y=Axis("throughput: output tokens", "1/s"),
+        series=tuple(series),
+        sql="",
+        note="The figures, with their 95 % intervals, are those of sweep.csv; only valid runs are shown.",
+    )
+
+
+def _series(plane: Plane, name: str, kind: Kind, spots: Sequence[Spot]) -> Series:
+    y = tuple(spot.output_tps for spot in spots)
+    margins = [spot.output_margin for spot in spots]
+    is_point = kind == "points"
+    return Series(
+        name=name,
+        kind=kind,
+        x=tuple(plane.at(spot) for spot in spots),
+        y=y,
+        low=tuple(value - margin for value, margin in zip(y, margins, strict=True)) if is_point else None,
+        high=tuple(value + margin for value, margin in zip(y, margins, strict=True)) if is_point else None,
+        labels=tuple(spot.name for spot in spots) if is_point else None,
+    )
