@@ -10,12 +10,15 @@ import sys
 import sysconfig
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 FOLDER = Path("loadgen/driver/client")
-SOURCE = FOLDER / "_wire.c"
+SOURCES = (FOLDER / "_wire.c", FOLDER / "_chunks.c")
 MODULE = FOLDER / "_wire.abi3.so"
 """Built against the stable ABI of CPython 3.11: one file for all later versions."""
 
@@ -34,7 +37,7 @@ class WireBuildHook(BuildHookInterface[Any]):
         built = root / MODULE if version == "editable" else Path(self._folder.name) / MODULE.name
         if version == "editable":
             built.unlink(missing_ok=True)
-        if (failure := _compile(root / SOURCE, built)) is not None:
+        if (failure := _compile([root / source for source in SOURCES], built)) is not None:
             self.app.display_warning(
                 f"{MODULE.name} is not built, the client's I/O runs in Python: {failure}"
             )
@@ -51,7 +54,7 @@ class WireBuildHook(BuildHookInterface[Any]):
         self._folder.cleanup()
 
 
-def _compile(source: Path, module: Path) -> str | None:
+def _compile(sources: Sequence[Path], module: Path) -> str | None:
     """Compile the module; return the reason where that fails, else None."""
     if os.environ.get(SKIP):
         return f"{SKIP} is set"
@@ -64,7 +67,7 @@ def _compile(source: Path, module: Path) -> str | None:
         return f"there is no compiler {compiler[0]!r}"
     include = sysconfig.get_path("include")
     partial = module.with_suffix(f".{os.getpid()}")
-    command = [*compiler, *FLAGS, f"-I{include}", "-o", str(partial), str(source)]
+    command = [*compiler, *FLAGS, f"-I{include}", "-o", str(partial), *map(str, sources)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         return (done.stderr.strip().splitlines() or [f"the compiler ended with {done.returncode}"])[0]

@@ -25,6 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "_chunks.h"
 #include "_http1.h"
 
 enum {
@@ -1016,11 +1017,19 @@ static int execute(PyObject *module) {
     return failed ? -1 : 0;
 }
 
+static PyMethodDef module_methods[] = {
+    {"alike", chunks_alike, METH_VARARGS, "Return how many frames have both ends, and what is between them as JSON; or None."},
+    {"gaps_us", chunks_gaps_us, METH_VARARGS, "Return the gaps between moments, as in the log."},
+    {"coalesced", chunks_coalesced, METH_O, "Return how many moments occur more than once."},
+    {NULL, NULL, 0, NULL},
+};
+
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, execute}, {0, NULL}};
 static struct PyModuleDef module_definition = {
     .m_base = PyModuleDef_HEAD_INIT,
     .m_name = "_wire",
-    .m_doc = "The I/O loop of plain HTTP/1.1 connections, without the interpreter.",
+    .m_doc = "The I/O loop of plain HTTP/1.1 connections, without the interpreter; and what is done for every chunk.",
+    .m_methods = module_methods,
     .m_slots = module_slots,
 };
 

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from itertools import chain, compress
-from operator import eq, sub
 from sys import getsizeof
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.driver.client.arrival_times import coalesced, gaps_us
 from loadgen.driver.client.codec import Delta, Usage
 from loadgen.driver.client.tool_calls import ToolCallParts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from loadgen.driver.client.template import Channel
 
-_MAX_GAP_US: Final = 2**32 - 1
 _UNTOLD: Final = Usage()
 
 _STAMP_BYTES: Final = 40
@@ -250,11 +247,7 @@ class ParsedResponse:
 
     def gaps_us(self, sent_ns: int) -> bytes:
         """The arrivals in the log's form (see `recorder.schema`)."""
-        offsets_us = [(at_ns - sent_ns + 500) // 1000 for at_ns in self.arrivals]
-        gaps_us: Iterator[int] = map(sub, offsets_us, chain((0,), offsets_us))
-        if offsets_us and offsets_us[-1] > _MAX_GAP_US:
-            gaps_us = (min(gap_us, _MAX_GAP_US) for gap_us in gaps_us)
-        return array("I", gaps_us).tobytes()
+        return gaps_us(self.arrivals, sent_ns)
 
     def late_chunks(self, lows: Mapping[int, int]) -> list[int]:
         """Chunks that may be earlier than their stamps, in the log's form.
@@ -278,9 +271,7 @@ class ParsedResponse:
 
     def coalesced(self) -> int:
         """How many reads held more than one chunk: chunks of one read have one stamp, and a gap of 0."""
-        arrivals = self.arrivals
-        later = arrivals[1:]
-        return len(set(compress(later, map(eq, arrivals, later))))
+        return coalesced(self.arrivals)
 
 
 def _arguments(call: Mapping[str, Any]) -> int:

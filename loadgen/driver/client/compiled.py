@@ -1,14 +1,19 @@
-"""Whether the compiled I/O loop (`_wire.c`) is there: it is built on Linux, where there is a compiler."""
+"""Whether compiled code (`_wire.c`, `_chunks.c`) is there: it is built on Linux where there is a compiler."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 try:
-    import loadgen.driver.client._wire  # noqa: F401 (whether it can be imported is the question)
+    from loadgen.driver.client import _wire
 except ImportError:
-    _is_there = False
+    _module: Any = None
 else:
-    _is_there = True
+    _module = _wire
 
-COMPILED: Final = _is_there
+COMPILED: Final = _module is not None
+
+
+def compiled_function(name: str) -> Any:
+    """A function of the compiled module; None without it, or where an older build lacks the function."""
+    return getattr(_module, name, None)

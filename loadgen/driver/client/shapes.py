@@ -9,7 +9,7 @@ reads the same from it with another id and another time. Only what has been seen
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
@@ -42,34 +42,36 @@ class Shapes:
 
     def __init__(self, codec: Codec) -> None:
         self._codec = codec
-        self._deltas: dict[bytes, Delta] = {}
-        self._templates: dict[tuple[bytes, bytes], Template] = {}
+        self._deltas: dict[tuple[bytes, bytes], Delta] = {}
+        self._templates: dict[tuple[bytes, bytes, bytes], Template] = {}
         self._seen_once: set[object] = set()
 
-    def find(self, received: bytes) -> Delta | Template | None:
-        """What a frame means that has been seen before, or the template that it looks like.
+    def of_response(self, received: bytes) -> ResponseShapes | None:
+        """The shapes as the response has them that a frame is from; None for a frame of another form.
 
         Args:
-            received: The bytes of a frame as they came.
+            received: The bytes of the frame as they came.
         """
         start = _RESPONSE.match(received)
-        if start is None:
-            return None
-        rest = received[start.end() :]
-        common = start[1] + start[2] + rest
-        if (delta := self._deltas.get(common)) is not None:
-            return delta
-        for (head, tail), template in self._templates.items():
-            if common.startswith(head) and common.endswith(tail) and len(common) >= len(head) + len(tail):
-                own_head = received[: len(head) + len(received) - len(common)]
-                return Template(own_head, tail, template.channel)
+        return None if start is None else ResponseShapes(start[0], start[1] + start[2], self)
+
+    def delta(self, start: bytes, rest: bytes) -> Delta | None:
+        """What a known frame means, by its start and its rest, without what belongs to the response."""
+        return self._deltas.get((start, rest))
+
+    def template(self, start: bytes, rest: bytes) -> Template | None:
+        """The template that a frame looks like, likewise; its head is the start of the rest."""
+        for (other_start, head, tail), template in self._templates.items():
+            fits = start == other_start and rest.startswith(head) and rest.endswith(tail)
+            if fits and len(rest) >= len(head) + len(tail):
+                return template
         return None
 
     def note_template(self, template: Template) -> None:
         """Keep a template, if it is of a form that other responses can have."""
         if (common := _common(template.head)) is None:
             return
-        key = (common, template.tail)
+        key = (*common, template.tail)
         if key in self._templates or not self._has_seen(key):
             return
         payloads = [
@@ -78,7 +80,7 @@ class Shapes:
         ]
         if self._means_the_same(*payloads):
             _bound(self._templates)
-            self._templates[key] = template
+            self._templates[key] = Template(common[1], template.tail, template.channel)
 
     def note_delta(self, received: bytes, payload: bytes, delta: Delta) -> None:
         """Keep what a frame without a text means, if it is of a form that other responses can have.
@@ -111,10 +113,47 @@ class Shapes:
             return False
 
 
-def _common(received: bytes) -> bytes | None:
-    """What a frame has in common with frames of other responses; None for a form that is not known."""
+class ResponseShapes:
+    """The shapes of frames of one response.
+
+    Args:
+        prefix: The start of its frames.
+        start: The same without what is the response's own.
+        shapes: Of the endpoint.
+    """
+
+    __slots__ = ("_own", "_prefix", "_shapes", "_start")
+
+    def __init__(self, prefix: bytes, start: bytes, shapes: Shapes) -> None:
+        self._prefix = prefix
+        self._start = start
+        self._shapes = shapes
+        self._own: dict[Template, Template] = {}
+
+    def is_of(self, received: bytes) -> bool:
+        """Whether a frame is from this response."""
+        return received.startswith(self._prefix)
+
+    def find(self, received: bytes) -> Delta | Template | None:
+        """What a frame of it means that has been seen before, or the template that it looks like."""
+        rest = received[len(self._prefix) :]
+        if (delta := self._shapes.delta(self._start, rest)) is not None:
+            return delta
+        if (template := self._shapes.template(self._start, rest)) is None:
+            return None
+        if (own := self._own.get(template)) is None:
+            own = Template(self._prefix + template.head, template.tail, template.channel)
+            self._own[template] = own
+        return own
+
+
+def _common(received: bytes) -> tuple[bytes, bytes] | None:
+    """What a frame has in common with frames of other responses: its start, and what follows what is its own.
+
+    None for a form that is not known.
+    """
     start = _RESPONSE.match(received)
-    return None if start is None else start[1] + start[2] + received[start.end() :]
+    return None if start is None else (start[1] + start[2], received[start.end() :])
 
 
 def _of_other_response(received: bytes) -> bytes:
@@ -122,7 +161,7 @@ def _of_other_response(received: bytes) -> bytes:
     return _RESPONSE.sub(_OTHER_RESPONSE, received, count=1)
 
 
-def _bound(shapes: dict[bytes, Delta] | dict[tuple[bytes, bytes], Template] | set[object]) -> None:
+def _bound(shapes: dict[Any, Any] | set[object]) -> None:
     """Make room for one more."""
     if len(shapes) >= _MOST:
         shapes.clear()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from loadgen.driver.client.late import Late
-    from loadgen.driver.client.shapes import Shapes
+    from loadgen.driver.client.shapes import ResponseShapes, Shapes
 
 SLICE: Final = 64
 SLICE_BYTES: Final = 16 * 1024
@@ -38,6 +38,7 @@ LESSONS: Final = 4
 
 _DONE: Final = b"[DONE]"
 _DONE_FRAME: Final = b"data: [DONE]\n\n"
+_END: Final = Delta(done=True)
 _EXCERPT_BYTES: Final = 4096
 _EXACT: Final[Mapping[int, Any]] = {}
 
@@ -74,6 +75,7 @@ class ResponseStream:
         # Where each frame repeats what came before, no two have as much in common.
         self._lessons = 0 if codec.cumulative else LESSONS
         self._shapes = None if codec.cumulative else shapes
+        self._own_shapes: ResponseShapes | None = None
         self._pieces: list[bytes] = []
         self._moments: list[int] = []
         self._late: dict[int, Late] = {}
@@ -225,30 +227,30 @@ class ResponseStream:
         if (count := sum(map(len, pieces))) > SLICE_BYTES:
             del pieces[max(1, len(pieces) * SLICE_BYTES // count) :]
         while pieces:
-            alike = self._alike(pieces) if sse.between_frames else ()
-            count = len(alike) or 1
-            moments = self._moments[self._decoded : self._decoded + count]
+            count, texts, shape = 0, None, None
+            if sse.between_frames and not self.answer.done:
+                count, texts = (0, None) if self._template is None else self._template.read(pieces)
+                if not count and isinstance(shape := self._shape_of(pieces[0]), Template):
+                    self._template = shape
+                    count, texts = shape.read(pieces)
+            first, count = self._decoded, count or 1
             self._decoded += count
-            if not (alike and self._take_alike(alike, moments)):
-                for place in range(self._decoded - count, self._decoded):
-                    self._feed(sse, place)
+            if texts is not None:
+                self._take_texts(texts, self._moments[first : first + count])
+            elif isinstance(shape, Delta):
+                self._take_delta(shape, sse, first)
+            else:
+                for place in range(first, first + count):
+                    self._parse(sse, place)
             del pieces[:count]
 
-    def _alike(self, pieces: list[bytes]) -> Sequence[bytes]:
-        """What is special about the pieces that look as the template has it, before one does not."""
-        if self._template is None or self.answer.done:
-            return ()
-        return self._template.insides(pieces)
-
-    def _take_alike(self, insides: Sequence[bytes], moments: list[int]) -> bool:
-        """Take frames that look as the template has it; tell whether that is what they are."""
-        if self._template is None or (texts := self._template.texts(insides)) is None:
-            return False
+    def _take_texts(self, texts: list[str], moments: list[int]) -> None:
+        """Take the texts of frames that look as the template has it."""
+        assert self._template is not None  # noqa: S101 (it has read them)
         since = self._since(len(moments)) if self._late else _EXACT
         self.answer.add_texts(self._template.channel, texts, moments, since)
         if self._lessons:
             self._lessons = LESSONS
-        return True
 
     def _since(self, count: int) -> dict[int, int]:
         """Of the last decoded pieces those that may be earlier than their stamps, by their place."""
@@ -258,9 +260,36 @@ class ResponseStream:
 
     def _feed(self, sse: SSEDecoder, place: int) -> None:
         """Decode the piece at a place."""
+        shape = self._shape_of(self._pieces[place]) if sse.can_pass_over and not self.answer.done else None
+        if isinstance(shape, Template):
+            self._template = shape
+            shape = shape.delta(self._pieces[place])
+        if shape is None:
+            self._parse(sse, place)
+        else:
+            self._take_delta(shape, sse, place)
+
+    def _shape_of(self, data: bytes) -> Delta | Template | None:
+        """What a frame means that need not be parsed, or the template that it looks like."""
+        if self._shapes is None:
+            return None
+        if data == _DONE_FRAME:
+            return _END
+        if self._own_shapes is None or not self._own_shapes.is_of(data):
+            self._own_shapes = self._shapes.of_response(data)
+        return None if self._own_shapes is None else self._own_shapes.find(data)
+
+    def _take_delta(self, delta: Delta, sse: SSEDecoder, place: int) -> None:
+        """Take what the piece at a place, a frame of a known shape, means."""
+        late = self._late.get(place) if self._late else None
+        since_ns = late.since_ns if late is not None and late.whole else None
+        self.answer.add(delta, self._moments[place], since_ns)
+        sse.pass_over()
+        self._begun = True
+
+    def _parse(self, sse: SSEDecoder, place: int) -> None:
+        """Parse the piece at a place."""
         data, at_ns, late = self._pieces[place], self._moments[place], self._late.get(place)
-        if self._shapes is not None and self._take_known(self._shapes, sse, place):
-            return
         frames = sse.feed(data)
         delta = None
         for left, frame in zip(reversed(range(len(frames))), frames, strict=True):
@@ -268,29 +297,6 @@ class ResponseStream:
             delta = self._take(frame, at_ns, since_ns)
         if len(frames) == 1 and delta is not None:
             self._learn(data, frames[0], delta)
-
-    def _take_known(self, shapes: Shapes, sse: SSEDecoder, place: int) -> bool:
-        """Take the piece at a place if it is a frame of a known shape; tell whether it is."""
-        if self.answer.done or not sse.can_pass_over:
-            return False
-        data, at_ns, late = self._pieces[place], self._moments[place], self._late.get(place)
-        if data == _DONE_FRAME:
-            self.answer.done = True
-            sse.pass_over()
-            return True
-        if (shape := shapes.find(data)) is None:
-            return False
-        since_ns = late.since_ns if late is not None and late.whole else None
-        if isinstance(shape, Template):
-            self._template = shape
-            if (delta := shape.delta(data)) is None:
-                return False
-        else:
-            delta = shape
-        self.answer.add(delta, at_ns, since_ns)
-        sse.pass_over()
-        self._begun = True
-        return True
 
     def _learn(self, data: bytes, frame: Frame, delta: Delta) -> None:
         """Learn the shape of a frame that came alone in a piece."""

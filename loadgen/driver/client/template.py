@@ -9,18 +9,21 @@ to the codec.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import orjson
 
 from loadgen.driver.client.codec import Delta
+from loadgen.driver.client.compiled import compiled_function
 from loadgen.driver.errors import MalformedResponseError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from loadgen.driver.client.codec import Codec
+
+alike: Callable[[list[bytes], bytes, bytes], tuple[int, bytes | None]] | None = compiled_function("alike")
+"""Compiled code that reads many frames; None without it."""
 
 Channel = Literal["content", "reasoning"]
 
@@ -35,8 +38,7 @@ _HIDDEN_BETWEEN: Final = b'\\","'
 _OTHER_TEXT: Final = "\x01another text"
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
+class Template(NamedTuple):
     """What the frames of a stream have in common.
 
     Attributes:
@@ -48,6 +50,18 @@ class Template:
     head: bytes
     tail: bytes
     channel: Channel
+
+    def read(self, frames: list[bytes]) -> tuple[int, list[str] | None]:
+        """Read the first frames up to one that has not both ends.
+
+        Returns:
+            How many they are, and their texts: None when not every one of them is one text that is not empty.
+        """
+        if alike is None:
+            insides = self.insides(frames)
+            return len(insides), self.texts(insides) if insides else None
+        count, joined = alike(frames, self.head, self.tail)
+        return count, None if joined is None else _texts(joined, count)
 
     def insides(self, frames: Sequence[bytes]) -> Sequence[bytes]:
         """What stands between the two ends, of the first frames up to one that has not both of them."""
@@ -70,7 +84,7 @@ class Template:
 
     def delta(self, frame: bytes) -> Delta | None:
         """What a frame means that has both ends; None when there is not one text between them."""
-        texts = self.texts((frame[len(self.head) : -len(self.tail)],))
+        _, texts = self.read([frame])
         return None if texts is None else _ONLY[self.channel](texts[0])
 
     def texts(self, insides: Sequence[bytes]) -> list[str] | None:
@@ -83,12 +97,17 @@ class Template:
         if _HIDDEN_BETWEEN in joined:
             # A text that ends with a backslash would make the next quote its own.
             return None
-        try:
-            texts: list[str] = orjson.loads(b'["%b"]' % joined)
-        except orjson.JSONDecodeError:
-            return None
-        # A quote inside a frame's text would make more texts of it than there are frames.
-        return texts if len(texts) == len(insides) and all(texts) else None
+        return _texts(b'["%b"]' % joined, len(insides))
+
+
+def _texts(joined: bytes, count: int) -> list[str] | None:
+    """The texts of a JSON array; None when it has another number of them, or one that is empty."""
+    try:
+        texts: list[str] = orjson.loads(joined)
+    except orjson.JSONDecodeError:
+        return None
+    # A quote inside a frame's text would make more texts of it than there are frames.
+    return texts if len(texts) == count and all(texts) else None
 
 
 def learn(codec: Codec, received: bytes, payload: bytes, delta: Delta) -> Template | None:

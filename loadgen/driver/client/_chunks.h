@@ -1,0 +1,11 @@
+/* Functions over the chunks of a response, which the module of the I/O loop offers. */
+#ifndef LOADGEN_CHUNKS_H
+#define LOADGEN_CHUNKS_H
+
+#include <Python.h>
+
+PyObject *chunks_alike(PyObject *module, PyObject *arguments);
+PyObject *chunks_gaps_us(PyObject *module, PyObject *arguments);
+PyObject *chunks_coalesced(PyObject *module, PyObject *moments);
+
+#endif

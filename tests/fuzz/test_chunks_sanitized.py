@@ -1,0 +1,69 @@
+"""The compiled functions over chunks under sanitizers: no byte is read or written that is not their own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.conftest import ROOT
+
+SOURCES: Final = [ROOT / "loadgen" / "driver" / "client" / name for name in ("_wire.c", "_chunks.c")]
+FLAGS: Final = ["-g", "-O1", "-fPIC", "-shared", "-pthread", "-fsanitize=address,undefined"]
+ROUNDS: Final = os.environ.get("CHUNKS_ROUNDS", "20000")
+PROGRAM: Final = """
+import random, sys
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+
+loader = ExtensionFileLoader("_wire", sys.argv[1])
+wire = module_from_spec(spec_from_loader("_wire", loader))
+loader.exec_module(wire)
+parts = [b"", b"a", b"\\\\", b'"', b'\\\\","', b'","', b"head", b"tail", b"hea", b"ail"]
+for _ in range(int(sys.argv[2])):
+    ends = [b"".join(random.choices(parts, k=random.randrange(3))) for _ in "ht"]
+    insides = [b"".join(random.choices(parts, k=random.randrange(4))) for _ in range(random.randrange(6))]
+    frames = [ends[0] + inside + ends[1] if random.random() < 0.9 else inside for inside in insides]
+    count, joined = wire.alike(frames, *ends)
+    assert count <= len(frames)
+    assert joined is None or joined[:2] == b'["' and joined[-2:] == b'"]'
+    moments = sorted(random.randrange(2 ** random.randrange(1, 63)) for _ in range(random.randrange(9)))
+    assert len(wire.gaps_us(moments, min(moments, default=0))) == 4 * len(moments)
+    assert 2 * wire.coalesced(moments) <= len(moments)
+"""
+
+
+@pytest.fixture(scope="module")
+def module(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The module, compiled with sanitizers."""
+    compiler, include = shutil.which("cc"), Path(sysconfig.get_path("include"))
+    if sys.platform != "linux" or compiler is None or not (include / "Python.h").exists():
+        pytest.skip("needs Linux, a C compiler and the headers of Python")
+    built = tmp_path_factory.mktemp("chunks") / "_wire.abi3.so"
+    command = [compiler, *FLAGS, f"-I{include}", "-o", built, *SOURCES]
+    if subprocess.run(command, check=False, capture_output=True).returncode:
+        pytest.skip("needs a C compiler with sanitizers")
+    return built
+
+
+def test_any_frames_and_moments(module: Path) -> None:
+    """Objects of Python come from malloc here, so that the sanitizer knows their ends."""
+    compiler = shutil.which("cc")
+    assert compiler is not None
+    names = [[compiler, f"-print-file-name=lib{name}.so"] for name in ("asan", "ubsan")]
+    libraries = [subprocess.run(name, check=True, capture_output=True, text=True) for name in names]
+    environment = os.environ | {
+        "LD_PRELOAD": " ".join(library.stdout.strip() for library in libraries),
+        "ASAN_OPTIONS": "detect_leaks=0",
+        "UBSAN_OPTIONS": "halt_on_error=1",
+        "PYTHONMALLOC": "malloc",
+    }
+    command = [sys.executable, "-P", "-S", "-c", PROGRAM, str(module), ROUNDS]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
