@@ -168,7 +168,7 @@ def replayed(replay: Replay, data: Path) -> bool:
         with start_mock(ttft="20ms", itl="0", replies=script, tokens_per_chunk=64, fast=True) as mock:
             killed = kill_on_the_way(replay, data, mock.url, folder / "run")
             subprocess.run([*PROGRAM, "resume", folder / "run", "-q"], check=True, stdout=subprocess.DEVNULL)
-        return told(replay, folder / "run", killed, time.perf_counter() - since)
+        return reported(replay, folder / "run", killed, time.perf_counter() - since)
 
 
 def kill_on_the_way(replay: Replay, data: Path, url: str, run: Path) -> int:
@@ -204,7 +204,7 @@ def answered(run: Path) -> int:
         return int(counted[0])
 
 
-def told(replay: Replay, run: Path, killed: int, took_s: float) -> bool:
+def reported(replay: Replay, run: Path, killed: int, took_s: float) -> bool:
     """Print how the scores of a run compare with the recorded verdicts; tell whether all are equal."""
     with open_log(run, ["scores"]) as connection:
         scores = connection.execute(_SAID).fetchall()

@@ -114,7 +114,7 @@ def chaos(requests: int, fault_share: float, workers: int, seed: int, damages: i
         wrong = [
             *_once(issued, endings),
             *_as_expected(endings, truth),
-            *_told_apart(endings, truth, _sent(run / "events.db")),
+            *_completed_too_early(endings, truth, _sent(run / "events.db")),
             *_unasked_reported(report, endings),
             *_counted(report, endings),
             *_grown(samples, workers),
@@ -180,7 +180,7 @@ def _sent(log: Path) -> dict[str, int]:
         return dict(connection.execute(query, [EventType.REQUEST_SENT]).fetchall())
 
 
-def _told_apart(
+def _completed_too_early(
     endings: Mapping[str, Sequence[str]], truth: Mapping[str, Any], sent: Mapping[str, int]
 ) -> Iterator[str]:
     """An unasked response passes for an answer only where the request left before it had come."""

@@ -103,11 +103,11 @@ class Round:
     @property
     def passed(self) -> bool:
         """Whether all promises were kept, under as much load as was asked for."""
-        promises_kept = not self.untrue and not self.left and self.reported and self.told
+        promises_kept = not self.untrue and not self.left and self.reported and self.has_end_of_log
         return promises_kept if self.busy else promises_kept and not self.missing and self.loaded
 
     @property
-    def told(self) -> bool:
+    def has_end_of_log(self) -> bool:
         """Whether the report says until when the log is complete, where the run was cut off."""
         return self.killed == "worker" or self.behind_ms is not None
 
@@ -121,7 +121,7 @@ class Round:
         """Whether there was too little load, or the log says that writer or worker was kept waiting."""
         late = max(self.wait_ms, self.lag_ms) > GRACE_NS / 1e6
         forgiven = late if self.missing else not self.loaded
-        return forgiven and not self.untrue and not self.left and self.reported and self.told
+        return forgiven and not self.untrue and not self.left and self.reported and self.has_end_of_log
 
 
 def play(kind: str, after_s: float, mock: MockProcess, rate: float, workers: int, busy: int = 0) -> Round:
@@ -264,11 +264,11 @@ def main() -> int:
     if options.json:
         print(json.dumps([asdict(round_) for round_ in rounds], indent=2))
     else:
-        print(_told(rounds))
+        print(_table(rounds))
     return 0 if all(round_.passed for round_ in rounds) else 1
 
 
-def _told(rounds: Sequence[Round]) -> str:
+def _table(rounds: Sequence[Round]) -> str:
     """The rounds by who was killed, and the worst of each."""
     rows: list[dict[str, Any]] = []
     for kind in sorted({round_.killed for round_ in rounds}):

@@ -87,7 +87,7 @@ def _look(pid: int) -> Mapping[str, float]:
     }
 
 
-def told(log: Path) -> Samples:
+def samples_from_log(log: Path) -> Samples:
     """The run's own readings, second by second."""
     samples: Samples = {}
     query = "SELECT at_ns, data FROM events WHERE code = ? ORDER BY seq"
@@ -156,7 +156,7 @@ def soak(load: Steady, endpoint: MockProcess | NativeServer) -> tuple[list[Trend
         # What the report takes comes after the run.
         end_s = report["window"]["duration_s"] - INTERVAL_S
         seen = {name: [sample for sample in samples if sample[0] <= end_s] for name, samples in seen.items()}
-        return list(trends(seen | told(run / "events.db"))), report
+        return list(trends(seen | samples_from_log(run / "events.db"))), report
 
 
 def at_capacity(share: float, minutes: float, cores: Cores) -> tuple[list[Trend], Mapping[str, Any]]:

@@ -73,13 +73,10 @@ KEYS_OF_REPORT = frozenset(
 
 NOT_YET_PLAIN = (
     "tests/cli/*.py",
-    "tests/conformance/*.py",
     "tests/reporter/*.py",
     "tests/reporter/[!m]*/*.py",
     "tests/reporter/measured/*.py",
-    "tests/rulesets/*.py",
     "tests/sessions/**/*.py",
-    "tests/system/*.py",
 )
 """Patterns of files whose names and prose are not plain yet."""
 

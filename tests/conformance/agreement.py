@@ -14,11 +14,11 @@ class Agreement:
     """One line of the table.
 
     Attributes:
-        scorer: `task/scorer`, and what it was held against: `ifeval/official strict, gpt-4`.
+        scorer: `task/scorer`, and the reference it is compared with: `ifeval/official strict, gpt-4`.
         outputs: How many recorded outputs were scored.
         agree: How many scores are what was recorded.
-        exceptions: How many of the others are known not to be settled, by the reason why.
-        wrong: Some of those that differ and are no exception, for the reader: id, ours, theirs.
+        exceptions: How many of the others have no settled verdict, by the reason why.
+        wrong: A sample of the differences that are not exceptions, to read: id, ours, theirs.
         shortcut: For a canary: a simplified rule, which must NOT agree everywhere.
     """
 

@@ -74,66 +74,68 @@ class Recorded:
 def agreements(data: Path) -> Iterator[Agreement]:
     """Three lines a model, and the shortcuts over all."""
     everything = list(_recorded(data))
-    for model, rows in groupby(everything, key=lambda one: one.model):
+    for model, rows in groupby(everything, key=lambda case: case.model):
         recorded = list(rows)
         yield _line(f"bfcl/v1, {model}", recorded, _is_first)
         yield _line(f"bfcl checker of v4, as recorded, {model}", recorded, _as_recorded)
-        differ = [one for one in recorded if not _is_official(one)]
-        known = Counter(filter(None, map(_reason, differ)))
-        line = _line(f"bfcl/official, {model}", recorded, lambda one: _is_official(one) or bool(_reason(one)))
-        yield Agreement(line.scorer, len(recorded), len(recorded) - len(differ), known, line.wrong)
-    compared = [one for one in everything if "answers" in one.fourth]
+        differ = [case for case in recorded if not _is_official(case)]
+        exceptions = Counter(filter(None, map(_reason, differ)))
+        line = _line(
+            f"bfcl/official, {model}", recorded, lambda case: _is_official(case) or bool(_reason(case))
+        )
+        yield Agreement(line.scorer, len(recorded), len(recorded) - len(differ), exceptions, line.wrong)
+    compared = [case for case in everything if "answers" in case.fourth]
     for name, rule in (("exact equality", _exact), ("number of calls", _counted)):
-        agree = sum(rule(one) == one.verdict[0] for one in compared)
+        agree = sum(rule(case) == case.verdict[0] for case in compared)
         yield Agreement(f"bfcl shortcut: {name}", len(compared), agree, shortcut=True)
 
 
 def _line(scorer: str, recorded: list[Recorded], agrees: Callable[[Recorded], bool]) -> Agreement:
-    wrong = tuple(f"{one.place}: {one.output!r:.150}" for one in recorded if not agrees(one))
+    wrong = tuple(f"{case.place}: {case.output!r:.150}" for case in recorded if not agrees(case))
     return Agreement(scorer, len(recorded), len(recorded) - len(wrong), wrong=wrong)
 
 
-def _is_first(one: Recorded) -> bool:
-    score = first_version.grade(one.first, _answer(_handled(one)))
+def _is_first(case: Recorded) -> bool:
+    score = first_version.grade(case.first, _answer(_handled(case)))
     error = None if score.value == 1 else score.reason.split(": ")[0]
-    return (score.value == 1, error) == one.passed
+    return (score.value == 1, error) == case.passed
 
 
-def _as_recorded(one: Recorded) -> bool:
+def _as_recorded(case: Recorded) -> bool:
     """Version 4's checker on what was decoded as it was then."""
-    output = _handled(one)
+    output = _handled(case)
     if not isinstance(output, str):
-        return _is_official(one)
-    language = "python" if one.fourth["category"] == "irrelevance" else one.fourth["language"]
+        return _is_official(case)
+    language = "python" if case.fourth["category"] == "irrelevance" else case.fourth["language"]
     try:
-        score = official.judged(one.fourth, guarded(calls_in, output, language))
+        score = official.judged(case.fourth, guarded(calls_in, output, language))
     except UndecodableError as error:
-        score = official.undecoded(one.fourth, str(error))
-    return _verdict(score) == one.verdict
+        score = official.undecoded(case.fourth, str(error))
+    return _verdict(score) == case.verdict
 
 
-def _is_official(one: Recorded) -> bool:
-    return _verdict(official.grade(one.fourth, _answer(one.output))) == one.verdict
+def _is_official(case: Recorded) -> bool:
+    return _verdict(official.grade(case.fourth, _answer(case.output))) == case.verdict
 
 
-def _reason(one: Recorded) -> str:
+def _reason(case: Recorded) -> str:
     """Why the verdict of version 4 need not be ours; empty where there is no reason."""
-    if _has_blanks(one):
+    if _has_blanks(case):
         return _BLANKS
-    return _LISTS if _has_lists(one) else ""
+    return _LISTS if _has_lists(case) else ""
 
 
-def _has_lists(one: Recorded) -> bool:
+def _has_lists(case: Recorded) -> bool:
     """Whether an argument of Java or JavaScript is JSON's list or object, and no text of the language."""
-    if isinstance(one.output, str) or one.fourth["language"] == "python":
+    if isinstance(case.output, str) or case.fourth["language"] == "python":
         return False
-    arguments = [json.loads(written) for call in one.output for written in call.values()]
-    values = [value for given in arguments if isinstance(given, Mapping) for value in given.values()]
+    arguments = [json.loads(written) for call in case.output for written in call.values()]
+    values = [value for argument in arguments if isinstance(argument, Mapping) for value in argument.values()]
     return any(isinstance(value, list | dict) for value in values)
 
 
-def _has_blanks(one: Recorded) -> bool:
-    return isinstance(one.output, str) and one.output != one.output.strip()
+def _has_blanks(case: Recorded) -> bool:
+    return isinstance(case.output, str) and case.output != case.output.strip()
 
 
 def _verdict(score: Score) -> tuple[bool, str | None]:
@@ -150,40 +152,40 @@ def _answer(output: Any) -> Answer:
     return Answer("", tool_calls=tuple({"function": {"name": n, "arguments": a}} for n, a in functions))
 
 
-def _handled(one: Recorded) -> Any:
+def _handled(case: Recorded) -> Any:
     """An output as version 1 handed it to its decoder: Claude's texts in brackets."""
-    output = one.output
-    if one.model.startswith("claude") and isinstance(output, str):
+    output = case.output
+    if case.model.startswith("claude") and isinstance(output, str):
         output = output.removeprefix(" ")
         output = output if output.startswith("[") else f"[{output}"
         output = output if output.endswith("]") else f"{output}]"
     return output
 
 
-def _exact(one: Recorded) -> bool:
+def _exact(case: Recorded) -> bool:
     """A shortcut: the arguments equal the first values that are allowed, normalised."""
-    calls, mode = _calls(one), one.fourth["mode"]
+    calls, mode = _calls(case), case.fourth["mode"]
     expected = [
         {
             (name.replace(".", "_") if mode == "fc" else name): {
                 key: values[0] for key, values in allowed.items()
             }
         }
-        for call in one.fourth["answers"]
+        for call in case.fourth["answers"]
         for name, allowed in call.items()
     ]
     return calls is not None and _normal(calls) == _normal(expected)
 
 
-def _counted(one: Recorded) -> bool:
+def _counted(case: Recorded) -> bool:
     """A shortcut: as many calls as are expected."""
-    calls = _calls(one)
-    return calls is not None and len(calls) == len(one.fourth["answers"])
+    calls = _calls(case)
+    return calls is not None and len(calls) == len(case.fourth["answers"])
 
 
-def _calls(one: Recorded) -> Any:
+def _calls(case: Recorded) -> Any:
     try:
-        calls = decoded(_answer(one.output), one.fourth["mode"], one.fourth["language"])
+        calls = decoded(_answer(case.output), case.fourth["mode"], case.fourth["language"])
     except UndecodableError:
         return None
     return calls if are_calls(calls) else None
@@ -201,7 +203,8 @@ def _recorded(data: Path) -> Iterator[Recorded]:
     names = "+".join(_FIRST)
     fourth = {
         mode: {
-            one.id: one.reference for one in load(parse(f"bfcl:category={names},mode={mode}"), data).questions
+            case.id: case.reference
+            for case in load(parse(f"bfcl:category={names},mode={mode}"), data).questions
         }
         for mode in ("fc", "prompt")
     }

@@ -36,14 +36,14 @@ def agreements(data: Path) -> Iterator[Agreement]:
             if score.value != row[column]:
                 wrong.append(f"{row['response']!r}: ours {score.value}, {row[column]}")
         yield Agreement(f"graphwalks/{name}", len(rows), len(rows) - len(wrong), wrong=tuple(wrong))
-    for said, rule in _SHORTCUTS.items():
+    for shortcut, rule in _SHORTCUTS.items():
         agree = sum(rule(row["response"], row["gold"]) == row["card_be6cc6ec"] for row in rows)
-        yield Agreement(f"graphwalks, {said}", len(rows), agree, shortcut=True)
+        yield Agreement(f"graphwalks, {shortcut}", len(rows), agree, shortcut=True)
 
 
 def _jaccard(text: str, wanted: list[str]) -> float:
-    found, right = set(nodes(text) or ()), set(wanted)
-    return len(found & right) / len(found | right) if found | right else 1.0
+    answered, right = set(nodes(text) or ()), set(wanted)
+    return len(answered & right) / len(answered | right) if answered | right else 1.0
 
 
 def _anywhere(text: str, wanted: list[str]) -> float:

@@ -43,10 +43,10 @@ def agreements(data: Path) -> Iterator[Agreement]:
     """Two lines a model, strict and loose, an output a prompt; then the shortcuts."""
     offer(data)
     prompts = {row["key"]: row for row in _rows(data / NEEDS[0])}
-    said = {row["prompt"]: row["response"] for row in _rows(data / NEEDS[1])}
+    responses = {row["prompt"]: row["response"] for row in _rows(data / NEEDS[1])}
     for layer, place in (("strict", NEEDS[2]), ("loose", NEEDS[3])):
         rows = list(_rows(data / place))
-        judged = [(prompts[row["key"]], said[prompts[row["key"]]["prompt"]] or "", row) for row in rows]
+        judged = [(prompts[row["key"]], responses[prompts[row["key"]]["prompt"]] or "", row) for row in rows]
         yield _agreement("gpt-4", layer, judged, "follow_instruction_list")
         if layer == "strict":
             yield from _shortcuts(judged)
@@ -93,7 +93,7 @@ def _reason(asked: Row, index: int, text: str, layer: str) -> str | None:
     drawn = set()
     for draw in range(_DRAWS):
         check = follows(name, arguments, Random(draw))  # noqa: S311 (no secret)
-        drawn.add(any(one.strip() and check(one) for one in texts))
+        drawn.add(any(variant.strip() and check(variant) for variant in texts))
         if drawn == {True, False}:
             return _REASONS.get(name, _LANGUAGE)
     return None
@@ -101,16 +101,16 @@ def _reason(asked: Row, index: int, text: str, layer: str) -> str | None:
 
 def _shortcuts(judged: Sequence[tuple[Row, str, Row]]) -> Iterator[Agreement]:
     """Rules found in popular tools, in place of the official ones of one instruction."""
-    for said, (name, rule) in _SHORTCUTS.items():
+    for shortcut, (name, rule) in _SHORTCUTS.items():
         outputs = agree = 0
         for asked, text, row in judged:
-            for one, arguments, theirs in zip(
+            for instruction, arguments, theirs in zip(
                 asked["instruction_id_list"], asked["kwargs"], row["follow_instruction_list"], strict=True
             ):
-                if one == name:
+                if instruction == name:
                     outputs += 1
                     agree += rule(text, arguments) == theirs
-        yield Agreement(f"ifeval, {said}", outputs, agree, shortcut=True)
+        yield Agreement(f"ifeval, {shortcut}", outputs, agree, shortcut=True)
 
 
 def _paragraphs_by_blank_lines(text: str, arguments: Mapping[str, Any]) -> bool:
@@ -127,8 +127,8 @@ _SHORTCUTS: Final[Mapping[str, tuple[str, Callable[[str, Mapping[str, Any]], boo
     "an unknown id is not followed": ("change_case:capital_word_frequency", lambda *_: False),
     "paragraphs by blank lines": ("length_constraints:number_paragraphs", _paragraphs_by_blank_lines),
     "sentences by their marks": ("length_constraints:number_sentences", _sentences_by_marks),
-    "at least so many bullets": (
+    "at least as many bullets": (
         "detectable_format:number_bullet_lists",
-        lambda text, given: len(re.findall(r"^\s*[*-]", text, re.MULTILINE)) >= given["num_bullets"],
+        lambda text, limits: len(re.findall(r"^\s*[*-]", text, re.MULTILINE)) >= limits["num_bullets"],
     ),
 }

@@ -63,33 +63,33 @@ def agreements(_: Path) -> Iterator[Agreement]:
     yield _calibration("hle/calibration_error, as published", CALIBRATION_ERROR.sql, last_bin=False)
     yield _calibration("hle/calibration_error_of_all", CALIBRATION_ERROR_OF_ALL.sql, last_bin=True)
     yield _calibration(
-        "hle: all bins, held against the published",
+        "hle: all bins, compared with the published",
         CALIBRATION_ERROR_OF_ALL.sql,
         last_bin=False,
         shortcut=True,
     )
-    yield _position_only("wildchat/both_orders, a judge that sees the order alone", lambda one: one.mean)
-    yield _position_only("wildchat: either order", lambda one: one.either, shortcut=True)
+    yield _position_only("wildchat/both_orders, a judge that sees the order alone", lambda pair: pair.mean)
+    yield _position_only("wildchat: either order", lambda pair: pair.either, shortcut=True)
 
 
-def value_of(task: str, said: str) -> float | None:
-    """The score of an answer of which a judge said this, wherever it was asked."""
-    judged = dict.fromkeys(KEYS.get(task, ("verdict",)), said)
+def value_of(task: str, reply: str) -> float | None:
+    """The score of an answer, when a judge replies with this to each question about it."""
+    judged = dict.fromkeys(KEYS.get(task, ("verdict",)), reply)
     return workload(task).scorers[0].grade({}, Answer("", judged=judged)).value
 
 
 _SHORTCUTS: Final = {
-    "the last letter": ("simpleqa", lambda said: float((re.findall("[ABC]", said) or "C")[-1] == "A")),
-    "the first letter, in capitals": ("simpleqa", lambda said: float(said.strip().upper()[:1] == "A")),
-    "TRUE somewhere": ("frames", lambda said: float("TRUE" in said.upper())),
+    "the last letter": ("simpleqa", lambda reply: float((re.findall("[ABC]", reply) or "C")[-1] == "A")),
+    "the first letter, in capitals": ("simpleqa", lambda reply: float(reply.strip().upper()[:1] == "A")),
+    "TRUE somewhere": ("frames", lambda reply: float("TRUE" in reply.upper())),
     "a line that begins with Decision:": (
         "frames",
-        lambda said: float(
-            any(line.startswith("Decision:") and "TRUE" in line for line in said.splitlines())
+        lambda reply: float(
+            any(line.startswith("Decision:") and "TRUE" in line for line in reply.splitlines())
         ),
     ),
-    "yes somewhere": ("hle", lambda said: float("yes" in said)),
-    "the last number": ("mt_bench", lambda said: float((re.findall(r"\d+", said) or "0")[-1])),
+    "yes somewhere": ("hle", lambda reply: float("yes" in reply)),
+    "the last number": ("mt_bench", lambda reply: float((re.findall(r"\d+", reply) or "0")[-1])),
 }
 
 
@@ -134,7 +134,7 @@ def _calibration(title: str, sql: str, *, last_bin: bool, shortcut: bool = False
     for size in sizes:
         random = Random(size)  # noqa: S311 (no secret)
         confidences = random.sample([number / 10_000 for number in range(10_001)], size)
-        rows = [(one, float(random.random() < one)) for one in confidences]
+        rows = [(confidence, float(random.random() < confidence)) for confidence in confidences]
         ours, theirs = calibration_error(sql, rows), published(rows, last_bin=last_bin)
         near = ours == theirs if ours is None or theirs is None else abs(ours - theirs) < 1e-12
         if not near:
@@ -144,7 +144,7 @@ def _calibration(title: str, sql: str, *, last_bin: bool, shortcut: bool = False
 
 def calibration_error(sql: str, rows: Sequence[tuple[float, float]]) -> float | None:
     """A headline over judged answers, each a confidence and a value."""
-    confidences, values = [one for one, _ in rows], [value for _, value in rows]
+    confidences, values = [confidence for confidence, _ in rows], [value for _, value in rows]
     query = f"""
         SELECT {sql} FROM (
             SELECT
@@ -153,8 +153,8 @@ def calibration_error(sql: str, rows: Sequence[tuple[float, float]]) -> float | 
                 unnest(?::DOUBLE[]) AS value,
                 MAP {{'confidence': unnest(?::DOUBLE[])}} AS metrics
         )"""  # noqa: S608 (our own expression)
-    found = duckdb.connect().execute(query, [values, values, confidences]).fetchall()
-    return None if found[0][0] is None else float(found[0][0])
+    rows_of_error = duckdb.connect().execute(query, [values, values, confidences]).fetchall()
+    return None if rows_of_error[0][0] is None else float(rows_of_error[0][0])
 
 
 def published(rows: Sequence[tuple[float, float]], *, last_bin: bool) -> float | None:
@@ -167,7 +167,7 @@ def published(rows: Sequence[tuple[float, float]], *, last_bin: bool) -> float |
     error = 0.0
     for start, end in bins if last_bin else bins[:-1]:
         part = ordered[start:end]
-        confidence = sum(one for one, _ in part) / len(part)
+        confidence = sum(stated for stated, _ in part) / len(part)
         correct = sum(value for _, value in part) / len(part)
         error += len(part) / len(ordered) * (confidence - correct) ** 2
     return float(error**0.5)
@@ -176,7 +176,7 @@ def published(rows: Sequence[tuple[float, float]], *, last_bin: bool) -> float |
 def _position_only(
     title: str, value: Callable[[PairwiseComparison], float], *, shortcut: bool = False
 ) -> Agreement:
-    """Whatever stands first wins: no answer is better than any other, and half a win is the truth."""
+    """The answer in the first position wins: as no answer is better, half a win is the truth."""
     comparisons = [PairwiseComparison(verdict, verdict) for verdict in PairwiseVerdict]
-    agree = sum(value(one) == 0.5 for one in comparisons)
+    agree = sum(value(comparison) == 0.5 for comparison in comparisons)
     return Agreement(title, len(comparisons), agree, shortcut=shortcut)

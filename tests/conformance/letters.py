@@ -57,8 +57,8 @@ def _agreement(
     return Agreement(name, len(texts), len(texts) - len(wrong), wrong=wrong, shortcut=shortcut)
 
 
-def _first(*found: re.Match[str] | None) -> str | None:
-    return next((one[1] for one in found if one), None)
+def _first(*matches: re.Match[str] | None) -> str | None:
+    return next((match[1] for match in matches if match), None)
 
 
 def _gpqa(text: str) -> str | None:
@@ -78,9 +78,9 @@ def _ours(text: str) -> str | None:
 
 
 def _supergpqa(text: str) -> str | None:
-    found = _published(text, "[ABCDEFGHIJ]", "is?", r"[\*\s]*:", re.IGNORECASE)
-    if found is not None:
-        return found
+    letter = _published(text, "[ABCDEFGHIJ]", "is?", r"[\*\s]*:", re.IGNORECASE)
+    if letter is not None:
+        return letter
     content = _published(text, "|".join(map(re.escape, _OPTIONS)), "is", "", re.RegexFlag(0))
     return chr(ord("A") + _OPTIONS.index(content)) if content else None
 

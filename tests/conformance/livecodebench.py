@@ -28,12 +28,12 @@ def _agreement(path: Path) -> Agreement:
     with gzip.open(path, "rt", encoding="utf-8") as file:
         problems = json.load(file)
     pairs = [
-        (problem["question_id"], said or "", code)
+        (problem["question_id"], output or "", code)
         for problem in problems
-        for said, code in zip(problem["output_list"], problem["code_list"], strict=True)
+        for output, code in zip(problem["output_list"], problem["code_list"], strict=True)
     ]
     wrong = tuple(
-        f"{name}: {last_block(said)[:40]!r}" for name, said, code in pairs if last_block(said) != code
+        f"{name}: {last_block(output)[:40]!r}" for name, output, code in pairs if last_block(output) != code
     )
     model = path.name.removesuffix(_RECORDED)
     agree = len(pairs) - len(wrong)

@@ -59,12 +59,12 @@ def agreement(
     shortcut: bool = False,
 ) -> Agreement:
     """How far one rule finds the letters that were recorded; only the letter drawn is an exception."""
-    wrong, known = [], Counter[str]()
+    wrong, exceptions = [], Counter[str]()
     for row in rows:
         ours, theirs = letter(row["response"] or ""), row["pred"]
         if ours is None and theirs == _DRAWN and not shortcut:
-            known[_CHANCE] += 1
+            exceptions[_CHANCE] += 1
         elif ours != theirs:
             wrong.append(f"{row['question_id']}: ours {ours}, theirs {theirs}")
-    agree = len(rows) - len(wrong) - known.total()
-    return Agreement(name, len(rows), agree, known, tuple(wrong), shortcut=shortcut)
+    agree = len(rows) - len(wrong) - exceptions.total()
+    return Agreement(name, len(rows), agree, exceptions, tuple(wrong), shortcut=shortcut)

@@ -29,12 +29,12 @@ def agreements(data: Path) -> Iterator[Agreement]:
         if ours != row["score"]:
             wrong.append(f"row {number}: ours {ours}, {row['score']}")
     yield Agreement("mrcr/official", len(rows), len(rows) - len(wrong), wrong=tuple(wrong))
-    for said, rule in _SHORTCUTS.items():
-        agree = sum(rule(row, *_told(row)) == row["score"] for row in rows)
-        yield Agreement(f"mrcr, {said}", len(rows), agree, shortcut=True)
+    for shortcut, rule in _SHORTCUTS.items():
+        agree = sum(rule(row, *_without_random_text(row)) == row["score"] for row in rows)
+        yield Agreement(f"mrcr, {shortcut}", len(rows), agree, shortcut=True)
 
 
-def _told(row: Row) -> tuple[str, str]:
+def _without_random_text(row: Row) -> tuple[str, str]:
     """The answer and the right one, without the random text."""
     first = row["random_string_to_prepend"]
     return row["response"].removeprefix(first), row["answer"].removeprefix(first)
@@ -45,12 +45,12 @@ def _if_begun(row: Row, ratio: float) -> float:
 
 
 _SHORTCUTS: Final[Mapping[str, Callable[[Row, str, str], float]]] = {
-    "the right answer first": lambda row, said, wanted: _if_begun(
-        row, SequenceMatcher(None, wanted, said).ratio()
+    "the right answer first": lambda row, answer, wanted: _if_begun(
+        row, SequenceMatcher(None, wanted, answer).ratio()
     ),
-    "frequent letters count": lambda row, said, wanted: _if_begun(
-        row, SequenceMatcher(None, said, wanted, autojunk=False).ratio()
+    "frequent letters count": lambda row, answer, wanted: _if_begun(
+        row, SequenceMatcher(None, answer, wanted, autojunk=False).ratio()
     ),
-    "the same text": lambda row, said, wanted: _if_begun(row, float(said == wanted)),
-    "contains the right answer": lambda row, said, wanted: _if_begun(row, float(wanted in said)),
+    "the same text": lambda row, answer, wanted: _if_begun(row, float(answer == wanted)),
+    "contains the right answer": lambda row, answer, wanted: _if_begun(row, float(wanted in answer)),
 }

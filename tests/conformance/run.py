@@ -1,9 +1,9 @@
-"""Every scorer on recorded outputs of real models, held against the verdicts that were recorded.
+"""Every scorer on recorded outputs of real models, compared with the verdicts that were recorded.
 
     python tests/conformance/run.py DATA [NAME…]
 
-`make conformance` calls it. Each module beside this one has `NEEDS`, files or folders of DATA, and
-`agreements(data)`, which yields `Agreement`s. One whose data is not there is skipped, and said to be.
+`make conformance` calls it. Each module in this folder has `NEEDS`, files or folders of DATA, and
+`agreements(data)`, which yields `Agreement`s. One whose data is not there is skipped, and listed as such.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def main(arguments: list[str]) -> int:
         for agreement in module.agreements(data):
             checked += 1
             failed += not agreement.passes
-            _tell(agreement)
+            _print_row(agreement)
         print(f"{'':<64} {perf_counter() - since:>8.1f} s", flush=True)
     if failed:
         print(f"{failed} of {checked} lines disagree")
@@ -55,15 +55,15 @@ def modules() -> set[str]:
     return {path.stem for path in HERE.glob("*.py")} - _NO_MODULES
 
 
-def _tell(agreement: Agreement) -> None:
-    known = "; ".join(f"{count} of them {reason}" for reason, count in agreement.exceptions.items())
+def _print_row(agreement: Agreement) -> None:
+    remark = "; ".join(f"{count} of them {reason}" for reason, count in agreement.exceptions.items())
     if agreement.shortcut:
-        known = "a shortcut, which must disagree"
+        remark = "a shortcut, which must disagree"
     mark = "" if agreement.passes else "  DISAGREES"
-    print(f"{agreement.scorer:<64} {agreement.outputs:>8} {agreement.agree:>8}  {known}{mark}")
+    print(f"{agreement.scorer:<64} {agreement.outputs:>8} {agreement.agree:>8}  {remark}{mark}")
     if not agreement.passes:
-        for one in agreement.wrong[:_MOST_WRONG]:
-            print(f"    {one}")
+        for difference in agreement.wrong[:_MOST_WRONG]:
+            print(f"    {difference}")
 
 
 if __name__ == "__main__":

@@ -54,22 +54,20 @@ class Published:
 def agreements(data: Path) -> Iterator[Agreement]:
     """The scores, the efficiency of the input, two rules that must not agree, and the files."""
     published = list(_published((data / NEEDS[0]).read_text(encoding="utf-8")))
-    ours = {one.name: one.sql for one in HEADLINES}
-    own = {name: ours[name.lower()] for name in {one.variant for one in published}}
-    yield _held_against(published, own, "tool_selection: scores of the variants, document-mcp")
+    ours = {headline.name: headline.sql for headline in HEADLINES}
+    own = {name: ours[name.lower()] for name in {row.variant for row in published}}
+    yield _compared(published, own, "tool_selection: scores of the variants, document-mcp")
     everywhere = dict.fromkeys(own, ours["composite"])
-    yield _held_against(
-        published, everywhere, "tool_selection: the composite of every variant", shortcut=True
-    )
+    yield _compared(published, everywhere, "tool_selection: the composite of every variant", shortcut=True)
     unlimited = {
         **own,
         "ACCURACY_BALANCED": "avg(value) / ((avg(input_tokens) + avg(output_tokens)) / 1500)",
     }
-    yield _held_against(published, unlimited, "tool_selection: fewer tokens are a bonus", shortcut=True)
+    yield _compared(published, unlimited, "tool_selection: fewer tokens are a bonus", shortcut=True)
     wrong = [
-        f"{one.variant}, {one.input_tokens} tokens"
-        for one in published
-        if round(1 / (1 + one.input_tokens / 1000), 2) != one.input_efficiency
+        f"{row.variant}, {row.input_tokens} tokens"
+        for row in published
+        if round(1 / (1 + row.input_tokens / 1000), 2) != row.input_efficiency
     ]
     yield Agreement(
         "tool_selection: efficiency of the input",
@@ -88,25 +86,25 @@ def _published(page: str) -> Iterator[Published]:
         if efficiency is None:
             continue
         for correct, n, tokens, score in _LINE.findall(lines):
-            told = (float(efficiency[1]), float(efficiency[2]), float(score))
-            yield Published(variant, int(correct), int(n), int(tokens), *told)
+            scores = (float(efficiency[1]), float(efficiency[2]), float(score))
+            yield Published(variant, int(correct), int(n), int(tokens), *scores)
 
 
-def _held_against(
+def _compared(
     published: Sequence[Published], rules: Mapping[str, str], title: str, *, shortcut: bool = False
 ) -> Agreement:
     wrong = []
-    for one in published:
-        score = computed(rules[one.variant], one)
-        if abs(score - one.score) > _CLOSE:
-            wrong.append(f"{one.variant}, {one.input_tokens} tokens: ours {score:.4f}, theirs {one.score}")
+    for row in published:
+        score = computed(rules[row.variant], row)
+        if abs(score - row.score) > _CLOSE:
+            wrong.append(f"{row.variant}, {row.input_tokens} tokens: ours {score:.4f}, theirs {row.score}")
     return Agreement(title, len(published), len(published) - len(wrong), {}, tuple(wrong), shortcut)
 
 
-def computed(sql: str, one: Published) -> float:
-    """A headline over samples of which so many are correct."""
+def computed(sql: str, row: Published) -> float:
+    """A headline over samples, with as many correct ones as were published."""
     rows = "SELECT (range < ?)::DOUBLE AS value, ? AS input_tokens, ?::DOUBLE AS output_tokens FROM range(?)"
-    asked = [one.correct, one.input_tokens, one.output_tokens, one.n]
+    asked = [row.correct, row.input_tokens, row.output_tokens, row.n]
     with duckdb.connect() as connection:
         (score,) = connection.execute(f"SELECT {sql} FROM ({rows})", asked).fetchall()[0]  # noqa: S608 (our own)
     return float(score)

@@ -36,10 +36,10 @@ def meets(target: Target) -> Callable[[float], bool]:
 @given(pair=st.tuples(counts, counts) | st.tuples(lengths, lengths))
 def test_sets_are_those_of_the_operators(pair: tuple[Target, Target]) -> None:
     """Inside means that every figure of one meets the other, and meeting that some figure meets both."""
-    one, other = pair
-    figures = FIGURES[one.quantity.kind]
-    sets = bounds.of(one), bounds.of(other)
-    assert [sets[0].holds(figure) for figure in figures] == [meets(one)(figure) for figure in figures]
-    both = [figure for figure in figures if meets(one)(figure) and meets(other)(figure)]
+    target, other = pair
+    figures = FIGURES[target.quantity.kind]
+    sets = bounds.of(target), bounds.of(other)
+    assert [sets[0].holds(figure) for figure in figures] == [meets(target)(figure) for figure in figures]
+    both = [figure for figure in figures if meets(target)(figure) and meets(other)(figure)]
     assert sets[0].meets(sets[1]) == bool(both)
-    assert sets[0].inside(sets[1]) == all(meets(other)(figure) for figure in figures if meets(one)(figure))
+    assert sets[0].inside(sets[1]) == all(meets(other)(figure) for figure in figures if meets(target)(figure))

@@ -92,7 +92,7 @@ def test_where_nothing_decides_the_error_says_what_there_is(
 
 
 def test_a_model_without_rules(path: Path) -> None:
-    """Where there are none for any model, the names that there are rules for are told."""
+    """A ruleset without rules for any model: the error names the models that it has rules for."""
     path.write_text(TEXT.partition('  "*"')[0])
     with pytest.raises(RulesetError, match=r"no rules for the model 'm-9b'; did you mean 'm-8b'\?"):
         load(path, model="m-9b", scenario="server")

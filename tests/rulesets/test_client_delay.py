@@ -1,4 +1,4 @@
-"""What the client's own delay can decide."""
+"""Verdicts that client overhead can decide."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_what_the_delay_can_decide(rule: str, values: tuple[float | None, ...], 
 
 
 REQUESTS = st.lists(st.tuples(st.floats(0.0, 150.0), st.floats(0.0, 60.0)), min_size=1, max_size=30)
-"""The server's latency of each, and the client's own delay."""
+"""The server's latency and the client overhead of each request, in milliseconds."""
 
 
 @pytest.mark.parametrize("stat", ["p(50)", "p(90)", "p(99)", "mean", "max"])
@@ -84,7 +84,7 @@ REQUESTS = st.lists(st.tuples(st.floats(0.0, 150.0), st.floats(0.0, 60.0)), min_
 def test_no_verdict_stands_that_the_delay_could_change(
     stat: str, data: st.DataObject, requests: list[tuple[float, float]], bound: int
 ) -> None:
-    """Passed, it is with any part of the longest delay on top; missed, also without the client's share."""
+    """A pass holds with any part of the longest overhead on top; a miss holds without the overhead."""
     (target,) = of_expressions([f"ttft:{stat}<{bound}ms"]).targets
     server, longest = [ms for ms, _ in requests], max(own for _, own in requests)
     total = statistic(target, [ms + own for ms, own in requests])
@@ -149,7 +149,7 @@ def statistic(target: Target, values: list[float]) -> float:
 def test_no_rate_stands_that_the_delay_could_change(
     server_s: float, own_s: float, streams: int, bound: int
 ) -> None:
-    """In a closed loop: without the client's own delay, its streams take the server's time alone."""
+    """In a closed loop: without client overhead, its streams take only the server's time."""
     (target,) = of_expressions([f"qps>{bound}"]).targets
     rate, without = streams / (server_s + own_s), streams / server_s
     report = {"own_effect": {"qps": {"mean": {"share": own_s / (server_s + own_s)}}}}

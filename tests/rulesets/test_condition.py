@@ -24,7 +24,7 @@ def test_a_condition_is_a_bound_on_a_latency(written: str, made: Condition, boun
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "message"),
     [
         ("ttft", "'ttft' is not a condition; write one like ttft<500ms"),
         ("", "'' is not a condition"),
@@ -40,9 +40,9 @@ def test_a_condition_is_a_bound_on_a_latency(written: str, made: Condition, boun
         ("ttft<1e999s", "the bound must be a finite number"),
     ],
 )
-def test_what_is_no_condition_is_refused(written: str, said: str) -> None:
-    """With what would be one."""
+def test_an_invalid_condition_is_refused(written: str, message: str) -> None:
+    """The message says how to write one."""
     with pytest.raises(TargetError) as refused:
         Condition.parse(written)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
     assert refused.value.part == "conditions"

@@ -11,7 +11,7 @@ from rulesets.confidence import Confidence
 
 
 def proof(metric: str, stat: str | None, op: str, asked: dict[str, Any], *, delta: bool = False) -> Any:
-    """The confidence of a target of which these keys were told."""
+    """The confidence of a target that is written with these keys."""
     unit = "%" if delta else "ms" if metric in {"ttft", "latency"} else None
     return Target.of(
         metric=metric, stat=stat, op=op, value=0.5, unit=unit, confidence=asked, delta=delta
@@ -52,7 +52,7 @@ def test_a_change_is_tested() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("asked", "message"),
     [
         ({"mehtod": "wilson"}, "there is no key 'mehtod' in a confidence; did you mean 'method'"),
         ({"method": "order_stats"}, "there is no method 'order_stats'; did you mean 'order_stat'"),
@@ -68,9 +68,9 @@ def test_a_change_is_tested() -> None:
         ({"method": "early_stopping", "form": 1}, "early stopping has no form 1"),
     ],
 )
-def test_what_does_not_go_together_is_refused(asked: dict[str, Any], said: str) -> None:
-    """With what would."""
+def test_what_does_not_go_together_is_refused(asked: dict[str, Any], message: str) -> None:
+    """The message says what does."""
     with pytest.raises(TargetError) as refused:
         proof("ttft", "p99", "<", asked)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
     assert refused.value.part == "confidence"

@@ -32,7 +32,7 @@ def values(path: Path, text: str) -> dict[str, str]:
     ],
 )
 def test_merge_keys_are_those_of_yaml(tmp_path: Path, text: str, read: dict[str, str]) -> None:
-    """What stands there goes before what is merged, the first of a list before others; quoted, a name."""
+    """A mapping's own keys override merged ones, earlier list items later ones; a quoted `<<` is a name."""
     assert values(tmp_path / "a.yaml", text) == read
 
 
@@ -67,8 +67,8 @@ def test_merges_that_go_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 
 
 DOUBLING = "\n".join(
-    ["x0: &x0 {" + ", ".join(f"k{at}: v" for at in range(50)) + "}"]
-    + [f"x{at}: &x{at} {{<<: [*x{at - 1}, *x{at - 1}]}}" for at in range(1, 40)]
+    ["x0: &x0 {" + ", ".join(f"k{number}: v" for number in range(50)) + "}"]
+    + [f"x{number}: &x{number} {{<<: [*x{number - 1}, *x{number - 1}]}}" for number in range(1, 40)]
 )
 
 
@@ -107,7 +107,7 @@ def test_whole_numbers_are_exact(tmp_path: Path, written: str, read: int) -> Non
 
 
 @pytest.mark.parametrize("written", ["18446744073709551616", "-1", "1.5", "'7'", "1e30", "yes", "9" * 300])
-def test_what_is_no_seed(tmp_path: Path, written: str) -> None:
+def test_an_invalid_seed_is_refused(tmp_path: Path, written: str) -> None:
     """Neither below 0, nor from 2^64 on, nor a part of a number."""
     path = tmp_path / "a.yaml"
     path.write_text(f"{HEAD}seeds: {{schedule: {written}}}\ntargets: [qps>1]\n")

@@ -57,7 +57,7 @@ def test_every_verdict_has_one() -> None:
 
 
 def test_commands_name_their_exit_codes() -> None:
-    """No number stands in the command line's own files."""
+    """No file of the command line has an exit code as a number."""
     ends = [call for path in (ROOT / "loadgen" / "cli").rglob("*.py") for call in calls(path) if call.args]
     assert ends
     codes = [call.args[0] for call in ends]
@@ -66,7 +66,7 @@ def test_commands_name_their_exit_codes() -> None:
 
 def test_sessions_return_and_raise() -> None:
     """Only the main block of a file that is a child process of its own ends a process."""
-    found = [
+    ends = [
         (path.name, call) for path in (ROOT / "loadgen" / "sessions").rglob("*.py") for call in calls(path)
     ]
-    assert [name for name, call in found if ast.unparse(call.func) != "os._exit"] == ["follower.py"]
+    assert [name for name, call in ends if ast.unparse(call.func) != "os._exit"] == ["follower.py"]

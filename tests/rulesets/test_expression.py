@@ -61,8 +61,8 @@ def targets(draw: st.DrawFn) -> Target:
     delta = quantity.kind != "count" and draw(st.booleans())
     scale = CHANGE if delta else quantity.scale_of(stat)
     unit = draw(st.sampled_from(sorted(scale.units)))
-    least, most = max(scale.least, -1e300), 0.999 if scale.greatest == 1 else 1e290
-    value = draw(st.floats(min_value=least, max_value=most).filter(lambda value: value > scale.least))
+    least, greatest = max(scale.least, -1e300), 0.999 if scale.greatest == 1 else 1e290
+    value = draw(st.floats(min_value=least, max_value=greatest).filter(lambda value: value > scale.least))
     where = draw(st.dictionaries(WORDS, st.text(max_size=8), max_size=0 if "." in metric else 2))
     target = Target.of(
         metric=metric,
@@ -94,10 +94,10 @@ def test_what_is_written_is_read_back(target: Target) -> None:
 
 
 @given(target=targets())
-def test_what_a_target_tells_of_itself_makes_it_again(target: Target) -> None:
-    """Its plain values, as a log keeps them, are what it can be made of."""
+def test_a_target_can_be_made_from_its_plain_values(target: Target) -> None:
+    """As a log stores them."""
     plain = {name: value for name, value in asdict(target).items() if name != "id"}
-    again = Target.of(**plain | {"conditions": [Condition.of(**one) for one in plain["conditions"]]})
+    again = Target.of(**plain | {"conditions": [Condition.of(**part) for part in plain["conditions"]]})
     assert replace(again, id=target.id) == target
 
 

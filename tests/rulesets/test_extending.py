@@ -1,4 +1,4 @@
-"""Files that extend one another, what a lock forbids, and what is said of a change."""
+"""Files that extend one another, what a lock forbids, and the changes that are listed."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ TIGHTER = {
 
 @pytest.mark.parametrize("case", TIGHTER)
 def test_what_a_lock_takes(case: str, house: Path) -> None:
-    """Each change is taken, and is no override."""
+    """Each change is accepted, and is not an override."""
     book = read(written(house, TIGHTER[case]))
     assert len(book.rulesets) == 2
     assert all(ruleset.overrides == () for ruleset in book.rulesets.values())
@@ -347,7 +347,7 @@ def test_a_lock_holds_through_a_file_between(house: Path) -> None:
 
 
 def test_changes_of_what_is_open_are_listed(house: Path) -> None:
-    """Replaced, dropped, other definitions; what is added is no change."""
+    """Replaced, dropped, other definitions; an addition is not a change."""
     path = house / "ours.yaml"
     path.write_text(
         HEAD.replace("house", "open")

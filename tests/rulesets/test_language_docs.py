@@ -39,8 +39,8 @@ def test_every_alias_and_time_unit_is_documented() -> None:
 def test_every_method_is_documented() -> None:
     """With what it is for, and those of the table are the ones that there are."""
     rows = re.findall(r"^\| (`?[a-z].*) \| (`[a-z_]+`.*) \| (.*) \|$", PROOFS, flags=re.MULTILINE)
-    said = {figure: re.findall("`([a-z_]+)`", f"{method} {others}") for figure, method, others in rows}
-    assert said == {
+    documented = {figure: re.findall("`([a-z_]+)`", f"{method} {others}") for figure, method, others in rows}
+    assert documented == {
         "percentiles of latencies, lengths and `tps_per_user`": ["order_stat", "bootstrap"],
         "means of them": list(methods(METRICS["ttft"], "mean", delta=False)),
         "`qps`, `output_tps`, `total_tps`, `tps_per_gpu`": list(
@@ -62,8 +62,8 @@ def test_the_documented_expressions_are_read() -> None:
 @pytest.mark.parametrize(
     "never", ["error<0", "ttft:p(99)<0ms", "good(ttft<1s):fraction>1", "failed==0.5", "tps:delta>-200%"]
 )
-def test_what_is_called_a_mistake_is_one(never: str) -> None:
-    """What nothing can meet."""
+def test_what_the_page_calls_a_mistake_is_refused(never: str) -> None:
+    """Targets that no run can meet."""
     assert f"`{never.replace('(ttft<1s)', '(…)')}`" in PAGE
     with pytest.raises(ExpressionError):
         parse(never)

@@ -26,12 +26,14 @@ VALID = ValidityDemand(min_samples=100)
     ],
 )
 def test_a_proof_out_of_reach(expression: str, needed: int) -> None:
-    """The number of requests without any miss that would do is told, unless a valid run has as many."""
+    """The warning gives the number of requests without a miss that suffices, unless a valid run has it."""
     rules = of_expressions([expression])
-    for samples, said in ((None, "nothing says"), (needed - 1, f"only {needed - 1}"), (needed, "")):
+    for samples, message in ((None, "nothing says"), (needed - 1, f"only {needed - 1}"), (needed, "")):
         (*warned,) = warnings(replace(rules, validity=ValidityDemand(min_samples=samples)))
-        assert len(warned) == bool(said)
-        assert all(said in one and f"set validity.min_samples: {needed}" in one for one in warned)
+        assert len(warned) == bool(message)
+        assert all(
+            message in warning and f"set validity.min_samples: {needed}" in warning for warning in warned
+        )
 
 
 @pytest.mark.parametrize(
@@ -49,7 +51,7 @@ def test_whole_passes_are_as_many_requests_as_the_dataset_has(validity: Validity
 
 
 @pytest.mark.parametrize(
-    ("expressions", "said"),
+    ("expressions", "message"),
     [
         (
             ["ttft:p(99)<1s", "ttft:p(99)<2s"],
@@ -63,15 +65,15 @@ def test_whole_passes_are_as_many_requests_as_the_dataset_has(validity: Validity
         (["ttft:p(50)<1s@ucl95", "ttft:p(50)<2s"], ""),
     ],
 )
-def test_a_target_that_says_nothing(expressions: list[str], said: str) -> None:
-    """What is met whenever another one is, which counts as much."""
+def test_a_target_that_says_nothing(expressions: list[str], message: str) -> None:
+    """A target that is met whenever another one of the same severity is met."""
     (*warned,) = warnings(replace(of_expressions(expressions), validity=VALID))
-    assert len(warned) == bool(said)
-    assert all(said in one for one in warned)
+    assert len(warned) == bool(message)
+    assert all(message in warning for warning in warned)
 
 
 @pytest.mark.parametrize(
-    ("baseline", "said"),
+    ("baseline", "message"),
     [
         (
             Baseline(min_runs=3),
@@ -84,8 +86,8 @@ def test_a_target_that_says_nothing(expressions: list[str], said: str) -> None:
         (None, ""),
     ],
 )
-def test_a_test_that_can_find_nothing(baseline: Baseline | None, said: str) -> None:
+def test_a_test_that_can_find_nothing(baseline: Baseline | None, message: str) -> None:
     """The least p of an exact Mann-Whitney test of n against n runs is 2 / C(2n, n)."""
     (*warned,) = warnings(Ruleset("a", "1", (), baseline=baseline))
-    assert len(warned) == bool(said)
-    assert all(said in one for one in warned)
+    assert len(warned) == bool(message)
+    assert all(message in warning for warning in warned)

@@ -81,7 +81,9 @@ def is_met(target: Target, requests: Sequence[Request], method: str, *, failed_e
         case "good", stat:
             ended = len(completed) + len(failed)
             good = sum(
-                COMPARE[one.op](figure, one.bound) for figure in completed for one in target.conditions
+                COMPARE[condition.op](figure, condition.bound)
+                for figure in completed
+                for condition in target.conditions
             )
             return ended > 0 and meets(good if stat == "count" else good / ended, target.bound)
         case "interactivity", _:
@@ -194,7 +196,7 @@ GIVEN_UP: Request = ("cancelled", 0.0)
 def test_a_target_is_lost_with_the_request_that_is_one_too_many(
     written: str, planned: int | None, requests: list[Any], lost: int, not_yet: int
 ) -> None:
-    """And not with the one before. Where nobody knows how many there will be, it takes a hundred."""
+    """And not with the one before. Where the number of requests is unknown, it takes a hundred."""
     assert watched(parse(written), requests * not_yet, planned) is None
     assert watched(parse(written), requests * lost, planned) is not None
 
@@ -246,19 +248,19 @@ def test_without_an_end_in_sight_chance_must_be_ruled_out(
     ],
 )
 def test_some_targets_are_never_lost_before_the_end(never: str) -> None:
-    """What is still to come could make up for anything, or nobody can tell."""
+    """Later requests could make up for any loss, or the figure is not known before the end."""
     assert not can_be_lost(parse(never), FIGURES)
 
 
 def test_what_is_not_followed_cannot_be_lost() -> None:
-    """A figure that nobody gives, alone or in a condition."""
+    """A figure that is not followed during the run, alone or in a condition."""
     assert not can_be_lost(parse("tpot:p(9)<5ms"), FIGURES - {"tpot"})
     assert not can_be_lost(parse("tps_per_user:p(9)>5"), FIGURES - {"tpot"})
     assert not can_be_lost(parse("good(ttft<1s,tpot<5ms):fraction>0.5"), FIGURES - {"tpot"})
 
 
 def test_the_reason_is_a_sentence_with_its_figures() -> None:
-    """So many, of so many, and how many there may be."""
+    """How many miss it, of how many, and how many may."""
     bad: list[Any] = [GOOD] * 4 + [BAD] * 11
     assert (
         watched(parse("ttft:p(99)<5ms"), bad, 1000) == "11 of 15 so far miss it, and of 1,000 at most 10 may"

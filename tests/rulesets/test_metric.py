@@ -45,7 +45,7 @@ def test_throughput_is_valid_from_its_target_up(measurement: float, *, valid: bo
     [(500.01, False), (500.0, True), (1.0, True), (0.0, True), (-1.0, False)],
 )
 def test_latency_is_valid_up_to_its_target(metric: type[TTFT], measurement: float, *, valid: bool) -> None:
-    """A latency meets its target at and below it, and a negative time is no latency."""
+    """A latency meets its target at and below it, and a negative time is not a latency."""
     assert metric(500.0).is_valid(measurement) is valid
 
 
@@ -115,7 +115,7 @@ def test_a_target_of_a_ruleset_is_met_as_its_metric_says(
         assert meets(target, observed) is (observed < math.inf and COMPARE[op](observed, target.bound))
 
 
-def test_a_change_is_no_metric() -> None:
+def test_a_change_is_not_a_metric() -> None:
     """A change from a baseline is bounded as a share, which may be negative."""
     assert metric_of(parse("qps:delta>-3%@mw0.05")) is None
 

@@ -17,7 +17,7 @@ print(*(name for name in sys.modules if name.startswith("rulesets.")))
 
 
 def test_every_public_name_is_there() -> None:
-    """And nothing else: a name that is none is refused as Python does."""
+    """And nothing else: an unknown name raises `AttributeError`, as in any module."""
     assert all(getattr(rulesets, name) is not None for name in rulesets.__all__)
     assert rulesets.evaluate.__module__ == "rulesets.evaluation"
     with pytest.raises(AttributeError, match="no attribute 'jugde'"):

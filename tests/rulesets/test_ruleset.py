@@ -281,7 +281,7 @@ def test_a_mistake_is_named_with_file_line_and_key(
 
 
 def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
-    """A missing file, a folder, bytes that are no text and characters that YAML forbids are all named."""
+    """A missing file, a folder, bytes that are not text and characters that YAML forbids are all named."""
     with pytest.raises(RulesetFileError, match=r"gone.yaml: cannot be read \(No such file or directory\)"):
         load(tmp_path / "gone.yaml")
     with pytest.raises(RulesetFileError, match=r"cannot be read \(Is a directory\)"):
@@ -297,7 +297,7 @@ def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
 
 @given(text=st.text(alphabet="schema:rultn/1[]{}-,'\"&*!<>=%?|#. \n0", max_size=60))
 def test_no_text_breaks_the_reader_of_files(text: str, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Whatever stands in the file, the answer is an error that names the file."""
+    """For any text, the reader raises an error that names the file."""
     path = tmp_path_factory.getbasetemp() / "any.yaml"
     path.write_text(text)
     with pytest.raises(RulesetFileError, match=r"any\.yaml"):
@@ -326,7 +326,7 @@ def test_the_same_short_form_twice_is_a_mistake() -> None:
 
 
 def test_short_forms_that_exclude_each_other_are_a_mistake() -> None:
-    """As they are in a file: no run could pass. A warning may stand beside anything."""
+    """As they are in a file: no run could pass. A warning may contradict any target."""
     with pytest.raises(ExpressionError, match=r"'completed>5', column 1: can never pass together with"):
         of_expressions(["completed<3", "completed>5"])
     assert len(of_expressions(["completed<3", "completed>5!warn", "failed>5"]).targets) == 3
@@ -344,16 +344,16 @@ def test_short_forms_need_no_yaml() -> None:
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
-def test_kept_rules_are_made_again() -> None:
-    """As they were."""
+def test_stored_rules_are_read_back() -> None:
+    """They equal the ones that were stored."""
     rules = of_expressions(["ttft:p(99.9)<500ms", "error<1%", "failed==0"])
     rules = replace(rules, validity=ValidityDemand(0.1, 2, 3.0), source=("here",))
     assert Ruleset.of_dict(rules.to_dict()) == rules
 
 
-def test_what_an_older_version_kept_is_read() -> None:
-    """It knew name, version, targets, validity and sources, and less of each."""
-    kept = {
+def test_rules_stored_by_an_older_version_are_read() -> None:
+    """They have name, version, targets, validity and sources, with fewer keys each."""
+    stored = {
         "name": "chat",
         "version": "1",
         "targets": [
@@ -372,7 +372,7 @@ def test_what_an_older_version_kept_is_read() -> None:
         "validity": {"max_error_rate": 0.05, "min_samples": 100, "min_duration_s": None},
         "source": [],
     }
-    assert Ruleset.of_dict(kept) == Ruleset(
+    assert Ruleset.of_dict(stored) == Ruleset(
         "chat", "1", (Target("ttft", "p99", "<", 2.0, "s", id="a"),), ValidityDemand(0.05, 100)
     )
 
@@ -381,8 +381,8 @@ def test_what_an_older_version_kept_is_read() -> None:
 def test_every_ruleset_survives_a_log(name: str) -> None:
     """Through JSON and back it is the same, for all models and scenarios."""
     for ruleset in read(name).rulesets.values():
-        kept = json.loads(json.dumps(ruleset.to_dict()))
-        assert Ruleset.of_dict(kept) == ruleset
+        stored = json.loads(json.dumps(ruleset.to_dict()))
+        assert Ruleset.of_dict(stored) == ruleset
 
 
 @pytest.mark.parametrize(
@@ -404,22 +404,22 @@ def test_every_ruleset_survives_a_log(name: str) -> None:
         {"luck": 7},
     ],
 )
-def test_kept_rules_that_are_none_are_refused(wrong: dict[str, object]) -> None:
-    """When they are made, not when a report is held against them."""
-    kept = of_expressions(["ttft:p(99)<500ms"]).to_dict()
+def test_invalid_stored_rules_are_refused(wrong: dict[str, object]) -> None:
+    """When they are read, not when a report is evaluated."""
+    stored = of_expressions(["ttft:p(99)<500ms"]).to_dict()
     with pytest.raises(RulesetError, match="the log's rules cannot be read"):
-        Ruleset.of_dict(kept | wrong)
+        Ruleset.of_dict(stored | wrong)
 
 
 @pytest.mark.parametrize(
     "part", [{"value": "x"}, {"metric": []}, {"op": "=<"}, {"id": 7}, {"where": [[1, 2]]}, {"source": 7}]
 )
-def test_a_kept_target_that_is_none_is_refused(part: dict[str, object]) -> None:
+def test_an_invalid_stored_target_is_refused(part: dict[str, object]) -> None:
     """Likewise."""
-    kept = of_expressions(["ttft:p(99)<500ms"]).to_dict()
-    kept["targets"] = [kept["targets"][0] | part]
+    stored = of_expressions(["ttft:p(99)<500ms"]).to_dict()
+    stored["targets"] = [stored["targets"][0] | part]
     with pytest.raises(RulesetError, match="the log's rules cannot be read"):
-        Ruleset.of_dict(kept)
+        Ruleset.of_dict(stored)
 
 
 def test_where_nothing_is_right_nothing_is_suggested() -> None:

@@ -63,15 +63,15 @@ def test_what_looks_like_a_file_is_one(tmp_path: Path, monkeypatch: pytest.Monke
         ("zzz", "there is no ruleset 'zzz'; choose one of"),
     ],
 )
-def test_an_unknown_name_is_told_the_nearest(reference: str, why: str) -> None:
+def test_an_unknown_name_gets_the_nearest_as_a_suggestion(reference: str, why: str) -> None:
     """Of names, or of versions."""
     with pytest.raises(RulesetError) as refused:
         catalog.find(reference)
     assert why in str(refused.value)
 
 
-def test_the_sources_of_other_models_are_not_told(tmp_path: Path) -> None:
-    """A source that is a rule's stands with that rule's model; what no rule names is the ruleset's own."""
+def test_the_sources_of_other_models_are_left_out(tmp_path: Path) -> None:
+    """A rule's source is listed for the rule's model; a source that no rule names, for the ruleset."""
     path = tmp_path / "rules.yaml"
     path.write_text(
         "schema: rulesets/1\nruleset: {name: mine, version: '1', source: [its own, of a, of b, of both]}\n"

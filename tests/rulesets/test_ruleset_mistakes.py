@@ -1,4 +1,4 @@
-"""What a person is told who makes a mistake: file, line, key, and the nearest right name. A golden file."""
+"""The message for a mistake in a file: file, line, key, and the nearest valid name. A golden file."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ CASES = {
 }
 
 
-def told(text: str) -> str:
+def message_for(text: str) -> str:
     """What the reader says of a file."""
     Path("ci.yaml").write_text(text)
     try:
@@ -122,11 +122,11 @@ def told(text: str) -> str:
     return "is right"
 
 
-def test_every_mistake_is_told_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As before; `make golden` writes the file again."""
+def test_every_mistake_has_its_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`make golden` writes the golden file."""
     monkeypatch.chdir(tmp_path)
     Path("house.yaml").write_text(LOCKED)
     Path("round.yaml").write_text(EXTENDS % "ci.yaml" + "targets: [qps>1]\n")
-    said = "".join(f"{name}\n  {told(text)}\n" for name, text in CASES.items())
-    golden.check(GOLDEN, said)
-    assert "is right" not in said
+    messages = "".join(f"{name}\n  {message_for(text)}\n" for name, text in CASES.items())
+    golden.check(GOLDEN, messages)
+    assert "is right" not in messages

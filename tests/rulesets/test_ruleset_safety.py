@@ -53,7 +53,7 @@ LAUGHS = "\n".join(
     ],
 )
 def test_harmful_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, why: str) -> None:
-    """A billion laughs, a circle, a depth, a constructor, a number that is none, and endless text."""
+    """A billion laughs, a circle, a depth, a constructor, an invalid number, and endless text."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rules.yaml").write_text(text)
     with pytest.raises(RulesetFileError) as raised:
@@ -62,7 +62,7 @@ def test_harmful_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: st
     assert not (tmp_path / "made").exists()
 
 
-def test_what_is_no_file(tmp_path: Path) -> None:
+def test_only_regular_files_are_read(tmp_path: Path) -> None:
     """A pipe is not waited for, a device not read, a folder not opened."""
     os.mkfifo(tmp_path / "pipe.yaml")
     (tmp_path / "zero.yaml").symlink_to("/dev/zero")

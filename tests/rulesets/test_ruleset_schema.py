@@ -25,8 +25,8 @@ DOCUMENTED = [
 ]
 
 
-def test_the_schema_is_one() -> None:
-    """It is a JSON schema itself."""
+def test_the_schema_is_valid() -> None:
+    """It is a JSON schema."""
     Draft202012Validator.check_schema(schema())
 
 

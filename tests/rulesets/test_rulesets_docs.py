@@ -38,7 +38,7 @@ def section(page: str, heading: str) -> str:
     return text.split(f"## {heading}\n")[1].split("\n## ")[0]
 
 
-def test_the_documented_ruleset_is_one(tmp_path: Path) -> None:
+def test_the_documented_ruleset_is_valid(tmp_path: Path) -> None:
     """The commented example is read, and its parts are what the comments say."""
     path = tmp_path / "chat.yaml"
     path.write_text(block("yaml"))
@@ -93,26 +93,26 @@ def test_the_documented_mistake_is_reported_so(tmp_path: Path, monkeypatch: pyte
     assert str(refused.value) in PAGE
 
 
-def test_the_documented_calls_do_what_is_said() -> None:
-    """Each line of the Python example evaluates to the value beside it."""
+def test_the_documented_calls_return_what_the_page_says() -> None:
+    """Each line of the Python example evaluates to the value in its comment."""
     imports, *calls = block("python").split("\n\n")
     names: dict[str, Any] = {}
     exec(imports, names)  # noqa: S102 (the text is our own page)
     for line in calls[0].splitlines():
-        call, said = line.split("#")
-        assert repr(eval(call, names)) == said.split(";")[0].strip()  # noqa: S307 (the text is our own page)
+        call, comment = line.split("#")
+        assert repr(eval(call, names)) == comment.split(";")[0].strip()  # noqa: S307 (the text is our own page)
 
 
-def test_the_documented_verdict_is_given(make_report: Callable[..., Mapping[str, Any]]) -> None:
-    """The JSON on the page is what a run with these figures gets."""
+def test_the_documented_verdict_is_that_of_a_run(make_report: Callable[..., Mapping[str, Any]]) -> None:
+    """A run with these figures gets the JSON on the page."""
     report = make_report(latency_ms=1000 / 1.95, completed=500)
-    said = json.loads(block("json"))
-    given = evaluate(of_expressions(["ttft:p(95)<800ms"]), OfReport(report)).to_dict()
-    assert given | {key: said[key] for key in ("ruleset", "version", "source")} == said
+    documented = json.loads(block("json"))
+    verdict = evaluate(of_expressions(["ttft:p(95)<800ms"]), OfReport(report)).to_dict()
+    assert verdict | {key: documented[key] for key in ("ruleset", "version", "source")} == documented
 
 
-def test_the_documented_exit_codes_are_given() -> None:
-    """Each status stands in the table with its exit code."""
+def test_the_documented_exit_codes_are_those_of_the_statuses() -> None:
+    """The table has each status with its exit code."""
     rows = re.findall(r"^\| `([A-Z]+)` \|.*\| (\d) \|$", PAGE, flags=re.MULTILINE)
     assert {status: int(code) for status, code in rows} == EXIT_CODES
 

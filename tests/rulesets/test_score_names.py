@@ -17,7 +17,7 @@ def figure(value: float | None, **more: Any) -> dict[str, Any]:
     return {"value": value, "best": None, "n": 10, "standard_error": 0.1, "effective": 10, **more}
 
 
-def told(task: str = "ifeval", scorer: str | None = "official", **more: Any) -> dict[str, Any]:
+def accuracy_item(task: str = "ifeval", scorer: str | None = "official", **more: Any) -> dict[str, Any]:
     """An element of `accuracy`, as far as rules look at it."""
     whose = {"task": task, "name": task.partition(":")[0], "scorer": scorer}
     counts = {"issued": 12, "unscored": 0, "judge_pending": 0, "repeats": 1}
@@ -42,23 +42,23 @@ def told(task: str = "ifeval", scorer: str | None = "official", **more: Any) -> 
 )
 def test_a_score_is_called_by_its_task_its_figure_and_its_scorer(name: str, value: float) -> None:
     """A report answers to all of them, and so does the list of all names."""
-    report = [told(pass_at={"3": 0.9}, pass_hat={"3": 0.1})]
-    found = OfReport({"accuracy": report}).accuracy(name)
-    assert found is not None
-    assert found.value == value
-    assert named(report)[name] == found
+    report = [accuracy_item(pass_at={"3": 0.9}, pass_hat={"3": 0.1})]
+    item = OfReport({"accuracy": report}).accuracy(name)
+    assert item is not None
+    assert item.value == value
+    assert named(report)[name] == item
 
 
 def test_what_is_not_there_has_no_score() -> None:
     """Neither of the run, nor of a report of old."""
-    assert score([told()], "ifeval.lose") is None
-    assert score([told()], "") is None
+    assert score([accuracy_item()], "ifeval.lose") is None
+    assert score([accuracy_item()], "") is None
     assert OfReport({}).accuracy("ifeval") is None
 
 
 def test_another_scorer_never_answers_for_the_benchmark() -> None:
     """A simpler rule has a name of its own; own data has no official one, and any scorer does."""
-    report = [told(scorer="simple"), told("mine", "exact", official=None)]
+    report = [accuracy_item(scorer="simple"), accuracy_item("mine", "exact", official=None)]
     assert score(report, "ifeval") is None
     assert score(report, "ifeval.strict") is None
     assert score(report, "ifeval.simple") == Accuracy(0.5, 10, 0.1)
@@ -67,7 +67,7 @@ def test_another_scorer_never_answers_for_the_benchmark() -> None:
 
 def test_what_may_be_several_has_to_be_named() -> None:
     """A benchmark that was asked in two ways, and own data with two scorers."""
-    report = [told("mmlu_pro:shots=0"), told("mmlu_pro:shots=5"), told("ifeval")]
+    report = [accuracy_item("mmlu_pro:shots=0"), accuracy_item("mmlu_pro:shots=5"), accuracy_item("ifeval")]
     with pytest.raises(Unanswerable, match="mmlu_pro may be several") as error:
         score(report, "mmlu_pro")
     assert "mmlu_pro-shots-0.official.strict" in error.value.remedy
@@ -82,28 +82,30 @@ def test_what_may_be_several_has_to_be_named() -> None:
 
 def test_a_figure_of_the_benchmark_goes_before_a_scorer_of_that_name() -> None:
     """`ifeval.loose` is the figure, and not the scorer."""
-    report = [told(), told(scorer="loose", headlines={"accuracy": figure(0.1)})]
-    found = score(report, "ifeval.loose")
-    assert found is not None
-    assert found.value == 0.6
+    report = [accuracy_item(), accuracy_item(scorer="loose", headlines={"accuracy": figure(0.1)})]
+    item = score(report, "ifeval.loose")
+    assert item is not None
+    assert item.value == 0.6
 
 
 def test_what_a_score_says_of_its_samples() -> None:
-    """Repeated ones count as fewer; what is no mean of them as none; unscored ones have a remedy."""
-    repeated = told(repeats=4, headlines={"a": figure(0.5, effective=3), "b": figure(0.5, n=None)})
+    """Repeats count as fewer samples; a figure that is not a mean has none; unscored ones have a remedy."""
+    repeated = accuracy_item(repeats=4, headlines={"a": figure(0.5, effective=3), "b": figure(0.5, n=None)})
     plain = score([repeated], "ifeval")
     assert plain == Accuracy(0.5, 10, 0.1, 3, repeats=4)
     assert score([repeated], "ifeval.b") == Accuracy(0.5, 12, 0.1, 0, repeats=4)
-    waiting = told(unscored=2, judge_pending=2, headlines={"a": figure(0.5, best=0.7)})
-    found = score([waiting], "ifeval")
-    assert found is not None
-    assert (found.unscored, found.best) == (2, 0.7)
-    assert "--judge-url" in found.remedy
+    waiting = accuracy_item(unscored=2, judge_pending=2, headlines={"a": figure(0.5, best=0.7)})
+    item = score([waiting], "ifeval")
+    assert item is not None
+    assert (item.unscored, item.best) == (2, 0.7)
+    assert "--judge-url" in item.remedy
 
 
 def test_a_task_that_was_not_scored_has_its_names() -> None:
-    """So that a rule on it is not answered with a score that there is none of."""
-    found = score([told(scorer=None, official=True, unscored=12, headlines={"a": figure(None)})], "ifeval")
-    assert found is not None
-    assert (found.value, found.unscored) == (None, 12)
-    assert "loadgen score" in found.remedy
+    """So that a rule on it does not fail with an unknown score."""
+    item = score(
+        [accuracy_item(scorer=None, official=True, unscored=12, headlines={"a": figure(None)})], "ifeval"
+    )
+    assert item is not None
+    assert (item.value, item.unscored) == (None, 12)
+    assert "loadgen score" in item.remedy

@@ -124,24 +124,26 @@ def test_a_change_is_a_share() -> None:
 
 @for_each("metric", [*METRICS, "accuracy.f1"])
 def test_what_everything_meets_is_only_shown(metric: str) -> None:
-    """With severity info, and no bound worth the name; shares of errors and scores have no such bound."""
+    """With severity info, and a bound that every run meets; error rates and scores have no such bound."""
     quantity = quantity_of(metric)
     if quantity.kind not in EVERYTHING:
         assert quantity.kind in {"error", "accuracy"}
         return
     op, bound = EVERYTHING[quantity.kind]
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "metric": metric,
         "stat": (*quantity.stats, "p90")[-1 if quantity.percentiles else 0],
     }
-    told |= {"conditions": [Condition.parse("ttft<1s")]} if metric == "good" else {}
-    told |= {"unit": "ms"} if quantity.kind == "latency" else {}
-    shown = Target.of(op=op, value=bound, severity="info", **told)
+    fields |= {"conditions": [Condition.parse("ttft<1s")]} if metric == "good" else {}
+    fields |= {"unit": "ms"} if quantity.kind == "latency" else {}
+    shown = Target.of(op=op, value=bound, severity="info", **fields)
     assert shown.is_only_shown
     assert described(shown).endswith(f"{spell(shown.stat)}!info")
     assert parse(unparse(shown)) == replace(shown, id=unparse(shown))
     for other in ({"value": 1.0}, {"severity": "warn"}):
-        assert not Target.of(**{"op": op, "value": bound, "severity": "info", **told, **other}).is_only_shown
+        assert not Target.of(
+            **{"op": op, "value": bound, "severity": "info", **fields, **other}
+        ).is_only_shown
 
 
 def test_severity_is_one_of_three() -> None:
@@ -150,8 +152,8 @@ def test_severity_is_one_of_three() -> None:
         Target.of(metric="qps", op=">", value=1, severity="blocker")
 
 
-def test_what_is_missing_fails_unless_it_is_said_otherwise() -> None:
-    """There are three ways to take it, and no fourth."""
+def test_a_missing_figure_fails_unless_the_target_says_otherwise() -> None:
+    """A target can choose one of three ways."""
     assert Target.of(metric="qps", op=">", value=1).on_missing == "fail"
     assert Target.of(metric="qps", op=">", value=1, on_missing="skip").on_missing == "skip"
     with pytest.raises(
@@ -162,15 +164,15 @@ def test_what_is_missing_fails_unless_it_is_said_otherwise() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "part", "said"),
+    ("fields", "part", "message"),
     [
         ({"metric": "tps", "stat": "delta"}, "stat", "add delta: true"),
         ({"metric": "good(ttft<1s)"}, "metric", "metric good, conditions [ttft<1s]"),
     ],
 )
-def test_what_the_short_form_has_and_a_file_says_otherwise(given: Any, part: str, said: str) -> None:
-    """The message says how."""
+def test_what_the_short_form_has_and_a_file_says_otherwise(fields: Any, part: str, message: str) -> None:
+    """The message says how to write it."""
     with pytest.raises(TargetError) as refused:
-        Target.of(op=">", value=0.5, **given)
-    assert said in str(refused.value)
+        Target.of(op=">", value=0.5, **fields)
+    assert message in str(refused.value)
     assert refused.value.part == part

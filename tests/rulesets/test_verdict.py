@@ -1,4 +1,4 @@
-"""Verdicts: reports held against rulesets."""
+"""Verdicts: rulesets evaluated on reports."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_a_target_that_is_missed_fails(make_report: MakeReport) -> None:
 def test_every_statistic_is_read_from_its_place(
     expression: str, observed: float, n: int, make_report: MakeReport
 ) -> None:
-    """Each statistic and kind of metric finds its own figure; what is in flight is no ended request."""
+    """Each statistic and kind of metric finds its own figure; a request in flight has not ended."""
     row = one_row(expression, make_report(in_flight=1))
     assert row.status == "PASS"
     assert row.observed == pytest.approx(observed)
@@ -170,7 +170,7 @@ def test_a_target_may_say_what_no_samples_mean(on_missing: str, status: str, mak
 
 
 def test_a_figure_that_is_not_a_number_fails(make_report: MakeReport) -> None:
-    """NaN and infinity are no figures."""
+    """NaN and infinity are not figures."""
     for broken in (math.nan, math.inf):
         assert one_row("qps>=0", make_report(rate=broken)).status == "FAIL"
 
@@ -232,7 +232,7 @@ def test_only_a_row_that_counts_fails_the_whole(
 
 
 def test_an_invalid_run_is_neither_passed_nor_failed(make_report: MakeReport) -> None:
-    """What the report says against itself outranks every row, and stands in the verdict."""
+    """What makes the report invalid outranks every row, and is in the verdict."""
     for expression in ("qps>1", "qps>99"):
         report = make_report(reasons=["the client was the limit"])
         verdict = evaluate(of_expressions([expression]), OfReport(report))
@@ -299,9 +299,9 @@ def test_validity_rules_that_are_met_are_rows_too(make_report: MakeReport) -> No
 def test_a_verdict_is_json(make_report: MakeReport) -> None:
     """The dictionary of a verdict is what JSON makes of it."""
     ruleset = Ruleset("r", "1", (parse("error<0.5%!warn"),), ValidityDemand(min_samples=1), ("SLO 7",))
-    told = evaluate(ruleset, OfReport(make_report())).to_dict()
-    assert json.loads(json.dumps(told, allow_nan=False)) == told
-    assert told == {
+    plain = evaluate(ruleset, OfReport(make_report())).to_dict()
+    assert json.loads(json.dumps(plain, allow_nan=False)) == plain
+    assert plain == {
         "status": "PASS",
         "ruleset": "r",
         "version": "1",
@@ -392,7 +392,7 @@ def test_a_better_server_never_fails_what_a_worse_one_passed(
         "completed": figures["completed"] + repaired,
     }
     ruleset = Ruleset("r", "1", (target,))
-    before, after = (evaluate(ruleset, OfReport(make_report(**one))) for one in (figures, better))
+    before, after = (evaluate(ruleset, OfReport(make_report(**values))) for values in (figures, better))
     assert GRAVITY[after.rows[0].status] <= GRAVITY[before.rows[0].status]
 
 

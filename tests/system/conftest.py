@@ -1,4 +1,4 @@
-"""A run that is watched from outside: what stands in its log, who works for it, how it ends."""
+"""A run that is watched from outside: the events of its log, its workers, its end."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ class WatchedRun:
         return events_of(self.log)
 
     def count(self, kind: EventType) -> int:
-        """How often an event stands in the log."""
+        """The number of events of a type in the log."""
         return sum(event.type is kind for event in self.events())
 
     def wait_for(self, kind: EventType, times: int = 1) -> None:
-        """Wait until an event stands so many times in the log."""
+        """Wait until the log has an event as many times as this."""
         self.wait_until(lambda: self.count(kind) >= times, kind.name)
 
     def wait_until(self, happened: Callable[[], bool], what: str) -> None:
@@ -95,7 +95,7 @@ class WatchedRun:
             self.process.send_signal(number)
 
     def end(self) -> tuple[int, str, str]:
-        """Await its end: exit code, standard output, standard error. Nobody who worked for it is left."""
+        """Wait for its end: exit code, standard output, standard error. No worker of it is left."""
         workers = self.workers()
         out, err = self.process.communicate(timeout=GIVE_UP_S)
         assert "Traceback" not in (err or "")

@@ -62,7 +62,7 @@ OPEN: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What came of a run.
+    """A finished run.
 
     Attributes:
         report: Its `report.json`.
@@ -113,8 +113,8 @@ def ran(mock: MockProcess, settings: PerfSettings) -> Ran:
     ((start_ns,),) = query(folder, "SELECT started_ns FROM phases WHERE phase = 'performance'").rows
     columns = "sample_uuid, scheduled_ns, sent_ns, first_token_ns, complete_ns"
     samples = query(folder, f"SELECT {columns} FROM samples ORDER BY scheduled_ns, issued_ns").rows  # noqa: S608 (the test's own)
-    known = {record.request_id: record for record in mock.truth(len(samples))}
-    of = Ran(report, start_ns, samples, [known[uuid] for uuid, *_ in samples])
+    by_id = {record.request_id: record for record in mock.truth(len(samples))}
+    of = Ran(report, start_ns, samples, [by_id[uuid] for uuid, *_ in samples])
     counted_right(of)
     timed_right(of)
     return of
@@ -156,21 +156,21 @@ def test_an_open_loop_is_its_schedule(mock: MockProcess, settings: Any, load: st
     follows_its_schedule(mock, settings(**OPEN[load], workers=2))
 
 
-def follows_its_schedule(mock: MockProcess, given: PerfSettings) -> Ran:
+def follows_its_schedule(mock: MockProcess, run_settings: PerfSettings) -> Ran:
     """Run an open loop for `SECONDS`; the schedule holds exactly, and so does the window."""
-    of = ran(mock, given)
-    assert of.report["counts"]["scheduled"] == len(pure(given))
-    assert set(of.offsets_ns) <= set(pure(given))
+    of = ran(mock, run_settings)
+    assert of.report["counts"]["scheduled"] == len(pure(run_settings))
+    assert set(of.offsets_ns) <= set(pure(run_settings))
     assert of.report["window"]["kind"] == "duration"
     assert of.report["window"]["duration_s"] == SECONDS
     assert of.report["window"]["start_ns"] == of.start_ns
     return of
 
 
-def pure(given: PerfSettings) -> list[int]:
+def pure(run_settings: PerfSettings) -> list[int]:
     """The schedule that settings stand for, computed alone."""
     end_ns = round(SECONDS * SECOND)
-    load = load_of(given.load)
+    load = load_of(run_settings.load)
     assert isinstance(load, Open)
     arrivals = load.arrivals
     assert isinstance(arrivals, ProcessArrivals)
@@ -179,8 +179,8 @@ def pure(given: PerfSettings) -> list[int]:
 
 def test_a_ramp_is_its_schedule_and_shows_over_time(mock: MockProcess, settings: Any) -> None:
     """What is offered in each moment of the report is what the schedule has in it, and it rises."""
-    given = settings(**OPEN["ramp"])
-    of = follows_its_schedule(mock, given)
+    run_settings = settings(**OPEN["ramp"])
+    of = follows_its_schedule(mock, run_settings)
     moments, offsets_s = of.report["over_time"], [offset / SECOND for offset in of.offsets_ns]
     for moment in moments:
         begin = moment["start_s"]
@@ -229,8 +229,8 @@ def test_offline_is_all_at_once(settings: Any) -> None:
 def most_at_once(truth: Sequence[Truth]) -> int:
     """How many requests were at the server at one time at most, from their arrival to their last chunk."""
     steps = [(record.received_ns, 1) for record in truth] + [(record.chunk_ns[-1], -1) for record in truth]
-    there = most = 0
+    there = highest = 0
     for _, step in sorted(steps):
         there += step
-        most = max(most, there)
-    return most
+        highest = max(highest, there)
+    return highest

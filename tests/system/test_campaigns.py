@@ -26,7 +26,7 @@ def campaign(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_a_round_of_kills_takes_load(campaign: Any) -> None:
-    """Below 2,000 answers a second it proves nothing, and neither does one whose answers are late."""
+    """Below 2,000 answers per second a round proves nothing, and neither does one with late answers."""
     kill = campaign("kill")
     good = {
         "killed": "parent",
@@ -47,7 +47,7 @@ def test_a_round_of_kills_takes_load(campaign: Any) -> None:
     assert kill.Round(**good).passed
     idle = kill.Round(**good | {"per_s": 1999})
     late = kill.Round(**good | {"missing": 1, "wait_ms": 150.0})
-    assert [(one.passed, one.in_doubt) for one in (idle, late)] == [(False, True)] * 2
+    assert [(round_.passed, round_.in_doubt) for round_ in (idle, late)] == [(False, True)] * 2
     for broken in (
         {"missing": 1},
         {"untrue": 1},
@@ -58,11 +58,11 @@ def test_a_round_of_kills_takes_load(campaign: Any) -> None:
         bad = kill.Round(**good | broken)
         assert not bad.passed
         assert not bad.in_doubt
-    assert "IN DOUBT" in kill._told([idle, late])
+    assert "IN DOUBT" in kill._table([idle, late])
 
 
 def test_a_log_that_is_not_as_a_kill_leaves_it_is_not_reported(campaign: Any, tmp_path: Path) -> None:
-    """Somebody has opened it before the report did."""
+    """Another process opened it before the report did."""
     assert campaign("kill")._report(tmp_path, "cut_off") is None
 
 
@@ -100,15 +100,15 @@ def test_chaos_takes_no_response_that_came_before_its_request(
         "b": PlayedTruth("b", "/", 1_000_100, scenario="short"),
     }
     endings = {"a": [ended], "b": ["completed"]}
-    told = list(campaign("chaos")._told_apart(endings, truth, {"a": sent_ns, "b": 5_000_000}))
-    assert bool(told) is wrong
+    faults = list(campaign("chaos")._completed_too_early(endings, truth, {"a": sent_ns, "b": 5_000_000}))
+    assert bool(faults) is wrong
 
 
 def test_chaos_takes_a_report_of_unasked_responses(campaign: Any) -> None:
     """Only where it has a finding that says so."""
     reported = campaign("chaos")._unasked_reported
-    said = {"findings": [{"code": "unasked_responses", "severity": "error"}]}
-    assert list(reported(said, {"a": ["unasked_response"]})) == []
+    with_finding = {"findings": [{"code": "unasked_responses", "severity": "error"}]}
+    assert list(reported(with_finding, {"a": ["unasked_response"]})) == []
     assert list(reported({"findings": []}, {"a": ["completed"]})) == []
     assert len(list(reported({"findings": []}, {"a": ["unasked_response"]}))) == 1
 
@@ -116,26 +116,26 @@ def test_chaos_takes_a_report_of_unasked_responses(campaign: Any) -> None:
 @pytest.mark.parametrize(
     ("code", "outcomes"), [(0, {"reported": 2}), (2, {"said to be damaged": 2}), (70, {}), (None, {})]
 )
-def test_a_damaged_log_is_reported_or_said_to_be_damaged(
+def test_a_damaged_log_is_reported_or_refused_as_damaged(
     campaign: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: int | None, outcomes: dict[str, int]
 ) -> None:
-    """Any other end is wrong, and is told with the damage."""
+    """Any other end is wrong, and is reported with the damage."""
     damaged = campaign("damaged_logs")
     log = tmp_path / "events.db"
     log.write_bytes(b"x" * 100)
 
-    def ends(_: Any, said: Path) -> int | None:
-        said.write_text("a traceback")
+    def ends(_: Any, stderr: Path) -> int | None:
+        stderr.write_text("a traceback")
         return code
 
     monkeypatch.setattr(damaged, "_exit_code", ends)
     monkeypatch.setattr(damaged, "_targets", lambda: SimpleNamespace(spoil=lambda *_: None))
-    found = damaged.damaged_logs(log, 1, 0)
-    assert (found.outcomes, len(found.wrong)) == (outcomes, 0 if outcomes else 2)
+    damages = damaged.damaged_logs(log, 1, 0)
+    assert (damages.outcomes, len(damages.wrong)) == (outcomes, 0 if outcomes else 2)
 
 
-def test_a_worker_that_is_not_found_is_told(campaign: Any, tmp_path: Path) -> None:
-    """What is not looked at is not flat."""
+def test_a_worker_that_is_not_found_is_reported(campaign: Any, tmp_path: Path) -> None:
+    """Memory that was not measured does not count as flat."""
     (tmp_path / "said").write_text("it failed")
     with subprocess.Popen([sys.executable, "-c", ""]) as process:
         process.wait()

@@ -46,7 +46,7 @@ def chaos_mock() -> Iterator[MockProcess]:
 
 
 def test_the_campaign() -> None:
-    """`make chaos`, shorter: two workers, and what they ended with beside the server's own truth."""
+    """`make chaos`, shorter: two workers, whose outcomes are compared with the server's truth."""
     run = subprocess.run(
         [sys.executable, ROOT / "benchmarks" / "chaos.py", "--requests", "600", "--damages", "3", "--json"],
         cwd=ROOT,
@@ -56,12 +56,12 @@ def test_the_campaign() -> None:
         check=False,
     )
     assert run.returncode == 0, run.stdout + run.stderr
-    found = json.loads(run.stdout)
-    assert found["wrong"] == []
-    assert found["requests"] == sum(found["seen"].values()) == 600
-    assert found["faults"] > 60
-    assert len(found["seen"]) > 5
-    assert sum(found["damages"].values()) == 6
+    summary = json.loads(run.stdout)
+    assert summary["wrong"] == []
+    assert summary["requests"] == sum(summary["seen"].values()) == 600
+    assert summary["faults"] > 60
+    assert len(summary["seen"]) > 5
+    assert sum(summary["damages"].values()) == 6
 
 
 @pytest.mark.skipif(

@@ -146,7 +146,7 @@ def test_a_full_standard_output(loadgen: Loadgen, mock: MockProcess, tmp_path: P
     assert orjson.loads((tmp_path / "run" / "report.json").read_bytes())["counts"]["completed"] == 4
 
 
-def test_a_report_that_cannot_be_kept(
+def test_a_report_that_cannot_be_written(
     start_loadgen: Any, mock: MockProcess, loadgen: Loadgen, tmp_path: Path
 ) -> None:
     """It is printed, and a note says that the file was not written; half a file is not left behind."""
@@ -165,7 +165,7 @@ def test_a_report_that_cannot_be_kept(
 
 
 IMPATIENT = "import recorder.store, loadgen.cli.start as it; recorder.store._LOCK_TIMEOUT_S = 0.3; it.main()"
-"""The program, which waits for less than a second, and not for a minute, for whoever has locked its log."""
+"""The program, which waits 0.3 s, and not a minute, for the process that has locked its log."""
 
 
 def test_a_log_that_stays_locked(mock: MockProcess, tmp_path: Path) -> None:

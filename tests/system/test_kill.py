@@ -55,18 +55,18 @@ def test_nothing_that_was_answered_is_lost(
         os.killpg(run.process.pid, signal.SIGKILL)
     run.end()
     run.await_end_of(workers)
-    # Whoever else opens the log folds into it what the kill has left beside it: the report comes first.
+    # Any other process that opens the log folds the write-ahead file into it: the report comes first.
     assert run.log.with_name("events.db-wal").exists()
     report = loadgen("report", "run", "--json")
     assert report.returncode == 4, report.stderr
-    told = orjson.loads(report.stdout)
-    assert told["run"]["ended"] == "cut_off"
-    assert told["validity"]["valid"] is False
-    assert told["counts"]["issued"] == sum(
-        told["counts"][part] for part in ("completed", "failed", "cancelled", "in_flight")
+    summary = orjson.loads(report.stdout)
+    assert summary["run"]["ended"] == "cut_off"
+    assert summary["validity"]["valid"] is False
+    assert summary["counts"]["issued"] == sum(
+        summary["counts"][part] for part in ("completed", "failed", "cancelled", "in_flight")
     )
     events = run.events()
-    until_ns = told["run"]["complete_until"]["at_ns"]
+    until_ns = summary["run"]["complete_until"]["at_ns"]
     assert started_ns < until_ns < killed_ns
     finished = {
         record.request_id

@@ -29,7 +29,7 @@ def test_an_endpoint_that_falls_behind_ends_the_run(tmp_path: Path) -> None:
         )
     assert report.run.ended == "overloaded"
     assert outcome(report) == 4
-    [finding] = [one for one in report.findings if one.code == "overloaded"]
+    [finding] = [finding for finding in report.findings if finding.code == "overloaded"]
     assert finding.severity == "error"
     assert report.counts.in_flight == 0
     assert report.counts.cancelled > 0

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from tests.system.conftest import WatchedRun
 
 FAR_TOO_MUCH = 200_000
-"""Requests a second: no worker issues a tenth of that."""
+"""Requests per second: no worker issues a tenth of that."""
 
 
 @pytest.fixture(scope="module")
 def mock() -> Iterator[MockProcess]:
-    """A server that takes half a second: beside that, what the client itself is late is small."""
+    """A server that takes half a second, so that client overhead is small in comparison."""
     with start_mock(fast=True, ttft="500ms", itl="1ms", tokens="2") as server:
         yield server
 
@@ -40,13 +40,13 @@ def test_more_than_the_client_can_issue(
     report = orjson.loads(out)
     assert code == 4
     assert report["counts"]["scheduled"] > 2 * report["counts"]["issued"] > 0
-    assert "rate_not_reached" in [one["code"] for one in report["findings"] if one["severity"] == "error"]
+    assert "rate_not_reached" in [item["code"] for item in report["findings"] if item["severity"] == "error"]
 
 
-def test_a_client_that_stands_still_does_not_hold_its_rate(
+def test_a_stalled_client_does_not_hold_its_rate(
     start_run: Callable[..., WatchedRun], mock: MockProcess
 ) -> None:
-    """A worker that is stopped for a while makes up for it: held on average, and found all the same."""
+    """A worker that is stopped for a while makes up for it: held on average, but reported."""
     rate = "steps:60..100x2,2400ms"
     run = start_run(mock.url, "--rate", rate, "--arrival", "constant", "--workers", 1, "-q")
     run.wait_for(EventType.LOADGEN_ISSUE_CALLED, 5)
@@ -59,5 +59,5 @@ def test_a_client_that_stands_still_does_not_hold_its_rate(
     assert code == 4
     assert report["counts"]["scheduled"] == 192
     assert report["counts"]["issued"] > 0.95 * 192
-    (finding,) = [one for one in report["findings"] if one["code"] == "rate_not_reached"]
+    (finding,) = [item for item in report["findings"] if item["code"] == "rate_not_reached"]
     assert "not held in" in finding["message"]

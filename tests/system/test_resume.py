@@ -1,4 +1,4 @@
-"""A run that is killed and interrupted is finished, and nobody is asked again what has an answer."""
+"""A run that is killed and interrupted is finished, and no request with an answer is issued again."""
 
 from __future__ import annotations
 
@@ -78,10 +78,10 @@ def test_a_run_is_finished_after_a_kill_and_an_interrupt(
         assert f"resuming: {REQUESTS - len(second)} requests remaining for" in err
         truth = mock.truth()
 
-    known = prompts(log)
+    prompt_of = prompts(log)
     asked = {record.request_id for record in truth}
-    later = [prompt for request, prompt in known.items() if request not in before]
-    assert asked >= known.keys() - before.keys()
+    later = [prompt for request, prompt in prompt_of.items() if request not in before]
+    assert asked >= prompt_of.keys() - before.keys()
     assert not set(later) & set(first.values())
     assert max(Counter(later).values()) == 1
     assert set(settled(log).values()) == set(first.values()) | set(later) == ALL

@@ -1,4 +1,4 @@
-"""A run of conversations that is killed is finished: what had not come to its end is asked again whole."""
+"""A killed run of conversations is finished: each unfinished conversation is issued again whole."""
 
 from __future__ import annotations
 
@@ -59,11 +59,13 @@ def test_conversations_are_finished_after_a_kill(
     assert counts["issued"] == counts["completed"] + counts["abandoned"] > counts["completed"]
 
     with open_log(run.log) as connection:
-        told = connection.execute(
+        samples = connection.execute(
             "SELECT status, prompt_id, turn, sitting, conversation_id FROM samples WHERE measured"
         ).fetchall()
-    whole = Counter((prompt, turn) for status, prompt, turn, _, _ in told if status == "completed")
+    whole = Counter((prompt, turn) for status, prompt, turn, _, _ in samples if status == "completed")
     assert whole == {(prompt, turn): PASSES for prompt in range(PROMPTS) for turn in range(TURNS)}
-    by_conversation = {name: {status for status, *_, other in told if other == name} for *_, name in told}
+    by_conversation = {
+        name: {status for status, *_, other in samples if other == name} for *_, name in samples
+    }
     assert all(len(statuses) == 1 for statuses in by_conversation.values())
-    assert {segment for status, _, _, segment, _ in told if status == "abandoned"} == {1}
+    assert {segment for status, _, _, segment, _ in samples if status == "abandoned"} == {1}

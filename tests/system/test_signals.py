@@ -116,7 +116,7 @@ def test_in_the_drain(start_run: Start, endless: MockProcess) -> None:
 
 
 def test_a_process_that_is_stopped_and_continued(start_run: Start, mock: MockProcess) -> None:
-    """The parent, and then a worker: nothing is lost, and nobody is taken for dead."""
+    """The parent, and then a worker: nothing is lost, and no process is taken for dead."""
     run = start_run(mock.url, *FOR_LONG)
     run.wait_for(EventType.COMPLETE, 4)
     for pid in (run.process.pid, run.workers()[0]):
@@ -138,7 +138,7 @@ def _has_stopped(pid: int) -> bool:
 
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
-def test_nobody_reads_what_it_says(start_run: Start, mock: MockProcess, stream: str) -> None:
+def test_no_process_reads_its_output(start_run: Start, mock: MockProcess, stream: str) -> None:
     """The run is done and recorded all the same; without a reader it ends silently, as by SIGPIPE."""
     run = start_run(mock.url, "-c", 4, "-n", 8)
     getattr(run.process, stream).close()

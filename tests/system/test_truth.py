@@ -42,9 +42,12 @@ def milliseconds(spans_ns: Sequence[float]) -> list[float]:
 def events(log: Path) -> list[Event]:
     """The events of a log, as they were written."""
     connection = sqlite3.connect(log)
-    found = connection.execute("SELECT code, at_ns, sample_uuid, data FROM events ORDER BY seq").fetchall()
+    events = connection.execute("SELECT code, at_ns, sample_uuid, data FROM events ORDER BY seq").fetchall()
     connection.close()
-    return [Event(EventType(c), at, uuid, orjson.loads(data) if data else {}) for c, at, uuid, data in found]
+    return [
+        Event(EventType(c), at_ns, uuid, orjson.loads(data) if data else {})
+        for c, at_ns, uuid, data in events
+    ]
 
 
 def stamps(log: Path) -> dict[str, list[int]]:

@@ -67,10 +67,10 @@ def test_everything_is_in_it(wheel: Path) -> None:
     """Each file of the packages: the SQL, the rulesets, the benchmarks' own data as well."""
     files = (path for package in PACKAGES for path in (ROOT / package).rglob("*") if path.is_file())
     built = {"__pycache__", "_wire.abi3.so"}
-    known = {str(path.relative_to(ROOT)) for path in files if built.isdisjoint(path.parts)}
+    sources = {str(path.relative_to(ROOT)) for path in files if built.isdisjoint(path.parts)}
     with zipfile.ZipFile(wheel) as archive:
         packed = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert known <= packed
+    assert sources <= packed
     assert {name.split("/")[0] for name in packed} == set(PACKAGES)
 
 

@@ -1,4 +1,4 @@
-"""`loadgen perf --workers`: whoever dies or is interrupted, the log is lawful, and the report says it."""
+"""`loadgen perf --workers`: whichever process dies or is interrupted, the log is valid and reported."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ def test_the_log_says_who_measured(loadgen: Loadgen, tmp_path: Path, slow_mock: 
     assert run.returncode == 0, run.stderr
     with closing(sqlite3.connect(tmp_path / "run" / "events.db")) as connection:
         settings, environment = connection.execute("SELECT settings, environment FROM session").fetchone()
-    told = orjson.loads(settings)
-    assert {key: told[key] for key in ("workers", "transport", "connect_ahead")} == {
+    values = orjson.loads(settings)
+    assert {key: values[key] for key in ("workers", "transport", "connect_ahead")} == {
         "workers": 2,
         "transport": "native",
         "connect_ahead": 4,
@@ -115,15 +115,15 @@ def test_the_other_transport(loadgen: Loadgen, tmp_path: Path, slow_mock: MockPr
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (["--workers", 0], "--workers 0: must be from 1"),
         (["--connect-ahead", -1], "--connect-ahead -1: must be from 0"),
         (["--connect-ahead", 5, "--transport", "aiohttp"], "the transport aiohttp cannot"),
     ],
 )
-def test_what_workers_cannot_do(loadgen: Loadgen, options: list[object], said: str) -> None:
-    """It is said before anything is started."""
+def test_options_that_workers_do_not_support(loadgen: Loadgen, options: list[object], message: str) -> None:
+    """They are refused before anything starts."""
     run = loadgen("perf", "--url", "http://127.0.0.1:9", "--model", "mock", *options)
     assert run.returncode == 2
-    assert said in run.stderr
+    assert message in run.stderr
