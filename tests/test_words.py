@@ -76,7 +76,6 @@ NOT_YET_PLAIN = (
     "tests/reporter/*.py",
     "tests/reporter/[!m]*/*.py",
     "tests/reporter/measured/*.py",
-    "tests/sessions/**/*.py",
 )
 """Patterns of files whose names and prose are not plain yet."""
 

@@ -65,10 +65,10 @@ def plan(load: Load, requests: int | None = 100) -> Plan:
 
 
 def findings(load: Load, *, quiet: bool = False) -> list[Event]:
-    """What the log is told of a plan."""
-    told: list[Event] = []
-    warn_beyond(plan(load), told.append, 7, Terminal(quiet=quiet))
-    return told
+    """The findings that the log gets for a plan."""
+    events: list[Event] = []
+    warn_beyond(plan(load), events.append, 7, Terminal(quiet=quiet))
+    return events
 
 
 @pytest.fixture(autouse=True)
@@ -83,31 +83,31 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     rate=st.floats(0.001, 1e5),
     changes=st.booleans(),
 )
-def test_a_rate_is_held_against_the_rate(kind: str, rate: float, *, changes: bool) -> None:
-    """Up to what was found nothing is said; of a rate that changes, the highest counts."""
+def test_a_rate_is_compared_with_the_calibrated_rate(kind: str, rate: float, *, changes: bool) -> None:
+    """Up to the capacity there is no warning; of a rate that changes, the highest value counts."""
     load = open_loop(kind, Held(LinearRamp(0.0, rate, 60.0)) if changes else rate)
-    said = exceeds(calibration(requests_s=1000), plan(load))
-    assert (said is None) == (rate <= 1000)
-    assert said is None or "1,000" in said
+    warning = exceeds(calibration(requests_s=1000), plan(load))
+    assert (warning is None) == (rate <= 1000)
+    assert warning is None or "1,000" in warning
 
 
 @given(in_flight=st.integers(1, 10**6), offline=st.booleans())
-def test_requests_in_flight_are_held_against_streams(in_flight: int, *, offline: bool) -> None:
-    """In a closed loop those that are asked for, offline all of them."""
+def test_requests_in_flight_are_compared_with_streams(in_flight: int, *, offline: bool) -> None:
+    """In a closed loop its concurrency, offline all requests."""
     load = Offline() if offline else Closed(in_flight)
-    said = exceeds(calibration(streams=500), plan(load, requests=in_flight if offline else None or 10**6))
-    assert (said is None) == (in_flight <= 500)
+    warning = exceeds(calibration(streams=500), plan(load, requests=in_flight if offline else None or 10**6))
+    assert (warning is None) == (in_flight <= 500)
 
 
 @given(kept=CALIBRATIONS)
-def test_a_calibration_survives_json(kept: Calibration) -> None:
-    """What is read is what was written."""
-    assert Calibration.of_dict(orjson.loads(orjson.dumps(kept.to_dict()))) == kept
-    assert kept.to_dict()["streams"]["most"] == kept.streams.greatest
+def test_a_calibration_survives_json(result: Calibration) -> None:
+    """It is read as it was written."""
+    assert Calibration.of_dict(orjson.loads(orjson.dumps(result.to_dict()))) == result
+    assert result.to_dict()["streams"]["most"] == result.streams.greatest
 
 
 def test_what_is_saved_is_found_again(cache: Path) -> None:
-    """In the user's cache, the last one only, with no other file beside it."""
+    """In the user's cache, only the latest one, and no other file."""
     save(calibration(streams=1))
     save(calibration(streams=2))
     assert saved() == calibration(streams=2)
@@ -134,13 +134,13 @@ def test_what_cannot_be_read_says_nothing(text: str) -> None:
     assert saved() is None
 
 
-def test_without_one_nothing_is_said() -> None:
-    """Nobody has to calibrate."""
+def test_without_a_calibration_there_is_no_warning() -> None:
+    """Calibration is optional."""
     assert saved() is None
     assert findings(open_loop("poisson", 5000)) == []
 
 
-def test_a_plan_beyond_it_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_plan_beyond_the_calibration_has_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
     """A warning for the log, in sentences and with a remedy, and a line for the user."""
     save(calibration(requests_s=1000))
     assert findings(open_loop("poisson", 1000)) == []
@@ -155,8 +155,8 @@ def test_a_plan_beyond_it_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err.startswith("warning: the plan asks for 5,000 requests/s; ")
 
 
-def test_who_wants_it_quiet_is_told_in_the_log(capsys: pytest.CaptureFixture[str]) -> None:
-    """Standard error stays empty, the log does not."""
+def test_quiet_leaves_the_warning_in_the_log(capsys: pytest.CaptureFixture[str]) -> None:
+    """Standard error stays empty; the log has the finding."""
     save(calibration(streams=10))
     (event,) = findings(Closed(11), quiet=True)
     assert event.type is EventType.FINDING

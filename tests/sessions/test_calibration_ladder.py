@@ -45,21 +45,21 @@ def step(
     faults: tuple[str, ...] = (),
     metric: str = "ttft",
 ) -> Step:
-    """A step whose one metric is off by so much at p99."""
+    """A step whose one metric is off by `error_ms` at p99."""
     off = ReportedAndTrue(reported=MedianAndP99(50.0, 60.0 + error_ms), true=MedianAndP99(50.0, 60.0))
     fine = ReportedAndTrue(reported=MedianAndP99(10.0, 11.0), true=MedianAndP99(10.0, 11.0))
     times = {"ttft": fine, "tpot": fine, "itl": fine, metric: off}
-    beside = ComparedTimes(100, load, 64.0 * load, **times, ttft_each=None, tpot_each=None)
-    return Step(load, beside, MedianAndP99(0.1, late_ms), faults)
+    compared = ComparedTimes(100, load, 64.0 * load, **times, ttft_each=None, tpot_each=None)
+    return Step(load, compared, MedianAndP99(0.1, late_ms), faults)
 
 
 @given(ladder=LADDERS, most=st.integers(0, 200_000))
-def test_the_search_finds_what_holds(ladder: Ladder, most: int) -> None:
-    """Of a machine that can do exactly so much it finds the most that holds, as precisely as asked."""
-    held, failed = search(ladder, lambda load: load <= most)
+def test_the_search_finds_what_holds(ladder: Ladder, greatest: int) -> None:
+    """It finds the greatest load that a simulated machine can hold, within the precision asked for."""
+    held, failed = search(ladder, lambda load: load <= greatest)
     best = max(held, default=0)
-    assert best <= most
-    if most >= ladder.greatest:
+    assert best <= greatest
+    if greatest >= ladder.greatest:
         assert best == ladder.greatest
     else:
         assert min(failed) - best <= max(1, ladder.precision * best)
@@ -101,20 +101,24 @@ def test_a_load_gets_a_second_chance() -> None:
 
 
 @given(ladder=LADDERS, most=st.integers(0, 200_000))
-def test_what_the_steps_amount_to(ladder: Ladder, most: int) -> None:
+def test_the_capacity_follows_from_the_steps(ladder: Ladder, greatest: int) -> None:
     """The capacity is the greatest load that held, and the limit that of the least that did not."""
     steps = list(
-        climb(REQUESTS, ladder, WITHIN_MS, 1, lambda load: step(load, error_ms=2.0 if load > most else 0.0))
+        climb(
+            REQUESTS, ladder, WITHIN_MS, 1, lambda load: step(load, error_ms=2.0 if load > greatest else 0.0)
+        )
     )
-    found = capacity(steps)
-    assert found.greatest == max((one.step.load for one in steps if one.limit is None), default=0)
-    assert found.chunks_s == 64.0 * found.greatest
-    assert found.over == min((one.step.load for one in steps if one.limit), default=None)
-    assert found.at_least == (most >= ladder.greatest)
+    result = capacity(steps)
+    assert result.greatest == max(
+        (climbed.step.load for climbed in steps if climbed.limit is None), default=0
+    )
+    assert result.chunks_s == 64.0 * result.greatest
+    assert result.over == min((climbed.step.load for climbed in steps if climbed.limit), default=None)
+    assert result.at_least == (greatest >= ladder.greatest)
 
 
 def test_what_held_above_what_did_not_counts_for_nothing() -> None:
-    """Luck with a greater load is no capacity."""
+    """Luck with a greater load is not capacity."""
     bad = step(2, error_ms=9.0)
     steps = [
         ClimbStep(step(1), None),
@@ -136,27 +140,27 @@ def test_a_load_holds_when_every_time_is_true(
     error_ms: float, late_ms: float, within_ms: float, metric: str
 ) -> None:
     """And when the mock endpoint put it on; the client is blamed only where the mock endpoint was on time."""
-    found = limit(step(1, error_ms, late_ms=late_ms, metric=metric), STREAMS, within_ms)
+    reason = limit(step(1, error_ms, late_ms=late_ms, metric=metric), STREAMS, within_ms)
     put_on, true = late_ms <= STREAMS.gap_ms, abs((60.0 + error_ms) - 60.0) <= within_ms
-    assert (found is None) == (put_on and true)
-    if found is not None:
+    assert (reason is None) == (put_on and true)
+    if reason is not None:
         on_time = put_on and late_ms <= within_ms
-        assert found.by == (LimitedBy.CLIENT if on_time else LimitedBy.MOCK)
-        assert f"{metric.upper()} p99" in found.why or not put_on
+        assert reason.by == (LimitedBy.CLIENT if on_time else LimitedBy.MOCK)
+        assert f"{metric.upper()} p99" in reason.why or not put_on
 
 
 @pytest.mark.parametrize("late_ms", [0.0, 5.0])
 def test_a_run_that_the_client_limited_does_not_hold(late_ms: float) -> None:
     """Whatever its times are: its report says why, in the first place."""
-    found = limit(step(1, late_ms=late_ms, faults=("The client limited the run: so it was.",)), STREAMS, 1.0)
-    assert found is not None
-    assert found.by is LimitedBy.CLIENT
-    assert found.why == "The client limited the run: so it was"
+    reason = limit(step(1, late_ms=late_ms, faults=("The client limited the run: so it was.",)), STREAMS, 1.0)
+    assert reason is not None
+    assert reason.by is LimitedBy.CLIENT
+    assert reason.why == "The client limited the run: so it was"
 
 
-def test_nothing_to_compare_is_no_success() -> None:
-    """A run without a single answer says nothing for the client."""
+def test_a_step_without_answers_does_not_hold() -> None:
+    """A run without a single answer proves nothing about the client."""
     nothing = ComparedTimes(0, 0.0, 0.0, None, None, None, None, None)
-    found = limit(Step(1, nothing, None, ()), STREAMS, 1.0)
-    assert found is not None
-    assert found.by is LimitedBy.CLIENT
+    reason = limit(Step(1, nothing, None, ()), STREAMS, 1.0)
+    assert reason is not None
+    assert reason.by is LimitedBy.CLIENT

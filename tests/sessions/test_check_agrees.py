@@ -101,6 +101,6 @@ def test_check_and_a_run_agree_on_every_scenario() -> None:
     }
     with start_mock(scenario="plain") as mock:
         outcomes = asyncio.run(both(decided, bases(mock)))
-    for name, (said, outcome) in outcomes.items():
+    for name, (answer, outcome) in outcomes.items():
         assert outcome in decided[name].sees, name
-        assert (said == "ok") == (outcome == COMPLETED), (name, said, outcome)
+        assert (answer == "ok") == (outcome == COMPLETED), (name, answer, outcome)

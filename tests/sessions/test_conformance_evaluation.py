@@ -45,7 +45,7 @@ RIGHT = LoggedRequest(
 
 
 def truths(count: int = 6) -> dict[str | None, Any]:
-    """What the server knows of so many requests."""
+    """What the server knows of `count` requests."""
     return {
         f"{number}": PlayedTruth(
             f"{number}", "/", START_NS, 0, SENT_NS, done_ns=START_NS + 95 * MS, tokens=16, scenario="plain"
@@ -55,7 +55,7 @@ def truths(count: int = 6) -> dict[str | None, Any]:
 
 
 def asked(*changes: dict[str, Any], count: int = 6) -> list[LoggedRequest]:
-    """So many requests as the client has them: the first ones with these changes."""
+    """`count` requests as the client recorded them: the first ones with these changes."""
     made = [*changes, *({} for _ in range(count - len(changes)))]
     return [replace(RIGHT, sample_uuid=f"{number}", **change) for number, change in enumerate(made)]
 
@@ -85,7 +85,7 @@ def test_what_is_right_passes() -> None:
 def test_one_request_that_is_wrong_is_enough(change: dict[str, Any], miss: str) -> None:
     """And it is not asked again."""
     judged = evaluate(PLAIN, asked(change), truths())
-    assert any(found.what.startswith(miss) for found in judged.misses), judged.misses
+    assert any(mismatch.what.startswith(miss) for mismatch in judged.misses), judged.misses
     assert not judged.late
 
 
@@ -101,14 +101,14 @@ def test_a_request_too_few() -> None:
     [("ttft_ms", 20, 2.1, 1.9), ("last_token_ms", 95, -2.1, -1.9), ("tpot_ms", 5, 0.28, 0.26)],
 )
 def test_times_have_a_tolerance(field: str, right: float, off: float, within: float) -> None:
-    """It is about the median; who misses it may try again, and then the closest request counts."""
+    """It applies to the median; after a miss a client may try again, and then the closest request counts."""
     late = evaluate(PLAIN, asked(*[{field: right + off}] * 6), truths())
     assert (late.passed, late.late) == (False, True)
     assert evaluate(PLAIN, asked(*[{field: right + within}] * 6), truths()).passed
     assert evaluate(PLAIN, asked(*[{field: right + 50 * off}] * 2), truths()).passed
-    most = asked(*[{field: right + off}] * 5)
-    assert evaluate(PLAIN, most, truths()).late
-    assert evaluate(PLAIN, most, truths(), closest).passed
+    many = asked(*[{field: right + off}] * 5)
+    assert evaluate(PLAIN, many, truths()).late
+    assert evaluate(PLAIN, many, truths(), closest).passed
     assert evaluate(PLAIN, asked(*[{field: right + off}] * 6), truths(), closest).late
 
 

@@ -22,8 +22,8 @@ def test_sizes(text: str, expected: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "MB", "-1MB", "10 TB", "1e6", "ten"])
-def test_what_is_no_size(text: str) -> None:
-    """It is refused, with an example."""
+def test_an_invalid_size_is_refused(text: str) -> None:
+    """The message has an example."""
     with pytest.raises(OptionValueError, match="is not a size; write 10MB, 64MiB or 1000000"):
         size(text)
 
@@ -38,8 +38,8 @@ def test_shares(text: str, expected: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "10", "101%", "-1%", "%", "1e-3", "some"])
-def test_what_is_no_share(text: str) -> None:
-    """10 could be meant as 10 %: it is refused rather than guessed at."""
+def test_an_invalid_share_is_refused(text: str) -> None:
+    """10 could mean 10 %: it is refused rather than guessed at."""
     with pytest.raises(OptionValueError, match=r"is not a share; write 10% or 0\.1"):
         share(text)
 

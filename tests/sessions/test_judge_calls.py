@@ -45,13 +45,13 @@ SAID = {"answer 0": "A", "answer 1": "B", "answer 2": "C", "answer 3": "who know
 
 @pytest.fixture(scope="module")
 def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MockProcess]:
-    """A judge of its own mind, which wants a key."""
+    """A judge with its own replies, which requires a key."""
     script = tmp_path_factory.mktemp("judge") / "replies.jsonl"
     lines: list[dict[str, Any]] = [
-        {"match": f"Predicted answer: {answer}\n", "reply": said}
-        if said
+        {"match": f"Predicted answer: {answer}\n", "reply": reply}
+        if reply
         else {"match": f"Predicted answer: {answer}\n", "status": 400, "error": f"not with {KEY}"}
-        for answer, said in SAID.items()
+        for answer, reply in SAID.items()
     ]
     script.write_bytes(b"\n".join(map(orjson.dumps, lines)))
     with start_mock(ttft="1ms", itl="0", replies=script, api_key=KEY) as mock:
@@ -86,15 +86,15 @@ def _events(task: str) -> Iterator[Event]:
         texts = {"messages": [{"role": "user", "content": f"question {number}?"}]}
         yield Event(EventType.LOADGEN_ISSUE_CALLED, at_ns, uuid, {**asked, "texts": texts})
         yield Event(EventType.REQUEST_SENT, at_ns + 1, uuid, {"reused": True})
-        told = {"status": 200, "finish_reason": "stop", "texts": {"output": answer}}
-        yield Event(EventType.COMPLETE, at_ns + 2, uuid, told)
+        data = {"status": 200, "finish_reason": "stop", "texts": {"output": answer}}
+        yield Event(EventType.COMPLETE, at_ns + 2, uuid, data)
     yield Event(EventType.STOP_PERFORMANCE_TRACKING, 5000, data={"scheduled": len(SAID)})
     yield Event(EventType.PHASE_ENDED, 5001, data={"phase": "performance"})
     yield Event(EventType.TEST_ENDED, 5002, data={"reason": "completed"})
 
 
 def options(url: str, model: str = "judge-1", key: str | None = KEY, **more: Any) -> ScoringOptions:
-    """What is said of the judge."""
+    """Options with a judge."""
     return ScoringOptions(judge=JudgeEndpoint(url, model, 2, 5.0, key), processes=1, **more)
 
 
@@ -121,7 +121,7 @@ def ask(run: Path, url: str, model: str = "judge-1", **more: Any) -> Judging | N
 
 
 def test_a_score_is_what_the_judge_said(run: Path, judge: MockProcess) -> None:
-    """It is pending until one is asked, and where one fails; reading again what was said asks nobody."""
+    """It is pending until a judge is asked, and where it fails; `--reparse` asks no judge."""
     score_run(run, ScoringOptions(processes=1))
     assert scores(run, 1) == [(None, "judge_pending", "no judge has been asked")] * 5
     score_run(run, options(judge.url))
@@ -133,9 +133,9 @@ def test_a_score_is_what_the_judge_said(run: Path, judge: MockProcess) -> None:
         (0.0, "unparsed", unread),
         (None, "judge_pending", "the judge failed: http_400"),
     ]
-    (told,) = MetricsReporter(run).create_report().accuracy
-    assert told.judge_model == "judge-1"
-    assert f"judged by judge-1 ({told.judge})" in told.notes
+    (score,) = MetricsReporter(run).create_report().accuracy
+    assert score.judge_model == "judge-1"
+    assert f"judged by judge-1 ({score.judge})" in score.notes
     before = asked(run)
     score_run(run, options(judge.url, reparse=True))
     assert scores(run, 3) == scores(run, 2)
@@ -143,9 +143,7 @@ def test_a_score_is_what_the_judge_said(run: Path, judge: MockProcess) -> None:
     assert [value for value, *_ in scores(run, 1)] == [None] * 5
 
 
-def test_a_pass_that_found_no_judge_is_not_gone_on_with_once_one_has_answered(
-    run: Path, judge: MockProcess
-) -> None:
+def test_a_pass_without_a_judge_is_not_resumed_after_one_with_answers(run: Path, judge: MockProcess) -> None:
     """What was pending in the half of it that is there would stay so."""
     score_run(run, options(judge.url, key="sk-wrong-key-987654"))
     with closing(sqlite3.connect(run / "events.db")) as connection, connection:
@@ -185,9 +183,9 @@ def test_the_judge_is_sampled_as_its_options_say(run: Path, judge: MockProcess) 
     score_run(run, asking)
     assert len(asked(run)) == 11, "only the call that failed is made again"
     with open_log(run, ["passes"]) as connection:
-        kept = connection.execute("SELECT options ->> '$.judge' FROM passes ORDER BY pass").fetchall()
+        rows = connection.execute("SELECT options ->> '$.judge' FROM passes ORDER BY pass").fetchall()
     asked_as = {"url": judge.url, "model": "judge-1"}
-    assert [orjson.loads(told) for (told,) in kept[:2]] == [
+    assert [orjson.loads(stored) for (stored,) in rows[:2]] == [
         asked_as,
         {**asked_as, "temperature": 0.7, "max_tokens": 64},
     ]
@@ -203,24 +201,24 @@ def test_the_limit_of_a_reasoning_judge_is_replaced_where_its_prompts_set_it() -
     assert changed.temperature == 1.0
 
 
-def test_what_a_judge_says_is_kept_with_the_score(tmp_path: Path) -> None:
-    """Its own words where they cannot be read; what it extracted and why where they can."""
+def test_a_judges_reply_is_stored_with_the_score(tmp_path: Path) -> None:
+    """The whole reply where it cannot be parsed; what it extracted and why where it can."""
     run = recorded(tmp_path / "run", "gaia", "judge_fallback")
-    said = {"extracted_final_answer": "0", "reasoning": "as asked", "correct": "yes"}
+    reply = {"extracted_final_answer": "0", "reasoning": "as asked", "correct": "yes"}
     script = tmp_path / "replies.jsonl"
-    lines = [{"match": "answer 0", "reply": orjson.dumps(said).decode()}, {"reply": "perhaps"}]
+    lines = [{"match": "answer 0", "reply": orjson.dumps(reply).decode()}, {"reply": "perhaps"}]
     script.write_bytes(b"\n".join(map(orjson.dumps, lines)))
     with start_mock(ttft="1ms", itl="0", replies=script) as judge:
         score_run(run, options(judge.url))
     with open_log(run, ["scores"]) as connection:
         query = "SELECT status, map_entries(details) FROM scores ORDER BY prompt_id LIMIT 2"
         first, second = connection.execute(query).fetchall()
-    assert (first[0], {one["key"]: one["value"] for one in first[1]}) == ("scored", said)
+    assert (first[0], {item["key"]: item["value"] for item in first[1]}) == ("scored", reply)
     assert (second[0], second[1]) == ("infra_error", [{"key": "judge_reply", "value": "perhaps"}])
 
 
-def test_what_no_grader_can_read_is_asked_again(run: Path, tmp_path: Path) -> None:
-    """A judge of FRAMES that decides nothing is asked once more whenever somebody gives it, until it does."""
+def test_an_unreadable_verdict_is_asked_again(run: Path, tmp_path: Path) -> None:
+    """A judge of FRAMES that does not decide is asked again in each pass that has it, until it does."""
     chosen = [Chosen(TASK, workload("frames").scorers[0], official=True)]
     script = tmp_path / "replies.jsonl"
     script.write_bytes(b'{"match": "answer 0", "reply": "Decision: TRUE"}\n{"reply": "Decision: perhaps"}')
@@ -231,7 +229,7 @@ def test_what_no_grader_can_read_is_asked_again(run: Path, tmp_path: Path) -> No
     assert again == Judging(unsure.url, "judge-1", 4, 4)
 
 
-def test_calls_are_no_part_of_what_was_measured(run: Path, judge: MockProcess) -> None:
+def test_calls_are_not_part_of_the_measurement(run: Path, judge: MockProcess) -> None:
     """They are requests of a segment of their own: the run has as many requests and segments as it had."""
     ask(run, judge.url)
     with open_log(run, ["events"]) as connection:
@@ -242,8 +240,8 @@ def test_calls_are_no_part_of_what_was_measured(run: Path, judge: MockProcess) -
         ).fetchall()
     assert (measured, segments, phases) == (5, 1, [("judge",), ("performance",)])
     kinds = {name: EventType[name] for name in EventType.__members__}
-    told = [Event(kinds[row["type"]], row["at_ns"], row["sample_uuid"] or None) for row in rows(run)]
-    assert violations(told) == []
+    events = [Event(kinds[row["type"]], row["at_ns"], row["sample_uuid"] or None) for row in rows(run)]
+    assert violations(events) == []
 
 
 def test_a_call_says_what_it_is_about_and_keeps_the_prompt(run: Path, judge: MockProcess) -> None:
@@ -268,12 +266,12 @@ def test_the_key_of_the_judge_is_nowhere_in_the_run(run: Path, judge: MockProces
 
 
 def test_a_judge_that_is_not_there_is_asked_once(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nobody listens: one call says so, the others are not made, and the user hears of it."""
+    """No process listens: one call shows it, the others are not made, and the user sees a message."""
     ask(run, "http://127.0.0.1:9")
     assert asked(run) == [("judge-1", "failed", "refused")]
-    said = capsys.readouterr().err
-    assert "5 of 5 inquiries to the judge judge-1 are not answered (refused 1)" in said
-    assert "the judge was given up (http://127.0.0.1:9/v1: refused)" in said
+    reply = capsys.readouterr().err
+    assert "5 of 5 inquiries to the judge judge-1 are not answered (refused 1)" in reply
+    assert "the judge was given up (http://127.0.0.1:9/v1: refused)" in reply
 
 
 def test_a_judge_that_turns_the_key_down_is_asked_once(run: Path, judge: MockProcess) -> None:
@@ -283,18 +281,18 @@ def test_a_judge_that_turns_the_key_down_is_asked_once(run: Path, judge: MockPro
 
 
 @pytest.mark.parametrize(
-    ("url", "key", "said"),
+    ("url", "key", "reply"),
     [
         ("http://me:pw@judge", None, "--judge-url: leave user, password and query out"),
         ("ftp://judge", None, "--judge-url ftp://judge: the scheme is 'ftp'"),
         ("http://judge", "smörgåsbord", "--judge-api-key: the value has a character"),
     ],
 )
-def test_a_judge_that_cannot_be_asked_is_a_mistake_of_the_users(
-    run: Path, url: str, key: str | None, said: str
+def test_unusable_judge_options_are_the_users_mistake(
+    run: Path, url: str, key: str | None, reply: str
 ) -> None:
     """The message names the judge's own options, and no secret."""
-    with pytest.raises(UsageError, match=said) as error:
+    with pytest.raises(UsageError, match=reply) as error:
         ask(run, url, key=key)
     assert "pw" not in str(error.value)
 
@@ -307,7 +305,7 @@ def test_who_asks_to_stop_keeps_what_was_answered(judge: MockProcess) -> None:
     assert [event.type for event in events].count(EventType.LOADGEN_ISSUE_CALLED) == 1
 
 
-def test_calls_in_flight_are_given_up_by_who_asks_twice(tmp_path: Path) -> None:
+def test_a_second_interrupt_abandons_calls_in_flight(tmp_path: Path) -> None:
     """A judge that does not answer is not waited for."""
     script = tmp_path / "replies.jsonl"
     script.write_bytes(b'{"match": "first", "reply": "A"}\n{"reply": "A", "ttft": "60s"}')
@@ -317,7 +315,7 @@ def test_calls_in_flight_are_given_up_by_who_asks_twice(tmp_path: Path) -> None:
 
         def emit_until_sent(event: Event) -> None:
             events.append(event)
-            if [one.type for one in events].count(EventType.REQUEST_SENT) == 3:
+            if [emitted.type for emitted in events].count(EventType.REQUEST_SENT) == 3:
                 stop.ask()
                 stop.ask()
 
@@ -330,14 +328,14 @@ def test_no_more_calls_are_in_flight_than_the_judge_allows(judge: MockProcess) -
     """Five calls of two at a time: between issue and end there are never more than two."""
     events: list[Event] = []
     tally = asyncio.run(_asked(judge, events, Stop(), lambda _: None))
-    in_flight, most = 0, 0
+    in_flight, highest = 0, 0
     for event in events:
         in_flight += (event.type is EventType.LOADGEN_ISSUE_CALLED) - (event.type is EventType.COMPLETE)
-        most = max(most, in_flight)
-    assert (tally.answered, most) == (5, 2)
+        highest = max(highest, in_flight)
+    assert (tally.answered, highest) == (5, 2)
 
 
-def test_a_judge_that_fails_again_and_again_is_given_up(tmp_path: Path) -> None:
+def test_a_judge_that_keeps_failing_is_given_up(tmp_path: Path) -> None:
     """Twenty failures in a row are enough; the calls after them are not made."""
     script = tmp_path / "replies.jsonl"
     script.write_bytes(b'{"match": "first", "reply": "A"}\n{"status": 422, "error": "no"}')

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def given(**options: Any) -> PerfSettings:
+def settings_of(**options: Any) -> PerfSettings:
     """Settings with those options."""
     return perf_settings(url="h", model="m", **options)
 
 
 def dataset(rows: int = 7, *, talks: bool = False, synthetic: bool = False) -> Dataset:
-    """So many samples, or conversations."""
+    """A dataset with this number of samples, or conversations."""
     more = (FollowUp(({"role": "user", "content": "more"},)),) if talks else ()
     samples = tuple(Sample(k, "question", follow_ups=more) for k in range(rows))
     return Dataset("chats", samples, "0" * 64, synthetic=synthetic)
@@ -58,13 +58,13 @@ def dataset(rows: int = 7, *, talks: bool = False, synthetic: bool = False) -> D
 )
 def test_options_make_a_load(options: dict[str, Any], load: Load) -> None:
     """Each kind of load has its option."""
-    assert load_of(given(**options).load) == load
+    assert load_of(settings_of(**options).load) == load
 
 
 def test_stages_make_a_load(tmp_path: Path) -> None:
     """They are read from their file."""
     (tmp_path / "s.yaml").write_text("[{duration: 5, rate: 2}, {duration: 1m, rate: 'sine:5,5,1s', name: b}]")
-    load = load_of(given(stages=str(tmp_path / "s.yaml"), arrival="constant").load)
+    load = load_of(settings_of(stages=str(tmp_path / "s.yaml"), arrival="constant").load)
     expected = Stages((Stage(0, 5, profile("2")), Stage(5, 60, profile("sine:5,5,1s"), "b")))
     assert load == open_loop("constant", expected)
     assert load_record(load)["stages"][1] == {
@@ -75,9 +75,9 @@ def test_stages_make_a_load(tmp_path: Path) -> None:
     }
 
 
-def what_is_made_of(options: dict[str, Any]) -> Any:
+def loads_of(options: dict[str, Any]) -> Any:
     """The load, and its warm-up."""
-    settings = given(**options)
+    settings = settings_of(**options)
     return load_of(settings.load), warmup_of(settings.load)
 
 
@@ -121,7 +121,7 @@ def what_is_made_of(options: dict[str, Any]) -> Any:
 def test_what_contradicts_itself(options: dict[str, Any], complaint: str) -> None:
     """Exit 2 with a sentence, before anything is sent."""
     with pytest.raises(UsageError) as caught:
-        what_is_made_of(options)
+        loads_of(options)
     assert complaint in str(caught.value)
 
 
@@ -141,7 +141,7 @@ def test_what_contradicts_itself(options: dict[str, Any], complaint: str) -> Non
 )
 def test_how_long_a_run_is(options: dict[str, Any], duration_s: float | None) -> None:
     """As was said; or as long as the rate changes, where nothing is counted."""
-    settings = given(**options)
+    settings = settings_of(**options)
     assert duration_of(settings, load_of(settings.load)) == duration_s
 
 
@@ -149,14 +149,14 @@ def test_how_long_a_run_is(options: dict[str, Any], duration_s: float | None) ->
 def test_stages_end_the_run(tmp_path: Path, requests: int | None) -> None:
     """After the last one nothing comes, however many were asked for."""
     (tmp_path / "s.csv").write_text("duration,rate\n5,2\n7.5,3\n")
-    settings = given(stages=str(tmp_path / "s.csv"), requests=requests)
+    settings = settings_of(stages=str(tmp_path / "s.csv"), requests=requests)
     assert duration_of(settings, load_of(settings.load)) == 12.5
 
 
 @pytest.mark.parametrize(("text", "warmup"), [("0", (0, None)), (" 20 ", (20, None)), ("1.5m", (0, 90.0))])
 def test_a_warm_up_is_a_number_or_a_time(text: str, warmup: tuple[int, float | None]) -> None:
     """A time has a unit."""
-    assert warmup_of(given(warmup=text).load) == warmup
+    assert warmup_of(settings_of(warmup=text).load) == warmup
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_how_many_are_asked(
     options: dict[str, Any], of: Dataset, counts: tuple[int | None, int | None]
 ) -> None:
     """Requests, or conversations where the dataset has some; each sample once where nothing was said."""
-    settings = given(**options)
+    settings = settings_of(**options)
     assert counts_of(settings, of, duration_of(settings, load_of(settings.load))) == counts
 
 
@@ -204,12 +204,12 @@ def test_how_many_are_asked(
 def test_what_does_not_go_with_the_dataset(options: dict[str, Any], of: Dataset, complaint: str) -> None:
     """What depends on the questions is refused once they are known."""
     with pytest.raises(UsageError) as caught:
-        counts_of(given(**options), of, None)
+        counts_of(settings_of(**options), of, None)
     assert complaint in str(caught.value)
 
 
-def test_a_rate_of_conversations_is_one_of_more_requests() -> None:
-    """What a client has to do follows from all turns, of long datasets those of some conversations."""
+def test_a_rate_of_conversations_is_a_higher_rate_of_requests() -> None:
+    """The rate of requests follows from all turns; of long datasets, from those of some conversations."""
     load = open_loop("poisson", 20.0)
     assert load.peak_rate == 20
     assert replace(load, turns=2.0).peak_rate == 40

@@ -1,4 +1,4 @@
-"""What is said of prompts on the command line: contradictions are refused, the rest is read."""
+"""Prompt options of the command line: contradictions are refused, the rest is read."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from loadgen.sessions.run.preparation import Prepared
 
 
-def settings(**said: Any) -> PerfSettings:
+def settings(**options: Any) -> PerfSettings:
     """Settings for some endpoint."""
-    return perf_settings(url=["http://host.invalid"], model="m", **said)
+    return perf_settings(url=["http://host.invalid"], model="m", **options)
 
 
-def prepared(tmp_path: Path, *rows: Any, **said: Any) -> Prepared:
+def prepared(tmp_path: Path, *rows: Any, **options: Any) -> Prepared:
     """Prepare a session with a file of prompts."""
     file = tmp_path / "q.jsonl"
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    return prepare(settings(prompts=str(file), **said))
+    return prepare(settings(prompts=str(file), **options))
 
 
 CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
@@ -51,11 +51,11 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("said", "why"), CONTRADICTIONS)
-def test_contradictions(said: dict[str, Any], why: str) -> None:
+@pytest.mark.parametrize(("options", "why"), CONTRADICTIONS)
+def test_contradictions(options: dict[str, Any], why: str) -> None:
     """Two options of which one would be ignored are an error that names them."""
     with pytest.raises(UsageError) as caught:
-        settings(**said)
+        settings(**options)
     assert why in str(caught.value)
 
 
@@ -71,10 +71,10 @@ def test_options_reach_the_dataset(tmp_path: Path) -> None:
     assert ready.settings()["ignore_eos"] is True
 
 
-def test_the_log_can_say_them_again(tmp_path: Path) -> None:
-    """What the log keeps of the options makes the same settings."""
-    given = settings(prompts=str(tmp_path / "q.jsonl"), conversations="all", history="recorded", tag=["a"])
-    assert given_again(kept(given), url=given.endpoint.url) == given
+def test_stored_options_make_the_same_settings(tmp_path: Path) -> None:
+    """The log has every option that differs from its default."""
+    original = settings(prompts=str(tmp_path / "q.jsonl"), conversations="all", history="recorded", tag=["a"])
+    assert given_again(kept(original), url=original.endpoint.url) == original
 
 
 USER, ANSWER = {"role": "user", "content": "u"}, {"role": "assistant", "content": "a"}
@@ -86,7 +86,7 @@ LOOP = [
 ]
 
 
-def test_conversations_are_taken_as_said(tmp_path: Path) -> None:
+def test_conversations_are_taken_whole(tmp_path: Path) -> None:
     """All turns make a conversation, which starts with the first."""
     ready = prepared(tmp_path, {"messages": [USER, ANSWER, USER]}, conversations="all")
     assert [len(sample.follow_ups) for sample in ready.dataset.samples] == [1]
@@ -111,20 +111,20 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("row", "said", "why"), REFUSED)
-def test_what_cannot_be_asked(tmp_path: Path, row: Any, said: dict[str, Any], why: str) -> None:
-    """It is told before the first request, with the row."""
+@pytest.mark.parametrize(("row", "options", "why"), REFUSED)
+def test_rows_that_cannot_be_sent(tmp_path: Path, row: Any, options: dict[str, Any], why: str) -> None:
+    """They are refused before the first request, with the row."""
     sound = {**row, "messages": [USER]} if "messages" in row else row
     with pytest.raises(UsageError) as caught:
-        prepared(tmp_path, sound, row, **said)
+        prepared(tmp_path, sound, row, **options)
     assert str(caught.value).startswith("q.jsonl, row ")
     assert why in str(caught.value)
 
 
 def test_results_of_tools_with_the_recorded_calls(tmp_path: Path) -> None:
     """They fit, where the recorded answers take the endpoint's place."""
-    said = {"conversations": "all", "history": "recorded"}
-    ready = prepared(tmp_path, {"messages": LOOP}, **said)
+    options = {"conversations": "all", "history": "recorded"}
+    ready = prepared(tmp_path, {"messages": LOOP}, **options)
     assert len(ready.dataset.samples[0].follow_ups) == 1
 
 
@@ -135,7 +135,7 @@ def test_a_column_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_a_dataset_of_the_hub() -> None:
-    """A reference that is none is told like any other bad source."""
+    """An invalid reference is refused like any other bad source."""
     with pytest.raises(WorkloadError, match=r"hf:NAME:CONFIG:SPLIT"):
         prepare(settings(prompts="hf:"))
 

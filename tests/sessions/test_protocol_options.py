@@ -1,4 +1,4 @@
-"""What is said of a protocol on the command line: taken whole, or refused in a sentence."""
+"""Protocol options of the command line: accepted whole, or refused in a sentence."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 BODY = '{"inputs": "{prompt}", "parameters": {"max_new_tokens": "{max_tokens}", "do_sample": false}}'
 
 
-def settings(**said: Any) -> EndpointSettings:
+def settings(**options: Any) -> EndpointSettings:
     """Settings of an endpoint."""
-    return EndpointSettings(url="http://h:8000", model="m", **said)
+    return EndpointSettings(url="http://h:8000", model="m", **options)
 
 
-def test_a_described_protocol_asks_as_it_was_described() -> None:
-    """Path from the root of the host, body filled in, what has no value left out; the log can repeat it."""
-    given = perf_settings(
+def test_a_described_protocol_sends_what_was_described() -> None:
+    """Path from the host's root, body filled in, members without a value left out; the log has all of it."""
+    original = perf_settings(
         url="http://h:8000",
         model="m",
         protocol="sse",
@@ -46,12 +46,12 @@ def test_a_described_protocol_asks_as_it_was_described() -> None:
         max_tokens=7,
         requests=1,
     )
-    ready = prepare(given)
-    kept = orjson.loads(orjson.dumps(ready.settings()))
-    assert kept["protocol"] == "sse"
-    assert kept["url"] == "http://h:8000"
+    ready = prepare(original)
+    stored = orjson.loads(orjson.dumps(ready.settings()))
+    assert stored["protocol"] == "sse"
+    assert stored["url"] == "http://h:8000"
     plan = pickle.loads(pickle.dumps(ready.plan))  # noqa: S301 (made right here)
-    for options in (plan.protocol_options, kept["protocol_options"]):
+    for options in (plan.protocol_options, stored["protocol_options"]):
         codec = codec_of("sse", options)
         assert codec.request(Sample(0, "why?"), plan.generation) == {
             "inputs": "why?",
@@ -62,25 +62,25 @@ def test_a_described_protocol_asks_as_it_was_described() -> None:
         assert head.startswith(b"POST /generate_stream?alt=sse HTTP/1.1\r\nHost: h:8000\r\n")
 
 
-def test_what_is_not_said_has_a_default() -> None:
-    """And the log has it, so that a later version with another one repeats the same."""
+def test_options_have_defaults() -> None:
+    """The log has them, so that a later version with other defaults repeats the same."""
     assert options_of(settings()) == {}
-    sse, one = options_of(settings(protocol="sse")), options_of(settings(protocol="json"))
+    sse, plain = options_of(settings(protocol="sse")), options_of(settings(protocol="json"))
     assert (sse["path"], sse["text_at"], sse["cumulative"]) == ("/generate", "text", False)
     assert sse["body"]["stream"] is True
-    assert "stream" not in one["body"]
-    assert "cumulative" not in one
+    assert "stream" not in plain["body"]
+    assert "cumulative" not in plain
     assert options_of(settings(protocol="sse", cumulative=True))["cumulative"] is True
 
 
-def test_json_is_no_stream() -> None:
-    """Whatever `--stream` says; and the report is not told to expect one."""
+def test_json_does_not_stream() -> None:
+    """Whatever `--stream` says; and the report expects no stream."""
     ready = prepare(perf_settings(url="h", model="m", protocol="json", requests=1))
     assert ready.plan.generation.stream is False
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("options", "why"),
     [
         ({"path": "/x"}, "--path: --protocol chat needs no description"),
         (
@@ -104,14 +104,14 @@ def test_json_is_no_stream() -> None:
         ({"protocol": "json", "finish_at": "."}, "--finish-at '.' is not a place in JSON"),
     ],
 )
-def test_descriptions_that_cannot_be_used(said: dict[str, Any], why: str) -> None:
+def test_descriptions_that_cannot_be_used(options: dict[str, Any], why: str) -> None:
     """The option, and what is wrong with it."""
     with pytest.raises(UsageError) as raised:
-        options_of(settings(**said))
+        options_of(settings(**options))
     assert why in str(raised.value)
 
 
-def test_a_stream_that_is_none() -> None:
+def test_a_stream_protocol_without_a_stream_is_refused() -> None:
     """Two options that contradict each other."""
     with pytest.raises(UsageError, match="--no-stream"):
         perf_settings(url="h", model="m", protocol="sse", stream=False)
@@ -120,14 +120,14 @@ def test_a_stream_that_is_none() -> None:
 @pytest.mark.parametrize("url", ["http://h", "http://h/", "h"])
 def test_the_path_belongs_to_the_path_option(url: str) -> None:
     """A URL of a described protocol is that of the host."""
-    given = EndpointSettings(url=url, model="m", protocol="sse")
-    assert targets_of(given)[0].url == "http://h"
+    endpoint = EndpointSettings(url=url, model="m", protocol="sse")
+    assert targets_of(endpoint)[0].url == "http://h"
     with pytest.raises(EndpointError, match="--path says where requests go"):
         targets_of(EndpointSettings(url=f"{url.rstrip('/')}/v1", model="m", protocol="json"))
 
 
 def test_headers_of_a_protocol() -> None:
-    """Its own beside the key; what the user says wins, in any case; without a value it leaves one out."""
+    """Its own and the key; the user's override them, in any letter case; one without a value removes one."""
     plain = headers_of(settings(protocol="messages", api_key="k"))
     assert {name: plain[name] for name in ("anthropic-version", "x-api-key", "Authorization")} == {
         "anthropic-version": "2023-06-01",
@@ -135,26 +135,26 @@ def test_headers_of_a_protocol() -> None:
         "Authorization": "Bearer k",
     }
     own = ["Anthropic-Version: 2099-01-01", "authorization:", "X-Other: 1", "X-Empty:"]
-    given = dict(headers_of(settings(protocol="messages", api_key="k", header=own)))
-    del given["User-Agent"]
-    assert given == {"x-api-key": "k", "Anthropic-Version": "2099-01-01", "X-Other": "1", "X-Empty": ""}
+    headers = dict(headers_of(settings(protocol="messages", api_key="k", header=own)))
+    del headers["User-Agent"]
+    assert headers == {"x-api-key": "k", "Anthropic-Version": "2099-01-01", "X-Other": "1", "X-Empty": ""}
     assert "x-api-key" not in headers_of(settings(api_key="k"))
 
 
-def test_the_version_of_a_protocol_is_no_secret() -> None:
+def test_the_version_of_a_protocol_is_not_a_secret() -> None:
     """A date in an answer stays what it is; the key does not."""
     (target,) = targets_of(settings(protocol="messages", api_key="sk-0123456789"))
     assert target.hide("on 2023-06-01 with sk-0123456789") == "on 2023-06-01 with ***"
 
 
 def test_sglang_is_a_preset() -> None:
-    """Its name stands for a stream of events that repeat the text so far; the log has what that is."""
+    """Its name means a stream of events that repeat the text so far; the log has the full description."""
     ready = prepare(
         perf_settings(url="http://h:30000", model="m", protocol="sglang", max_tokens=7, requests=1)
     )
-    kept = orjson.loads(orjson.dumps(ready.settings()))
-    assert kept["protocol"] == "sse"
-    codec = codec_of(kept["protocol"], kept["protocol_options"])
+    stored = orjson.loads(orjson.dumps(ready.settings()))
+    assert stored["protocol"] == "sse"
+    codec = codec_of(stored["protocol"], stored["protocol_options"])
     assert codec.request(Sample(0, "why?"), ready.plan.generation) == {
         "text": "why?",
         "sampling_params": {"max_new_tokens": 7},

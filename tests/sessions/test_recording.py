@@ -1,4 +1,4 @@
-"""The recorder beside an event loop: a disk that does not answer is heard of, and not waited for for ever."""
+"""The recorder with an event loop: a disk that does not answer is reported, and waited for with a limit."""
 
 from __future__ import annotations
 
@@ -84,37 +84,35 @@ def test_a_log_that_is_there_already(log: Path) -> None:
     assert EventRecorder.LIVE is None
 
 
-def test_a_disk_that_takes_its_time(
-    log: Path, no_answer: threading.Event, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """It is said again and again how long and how much; when it answers, nothing is lost."""
+def test_a_slow_disk(log: Path, no_answer: threading.Event, capsys: pytest.CaptureFixture[str]) -> None:
+    """Warnings repeat how long and how many events; when it answers, nothing is lost."""
 
     async def scenario() -> None:
         recorder = EventRecorder(path=log)
         async with recording(recorder, Stop(), Terminal()):
             for at_ns in range(100):
                 recorder.put(Event(EventType.FIRST_CHUNK, at_ns, "a"))
-            while capsys_lines(capsys, said) < 2:  # noqa: ASYNC110 (there is no event to await)
+            while capsys_lines(capsys, lines) < 2:  # noqa: ASYNC110 (there is no event to await)
                 await asyncio.sleep(0.01)
             assert 1 <= recorder.unwritten <= 101
             no_answer.set()
         assert recorder.health.lost == 0
 
-    said: list[str] = []
+    lines: list[str] = []
     asyncio.run(scenario())
-    assert all("warning: the disk has not taken anything for 0 s; about 10" in line for line in said)
+    assert all("warning: the disk has not taken anything for 0 s; about 10" in line for line in lines)
     with closing(sqlite3.connect(log)) as connection:
         assert connection.execute("SELECT count(*) FROM events WHERE code = 22").fetchone() == (100,)
 
 
-def capsys_lines(capsys: pytest.CaptureFixture[str], said: list[str]) -> int:
-    """How many lines were said on standard error so far."""
-    said += [line for line in capsys.readouterr().err.splitlines() if line]
-    return len(said)
+def capsys_lines(capsys: pytest.CaptureFixture[str], lines: list[str]) -> int:
+    """How many lines standard error has so far; they are appended to `lines`."""
+    lines += [line for line in capsys.readouterr().err.splitlines() if line]
+    return len(lines)
 
 
 def test_a_disk_that_never_answers(log: Path, no_answer: threading.Event) -> None:
-    """Whoever has interrupted twice gets to the end, with the number of events that are lost."""
+    """After two interrupts the run ends, with the number of lost events."""
 
     async def scenario() -> None:
         recorder, stop = EventRecorder(path=log), Stop()

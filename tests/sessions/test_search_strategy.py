@@ -59,14 +59,14 @@ def clear(limit: float, *, hint: float | None = None) -> Server:
 
 @given(st.floats(1.01, 9_000), st.floats(0.01, 0.2), st.none() | st.floats(0.5, 1.5))
 def test_it_lands_within_the_precision(limit: float, within: float, hint: float | None) -> None:
-    """Whatever overloaded trials hint at."""
+    """Whatever capacity overloaded trials hint at."""
     stopped, tried = search(clear(limit, hint=hint), SearchRange(1, 10_000, within, whole=False))
-    found = known(tried)
+    bounds = known(tried)
     assert stopped is StopReason.PRECISION
-    assert found.met is not None
-    assert found.missed is not None
-    assert found.met <= limit < found.missed
-    assert found.missed <= found.met * (1 + within) * 1.001
+    assert bounds.met is not None
+    assert bounds.missed is not None
+    assert bounds.met <= limit < bounds.missed
+    assert bounds.missed <= bounds.met * (1 + within) * 1.001
     assert len(tried) <= FEW
 
 
@@ -80,11 +80,11 @@ def test_users_are_whole_numbers(limit: int, low: int) -> None:
         return
     assert stopped is StopReason.PRECISION
     assert known(tried).met == limit
-    assert all(one.trial.load == int(one.trial.load) for one in tried)
+    assert all(result.trial.load == int(result.trial.load) for result in tried)
 
 
-def test_a_limit_outside_is_said_to_be() -> None:
-    """Each end is tried thoroughly before it is blamed."""
+def test_a_limit_outside_the_range_is_reported() -> None:
+    """Each end is tried thoroughly first."""
     bounds = SearchRange(10, 100, 0.03, whole=False)
     stopped, tried = search(clear(5), bounds)
     assert (stopped, tried[-1].trial) == (StopReason.LOW_MISSES, Trial(10, thorough=True))
@@ -92,8 +92,8 @@ def test_a_limit_outside_is_said_to_be() -> None:
     assert (stopped, tried[-1].trial) == (StopReason.HIGH_MEETS, Trial(100, thorough=True))
 
 
-def test_what_is_not_clear_is_repeated_longer_and_then_counts_as_missed() -> None:
-    """The search goes on below; where nothing at all is clear, that is the result."""
+def test_an_unclear_trial_is_repeated_longer_and_then_counts_as_missed() -> None:
+    """The search continues below; where no trial is clear, the result is inconclusive."""
 
     def server(trial: Trial) -> TrialResult:
         verdict = (
@@ -109,7 +109,9 @@ def test_what_is_not_clear_is_repeated_longer_and_then_counts_as_missed() -> Non
     assert stopped is StopReason.PRECISION
     assert 19 <= (known(tried).met or 0) <= 20
     extended = [
-        one.trial.extensions for one in tried if one.verdict is TrialVerdict.UNCLEAR and one.trial.thorough
+        result.trial.extensions
+        for result in tried
+        if result.verdict is TrialVerdict.UNCLEAR and result.trial.thorough
     ]
     assert extended[:3] == [0, 1, 2]
     stopped, _ = search(
@@ -132,16 +134,16 @@ def test_a_hint_that_was_wrong_is_forgotten() -> None:
     assert 190 <= (known(tried).met or 0) <= 200
 
 
-def test_what_the_client_spoilt_is_tried_again_a_few_times() -> None:
-    """Then the search is over: it would be about the client."""
+def test_a_trial_that_the_client_limited_is_repeated() -> None:
+    """After a few such trials the search ends: its result would be about the client."""
     stopped, tried = search(
         lambda trial: TrialResult(trial, TrialVerdict.INVALID), SearchRange(1, 100, 0.05, whole=False)
     )
     assert (stopped, len(tried)) == (StopReason.INVALID, 3)
 
 
-def test_what_is_in_doubt_is_not_the_result() -> None:
-    """It is repeated, longer, and where that tells that it misses, the search goes on below."""
+def test_a_doubtful_trial_is_not_the_result() -> None:
+    """It is repeated, longer, and where the repeat misses, the search continues below."""
 
     def server(trial: Trial) -> TrialResult:
         seems_met = trial.load <= 60 and not trial.extensions
@@ -156,35 +158,35 @@ def test_what_is_in_doubt_is_not_the_result() -> None:
     bounds = SearchRange(1, 64, 0.05, whole=False)
     stopped, tried = search(lambda trial: TrialResult(trial, TrialVerdict.MET, doubtful=True), bounds)
     assert stopped is StopReason.HIGH_MEETS
-    assert [one.trial.extensions for one in tried if one.trial.thorough] == [0, 1, 2]
+    assert [result.trial.extensions for result in tried if result.trial.thorough] == [0, 1, 2]
 
 
 def counted(times: list[float], since: float, until: float) -> list[int]:
-    """How many of these moments are in each of the blocks of a time."""
+    """The number of times in each block of the range."""
     counts = [0] * BLOCKS
-    for at in times:
-        if since <= at < until:
-            counts[int((at - since) / (until - since) * BLOCKS)] += 1
+    for moment in times:
+        if since <= moment < until:
+            counts[int((moment - since) / (until - since) * BLOCKS)] += 1
     return counts
 
 
 def queue(slots: int, service: Callable[[random.Random], float], seed: int) -> Server:
-    """A simulated server of so many slots, with arrivals at random as many as the rate calls for."""
+    """A simulated server with `slots` slots, and random arrivals at the rate of the trial."""
     draw = random.Random(seed)  # noqa: S311 (arrivals and services, not a secret)
 
     def server(trial: Trial) -> TrialResult:
         seconds = 12.0 * 2**trial.extensions if trial.thorough else 2.0
         arrivals = sorted(draw.uniform(0, seconds) for _ in range(max(1, round(trial.load * seconds))))
         free, ends = [0.0] * slots, []
-        for at in arrivals:
-            ends.append(max(at, heapq.heappop(free)) + service(draw))
+        for arrival in arrivals:
+            ends.append(max(arrival, heapq.heappop(free)) + service(draw))
             heapq.heappush(free, ends[-1])
-        late = sum(end - at > 2 for at, end in zip(arrivals, ends, strict=True))
+        late = sum(end - arrival > 2 for arrival, end in zip(arrivals, ends, strict=True))
         start = max(FILLING * seconds, min(ends))
         issued, done = counted(arrivals, start, seconds), counted(ends, start, seconds)
-        kept = judged(trial.load, seconds - start, sum(issued), done)
-        if kept.behind:
-            return TrialResult(trial, TrialVerdict.MISSED, kept.completed_rate)
+        held = judged(trial.load, seconds - start, sum(issued), done)
+        if held.behind:
+            return TrialResult(trial, TrialVerdict.MISSED, held.completed_rate)
         if not trial.thorough:
             return TrialResult(trial, TrialVerdict.MET)
         doubtful = may_grow(trial.load * (seconds - start), issued, done)

@@ -16,7 +16,9 @@ def names(settings: object) -> list[str]:
     """The names of all options, in all concerns."""
     values = {field.name: getattr(settings, field.name) for field in fields(settings)}  # type: ignore[arg-type]
     return [
-        one for name, value in values.items() for one in (names(value) if is_dataclass(value) else [name])
+        option
+        for name, value in values.items()
+        for option in (names(value) if is_dataclass(value) else [name])
     ]
 
 
@@ -27,8 +29,8 @@ def test_no_two_concerns_have_an_option_of_one_name() -> None:
     assert options == list(flat_options(PerfSettings))
 
 
-def test_flat_values_make_the_same_settings_again() -> None:
-    """Each value goes to its concern, and comes from it."""
+def test_flat_values_make_the_same_settings() -> None:
+    """Each value goes to its concern and comes back from it."""
     options = {"model": "m", "task": ["gsm8k"], "workers": 3, "retry": 2, "max_tokens": 9, "quiet": True}
     settings = from_flat(AccuracySettings, options)
     assert (settings.client.workers, settings.failures.retry, settings.generation.max_tokens) == (3, 2, 9)

@@ -1,4 +1,4 @@
-"""What a suite's file may say, what it is told otherwise, and the schema that editors read."""
+"""What a suite's file may have, the messages for anything else, and the schema that editors read."""
 
 from __future__ import annotations
 
@@ -158,22 +158,22 @@ def test_values_are_read_as_the_command_line_reads_them(name: str, written: obje
         ({"models": [A], "benchmarks": []}, "[[benchmarks]]: is empty: leave it out, or write one"),
     ],
 )
-def test_a_mistake_is_told_with_table_and_key(tables: dict[str, Any], complaint: str) -> None:
+def test_a_mistake_is_reported_with_table_and_key(tables: dict[str, Any], complaint: str) -> None:
     """In a sentence that says what to do; no secret is repeated."""
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as refused:
         suite_of(source_of(**tables))
-    assert complaint in str(told.value)
-    assert str(told.value).startswith("s.toml: ")
-    assert "sk-1" not in str(told.value)
+    assert complaint in str(refused.value)
+    assert str(refused.value).startswith("s.toml: ")
+    assert "sk-1" not in str(refused.value)
 
 
-def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
-    """Each on a line of its own, up to ten, with the lines where they stand."""
+def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
+    """Each on a line of its own, up to ten, with their line numbers."""
     path = tmp_path / "s.toml"
     path.write_text('[[models]]\nname = "a"\nwrong = 1\n\n[[loads]]\nwrong = 1\n')
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as refused:
         suite_of(read(path))
-    assert str(told.value).splitlines() == [
+    assert str(refused.value).splitlines() == [
         f"{path}:3: [[models]] 1 (a) wrong: the key does not exist here",
         f"{path}:6: [[loads]] 1 wrong: the key does not exist here",
     ]
@@ -181,8 +181,8 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
         suite_of(source_of(models=[{"name": "a", **{f"zzz{number}": 1 for number in range(13)}}]))
 
 
-def test_the_schema_is_one() -> None:
-    """It is a JSON schema itself."""
+def test_the_schema_is_valid() -> None:
+    """It is a JSON schema."""
     Draft202012Validator.check_schema(schema.schema())
 
 

@@ -1,4 +1,4 @@
-"""Who has the last word on an option: flags, the environment, load, benchmark, model, defaults."""
+"""The precedence of option values: flags, the environment, load, benchmark, model, defaults."""
 
 from __future__ import annotations
 
@@ -30,29 +30,29 @@ def entries(tables: dict[str, Any], *flags: SuiteLayer) -> tuple[MatrixRun, ...]
 
 
 @given(st.lists(SAID, min_size=1, max_size=6))
-def test_the_last_that_says_something_has_the_last_word(said: list[dict[str, int]]) -> None:
-    """For every option by itself, and it is known who that was."""
-    whole = merged(SuiteLayer(str(number), values) for number, values in enumerate(said))
-    for name in {name for values in said for name in values}:
-        sayers = [number for number, values in enumerate(said) if name in values]
-        assert whole.values[name] == said[sayers[-1]][name]
+def test_the_last_layer_with_a_value_wins(layers: list[dict[str, int]]) -> None:
+    """For each option by itself; the origin of each value is recorded."""
+    whole = merged(SuiteLayer(str(number), values) for number, values in enumerate(layers))
+    for name in {name for values in layers for name in values}:
+        sayers = [number for number, values in enumerate(layers) if name in values]
+        assert whole.values[name] == layers[sayers[-1]][name]
         assert whole.origins[name] == tuple(map(str, sayers))
-    assert whole.values.keys() == whole.origins.keys() == {name for values in said for name in values}
+    assert whole.values.keys() == whole.origins.keys() == {name for values in layers for name in values}
 
 
 @given(st.fixed_dictionaries(dict.fromkeys(PLACES, SAID)))
-def test_each_place_of_a_file_has_its_rank(said: dict[str, dict[str, int]]) -> None:
-    """Defaults, model, benchmark, load, environment, flags: the run has what the last of them says."""
+def test_each_place_of_a_file_has_its_rank(by_place: dict[str, dict[str, int]]) -> None:
+    """Defaults, model, benchmark, load, environment, flags: the run has the value of the last of them."""
     tables = {
-        "defaults": {"url": "http://host", **said["defaults"]},
-        "models": [{"name": "a", **said["models"]}],
-        "benchmarks": [{"name": "b", **said["benchmarks"]}],
-        "loads": [{"name": "c", **said["loads"]}],
+        "defaults": {"url": "http://host", **by_place["defaults"]},
+        "models": [{"name": "a", **by_place["models"]}],
+        "benchmarks": [{"name": "b", **by_place["benchmarks"]}],
+        "loads": [{"name": "c", **by_place["loads"]}],
     }
-    flags = [SuiteLayer(place, said[place]) for place in ("environment", "--set")]
+    flags = [SuiteLayer(place, by_place[place]) for place in ("environment", "--set")]
     (entry,) = entries(tables, *flags)
-    for name in {name for values in said.values() for name in values}:
-        expected = next(said[place][name] for place in reversed(PLACES) if name in said[place])
+    for name in {name for values in by_place.values() for name in values}:
+        expected = next(by_place[place][name] for place in reversed(PLACES) if name in by_place[place])
         assert flat_values(entry.settings)[name] == expected
 
 
@@ -70,11 +70,11 @@ def test_a_flag_goes_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
 def test_flags_are_read_as_the_command_line_reads_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Times, truths and lists; a file is looked for where the command runs."""
+    """Durations, booleans and lists; a file is looked for where the command runs."""
     monkeypatch.chdir(tmp_path)
     sets = ["timeout=2m", "stream=false", "--max-tokens=8", "tag=x", "tag=y", "corpus=words.txt"]
-    told = above(sets, {"requests": 5, "duration": None})
-    assert [(layer.name, layer.values) for layer in told] == [
+    layers = above(sets, {"requests": 5, "duration": None})
+    assert [(layer.name, layer.values) for layer in layers] == [
         ("--requests", {"requests": 5}),
         (
             "--set",
@@ -108,8 +108,8 @@ def test_flags_that_make_no_sense_are_refused(sets: list[str], named: dict[str, 
         above(sets, named)
 
 
-def test_options_that_contradict_each_other_are_told_with_who_said_them() -> None:
-    """They may stand in different tables."""
+def test_contradictory_options_are_reported_with_their_origins() -> None:
+    """They may be in different tables."""
     tables = {
         "defaults": {"url": "http://host", "concurrency": 8},
         "models": [{"name": "a"}],
@@ -117,9 +117,9 @@ def test_options_that_contradict_each_other_are_told_with_who_said_them() -> Non
     }
     with pytest.raises(
         UsageError, match=r"s\.toml: a / default / open: --concurrency and --rate contradict"
-    ) as told:
+    ) as refused:
         entries(tables)
-    assert "concurrency is set by [defaults], rate is set by [[loads]] 1 (open)" in str(told.value)
+    assert "concurrency is set by [defaults], rate is set by [[loads]] 1 (open)" in str(refused.value)
 
 
 @pytest.mark.parametrize("table", ["gate", "judge"])
@@ -139,7 +139,7 @@ def test_requirements_of_the_gate_hold_for_every_run(table: str) -> None:
 
 
 def test_the_judge_is_for_runs_that_ask_a_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its key is in a variable of the environment; a table of a run has the last word."""
+    """Its key is in a variable of the environment; the table of a run takes precedence."""
     tables: dict[str, Any] = {
         "defaults": {"url": "http://host"},
         "judge": {
@@ -183,8 +183,8 @@ def test_keys_of_other_tools_mean_what_they_mean_there() -> None:
     assert suite_of(SuiteSource(Path("s.toml"), "", tables)).run.out == "there"
 
 
-def test_files_are_looked_for_beside_the_suite(tmp_path: Path) -> None:
-    """Wherever the command runs; a dataset of the hub and a name of a tokenizer are no files."""
+def test_files_are_looked_for_next_to_the_suite(tmp_path: Path) -> None:
+    """Wherever the command runs; a dataset of the hub and the name of a tokenizer are not files."""
     tables = {
         "models": [{"name": "a", "url": "http://host"}],
         "benchmarks": [

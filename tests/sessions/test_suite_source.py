@@ -1,4 +1,4 @@
-"""A suite's file: TOML or YAML, where each value stands, and what is wrong with a file that is none."""
+"""A suite's file: TOML or YAML, the line of each value, and the messages for an invalid file."""
 
 from __future__ import annotations
 
@@ -94,16 +94,16 @@ def test_an_error_names_file_line_table_and_key(tmp_path: Path) -> None:
         ("s.yaml", "a: !!bool x", ":1: not YAML: 'x' cannot be read as bool"),
     ],
 )
-def test_what_is_no_suite_is_told(tmp_path: Path, name: str, text: str | bytes, complaint: str) -> None:
+def test_an_invalid_suite_is_refused(tmp_path: Path, name: str, text: str | bytes, complaint: str) -> None:
     """In a sentence with the file, and the line where there is one."""
     path = written(tmp_path, name, text)
-    with pytest.raises(UsageError, match=complaint) as told:
+    with pytest.raises(UsageError, match=complaint) as refused:
         read(path)
-    assert str(told.value).startswith(str(path))
+    assert str(refused.value).startswith(str(path))
 
 
-def test_a_file_that_is_not_there_can_be_made(tmp_path: Path) -> None:
-    """The message says with what."""
+def test_a_missing_file_is_refused_with_the_command_that_creates_one(tmp_path: Path) -> None:
+    """The message names the command."""
     with pytest.raises(UsageError, match=r"does not exist; `loadgen init .*s\.toml` writes"):
         read(tmp_path / "s.toml")
     (tmp_path / "d.toml").mkdir()
@@ -111,12 +111,12 @@ def test_a_file_that_is_not_there_can_be_made(tmp_path: Path) -> None:
         read(tmp_path / "d.toml")
 
 
-def test_an_empty_yaml_file_says_nothing(tmp_path: Path) -> None:
-    """As an empty TOML file does; what is missing is told by who needs it."""
+def test_an_empty_yaml_file_has_no_tables(tmp_path: Path) -> None:
+    """Like an empty TOML file; missing tables are reported where they are needed."""
     assert read(written(tmp_path, "s.yaml", "")).tables == read(written(tmp_path, "s.toml", "")).tables == {}
 
 
-def test_a_system_prompt_is_beside_the_suite(tmp_path: Path) -> None:
+def test_a_system_prompt_is_looked_for_next_to_the_suite(tmp_path: Path) -> None:
     """As every file that a suite names; an absolute path stays one."""
     prompt = written(tmp_path, "prompt.txt", "Be brief.\n")
     for name in ("@prompt.txt", f"@{prompt}"):
@@ -130,12 +130,12 @@ def test_a_system_prompt_is_beside_the_suite(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "line",
     ['corpus = "a\\u0000"', 'trace = "a\\u0000"', f"requests = {'9' * 99}", f"requests = '{'9' * 400}'"],
 )
-def test_values_that_no_option_takes(tmp_path: Path, said: str) -> None:
+def test_values_that_no_option_takes(tmp_path: Path, line: str) -> None:
     """A NUL character and a number of any length are explained."""
-    path = written(tmp_path, "s.toml", f'[[models]]\nname = "m"\nurl = "http://h"\n{said}')
+    path = written(tmp_path, "s.toml", f'[[models]]\nname = "m"\nurl = "http://h"\n{line}')
     with pytest.raises((UsageError, PlanError), match=r"NUL character|about 10\^(99|400): must be from 1"):
         prepared(path)
 

@@ -57,7 +57,7 @@ def test_points_are_every_combination() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({}, "Nothing to sweep. Use --concurrency 1,2,4, --rate 1:10:1 or --vary OPTION=…"),
         ({"concurrency": " , "}, "--concurrency: no values given"),
@@ -90,8 +90,8 @@ def test_points_are_every_combination() -> None:
         ),
     ],
 )
-def test_what_cannot_be_varied_is_said(settings: Any, said: str) -> None:
+def test_what_cannot_be_varied_is_refused(settings: Any, message: str) -> None:
     """The message names the option and the value."""
     with pytest.raises(UsageError) as error:
         points_of(SweepSettings(**settings), PERF)
-    assert said in str(error.value)
+    assert message in str(error.value)

@@ -36,9 +36,9 @@ OWN = [
 MAPPED = ["user_prompt=question", "ground_truth=answer"]
 
 
-def settings(**said: Any) -> PerfSettings:
-    """Settings with an endpoint that nobody asks."""
-    return perf_settings(url=["http://host.invalid"], model="m", **said)
+def settings(**options: Any) -> PerfSettings:
+    """Settings with an endpoint that is never asked."""
+    return perf_settings(url=["http://host.invalid"], model="m", **options)
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ JUDGE = {"judge_url": "http://j", "judge_model": "j"}
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("options", "why"),
     [
         ({"samples": 3}, "--samples: applies to benchmarks: give --task"),
         ({"data": Path("x"), "scorer": ["a"]}, "--data and --scorer: applies to benchmarks"),
@@ -87,40 +87,40 @@ JUDGE = {"judge_url": "http://j", "judge_model": "j"}
         ({**TASK, "judge_timeout": 0.0}, "--judge-timeout 0: must be above 0"),
     ],
 )
-def test_contradictory_options(said: dict[str, Any], why: str) -> None:
+def test_contradictory_options(options: dict[str, Any], why: str) -> None:
     """Options of which one would be ignored, or that are out of bounds, are an error that names them."""
     with pytest.raises(UsageError) as caught:
-        settings(**said)
+        settings(**options)
     assert why in str(caught.value)
 
 
 def test_a_file_is_a_task(own: str) -> None:
-    """Its columns can be called otherwise, its tags go with its questions, its first scorer is default."""
+    """Its columns can have other names, its tags go with its questions, its first scorer is default."""
     prepared = prepare(settings(task=[own], columns=MAPPED, tag=["level"], max_tokens=9))
     first, second = prepared.dataset.samples
     assert (first.prompt, first.max_tokens) == ("1+1?", 9)
     assert second.tags == {"level": "hard", "task": "sums"}
     assert prepared.accuracy is not None
     assert prepared.accuracy["scorers"] == {own: "exact"}
-    told = list(question_events(prepared.dataset, {0}, 5))
-    assert [(event.type, event.at_ns) for event in told] == [(EventType.QUESTION, 5)]
-    data = dict(told[0].data or {})
+    events = list(question_events(prepared.dataset, {0}, 5))
+    assert [(event.type, event.at_ns) for event in events] == [(EventType.QUESTION, 5)]
+    data = dict(events[0].data or {})
     assert data["texts"]["reference"]["ground_truth"] == "42"
     assert (data["prompt_id"], data["task"], data["id"], data["tags"]["level"]) == (1, own, "1", "hard")
 
 
 def test_counts(own: str) -> None:
-    """Each question is asked once, or --repeats times; or as often as any other session says."""
-    said: dict[str, Any] = {"task": [own], "columns": MAPPED}
-    assert prepare(settings(**said)).plan.requests == 2
-    assert prepare(settings(**said, repeats=3)).plan.requests == 6
-    assert prepare(settings(**said, requests=5)).plan.requests == 5
-    assert prepare(settings(**said, samples=1, offset=1)).dataset.samples[0].prompt == "6*7?"
-    assert prepare(settings(**said, rate="ramp:1..5,10s", repeats=2)).plan.duration_s is None
+    """Each question is asked once, or --repeats times; or as often as the options of any session say."""
+    options: dict[str, Any] = {"task": [own], "columns": MAPPED}
+    assert prepare(settings(**options)).plan.requests == 2
+    assert prepare(settings(**options, repeats=3)).plan.requests == 6
+    assert prepare(settings(**options, requests=5)).plan.requests == 5
+    assert prepare(settings(**options, samples=1, offset=1)).dataset.samples[0].prompt == "6*7?"
+    assert prepare(settings(**options, rate="ramp:1..5,10s", repeats=2)).plan.duration_s is None
 
 
 @pytest.mark.parametrize(
-    ("said", "error", "why"),
+    ("options", "error", "why"),
     [
         ({"task": ["gsm9k"], "columns": []}, TaskError, "gsm9k: no task of this name; did you mean 'gsm8k'"),
         ({"scorer": ["exakt"]}, TaskError, "did you mean 'exact'"),
@@ -134,12 +134,12 @@ def test_counts(own: str) -> None:
         ({"samples": 5, "offset": 2}, Exception, "no question is left from number 2 on"),
     ],
 )
-def test_what_cannot_work_is_refused_up_front(
-    said: dict[str, Any], error: type[Exception], why: str, own: str
+def test_unusable_options_are_refused_before_anything_is_asked(
+    options: dict[str, Any], error: type[Exception], why: str, own: str
 ) -> None:
-    """An unknown task or scorer, a function that is none, a column that is missing, a judge nowhere."""
+    """An unknown task or scorer, an unknown function, a missing column, an unusable judge."""
     with pytest.raises(error) as caught:
-        prepare(settings(**{"task": [own], "columns": MAPPED, **said}))
+        prepare(settings(**{"task": [own], "columns": MAPPED, **options}))
     assert why in str(caught.value)
     assert "u:p" not in str(caught.value)
 
@@ -154,8 +154,8 @@ def test_code_is_only_run_where_that_is_allowed(tmp_path: Path) -> None:
     assert prepare(settings(task=["humaneval"], data=tmp_path, allow_code_execution=True)).accuracy
 
 
-def test_a_judge_that_is_missing_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
-    """The session goes on, and says that its answers stay without a score."""
+def test_a_missing_judge_is_not_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    """The session continues, with a note that its answers stay without a score."""
     warn_of_no_judge(settings(task=["simpleqa", "gsm8k"]), Terminal())
     assert capsys.readouterr().err.startswith("note: simpleqa: a judge is needed, and none is given")
     warn_of_no_judge(settings(task=["simpleqa"], judge_url="http://j", judge_model="j"), Terminal())
@@ -166,7 +166,7 @@ def test_a_judge_that_is_missing_is_no_error(capsys: pytest.CaptureFixture[str])
 
 def facts(*temperatures: float) -> Dataset:
     """Benchmarks that are sampled at these temperatures."""
-    tasks: tuple[Mapping[str, Any], ...] = tuple({"sampled_at": one} for one in temperatures)
+    tasks: tuple[Mapping[str, Any], ...] = tuple({"sampled_at": temperature} for temperature in temperatures)
     return Dataset("t", (), "", synthetic=False, tasks=tasks)
 
 
@@ -178,15 +178,15 @@ def test_temperatures() -> None:
     assert temperature_of(0.3, facts(0.3, 0.3)) == 0.3
 
 
-def test_the_judges_key_is_kept_nowhere(own: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_judges_key_is_never_stored(own: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not among the options of a log, nor of a point of a series, which finds its file from everywhere."""
     folder = Path(own).parent
     monkeypatch.chdir(folder)
     judge = {"judge_url": "http://j", "judge_model": "j", "judge_api_key": "sk-judge"}
-    given = settings(task=["sums.jsonl", "gsm8k"], columns=MAPPED, data=Path("d"), **judge)
-    assert "sk-judge" not in repr(given)
-    point = point_of("one", {}, given)
-    assert b"sk-judge" not in orjson.dumps([kept(given), dict(point.options)])
+    original = settings(task=["sums.jsonl", "gsm8k"], columns=MAPPED, data=Path("d"), **judge)
+    assert "sk-judge" not in repr(original)
+    point = point_of("one", {}, original)
+    assert b"sk-judge" not in orjson.dumps([kept(original), dict(point.options)])
     assert point.options["task"] == [own, "gsm8k"]
     again = settings_of(point, Secrets(judge_api_key="sk-other"))
     assert (again.tasks.judge_api_key, again.tasks.data, again.tasks.task) == (
@@ -196,40 +196,40 @@ def test_the_judges_key_is_kept_nowhere(own: str, monkeypatch: pytest.MonkeyPatc
     )
 
 
-def test_an_accuracy_session_is_gone_on_with_as_any_other() -> None:
-    """What its log keeps are options of `loadgen perf`."""
-    given = from_flat(
+def test_an_accuracy_session_is_resumed_like_any_other() -> None:
+    """Its log has options of `loadgen perf`."""
+    original = from_flat(
         AccuracySettings, {"url": ["http://host.invalid"], "model": "m", "task": ["gsm8k"], "repeats": 4}
     )
-    again = given_again(kept(given), url=given.endpoint.url)
+    again = given_again(kept(original), url=original.endpoint.url)
     assert (again.tasks.task, again.tasks.repeats) == (["gsm8k"], 4)
 
 
 def test_names_in_a_suite() -> None:
-    """Files are found from the suite's folder; a benchmark's name is no file's; a flag is as it is said."""
+    """Files are found from the suite's folder; a benchmark's name is not a file; a flag is used as given."""
     assert placed_task("data/sums.jsonl", Path("/suite")) == "/suite/data/sums.jsonl"
     assert placed_task("mmlu_pro:shots=0", Path("/suite")) == "mmlu_pro:shots=0"
     assert (options()["eval_function"].flag, options()["columns"].flag) == ("--eval", "--map")
     assert options()["concurrency"].flag == "--concurrency"
 
 
-def asked(**said: Any) -> list[str]:
+def asked(**options: Any) -> list[str]:
     """The prompts of a session."""
-    return [sample.prompt for sample in prepare(settings(**said)).dataset.samples]
+    return [sample.prompt for sample in prepare(settings(**options)).dataset.samples]
 
 
 def test_samples_are_drawn_by_the_seed(tmp_path: Path) -> None:
-    """Unless the first ones are wanted; with an offset these are, so that one question can be asked."""
+    """Unless the first ones are wanted; with an offset they are, so that one question can be asked alone."""
     rows = [{"user_prompt": f"{number}?", "ground_truth": "x"} for number in range(50)]
     (tmp_path / "many.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
-    said: dict[str, Any] = {"task": [str(tmp_path / "many.jsonl")], "samples": 5}
+    options: dict[str, Any] = {"task": [str(tmp_path / "many.jsonl")], "samples": 5}
     first = [f"{number}?" for number in range(5)]
-    assert asked(**said, sample_order="file") == first
-    assert asked(**said) == asked(**said) != first
-    assert asked(**said) != asked(**said, seed=1)
-    assert asked(**{**said, "samples": 1}, offset=7) == ["7?"]
-    assert asked(**said, offset=40, sample_order="shuffle") != [f"{number}?" for number in range(40, 45)]
-    assert prepare(settings(**said, seed=3)).dataset.tasks[0]["drawn"]["seed"] == 3
+    assert asked(**options, sample_order="file") == first
+    assert asked(**options) == asked(**options) != first
+    assert asked(**options) != asked(**options, seed=1)
+    assert asked(**{**options, "samples": 1}, offset=7) == ["7?"]
+    assert asked(**options, offset=40, sample_order="shuffle") != [f"{number}?" for number in range(40, 45)]
+    assert prepare(settings(**options, seed=3)).dataset.tasks[0]["drawn"]["seed"] == 3
 
 
 def test_a_run_from_before_samples_were_drawn_is_resumed_with_its_questions(own: str) -> None:
@@ -242,8 +242,8 @@ def test_a_run_from_before_samples_were_drawn_is_resumed_with_its_questions(own:
     assert given_again(options, url=["http://host.invalid"]).tasks.sample_order is None
 
 
-def test_a_request_seed_goes_where_the_protocol_has_one() -> None:
-    """It is refused where nothing would be sent, and kept in the log."""
+def test_a_request_seed_is_sent_where_the_protocol_has_one() -> None:
+    """It is refused where the protocol has none, and stored in the log."""
     prepared = prepare(settings(request_seed=42, requests=1))
     assert prepared.plan.generation.seed == 42
     assert prepared.settings()["request_seed"] == 42
@@ -260,18 +260,18 @@ def test_a_request_seed_goes_where_the_protocol_has_one() -> None:
         settings(request_seed=2**63)
 
 
-def test_a_system_prompt_stands_ahead_of_each_question(own: str, tmp_path: Path) -> None:
+def test_a_system_prompt_precedes_each_question(own: str, tmp_path: Path) -> None:
     """A text or a file; the log keeps the text, so that a run is resumed without the file."""
     (tmp_path / "brief.txt").write_text("Be brief.\n", encoding="utf-8")
     assert system_prompt_of(f"@{tmp_path / 'brief.txt'}") == "Be brief."
     for wrong in ("@nowhere.txt", " ", f"@{tmp_path}"):
         with pytest.raises(OptionValueError):
             system_prompt_of(wrong)
-    said: dict[str, Any] = {"task": [own], "columns": MAPPED}
-    prepared = prepare(settings(**said, system_prompt="Be brief."))
+    options: dict[str, Any] = {"task": [own], "columns": MAPPED}
+    prepared = prepare(settings(**options, system_prompt="Be brief."))
     assert [sample.system for sample in prepared.dataset.samples] == ["Be brief."] * 2
     assert prepared.dataset.tasks[0]["system_prompt"] == "Be brief."
-    assert prepared.dataset.sha256 != prepare(settings(**said)).dataset.sha256
+    assert prepared.dataset.sha256 != prepare(settings(**options)).dataset.sha256
     assert kept(prepared.perf)["system_prompt"] == "Be brief."
     with pytest.raises(UsageError, match="--system-prompt"):
         settings(system_prompt="x")

@@ -106,7 +106,7 @@ def test_without_a_baseline_a_change_fails(make_run: MakeRun) -> None:
     )
 
 
-def test_a_baseline_that_is_invalid_is_told(make_run: MakeRun) -> None:
+def test_an_invalid_baseline_is_reported(make_run: MakeRun) -> None:
     """A run that was cut off, or that the client limited, is not a figure of the server."""
     runs = [make_run(), make_run(reasons=("cut off",))]
     (row,) = evaluate(no_worse(), make_run(), baseline=runs).rows

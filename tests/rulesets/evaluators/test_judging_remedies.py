@@ -30,7 +30,9 @@ if TYPE_CHECKING:
         ("ttft{endpoint:b,class:long}:p(50)<1s", "ask something that is tagged class:long and endpoint:b"),
     ],
 )
-def test_a_misspelt_tag_is_told_the_nearest(expression: str, remedy: str, make_run: MakeRun) -> None:
+def test_a_misspelt_tag_gets_the_nearest_as_a_suggestion(
+    expression: str, remedy: str, make_run: MakeRun
+) -> None:
     """Of tags, or of their values; where a report leaves values out, the remedy leaves them out."""
     run = make_run()
     values = {

@@ -308,7 +308,7 @@ def test_a_drift_that_may_be_chance(make_run: MakeRun) -> None:
     assert short.reason == "0 spans of time are too few to see a drift: it takes 5"
 
 
-def test_what_is_left_out_is_told(make_run: MakeRun) -> None:
+def test_what_is_left_out_is_reported(make_run: MakeRun) -> None:
     """By id or by group; the rules are then not those that their name stands for."""
     ruleset = Ruleset("r", "1", (parse("ttft:max<1ms"), parse("qps>1")), seeds={"sample_index": 1})
     verdict = evaluate(ruleset, make_run(), skip=("ttft:max<1ms", "validity"))

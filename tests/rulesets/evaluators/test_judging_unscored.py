@@ -11,7 +11,7 @@ from rulesets.demands import AuditDemand
 from rulesets.evaluation import evaluate
 from rulesets.evidence import Accuracy
 from rulesets.ruleset import of_expressions
-from tests.rulesets.test_score_names import told
+from tests.rulesets.test_score_names import accuracy_item
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,7 +82,7 @@ def test_answers_under_load_are_those_of_the_run_itself(
 ) -> None:
     """The audit of accuracy in performance mode takes its own score, where all answers have one."""
     run = make_run()
-    run.report["accuracy"] = [told(unscored=unscored)]
+    run.report["accuracy"] = [accuracy_item(unscored=unscored)]
     audit = AuditDemand("perf_mode_accuracy", {"metric": "ifeval", "min": least})
     rules = replace(of_expressions(["completed>0"]), targets=(), audits=(audit,))
     (row,) = evaluate(rules, run).rows

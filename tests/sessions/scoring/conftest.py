@@ -77,8 +77,8 @@ def stored_run(
     All of it happened a second ago; each request was issued late by `late_ms`.
     """
     start_ns = time.monotonic_ns() - 1_000_000_000
-    told = {"model": "m", "load": {"kind": "closed", "concurrency": 1}, **settings}
-    store = Store.create(folder / "events.db", Session("s", start_ns, time.time_ns(), told))
+    plain = {"model": "m", "load": {"kind": "closed", "concurrency": 1}, **settings}
+    store = Store.create(folder / "events.db", Session("s", start_ns, time.time_ns(), plain))
     events = [Event(EventType.TEST_STARTED, start_ns)]
     for number in range(len(answers)):
         truth = truths[number] if truths else "1"
@@ -107,10 +107,10 @@ def stored_run(
 def new_run(tmp_path: Path) -> NewRun:
     """Make a run: `new_run(answers, truths)`."""
 
-    def made(answers: Sequence[str], truths: Sequence[str] = (), **more: Any) -> Path:
+    def make(answers: Sequence[str], truths: Sequence[str] = (), **more: Any) -> Path:
         return stored_run(tmp_path / "run", answers, truths, **more)
 
-    return made
+    return make
 
 
 @pytest.fixture(scope="session")

@@ -18,22 +18,22 @@ OTHER = workload(TASK).scorers[1].name
 
 
 def names(*tasks: str, started_with: Any = None, **options: Any) -> dict[str, str]:
-    """What is chosen, by the tasks."""
+    """The name of the scorer that is chosen for each task."""
     allowed = ScoringOptions(allow_code_execution=True, **options)
-    return {one.task: one.scorer.name for one in choose(tasks, allowed, started_with)}
+    return {choice.task: choice.scorer.name for choice in choose(tasks, allowed, started_with)}
 
 
 def test_a_task_has_its_official_scorer() -> None:
-    """Unless something else was said."""
+    """Unless an option names another."""
     assert names(TASK, "gsm8k") == {TASK: "official", "gsm8k": "official"}
-    assert all(one.official for one in choose(["gsm8k"], ScoringOptions()))
+    assert all(choice.official for choice in choose(["gsm8k"], ScoringOptions()))
 
 
-def test_what_is_said_now_goes_before_what_was_said_first() -> None:
-    """And what names a task before what does not; a name alone is for those tasks that have it."""
-    kept = {"scorers": {TASK: OTHER}}
-    assert names(TASK, started_with=kept) == {TASK: OTHER}
-    assert names(TASK, started_with=kept, scorers=("official",)) == {TASK: "official"}
+def test_an_option_overrides_the_scorers_that_the_run_started_with() -> None:
+    """And TASK=NAME overrides NAME; a name alone is for the tasks that have it."""
+    stored = {"scorers": {TASK: OTHER}}
+    assert names(TASK, started_with=stored) == {TASK: OTHER}
+    assert names(TASK, started_with=stored, scorers=("official",)) == {TASK: "official"}
     assert names(TASK, "gsm8k", scorers=(OTHER,)) == {TASK: OTHER, "gsm8k": "official"}
     assert names(TASK, scorers=(f"{TASK}=official", OTHER)) == {TASK: "official"}
 
@@ -45,14 +45,14 @@ def test_a_file_is_called_as_rules_call_it() -> None:
 
 
 def test_another_scorer_is_not_the_official_one() -> None:
-    """A report says so."""
-    (one,) = choose([TASK], ScoringOptions(scorers=(OTHER,), allow_code_execution=True))
-    assert not one.official
-    assert one.key == f"{TASK}/{OTHER}"
+    """The report says that it is not official."""
+    (choice,) = choose([TASK], ScoringOptions(scorers=(OTHER,), allow_code_execution=True))
+    assert not choice.official
+    assert choice.key == f"{TASK}/{OTHER}"
 
 
-def test_what_there_is_not_is_said_with_what_there_is() -> None:
-    """The nearest name, or all of them."""
+def test_an_unknown_name_is_refused_with_the_names_there_are() -> None:
+    """The message has the nearest name, or all of them."""
     with pytest.raises(TaskError, match="gsm8k: no scorer 'officia'; did you mean 'official'"):
         scorer_named("gsm8k", "officia")
     with pytest.raises(TaskError, match="no task of this run has it"):

@@ -33,7 +33,7 @@ REASONS = {
 }
 
 
-def test_a_grader_takes_only_its_own_answer_along(
+def test_a_failing_grader_spoils_only_its_own_answer(
     new_run: NewRun, graders: Path, monkeypatch: Any, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """One that hangs, dies, eats memory, raises, or returns no number: no value and a reason; never 0."""
@@ -50,35 +50,35 @@ def test_a_grader_takes_only_its_own_answer_along(
     )
     scoring = score_run(run, options)
     assert scoring.graded["infra_error"] == len(REASONS)
-    found = query(
+    rows = query(
         run,
         "SELECT value, status, reason FROM scores WHERE scorer <> 'official' ORDER BY prompt_id",
     ).rows
-    for place, said in enumerate(REASONS.values()):
-        before, bad, after = found[3 * place : 3 * place + 3]
+    for place, reason in enumerate(REASONS.values()):
+        before, bad, after = rows[3 * place : 3 * place + 3]
         assert (before[0], after[0]) == (1.0, 0.0)
         assert bad[:2] == (None, "infra_error")
-        assert said in bad[2]
+        assert reason in bad[2]
     out, err = capfd.readouterr()
     assert out == ""
     assert "a grader says something" in err
 
 
-def test_a_process_that_a_grader_has_begun_says_nothing(
+def test_a_process_that_a_grader_forks_returns_no_score(
     new_run: NewRun, graders: Path, monkeypatch: Any
 ) -> None:
-    """What it would return is nobody's score; each answer has one, and only one."""
+    """Its result is discarded; each answer has exactly one score."""
     monkeypatch.chdir(graders)
     run = new_run(["forks", "fine", "wrong"], ["forks", "fine", "fine"])
     score_run(run, ScoringOptions(evals=("pool_graders:does",), processes=1))
-    found = query(run, "SELECT value FROM scores WHERE scorer <> 'official' ORDER BY prompt_id").rows
-    assert found == [(1.0,), (1.0,), (0.0,)]
+    rows = query(run, "SELECT value FROM scores WHERE scorer <> 'official' ORDER BY prompt_id").rows
+    assert rows == [(1.0,), (1.0,), (0.0,)]
 
 
-def test_what_cannot_be_loaded_is_said_before_anything_is_scored(
+def test_an_eval_function_that_cannot_be_loaded_ends_before_scoring(
     new_run: NewRun, graders: Path, monkeypatch: Any
 ) -> None:
-    """An eval function that there is not is the user's mistake; the log has no pass of it."""
+    """An unknown eval function is the user's mistake; the log has no pass of it."""
     monkeypatch.chdir(graders)
     run = new_run(["1"])
     with pytest.raises(EvalError, match="has no function 'dose'; did you mean 'does'"):
@@ -98,15 +98,15 @@ def test_what_cannot_be_loaded_is_said_before_anything_is_scored(
         (1.0, "returned 1.0"),
     ],
 )
-def test_a_score_that_is_none_is_an_error_of_the_grader(score: Any, why: str) -> None:
-    """What a grader returns is looked at before it is kept."""
-    found = checked(score)
-    assert (found.value, found.status) == (None, Status.INFRA_ERROR)
-    assert why in found.reason
+def test_an_invalid_score_is_an_error_of_the_grader(score: Any, why: str) -> None:
+    """A grader's result is checked before it is stored."""
+    score_ = checked(score)
+    assert (score_.value, score_.status) == (None, Status.INFRA_ERROR)
+    assert why in score_.reason
 
 
-def test_a_payload_has_only_what_there_is() -> None:
-    """And of a long text its beginning; half a character is no reason to lose a score."""
+def test_a_payload_has_no_empty_values() -> None:
+    """Of a long text it has the beginning; half a character does not lose a score."""
     assert scored_payload(3, "s", unparsed("no letter")) == {
         "pass": 3,
         "scorer": "s",

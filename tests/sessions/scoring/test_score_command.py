@@ -30,8 +30,8 @@ def test_it_scores_and_reports(new_run: NewRun, capsys: pytest.CaptureFixture[st
     task = {"task": "gsm8k", "name": "gsm8k", "version": 1, "first": 0, "count": 2}
     run = new_run(["#### 1", "#### 2"], accuracy={"tasks": [task]})
     for options, number in (({}, 1), ({}, 2), ({"pass_number": 1}, 1)):
-        said, report = printed(capsys, run, **options)
-        assert said == ("" if options else f"pass {number}: 2 scored\n")
+        printed_text, report = printed(capsys, run, **options)
+        assert printed_text == ("" if options else f"pass {number}: 2 scored\n")
         (scored,) = report["accuracy"]
         assert (scored["value"], scored["pass"]) == (0.5, number)
     assert orjson.loads((run / "report.json").read_bytes())["accuracy"][0]["pass"] == 2
@@ -48,7 +48,7 @@ def printed(capsys: pytest.CaptureFixture[str], run: Path, **options: Any) -> tu
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"pass_number": 1, "scorer": ["official"]}, "--pass 1 scores nothing: leave --scorer out"),
         ({"pass_number": 1, "reparse": True}, "leave --reparse out"),
@@ -58,9 +58,9 @@ def printed(capsys: pytest.CaptureFixture[str], run: Path, **options: Any) -> tu
         ({"grader_timeout": 0.0}, "--grader-timeout 0: must be above 0"),
     ],
 )
-def test_what_contradicts_itself_is_refused(tmp_path: Path, options: dict[str, Any], said: str) -> None:
+def test_contradictory_options_are_refused(tmp_path: Path, options: dict[str, Any], message: str) -> None:
     """Before anything is read."""
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         score(ScoreSettings(run=tmp_path, **options))
 
 
@@ -72,7 +72,7 @@ def exit_code(run: Path, **options: Any) -> int:
 
 
 @pytest.mark.parametrize(("answers", "code"), [(["raises"], 4), (["1", "raises"], 4), (["1", "2"], 0)])
-def test_answers_that_could_not_be_judged_are_an_exit_of_their_own(
+def test_answers_without_a_score_have_an_exit_code_of_their_own(
     new_run: NewRun,
     graders: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -80,7 +80,7 @@ def test_answers_that_could_not_be_judged_are_an_exit_of_their_own(
     answers: list[str],
     code: int,
 ) -> None:
-    """For the score is then between two figures, or unknown; a finding says so."""
+    """The score is then between two figures, or unknown, as a finding says."""
     monkeypatch.chdir(graders)
     row = {"task": "gsm8k", "name": "gsm8k", "version": 1, "first": 0, "count": len(answers)}
     run = new_run([f"#### {answer}" for answer in answers], accuracy={"tasks": [row]})
@@ -90,15 +90,15 @@ def test_answers_that_could_not_be_judged_are_an_exit_of_their_own(
     )
     assert exit_code(run, eval_function=["raising:sometimes"]) == code
     report = orjson.loads(capsys.readouterr().out)
-    found = [one for one in report["findings"] if one["code"] == "score_undetermined"]
-    assert len(found) == (code == 4)
+    undetermined = [finding for finding in report["findings"] if finding["code"] == "score_undetermined"]
+    assert len(undetermined) == (code == 4)
     assert report["validity"]["valid"]
-    if len(answers) == 2 and found:
-        assert "1 of 2 samples could not be scored by raising:sometimes" in found[0]["message"]
-        assert "it is between 0.5000 and 1.0000" in found[0]["message"]
+    if len(answers) == 2 and undetermined:
+        assert "1 of 2 samples could not be scored by raising:sometimes" in undetermined[0]["message"]
+        assert "it is between 0.5000 and 1.0000" in undetermined[0]["message"]
 
 
-def test_what_a_scorer_lacks_is_known_before_the_first_answer_is_scored(
+def test_missing_data_of_a_scorer_ends_before_the_first_answer(
     new_run: NewRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where only the last question takes it: no half pass is left, and --data is where to find it."""

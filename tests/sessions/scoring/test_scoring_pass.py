@@ -1,4 +1,4 @@
-"""A scoring pass: pure, appended, gone on with, and clear about what it cannot do."""
+"""A scoring pass: reproducible, appended, resumed, and refused with a reason."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def scores(run: Path, number: int = 1) -> list[tuple[Any, ...]]:
     return [row[1:] for row in answer.rows if row[0] == number]
 
 
-def told(run: Path) -> list[tuple[int, int]]:
+def events_by_pass(run: Path) -> list[tuple[int, int]]:
     """How many events each scored request has in each pass."""
     sql = "SELECT sample_uuid, count(*) FROM events WHERE code = 30 GROUP BY sample_uuid, data ->> 'pass'"
     with closing(sqlite3.connect(run / "events.db")) as connection:
@@ -57,7 +57,7 @@ def test_a_pass_scores_every_answer(new_run: NewRun) -> None:
 
 
 def test_a_further_pass_overwrites_nothing(new_run: NewRun, graders: Path, monkeypatch: Any) -> None:
-    """It has the next number, and may have more scorers; the scores are the same, whoever computes them."""
+    """It has the next number, and may have more scorers; the scores do not depend on the pass."""
     monkeypatch.chdir(graders)
     run = new_run(ANSWERS * 10)
     assert score_run(run, QUIET).number == 1
@@ -71,14 +71,14 @@ def test_a_further_pass_overwrites_nothing(new_run: NewRun, graders: Path, monke
     assert len({row[0] for row in answer}) == 2
 
 
-def test_an_unfinished_pass_is_over_once_a_later_one_had_its_scorers(new_run: NewRun) -> None:
-    """The later one would be told of, whatever became of the other."""
+def test_an_unfinished_pass_is_not_resumed_after_a_later_one(new_run: NewRun) -> None:
+    """A report would use the later one in any case."""
     run = new_run(ANSWERS)
     assert score_run(run, QUIET).number == 1
     with closing(sqlite3.connect(run / "events.db")) as connection, connection:
         connection.execute("DELETE FROM events WHERE code = 10")
     patient = ScoringOptions(grader_timeout_s=99.0)
-    assert [score_run(run, one).number for one in (QUIET, patient)] == [1, 2]
+    assert [score_run(run, options).number for options in (QUIET, patient)] == [1, 2]
     with closing(sqlite3.connect(run / "events.db")) as connection, connection:
         connection.execute("DELETE FROM events WHERE code = 10 AND data ->> 'pass' = 1")
     assert score_run(run, QUIET).number == 3
@@ -97,7 +97,7 @@ def test_a_scored_run_says_what_it_was_scored_by(new_run: NewRun) -> None:
 
 
 def test_a_run_that_is_being_written_is_refused(new_run: NewRun) -> None:
-    """Whoever writes it has it; nothing is appended."""
+    """The writing process holds the log; nothing is appended."""
     run = new_run(ANSWERS)
     size = (run / "events.db").stat().st_size
     hold = Hold(run)
@@ -144,7 +144,7 @@ def start_scoring(run: Path, folder: Path) -> subprocess.Popen[bytes]:
 
 
 def is_gone(pid: int) -> bool:
-    """Whether a process has ended, though nobody may have asked how."""
+    """Whether a process has ended, though its parent may not have reaped it."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except FileNotFoundError:
@@ -152,19 +152,19 @@ def is_gone(pid: int) -> bool:
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
-def test_what_was_scored_stays_and_is_gone_on_with(
+def test_a_pass_that_ended_early_is_resumed(
     new_run: NewRun, graders: Path, monkeypatch: Any, ending: signal.Signals
 ) -> None:
-    """Interrupted or killed at any moment: the same pass goes on, and nothing is scored twice."""
+    """Interrupted or killed at any moment: the same pass continues, and nothing is scored twice."""
     run = new_run(["#### 1"] * 10 + ["waits"] + ["#### 1"] * 10)
     (graders / "go-on").unlink(missing_ok=True)
     program = start_scoring(run, graders)
-    while program.poll() is None and sum(count for _, count in told(run)) < 20:
+    while program.poll() is None and sum(count for _, count in events_by_pass(run)) < 20:
         time.sleep(0.02)
     assert program.poll() is None
     program.send_signal(ending)
-    _, said = program.communicate(timeout=120)
-    assert b"Traceback" not in said
+    _, stderr = program.communicate(timeout=120)
+    assert b"Traceback" not in stderr
     interrupted = ending is signal.SIGINT
     assert program.returncode == (130 if interrupted else -ending)
     ended = "interrupted" if interrupted else "cut_off"
@@ -178,5 +178,5 @@ def test_what_was_scored_stays_and_is_gone_on_with(
     assert scoring.graded_before >= 20
     assert sum(scoring.graded.values()) == 42 - scoring.graded_before
     assert query(run, "SELECT count(*), sum(value) FROM scores").rows == [(42, 41.0)]
-    assert {count for _, count in told(run)} == {2}
+    assert {count for _, count in events_by_pass(run)} == {2}
     assert query(run, "SELECT DISTINCT ended FROM passes").rows == [("completed",)]
