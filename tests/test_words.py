@@ -73,9 +73,6 @@ KEYS_OF_REPORT = frozenset(
 
 NOT_YET_PLAIN = (
     "tests/cli/*.py",
-    "tests/reporter/*.py",
-    "tests/reporter/[!m]*/*.py",
-    "tests/reporter/measured/*.py",
 )
 """Patterns of files whose names and prose are not plain yet."""
 

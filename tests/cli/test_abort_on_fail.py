@@ -123,7 +123,7 @@ def test_a_run_is_not_ended_for_a_target_that_late_reads_can_have_missed(
         low_ns = ns(at + 100 - early_ms)
         run.answers(
             *(at + 100, at + 130),
-            at=at,
+            at_ms=at,
             usage=(1, 2),
             first_token_low_ns=low_ns,
             first_output_low_ns=low_ns,

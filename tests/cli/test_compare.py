@@ -39,7 +39,7 @@ def closed_loop(run: Run, ttft_ms: tuple[float, float], itl_ms: float, concurren
         issued = heappop(free_at)
         first = issued + random.uniform(*ttft_ms)
         arrivals = [first + itl_ms * token for token in range(4)]
-        run.answers(*arrivals, at=issued, uuid=f"request {number}", usage=(10, 4))
+        run.answers(*arrivals, at_ms=issued, uuid=f"request {number}", usage=(10, 4))
         heappush(free_at, arrivals[-1])
     return run.stops(max(free_at)).ends(max(free_at))
 

@@ -46,32 +46,32 @@ class Run:
     requests: int = 0
     beat: Heartbeat | None = None
 
-    def session(self, kind: EventType, at: float, **data: Any) -> Self:
+    def session(self, kind: EventType, at_ms: float, **data: Any) -> Self:
         """A session event."""
-        self.events.append(Event(kind, ns(at), None, data))
+        self.events.append(Event(kind, ns(at_ms), None, data))
         return self
 
-    def begins(self, at: float = 0, *, duration_s: float | None = None) -> Self:
+    def begins(self, at_ms: float = 0, *, duration_s: float | None = None) -> Self:
         """The performance phase starts."""
-        return self.session(EventType.PHASE_STARTED, at, phase="performance", duration_s=duration_s)
+        return self.session(EventType.PHASE_STARTED, at_ms, phase="performance", duration_s=duration_s)
 
-    def stops(self, at: float, scheduled: int | None = None) -> Self:
+    def stops(self, at_ms: float, scheduled: int | None = None) -> Self:
         """Issuing stops."""
         scheduled = self.requests if scheduled is None else scheduled
-        return self.session(EventType.STOP_PERFORMANCE_TRACKING, at, scheduled=scheduled)
+        return self.session(EventType.STOP_PERFORMANCE_TRACKING, at_ms, scheduled=scheduled)
 
-    def ends(self, at: float = 1000, reason: str = "completed") -> Self:
+    def ends(self, at_ms: float = 1000, reason: str = "completed") -> Self:
         """The run ends in order."""
-        return self.session(EventType.TEST_ENDED, at, reason=reason)
+        return self.session(EventType.TEST_ENDED, at_ms, reason=reason)
 
-    def happens(self, kind: EventType, at: float, uuid: str | None = None, **data: Any) -> Self:
+    def happens(self, kind: EventType, at_ms: float, uuid: str | None = None, **data: Any) -> Self:
         """One event of one request."""
-        self.events.append(Event(kind, ns(at), uuid or f"request {self.requests}", data))
+        self.events.append(Event(kind, ns(at_ms), uuid or f"request {self.requests}", data))
         return self
 
     def issues(
         self,
-        at: float = 0,
+        at_ms: float = 0,
         *,
         uuid: str | None = None,
         scheduled: float | None = None,
@@ -84,21 +84,21 @@ class Run:
         """A request is issued, with what there is to say about it, and sent unless `sent` is negative."""
         self.requests += 1
         data = {
-            "scheduled_ns": ns(at if scheduled is None else scheduled),
+            "scheduled_ns": ns(at_ms if scheduled is None else scheduled),
             "phase": phase,
             "prompt_id": self.requests,
             **(about or {}),
             **({} if prompt is None else {"texts": prompt}),
         }
-        self.happens(EventType.LOADGEN_ISSUE_CALLED, at, uuid, **data)
+        self.happens(EventType.LOADGEN_ISSUE_CALLED, at_ms, uuid, **data)
         if sent is None or sent >= 0:
-            self.happens(EventType.REQUEST_SENT, at if sent is None else sent, uuid, **sending)
+            self.happens(EventType.REQUEST_SENT, at_ms if sent is None else sent, uuid, **sending)
         return self
 
     def answers(
         self,
         *arrivals: float,
-        at: float = 0,
+        at_ms: float = 0,
         complete: float | None = None,
         usage: tuple[int | None, int | None] | None = None,
         kind: EventType = EventType.COMPLETE,
@@ -108,9 +108,9 @@ class Run:
         **more: Any,
     ) -> Self:
         """A request is issued, and chunks with a token arrive at these moments; then it is over."""
-        issue = {"sent": at, **(issue or {})}
-        self.issues(at, uuid=uuid, **issue)
-        over = complete if complete is not None else max(arrivals, default=at)
+        issue = {"sent": at_ms, **(issue or {})}
+        self.issues(at_ms, uuid=uuid, **issue)
+        over = complete if complete is not None else max(arrivals, default=at_ms)
         if arrivals:
             self.happens(EventType.FIRST_CHUNK, arrivals[0], uuid)
         stamps = (
@@ -140,10 +140,10 @@ class Run:
         }
         return self.happens(kind, over, uuid, **data)
 
-    def fails(self, error: str = "reset", *, at: float = 0, failed: float = 10, **more: Any) -> Self:
+    def fails(self, error: str = "reset", *, at_ms: float = 0, failed: float = 10, **more: Any) -> Self:
         """A request is issued, and fails."""
-        said = {"error": error, "message": f"{error}!"} | more
-        return self.issues(at).happens(EventType.ERROR, failed, **said)
+        payload = {"error": error, "message": f"{error}!"} | more
+        return self.issues(at_ms).happens(EventType.ERROR, failed, **payload)
 
     def write(self) -> Path:
         """The run's folder, with the log of all this."""

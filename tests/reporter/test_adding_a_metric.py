@@ -139,8 +139,12 @@ def reasoning_run(a_run: Callable[..., Run]) -> Path:
     """Answers whose first token is 30 ms before their first output."""
     run: Any = a_run()
     for number in range(20):
-        at = 40.0 * number
-        output = {"first_output_ns": ns(at + 35), "first_visible_ns": ns(at + 35), "reasoning_tokens": 4}
-        run.answers(at + 5, at + 35, at + 36, at=at, usage=(7, 9), **output)
+        at_ms = 40.0 * number
+        output = {
+            "first_output_ns": ns(at_ms + 35),
+            "first_visible_ns": ns(at_ms + 35),
+            "reasoning_tokens": 4,
+        }
+        run.answers(at_ms + 5, at_ms + 35, at_ms + 36, at_ms=at_ms, usage=(7, 9), **output)
     folder: Path = run.ends().write()
     return folder

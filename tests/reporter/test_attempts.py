@@ -1,4 +1,4 @@
-"""Requests of several attempts: the last one counts, and the others are told."""
+"""Requests of several attempts: the last one counts, and the others are reported."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def retried(run: Run, uuid: str, failed_at: float, *, first_chunk: float | None 
     return run.happens(EventType.RETRY, failed_at, uuid, attempt=1, error="truncated", wait_ms=10)
 
 
-def ended(run: Run, uuid: str, kind: EventType, at: float, **data: Any) -> Run:
+def ended(run: Run, uuid: str, kind: EventType, at_ms: float, **data: Any) -> Run:
     """Its second attempt ends it."""
-    return run.happens(kind, at, uuid, status=200, attempts=2, **data)
+    return run.happens(kind, at_ms, uuid, status=200, attempts=2, **data)
 
 
 def test_the_last_attempt_counts(a_run: NewRun) -> None:
@@ -39,20 +39,20 @@ def test_the_last_attempt_counts(a_run: NewRun) -> None:
     assert report.ttft_ms is not None
     assert report.latency_ms is not None
     assert (report.ttft_ms.max, report.latency_ms.max) == (20, 80)
-    # What the client waited between attempts is no delay of its own.
+    # The pause between attempts is not client overhead.
     assert report.send_lag_ms is None
     assert [finding.code for finding in report.findings if finding.severity == "error"] == []
 
 
 def test_the_first_token_of_a_failed_attempt_does_not_count(a_run: NewRun) -> None:
-    """Where the second attempt came to none."""
+    """Where the second attempt received no token."""
     run = retried(a_run(), "a", 30, first_chunk=20).happens(EventType.REQUEST_SENT, 50, "a", reused=True)
     ended(run, "a", EventType.ERROR, 90, error="idle_timeout", message="m").ends()
-    found = query(run.write(), "SELECT first_token_ns, attempts, error FROM samples")
-    assert list(found.rows) == [(None, 2, "idle_timeout")]
+    samples = query(run.write(), "SELECT first_token_ns, attempts, error FROM samples")
+    assert list(samples.rows) == [(None, 2, "idle_timeout")]
 
 
-def test_an_attempt_is_no_end(a_run: NewRun) -> None:
+def test_an_attempt_does_not_end_a_request(a_run: NewRun) -> None:
     """A run that was cut off while a request waited for its next attempt has that in flight."""
     report = retried(a_run(), "a", 30).report()
     assert (report.counts.in_flight, report.counts.failed, report.counts.retries) == (1, 0, 1)

@@ -28,7 +28,7 @@ LOG = Path("events.db")
 
 
 @pytest.mark.parametrize("error", [KeyError, TypeError, ZeroDivisionError, AttributeError])
-def test_a_bug_is_no_fault_of_the_log(
+def test_a_bug_is_not_reported_as_a_damaged_log(
     a_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
     """It comes out as it is, to be reported with its traceback."""
@@ -43,8 +43,8 @@ def test_a_bug_is_no_fault_of_the_log(
     assert errors.exit_code(error("of ours")) is None
 
 
-def test_trouble_of_the_machine_is_no_fault_of_the_log() -> None:
-    """What the system says of a file is passed on."""
+def test_an_error_of_the_system_is_not_reported_as_a_damaged_log() -> None:
+    """Errors of the operating system are passed on."""
     with pytest.raises(OSError, match="No space left") as raised, blaming(LOG):
         raise OSError(errno.ENOSPC, "No space left on device")
     assert errors.exit_code(raised.value) == ExitCode.SETUP
@@ -79,13 +79,13 @@ def test_what_the_libraries_cannot_read_is(error: Exception) -> None:
         raise error
 
 
-def test_an_interrupt_that_duckdb_wrapped_is_one() -> None:
-    """It raises what a stream that it reads raised as an error of its own."""
+def test_an_interrupt_that_duckdb_wrapped_is_unwrapped() -> None:
+    """DuckDB raises an exception of a stream that it reads as an error of its own."""
     with pytest.raises(KeyboardInterrupt), blaming(LOG):
         raise duckdb.InvalidInputException("Python exception: KeyboardInterrupt")
 
 
-def test_text_that_is_no_json_is() -> None:
-    """As DuckDB says it of what it parses itself."""
+def test_invalid_json_is_reported_as_a_damaged_log() -> None:
+    """As DuckDB reports it for text that it parses itself."""
     with pytest.raises(LogError, match="what should be JSON is not"):
         document("{")

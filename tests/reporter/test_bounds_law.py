@@ -51,8 +51,8 @@ class Request:
 def requests(draw: st.DrawFn) -> Request:
     """One whose chunks came in reads of one or several, of which a busy client read some late."""
 
-    def span(most: int, least: int = 1) -> int:
-        return draw(st.integers(least, most))
+    def span(greatest: int, least: int = 1) -> int:
+        return draw(st.integers(least, greatest))
 
     issued = span(20_000, 0)
     sent = issued + span(5_000, 0)
@@ -113,7 +113,7 @@ def logged(run: Run, request: Request, due_ms: float, *, truth: bool) -> None:
         }
     run.answers(
         *map(at, request.arrivals if truth else request.stamps),
-        at=at(request.issued),
+        at_ms=at(request.issued),
         complete=at(request.complete[truth]),
         usage=(7, len(request.stamps)),
         issue=issue,
@@ -123,19 +123,19 @@ def logged(run: Run, request: Request, due_ms: float, *, truth: bool) -> None:
 
 def assert_between(bounds: Mapping[str, Any], stamped: Any, true: Any, name: str) -> None:
     """Every figure of the truth is between its bounds; without any, it is the figure itself."""
-    found, figures = bounds.get(name), getattr(true, name)
+    interval, figures = bounds.get(name), getattr(true, name)
     if figures is None:
         return
-    low, high = (found.low, found.high) if found else (getattr(stamped, name),) * 2
+    low, high = (interval.low, interval.high) if interval else (getattr(stamped, name),) * 2
     for stat in STATS:
-        least, value, most = (getattr(one, stat) for one in (low, figures, high))
-        assert least * (1 - ROUNDING) - 1e-6 <= value <= most * (1 + ROUNDING) + 1e-6, (name, stat)
+        least, value, greatest = (getattr(summary, stat) for summary in (low, figures, high))
+        assert least * (1 - ROUNDING) - 1e-6 <= value <= greatest * (1 + ROUNDING) + 1e-6, (name, stat)
 
 
 @settings(max_examples=7 * EXAMPLES, deadline=None)
 @given(drawn=st.lists(requests(), min_size=1, max_size=18))
 def test_the_truth_is_between_the_bounds(a_run: Callable[..., Run], drawn: list[Request]) -> None:
-    """Of every metric, of the parts of the run, and of the share that is the client's own."""
+    """Of every metric, of the parts of the run, and of the share of client overhead."""
     reports: list[Report] = []
     for truth in (False, True):
         run = a_run(kind="constant", rate=1.0)
@@ -151,7 +151,7 @@ def test_the_truth_is_between_the_bounds(a_run: Callable[..., Run], drawn: list[
             assert_between(part.bounds, part, parts[part.value], name)
     for key, by_stat in true.own_effect.items():
         for stat, effect in by_stat.items():
-            known = stamped.own_effect[key][stat]
-            low = known.share if known.share_low is None else known.share_low
-            high = known.share if known.share_high is None else known.share_high
+            overhead = stamped.own_effect[key][stat]
+            low = overhead.share if overhead.share_low is None else overhead.share_low
+            high = overhead.share if overhead.share_high is None else overhead.share_high
             assert low - ROUNDING <= effect.share <= high + ROUNDING, (key, stat)

@@ -59,10 +59,15 @@ def test_percentiles_of_a_part_are_those_of_its_requests(a_run: NewRun) -> None:
     """As if the part were the run, whichever method is asked for."""
     for method in ("linear", "nearest_rank", "loadgen_floor"):
         run, alone = a_run(), a_run()
-        for at in range(1, 31):
-            run.answers(at * at, at * at + 3, usage=(1, 2), issue=tagged(kind="odd" if at % 2 else "even"))
-            if at % 2:
-                alone.answers(at * at, at * at + 3, usage=(1, 2))
+        for number in range(1, 31):
+            run.answers(
+                number * number,
+                number * number + 3,
+                usage=(1, 2),
+                issue=tagged(kind="odd" if number % 2 else "even"),
+            )
+            if number % 2:
+                alone.answers(number * number, number * number + 3, usage=(1, 2))
         part = next(
             p for p in run.ends().report(percentile_method=method).breakdown["kind"] if p.value == "odd"
         )
@@ -93,7 +98,7 @@ def test_a_tag_with_a_name_that_is_taken(a_run: NewRun) -> None:
 
 
 def test_endpoints(a_run: NewRun) -> None:
-    """Requests are told apart by the URL that they went to, the most frequent first."""
+    """Requests are grouped by the URL that they went to, the most frequent first."""
     run = a_run()
     run.settings |= {"url": "http://a", "urls": ["http://a", "http://b"]}
     for place, arrival in ((0, 10), (1, 20), (1, 40)):
@@ -112,7 +117,7 @@ def test_endpoints(a_run: NewRun) -> None:
 
 
 def test_turns(a_run: NewRun) -> None:
-    """The turns of conversations stand in their order, and prompts have a row for each."""
+    """Each turn of conversations has a row, in order, and so has each prompt."""
     run = a_run()
     for turn in (0, 1, 10, 0):
         about = {"conversation": f"c{run.requests // 3}", "turn": turn, "prompt_id": 4}
@@ -146,7 +151,7 @@ def test_phases(a_run: NewRun) -> None:
     run.answers(50, 100, usage=(1, 4), issue={"phase": "warmup"}).session(
         EventType.PHASE_ENDED, 200, phase="warmup"
     )
-    report = run.begins(200).answers(300, 400, at=200, usage=(1, 2)).ends().report()
+    report = run.begins(200).answers(300, 400, at_ms=200, usage=(1, 2)).ends().report()
     warmup, measured = report.breakdown["phase"]
     assert (warmup.value, warmup.qps, warmup.output_tps, warmup.duration_s) == ("warmup", 5, 20, 0.2)
     assert (measured.value, measured.qps) == ("performance", report.throughput.qps)
@@ -163,8 +168,8 @@ STAGES = [
 def test_stages_of_a_file(a_run: NewRun) -> None:
     """Latencies go by when a request was due, rates by what happened while the stage lasted."""
     run = a_run(kind="poisson", rate=None, stages=STAGES)
-    run.answers(40, 80, usage=(1, 2)).answers(150, 250, at=90, usage=(1, 2)).answers(
-        300, 350, at=210, usage=(1, 2)
+    run.answers(40, 80, usage=(1, 2)).answers(150, 250, at_ms=90, usage=(1, 2)).answers(
+        300, 350, at_ms=210, usage=(1, 2)
     )
     calm, ramp = run.stops(400).ends().report().breakdown["stage"]
     assert (calm.value, calm.issued, calm.duration_s) == ("calm", 2, 0.1)
@@ -178,17 +183,17 @@ def test_stages_of_a_file(a_run: NewRun) -> None:
 def test_steps_of_a_rate(a_run: NewRun) -> None:
     """Equal steps; the last one lasts as long as the run."""
     run = a_run(kind="constant", rate=None, profile="steps:10..30x3,0.3s")
-    for at in (50, 150, 250, 350):
-        run.answers(at + 10, at=at)
+    for at_ms in (50, 150, 250, 350):
+        run.answers(at_ms + 10, at_ms=at_ms)
     parts = run.stops(600).ends().report().breakdown["stage"]
-    told = [(part.value, part.issued, part.duration_s) for part in parts]
-    assert told == [("from 0 s: 10/s", 1, 0.1), ("from 0.1 s: 20/s", 1, 0.1), ("from 0.2 s: 30/s", 2, 0.4)]
+    steps = [(part.value, part.issued, part.duration_s) for part in parts]
+    assert steps == [("from 0 s: 10/s", 1, 0.1), ("from 0.1 s: 20/s", 1, 0.1), ("from 0.2 s: 30/s", 2, 0.4)]
 
 
 def test_a_stage_of_a_run_that_was_cut_off(a_run: NewRun) -> None:
-    """It lasts until the last that is known of the run, whoever told it."""
+    """It lasts until the last event of the run, of any source."""
     run = a_run(kind="constant", rate=None, profile="steps:10..20x2,0.2s")
-    run.answers(20, at=10).answers(150, at=120).issues(180, scheduled=170)
+    run.answers(20, at_ms=10).answers(150, at_ms=120).issues(180, scheduled=170)
     parts = run.report().breakdown["stage"]
     assert [(part.value, part.issued, part.duration_s) for part in parts] == [
         ("from 0 s: 10/s", 1, 0.1),
@@ -196,8 +201,8 @@ def test_a_stage_of_a_run_that_was_cut_off(a_run: NewRun) -> None:
     ]
 
 
-def test_tokens_that_did_not_arrive_are_none_and_not_unknown(a_run: NewRun) -> None:
-    """Of a part whose tokens came later, or never, 0 a second arrived; of uncounted ones nobody knows."""
+def test_tokens_that_did_not_arrive_are_zero_and_not_unknown(a_run: NewRun) -> None:
+    """A part whose tokens came later, or never, has 0 per second; the rate of uncounted ones is unknown."""
     run = a_run().begins(duration_s=0.1).answers(50, usage=(1, 1), issue=tagged(kind="early"))
     run.answers(150, 160, usage=(1, 2), issue=tagged(kind="late"))
     run.issues(about={"tags": {"kind": "failed"}}).happens(EventType.ERROR, 9, error="reset")

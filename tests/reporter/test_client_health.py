@@ -35,17 +35,17 @@ FIGURES = {
 """What each worker and the whole client have, as it is when nothing was read."""
 
 
-def told(run: Run, at: float, source: str = "client", **reading: Any) -> Run:
+def with_reading(run: Run, at_ms: float, source: str = "client", **reading: Any) -> Run:
     """The run with one more reading."""
-    return run.session(EventType.TELEMETRY, at, source=source, **reading)
+    return run.session(EventType.TELEMETRY, at_ms, source=source, **reading)
 
 
 def test_one_worker_without_a_name(a_run: NewRun) -> None:
     """A log that names no worker is that of one; only what was read while requests were issued counts."""
     run = a_run().stops(100)
-    for at, lag, share in ((10, 1.0, 0.2), (20, 5.0, 0.4), (200, 99.0, 1.0)):
+    for at_ms, lag, share in ((10, 1.0, 0.2), (20, 5.0, 0.4), (200, 99.0, 1.0)):
         lags = {"loop_lag_p50_ms": lag / 2, "loop_lag_max_ms": lag}
-        told(run, at, **lags, cpu_share=share, gc_pause_max_ms=0.1, in_flight=3)
+        with_reading(run, at_ms, **lags, cpu_share=share, gc_pause_max_ms=0.1, in_flight=3)
     figures = {
         **FIGURES,
         "readings": 2,
@@ -68,14 +68,18 @@ def test_one_worker_without_a_name(a_run: NewRun) -> None:
 
 
 def test_the_worst_worker_stands_for_all(a_run: NewRun) -> None:
-    """Where one worker limits, the worst is told; what they take together, such as CPU, is added up."""
+    """Of limits of one worker, the worst is reported; shared resources, such as CPU, are added up."""
     run = a_run()
     for worker, lag, share in ((0, 0.1, 0.5), (1, 4.0, 0.75)):
-        for at in (10, 20):
+        for at_ms in (10, 20):
             lags = {"loop_lag_p50_ms": lag, "loop_lag_max_ms": 2 * lag, "gc_pause_max_ms": lag}
-            waits = {"cpu_wait_share": share / 10 + at / 1000, "held_up_ms": lag, "backlog_events": 7 * at}
-            told(run, at, worker=worker, cpu_share=share, **lags, **waits)
-    told(run, 10, "parent", cpu_share=0.25, cpu_wait_share=0.9)
+            waits = {
+                "cpu_wait_share": share / 10 + at_ms / 1000,
+                "held_up_ms": lag,
+                "backlog_events": 7 * at_ms,
+            }
+            with_reading(run, at_ms, worker=worker, cpu_share=share, **lags, **waits)
+    with_reading(run, 10, "parent", cpu_share=0.25, cpu_wait_share=0.9)
     client = run.ends().report().client.to_dict()
     first, second = client.pop("per_worker")
     assert client == {
@@ -100,12 +104,17 @@ def test_the_worst_worker_stands_for_all(a_run: NewRun) -> None:
 
 
 def test_the_most_requests_in_flight_are_counted_by_the_requests(a_run: NewRun) -> None:
-    """Readings know of single moments; one that ends when the next is issued is not beside it."""
+    """Readings cover single moments; a request that ends when the next is issued does not overlap it."""
     run = (
-        a_run().answers(6, 8, at=0).answers(9, at=8).answers(30, at=12).answers(20, at=13).answers(14, at=13)
+        a_run()
+        .answers(6, 8, at_ms=0)
+        .answers(9, at_ms=8)
+        .answers(30, at_ms=12)
+        .answers(20, at_ms=13)
+        .answers(14, at_ms=13)
     )
-    for at, worker, in_flight in ((10, 0, 5), (11, 1, 1), (20, 0, 2), (21, 1, 4)):
-        told(run, at, worker=worker, in_flight=in_flight)
+    for at_ms, worker, in_flight in ((10, 0, 5), (11, 1, 1), (20, 0, 2), (21, 1, 4)):
+        with_reading(run, at_ms, worker=worker, in_flight=in_flight)
     client = run.ends().report().client
     assert client.in_flight_max == 3
     assert [worker.in_flight_max for worker in client.per_worker] == [5, 4]
@@ -113,21 +122,21 @@ def test_the_most_requests_in_flight_are_counted_by_the_requests(a_run: NewRun) 
 
 def test_a_run_that_issues_within_a_second_is_not_without_figures(a_run: NewRun) -> None:
     """Then readings count until a second after the last answer; what was read long after it does not."""
-    run = a_run().answers(100, 400, at=1).stops(5)
-    told(run, 900, cpu_share=0.95, loop_lag_p50_ms=4.0, loop_lag_max_ms=5.0)
-    told(run, 1500, cpu_share=0.01, loop_lag_p50_ms=0.1, loop_lag_max_ms=0.2)
+    run = a_run().answers(100, 400, at_ms=1).stops(5)
+    with_reading(run, 900, cpu_share=0.95, loop_lag_p50_ms=4.0, loop_lag_max_ms=5.0)
+    with_reading(run, 1500, cpu_share=0.01, loop_lag_p50_ms=0.1, loop_lag_max_ms=0.2)
     client = run.ends(1600).report().client
     assert (client.readings, client.cpu_share_mean, client.loop_lag_max_ms) == (1, 0.95, 5.0)
 
 
 def test_without_readings_there_is_nothing_to_say(a_run: NewRun) -> None:
     """A run that was over before a worker could tell has no figures of the client, rather than zeros."""
-    assert told(a_run(), 5, "parent", cpu_share=0.1).ends().report().client.to_dict() == {}
+    assert with_reading(a_run(), 5, "parent", cpu_share=0.1).ends().report().client.to_dict() == {}
 
 
 READINGS = st.lists(
     st.fixed_dictionaries(
-        {"at": st.integers(0, 50)},
+        {"at_ms": st.integers(0, 50)},
         optional={
             "source": st.sampled_from(["client", "client", "parent"]),
             "worker": st.integers(0, 3),
@@ -154,7 +163,7 @@ def test_readings_of_workers_come_in_any_order(
     def report(order: list[dict[str, Any]]) -> Any:
         run = a_run().answers(5, usage=(1, 1))
         for reading in order:
-            told(run, **reading)
+            with_reading(run, **reading)
         return run.ends().report()
 
     shuffled = list(readings)

@@ -1,4 +1,4 @@
-"""The client's own share of the time to the first token, in runs small enough to work out by hand."""
+"""Client overhead in the time to the first token, in runs small enough to work out by hand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_the_share_is_what_the_p99_would_lose(a_run: NewRun) -> None:
     """Of 50 ms from schedule to first token at the p99, 40 are the server's: a fifth is the client's own."""
     run = a_run(kind="constant", rate=10.0)
     for _ in range(100):
-        run.answers(60, at=16, usage=(1, 1), issue={"scheduled": 10, "sent": 20})
+        run.answers(60, at_ms=16, usage=(1, 1), issue={"scheduled": 10, "sent": 20})
     report = run.stops(100).ends().report()
     assert report.own_ttft_share == pytest.approx(0.2)
     assert report.own_ms is not None
@@ -32,7 +32,7 @@ def test_the_share_is_what_the_p99_would_lose(a_run: NewRun) -> None:
     )
 
 
-def test_a_delay_that_does_not_reach_the_p99_is_no_share_of_it(a_run: NewRun) -> None:
+def test_a_delay_below_the_p99_is_not_a_share_of_it(a_run: NewRun) -> None:
     """Where only quick answers were sent late, the p99 is the server's alone."""
     run = a_run()
     for slow in (True, False) * 50:
@@ -55,7 +55,7 @@ def test_opening_a_connection_is_on_neither_side(
     a_run: NewRun, sending: dict[str, Any], share: float
 ) -> None:
     """3 ms late with the issue, and 2 to send: the latter are the set-up's where a connection was opened."""
-    run = a_run().answers(sending["sent"] + 7, at=5, usage=(1, 1), issue={"scheduled": 2, **sending})
+    run = a_run().answers(sending["sent"] + 7, at_ms=5, usage=(1, 1), issue={"scheduled": 2, **sending})
     report = run.ends().report()
     assert report.own_ttft_share == pytest.approx(share)
     assert report.send_lag_ms is not None
@@ -80,7 +80,7 @@ def test_late_reads_are_the_clients_own(
 def test_what_is_not_streamed_has_its_first_token_at_its_end(a_run: NewRun) -> None:
     """A whole response is judged by its latency."""
     run = a_run().answers(
-        complete=100, at=20, usage=(1, 9), stream=False, chunks=None, issue={"scheduled": 0}
+        complete=100, at_ms=20, usage=(1, 9), stream=False, chunks=None, issue={"scheduled": 0}
     )
     assert run.ends().report().own_ttft_share == pytest.approx(0.2)
 
@@ -89,12 +89,12 @@ def test_the_longest_delay_is_that_of_a_request_with_a_latency(a_run: NewRun) ->
     """A request that failed has no latency that its delay could be in."""
     run = a_run()
     for late_ms in (1, 3):
-        run.answers(60, at=late_ms, usage=(1, 1), issue={"scheduled": 0, "sent": late_ms})
+        run.answers(60, at_ms=late_ms, usage=(1, 1), issue={"scheduled": 0, "sent": late_ms})
     run.issues(40, scheduled=0, sent=40).happens(EventType.ERROR, 60, error="reset", message="reset")
     assert run.ends().report().own_longest_ms == 3
 
 
-def test_without_a_completed_request_there_is_no_share(a_run: NewRun) -> None:
+def test_without_a_completed_request_there_is_no_share_to_report(a_run: NewRun) -> None:
     """Failures have no first token to take a share of."""
     report = a_run().fails().ends().report()
     assert (report.own_ttft_share, report.own_ms) == (None, None)

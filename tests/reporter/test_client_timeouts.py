@@ -21,8 +21,8 @@ OFFLINE = CheckInputs(
 
 
 def cut(evidence: CheckInputs) -> list[Finding]:
-    """What is said of answers that were cut off."""
-    return [one for one in findings(evidence) if one.code == "backlog_cut"]
+    """The findings about answers that were cut off."""
+    return [finding for finding in findings(evidence) if finding.code == "backlog_cut"]
 
 
 def test_a_limit_inside_the_backlog_makes_the_run_invalid() -> None:
@@ -51,7 +51,7 @@ def test_several_limits() -> None:
     ],
 )
 def test_other_failures_are_the_servers(changes: dict[str, Any]) -> None:
-    """A limit that does not count from the start of the run, and a failure that is none of ours."""
+    """A limit that does not count from the start of the run, and a failure that the client did not cause."""
     assert cut(replace(OFFLINE, **changes)) == []
 
 

@@ -23,8 +23,8 @@ COLD_MS = 60_000.0
 def usual(later: Sequence[float]) -> Usual:
     """The TTFT of later requests."""
     values = sorted(later)
-    found = {f"p{p}": values[min(len(values) - 1, len(values) * p // 100)] for p in (50, 95, 99)}
-    return Usual(len(values), found["p50"], found["p95"], found["p99"])
+    percentiles = {f"p{p}": values[min(len(values) - 1, len(values) * p // 100)] for p in (50, 95, 99)}
+    return Usual(len(values), percentiles["p50"], percentiles["p95"], percentiles["p99"])
 
 
 def cold(requests: Sequence[First]) -> int:
@@ -52,15 +52,15 @@ gaps = st.floats(0.0, 200.0)
 
 
 @given(prefills, gaps, st.integers(1, 64), st.integers(1, 200))
-def test_a_queue_is_no_cold_start(prefills: list[float], gap: float, slots: int, together: int) -> None:
+def test_a_queue_is_not_a_cold_start(prefills: list[float], gap: float, slots: int, together: int) -> None:
     """However many come at once or too quickly: the first of a queue is answered as fast as any."""
     arrivals = [max(0, number - together) * gap for number in range(len(prefills))]
     assert cold(served(arrivals, prefills, slots)) == 0
 
 
 @given(prefills, st.integers(1, 64))
-def test_a_closed_loop_is_no_cold_start(prefills: list[float], users: int) -> None:
-    """All users begin at once, and go on one by one."""
+def test_a_closed_loop_is_not_a_cold_start(prefills: list[float], users: int) -> None:
+    """All users begin at once, and continue one by one."""
     free, ready = [0.0] * users, 0.0
     requests = []
     for prefill in prefills:
@@ -72,8 +72,8 @@ def test_a_closed_loop_is_no_cold_start(prefills: list[float], users: int) -> No
 
 
 @given(st.integers(1, MOST_TOGETHER), st.floats(1.0, 100.0), st.floats(1.0, 100.0))
-def test_a_first_batch_is_no_cold_start(users: int, fixed_ms: float, each_ms: float) -> None:
-    """A server that prefills what comes together in one batch answers none of it before."""
+def test_a_first_batch_is_not_a_cold_start(users: int, fixed_ms: float, each_ms: float) -> None:
+    """A server that prefills simultaneous requests in one batch answers none of them earlier."""
     first = [First(0.0, fixed_ms + users * each_ms)] * users
     assert cold([*first, *(First(1000.0 * n, fixed_ms + each_ms) for n in range(1, 200))]) == 0
 
@@ -110,17 +110,17 @@ def test_an_outlier_later_on_makes_the_first_one_ordinary() -> None:
 
 def run_of(a_run: Callable[..., Run], ttfts: Sequence[float], **load: object) -> Run:
     """A run that asks one after the other."""
-    run, at = a_run(**(load or {"kind": "closed", "concurrency": 1})), 0.0
+    run, at_ms = a_run(**(load or {"kind": "closed", "concurrency": 1})), 0.0
     for ttft in ttfts:
-        run.answers(at + ttft, at + ttft + 10, at=at, usage=(2, 2))
-        at += ttft + 20
-    return run.stops(at).ends(at + 10)
+        run.answers(at_ms + ttft, at_ms + ttft + 10, at_ms=at_ms, usage=(2, 2))
+        at_ms += ttft + 20
+    return run.stops(at_ms).ends(at_ms + 10)
 
 
 def test_a_report_says_so(a_run: Callable[..., Run]) -> None:
     """How many, how far off, what the figures would be without them, and what to do."""
     report = run_of(a_run, [2800.0, 1200.0, *[40.0] * 98], kind="closed", concurrency=4).report()
-    (finding,) = [one for one in report.findings if one.code == "cold_start"]
+    (finding,) = [item for item in report.findings if item.code == "cold_start"]
     assert finding.severity == "warning"
     assert report.validity.valid
     assert finding.message == (
@@ -137,14 +137,16 @@ def test_a_report_says_so(a_run: Callable[..., Run]) -> None:
 )
 def test_an_ordinary_report_says_nothing(a_run: Callable[..., Run], ttfts: list[float]) -> None:
     """A hiccup in the middle, a start that is a little slower, a server that is slow all the time."""
-    assert "cold_start" not in {one.code for one in run_of(a_run, ttfts).report().findings}
+    assert "cold_start" not in {finding.code for finding in run_of(a_run, ttfts).report().findings}
 
 
-def test_what_is_cold_by_nature_is_not_looked_at(a_run: Callable[..., Run]) -> None:
+def test_loads_without_a_usual_start_are_not_checked(a_run: Callable[..., Run]) -> None:
     """Offline, and after a warm-up."""
     ttfts = [2800.0, *[40.0] * 99]
-    assert "cold_start" not in {one.code for one in run_of(a_run, ttfts, kind="offline").report().findings}
-    warm = run_of(a_run, ttfts).answers(-50, at=-100, uuid="before", issue={"phase": "warmup"})
+    assert "cold_start" not in {
+        finding.code for finding in run_of(a_run, ttfts, kind="offline").report().findings
+    }
+    warm = run_of(a_run, ttfts).answers(-50, at_ms=-100, uuid="before", issue={"phase": "warmup"})
     report = warm.report()
     assert report.counts.warmup == 1
-    assert "cold_start" not in {one.code for one in report.findings}
+    assert "cold_start" not in {finding.code for finding in report.findings}

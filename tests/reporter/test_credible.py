@@ -26,9 +26,9 @@ MOST_TOKENS = 10**8
 MOST_HIDDEN_TOKENS = 2**20
 
 
-def found(report: Report) -> dict[str, str]:
-    """What was found about token counts, by its code."""
-    return {one.code: one.message for one in report.findings if "token" in one.code}
+def findings_about_tokens(report: Report) -> dict[str, str]:
+    """The messages of findings about token counts, by code."""
+    return {finding.code: finding.message for finding in report.findings if "token" in finding.code}
 
 
 def test_counts_beyond_the_bytes_of_the_response_are_refused(a_run: NewRun) -> None:
@@ -38,12 +38,14 @@ def test_counts_beyond_the_bytes_of_the_response_are_refused(a_run: NewRun) -> N
         run.answers(5, 6, 7, usage=(11, HUGE))
     report = run.ends().report()
     assert report.tokens == Tokens(33, 9, "chunks")
-    assert found(report)["token_counts_refused"].startswith(
+    assert findings_about_tokens(report)["token_counts_refused"].startswith(
         f"In 3 responses the server's token counts cannot be true: {HUGE} output_tokens in a response of "
         f"{BYTES} bytes, in request request 1."
     )
-    assert found(report)["tokens_from_chunks"].startswith("The counts of 3 requests were refused: each chunk")
-    assert "mixed_token_sources" not in found(report)
+    assert findings_about_tokens(report)["tokens_from_chunks"].startswith(
+        "The counts of 3 requests were refused: each chunk"
+    )
+    assert "mixed_token_sources" not in findings_about_tokens(report)
     assert str(HUGE) in json.render(report)
     assert console.render(report)
 
@@ -54,11 +56,15 @@ def test_refused_counts_are_not_counts_that_were_not_sent(a_run: NewRun) -> None
         a_run().answers(5, 6).answers(5, 6, usage=(HUGE, HUGE)).answers(5, 6, usage=(9, 2)).ends().report()
     )
     assert report.tokens == Tokens(9, 6, "mixed")
-    assert found(report)["tokens_from_chunks"].startswith(
+    assert findings_about_tokens(report)["tokens_from_chunks"].startswith(
         "The server sent no token counts for 1 request and the counts of 1 request were refused: each"
     )
-    assert found(report)["tokens_unknown"].startswith("1 of 3 requests have no count of input tokens")
-    assert f"{HUGE} output_tokens, {HUGE} input_tokens" in found(report)["token_counts_refused"]
+    assert findings_about_tokens(report)["tokens_unknown"].startswith(
+        "1 of 3 requests have no count of input tokens"
+    )
+    assert (
+        f"{HUGE} output_tokens, {HUGE} input_tokens" in findings_about_tokens(report)["token_counts_refused"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -75,7 +81,7 @@ def test_what_can_be_true_is_believed(a_run: NewRun, allowed: dict[str, Any]) ->
     """A byte for each token, reasoning that is not sent, padding that the request allows."""
     report = a_run().answers(5, 6, **allowed).ends().report()
     assert (report.tokens.output, report.tokens.source) == (allowed["usage"][1], "server_usage")
-    assert found(report) == {}
+    assert findings_about_tokens(report) == {}
 
 
 def test_the_limit_of_all_requests_allows_as_many(a_run: NewRun) -> None:
@@ -92,7 +98,7 @@ def test_each_kind_of_count_is_refused(a_run: NewRun) -> None:
     assert report.tokens == Tokens(None, 2, "server_usage")
     assert (
         f"{MOST_TOKENS + 1} input_tokens, {HUGE} reasoning_tokens, {HUGE} cached_tokens"
-        in (found(report)["token_counts_refused"])
+        in (findings_about_tokens(report)["token_counts_refused"])
     )
 
 

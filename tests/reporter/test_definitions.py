@@ -32,7 +32,7 @@ class Letters:
         return ["<begin>", *text, "<end>"]
 
 
-def said(output: str, reasoning: str | None = None, tool_calls: Any = None) -> dict[str, Any]:
+def texts_of(output: str, reasoning: str | None = None, tool_calls: Any = None) -> dict[str, Any]:
     """The texts of an answer."""
     return {"output": output, "reasoning": reasoning, "tool_calls": tool_calls}
 
@@ -61,7 +61,7 @@ def codes(report: Report) -> list[str]:
 
 
 def test_a_report_says_what_it_was_computed_by(a_run: NewRun) -> None:
-    """All definitions are told, the defaults among them."""
+    """All definitions are reported, the defaults among them."""
     wanted = Definitions(percentile_method="lower", tpot_end="complete")
     run = a_run().answers(5, 7, usage=(1, 2)).ends()
     report = run.report(definitions=wanted)
@@ -73,7 +73,7 @@ def test_percentiles_are_by_the_method(a_run: NewRun) -> None:
     """Of ten latencies, 1 to 10 ms, in all parts of the report."""
     run = a_run()
     for ms in range(1, 11):
-        run.answers(ms, at=0, usage=(1, 1), issue={"about": {"tags": {"class": "a"}}})
+        run.answers(ms, at_ms=0, usage=(1, 1), issue={"about": {"tags": {"class": "a"}}})
     medians: dict[Any, float] = {"linear": 5.5, "lower": 5, "loadgen_floor": 6, "nearest_rank": 5}
     reports = each(run.ends(), *(Definitions(percentile_method=method) for method in medians))
     for report, median in zip(reports, medians.values(), strict=True):
@@ -86,7 +86,9 @@ def test_percentiles_are_by_the_method(a_run: NewRun) -> None:
 
 def test_latencies_count_from_the_origin(a_run: NewRun) -> None:
     """Due at 10 ms, issued at 30, sent at 35: and what counts from the schedule does so as ever."""
-    run = a_run().answers(50, 80, at=30, complete=90, usage=(1, 2), issue={"sent": 35.0, "scheduled": 10.0})
+    run = a_run().answers(
+        50, 80, at_ms=30, complete=90, usage=(1, 2), issue={"sent": 35.0, "scheduled": 10.0}
+    )
     origins: tuple[Any, ...] = (None, "scheduled", "issued", "sent")
     reports = each(run.ends(), *(Definitions(latency_origin=origin) for origin in origins))
     ends = dict.fromkeys(LATENCIES, 50) | {"last_token_ms": 80, "latency_ms": 90}
@@ -108,7 +110,7 @@ def test_latencies_count_from_the_origin(a_run: NewRun) -> None:
 
 def test_tpot_as_loadgen_has_it(a_run: NewRun) -> None:
     """(latency - TTFT) / (n - 1), whatever both count from."""
-    run = a_run().answers(50, 60, 70, at=30, complete=90, usage=(1, 3), issue={"scheduled": 10.0}).ends()
+    run = a_run().answers(50, 60, 70, at_ms=30, complete=90, usage=(1, 3), issue={"scheduled": 10.0}).ends()
     origins: tuple[Any, ...] = (None, "scheduled", "issued")
     completes = [Definitions(latency_origin=origin, tpot_end="complete") for origin in origins]
     lasts = [Definitions(latency_origin=origin) for origin in origins]
@@ -127,7 +129,7 @@ def test_tpot_as_loadgen_has_it(a_run: NewRun) -> None:
 def test_where_each_chunk_is_a_token_so_is_the_first(
     a_run: NewRun, output: int, finish_reason: str, after: int | None
 ) -> None:
-    """By the server's count; the token that ends a text has no chunk. Else nobody knows, and it is told."""
+    """By the server's count; the token that ends a text has no chunk. Else it is unknown, with a finding."""
     run = a_run().answers(50, 60, 70, usage=(1, output), finish_reason=finish_reason).ends()
     report = by(run, tpot_denominator="tokens_after_first_chunk")
     assert tpot(report) == (None if after is None else 20 / after)
@@ -137,18 +139,18 @@ def test_where_each_chunk_is_a_token_so_is_the_first(
 @pytest.mark.parametrize(
     ("texts", "first_chunk", "after"),
     [
-        (said("abcdefg"), {"content": 4}, 3),
-        (said("abc", "uvwxyz"), {"reasoning": 2}, 4 + 3),
-        (said("abc", "uvwxyz"), {"reasoning": 6, "content": 1}, 2),
-        (said("", None, [{"function": {"name": "f", "arguments": "12345"}}]), {"tool_call": 2}, 3),
-        (said("", None, [{"function": {"name": "f", "arguments": "12345"}}]), {"tool_call": 0}, 5),
-        (said("abcdefg"), None, None),
+        (texts_of("abcdefg"), {"content": 4}, 3),
+        (texts_of("abc", "uvwxyz"), {"reasoning": 2}, 4 + 3),
+        (texts_of("abc", "uvwxyz"), {"reasoning": 6, "content": 1}, 2),
+        (texts_of("", None, [{"function": {"name": "f", "arguments": "12345"}}]), {"tool_call": 2}, 3),
+        (texts_of("", None, [{"function": {"name": "f", "arguments": "12345"}}]), {"tool_call": 0}, 5),
+        (texts_of("abcdefg"), None, None),
     ],
 )
 def test_a_tokenizer_counts_what_came_after_the_first_chunk(
     a_run: NewRun, texts: dict[str, Any], first_chunk: Any, after: int | None
 ) -> None:
-    """The rest of the text, in every category; without the first chunk's length nobody knows."""
+    """The rest of the text, in every category; without the first chunk's length the count is unknown."""
     run = a_run().answers(50, 60, 70, usage=(1, 9), texts=texts, first_chunk=first_chunk).ends()
     report = run.report(
         definitions=Definitions(tpot_denominator="tokens_after_first_chunk"), tokenizer=Letters()
@@ -180,7 +182,7 @@ def test_by_tokens_each_request_weighs_what_tpot_divides_by(a_run: NewRun) -> No
 
 
 @pytest.mark.parametrize(
-    ("source", "tokenizer", "tokens", "told"),
+    ("source", "tokenizer", "tokens", "has_finding"),
     [
         (None, False, (5, 9 + 2), True),
         (None, True, (5 + 3, 9 + 4), False),
@@ -189,28 +191,32 @@ def test_by_tokens_each_request_weighs_what_tpot_divides_by(a_run: NewRun) -> No
         ("client_tokenizer", False, (None, None), True),
     ],
 )
-def test_who_counts_tokens(
-    a_run: NewRun, source: Any, *, tokenizer: bool, tokens: tuple[int | None, int | None], told: bool
+def test_the_source_of_token_counts(
+    a_run: NewRun, source: Any, *, tokenizer: bool, tokens: tuple[int | None, int | None], has_finding: bool
 ) -> None:
-    """One answer that the server counted, and one that it did not: what nobody may count is not known."""
+    """One answer that the server counted, and one that it did not: without a source the count is unknown."""
     asked = {"prompt": {"prompt": "why"}}
-    run = a_run().answers(50, 60, usage=(5, 9), texts=said("abcdefg"), issue=asked)
-    run.answers(50, 60, texts=said("abcd"), issue=asked)
+    run = a_run().answers(50, 60, usage=(5, 9), texts=texts_of("abcdefg"), issue=asked)
+    run.answers(50, 60, texts=texts_of("abcd"), issue=asked)
     report = run.ends().report(
         definitions=Definitions(token_source=source), tokenizer=Letters() if tokenizer else None
     )
     assert (report.tokens.input, report.tokens.output) == tokens
-    assert ("tokens_unknown" in codes(report)) is (told)
+    assert ("tokens_unknown" in codes(report)) is (has_finding)
 
 
-@pytest.mark.parametrize(("name", "told"), [("org/letters", False), ("elsewhere/words", True), (None, False)])
-def test_another_tokenizer_than_the_definitions_name(a_run: NewRun, name: str | None, *, told: bool) -> None:
-    """Is told by its name, wherever it was loaded from; one without a name is taken for what it is."""
-    run = a_run().answers(50, 60, texts=said("abcd")).ends()
+@pytest.mark.parametrize(
+    ("name", "has_finding"), [("org/letters", False), ("elsewhere/words", True), (None, False)]
+)
+def test_another_tokenizer_than_the_definitions_name(
+    a_run: NewRun, name: str | None, *, has_finding: bool
+) -> None:
+    """It is reported by its name, wherever it was loaded from; one without a name is accepted."""
+    run = a_run().answers(50, 60, texts=texts_of("abcd")).ends()
     tokenizer = Letters()
     tokenizer.name_or_path = name
     report = run.report(definitions=Definitions(tokenizer="letters"), tokenizer=tokenizer)
-    assert ("other_tokenizer" in codes(report)) is told
+    assert ("other_tokenizer" in codes(report)) is has_finding
 
 
 CATEGORIES: dict[Any, tuple[int, int]] = {
@@ -225,7 +231,7 @@ CATEGORIES: dict[Any, tuple[int, int]] = {
 
 def test_only_some_categories_count_of_the_servers_tokens(a_run: NewRun) -> None:
     """The server tells reasoning; of the rest, what an answer has only one kind of is known."""
-    more = {"texts": said("abcde", "xyz"), "reasoning_tokens": 10}
+    more = {"texts": texts_of("abcde", "xyz"), "reasoning_tokens": 10}
     run = a_run().answers(50, 60, 90, usage=(1, 30), first_output_ns=None, **more).ends()
     reports = each(run, *(Definitions(token_categories=categories) for categories in CATEGORIES))
     assert [report.tokens.output for report in reports] == [server for server, _ in CATEGORIES.values()]
@@ -233,7 +239,7 @@ def test_only_some_categories_count_of_the_servers_tokens(a_run: NewRun) -> None
 
 def test_only_some_categories_count_of_a_tokenizers_tokens(a_run: NewRun) -> None:
     """Each category has texts of its own."""
-    more = {"texts": said("abcde", "xyz"), "reasoning_tokens": 10}
+    more = {"texts": texts_of("abcde", "xyz"), "reasoning_tokens": 10}
     run = a_run().answers(50, 60, 90, usage=(1, 30), **more).ends()
     definitions = [
         Definitions(token_source="client_tokenizer", token_categories=categories)  # noqa: S106 (no password)
@@ -244,38 +250,40 @@ def test_only_some_categories_count_of_a_tokenizers_tokens(a_run: NewRun) -> Non
 
 
 @pytest.mark.parametrize(
-    ("texts", "known"),
+    ("texts", "expected"),
     [
-        (said("abc"), {"reasoning": 0, "content": 30, "tool_call": 0}),
-        (said("", "xyz"), {"reasoning": 30, "content": 0, "tool_call": 0}),
-        (said("", None, [{"function": {}}]), {"reasoning": 0, "content": 0, "tool_call": 30}),
-        (said("abc", None, [{"function": {}}]), {"reasoning": 0, "content": None, "tool_call": None}),
-        (said("abc", "xyz"), {"reasoning": None, "content": None, "tool_call": 0}),
+        (texts_of("abc"), {"reasoning": 0, "content": 30, "tool_call": 0}),
+        (texts_of("", "xyz"), {"reasoning": 30, "content": 0, "tool_call": 0}),
+        (texts_of("", None, [{"function": {}}]), {"reasoning": 0, "content": 0, "tool_call": 30}),
+        (texts_of("abc", None, [{"function": {}}]), {"reasoning": 0, "content": None, "tool_call": None}),
+        (texts_of("abc", "xyz"), {"reasoning": None, "content": None, "tool_call": 0}),
     ],
 )
-def test_a_server_that_tells_no_category(a_run: NewRun, texts: Any, known: dict[str, int | None]) -> None:
-    """An answer of one kind is known; of several kinds nobody can tell, and that is said."""
+def test_a_server_that_reports_no_category(
+    a_run: NewRun, texts: Any, expected: dict[str, int | None]
+) -> None:
+    """Of an answer of one category the count is known; of several it is unknown, with a finding."""
     run = a_run().answers(50, 60, usage=(1, 30), texts=texts).ends()
     with MetricsReporter(run.write()) as reporter:
-        for category, tokens in known.items():
+        for category, tokens in expected.items():
             report = reporter.create_report(definitions=Definitions(token_categories=(category,)))  # type: ignore[arg-type]  # it is one
             assert report.tokens.output == tokens, category
             assert ("tokens_unknown" in codes(report)) is (tokens is None)
 
 
 def test_without_reasoning_tpot_counts_from_the_first_output(a_run: NewRun) -> None:
-    """The time of tokens that do not count is no part of it."""
+    """The time of tokens that do not count is not part of it."""
     from tests.reporter.conftest import ns
 
     more = {"reasoning_tokens": 2, "first_output_ns": ns(70), "first_visible_ns": ns(70)}
-    run = a_run().answers(50, 60, 70, 80, 90, usage=(1, 5), texts=said("abc", "xy"), **more).ends()
+    run = a_run().answers(50, 60, 70, 80, 90, usage=(1, 5), texts=texts_of("abc", "xy"), **more).ends()
     definitions = (Definitions(token_categories=("content", "tool_call")), Definitions())
     assert [tpot(report) for report in each(run, *definitions)] == [(90 - 70) / (3 - 1), (90 - 50) / (5 - 1)]
 
 
 def test_one_reporter_can_report_by_several_definitions(a_run: NewRun) -> None:
     """What one report was computed by leaves nothing behind for the next."""
-    run = a_run().answers(50, 60, 70, complete=90, usage=(1, 3)).answers(95, at=80, usage=(1, 3)).ends()
+    run = a_run().answers(50, 60, 70, complete=90, usage=(1, 3)).answers(95, at_ms=80, usage=(1, 3)).ends()
     with MetricsReporter(run.write()) as reporter:
         before = reporter.create_report()
         other = reporter.create_report(
@@ -303,7 +311,7 @@ def test_percentiles_of_choice(a_run: NewRun) -> None:
     """Each summary has those that were chosen, and the usual ones as before; without a choice no key."""
     run = a_run()
     for ms in range(1, 11):
-        run.answers(ms, at=0, usage=(1, 1))
+        run.answers(ms, at_ms=0, usage=(1, 1))
     folder = run.ends().write()
     with MetricsReporter(folder) as reporter:
         report = reporter.create_report(percentiles=percentiles_named("75,p99.9,25"))
@@ -318,7 +326,7 @@ def test_percentiles_of_choice(a_run: NewRun) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "0", "100", "fast", "50,,90", "-1", "50;90", "1e1"])
-def test_what_is_no_percentile(text: str) -> None:
+def test_an_invalid_percentile_is_refused(text: str) -> None:
     """Numbers above 0 and below 100."""
     with pytest.raises(OptionError, match="is not a percentile"):
         percentiles_named(text)

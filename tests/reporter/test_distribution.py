@@ -1,4 +1,4 @@
-"""Summaries that DuckDB computes, beside the same in plain Python."""
+"""Summaries that DuckDB computes, compared with plain Python."""
 
 from __future__ import annotations
 
@@ -36,17 +36,19 @@ def summarise(method: PercentileMethod, **columns: Sequence[float | None]) -> Su
         )
 
 
-def check(found: Summary | None, values: list[float], method: PercentileMethod) -> None:
-    """Compare a summary with what the values say."""
-    assert found is not None
-    assert (found.count, found.min, found.max) == (len(values), min(values), max(values))
+def check(computed: Summary | None, values: list[float], method: PercentileMethod) -> None:
+    """Compare a summary with one of the values in plain Python."""
+    assert computed is not None
+    assert (computed.count, computed.min, computed.max) == (len(values), min(values), max(values))
     exact = [Fraction(value) for value in values]
-    assert found.mean == pytest.approx(float(mean(exact)), rel=1e-12)
-    assert found.std == (None if len(values) == 1 else pytest.approx(float(stdev(exact)), rel=1e-9, abs=1e-9))
+    assert computed.mean == pytest.approx(float(mean(exact)), rel=1e-12)
+    assert computed.std == (
+        None if len(values) == 1 else pytest.approx(float(stdev(exact)), rel=1e-9, abs=1e-9)
+    )
     ordered = sorted(values)
     for name, p in PERCENTILES.items():
         place = position(method, len(values), p)
-        assert getattr(found, name) == place.between(ordered[place.below], ordered[place.above])
+        assert getattr(computed, name) == place.between(ordered[place.below], ordered[place.above])
 
 
 @given(values=st.lists(FIGURES, min_size=1, max_size=200), method=METHODS)
@@ -58,31 +60,33 @@ def test_a_summary_is_that_of_its_values(values: list[float], method: Percentile
 @given(values=st.lists(st.tuples(FIGURES, st.integers(1, 9)), min_size=1, max_size=40), method=METHODS)
 def test_a_weight_repeats_its_value(values: list[tuple[float, int]], method: PercentileMethod) -> None:
     """A weighted summary is that of the values, each written down as often as its weight says."""
-    found = summarise(method, value=[value for value, _ in values], weight=[weight for _, weight in values])
-    check(found, [value for value, weight in values for _ in range(weight)], method)
+    computed = summarise(
+        method, value=[value for value, _ in values], weight=[weight for _, weight in values]
+    )
+    check(computed, [value for value, weight in values for _ in range(weight)], method)
 
 
 @pytest.mark.parametrize("count", [9_999, 100_000, 131_072])
 def test_ranks_are_exact_in_long_columns(count: int) -> None:
     """No rounding moves a rank, however many values there are."""
-    found = summarise("nearest_rank", value=[float(n) for n in range(count)])
-    assert found is not None
-    assert [found.p50, found.p90, found.p95, found.p99, found.p999] == [
+    computed = summarise("nearest_rank", value=[float(n) for n in range(count)])
+    assert computed is not None
+    assert [computed.p50, computed.p90, computed.p95, computed.p99, computed.p999] == [
         position("nearest_rank", count, p).below for p in PERCENTILES.values()
     ]
 
 
 def test_no_values_have_no_summary() -> None:
-    """NULLs are no values, and no values have no figures."""
+    """NULLs do not count as values, and without values there are no figures."""
     assert summarise("linear", value=[None, None]) is None
     assert summarise("linear", value=[None, None], weight=[1, 2]) is None
 
 
 def test_nulls_are_left_out() -> None:
     """A request without the figure does not count in its distribution."""
-    found = summarise("linear", value=[None, 2.0, None])
-    assert found is not None
-    assert (found.count, found.mean, found.std) == (1, 2.0, None)
+    computed = summarise("linear", value=[None, 2.0, None])
+    assert computed is not None
+    assert (computed.count, computed.mean, computed.std) == (1, 2.0, None)
 
 
 def test_columns_are_summarised_each_for_itself() -> None:
@@ -90,8 +94,8 @@ def test_columns_are_summarised_each_for_itself() -> None:
     columns = {"few": [None, 2.0, None], "none": pa.nulls(3, pa.float64()), "many": [3.0, 1.0, 2.0]}
     with duckdb.connect() as connection:
         connection.register("figures", pa.table(columns))
-        found = summaries(connection, "FROM figures", list(columns), "nearest_rank")
-    assert list(found) == list(columns)
-    assert found["none"] is None
-    check(found["few"], [2.0], "nearest_rank")
-    check(found["many"], [1.0, 2.0, 3.0], "nearest_rank")
+        computed = summaries(connection, "FROM figures", list(columns), "nearest_rank")
+    assert list(computed) == list(columns)
+    assert computed["none"] is None
+    check(computed["few"], [2.0], "nearest_rank")
+    check(computed["many"], [1.0, 2.0, 3.0], "nearest_rank")

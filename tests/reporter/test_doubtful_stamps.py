@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     NewRun = Callable[..., Run]
 
 
-def late(run: Run, at: float = 0.0, **more: Any) -> Run:
+def late(run: Run, at_ms: float = 0.0, **more: Any) -> Run:
     """Chunks at 50, 60 and 70 ms, of which the first two were read 20 ms late, with the third."""
     return run.answers(
-        *(at + 70, at + 70, at + 70),
-        at=at,
+        *(at_ms + 70, at_ms + 70, at_ms + 70),
+        at_ms=at_ms,
         usage=(1, 3),
-        first_token_low_ns=ns(at + 45),
-        first_output_low_ns=ns(at + 45),
+        first_token_low_ns=ns(at_ms + 45),
+        first_output_low_ns=ns(at_ms + 45),
         late_chunks=[0, 2, 25_000],
         **more,
     )
@@ -46,7 +46,7 @@ def a_doubtful_run(a_run: NewRun) -> Run:
     """Of ten requests two were read late, the others took 40 ms to their first token."""
     run = a_run()
     for number in range(8):
-        run.answers(*(number + one for one in (40, 50, 60)), at=number, usage=(1, 3))
+        run.answers(*(number + arrival for arrival in (40, 50, 60)), at_ms=number, usage=(1, 3))
     return late(late(run, 8.0), 9.0)
 
 
@@ -79,18 +79,18 @@ def test_the_report_has_bounds(a_run: NewRun) -> None:
     assert "latency_ms" not in report.bounds
     assert report.bounds["tpot_ms"].high.max == 12.5
     assert report.bounds["itl_ms"].high.max == 25
-    (finding,) = [one for one in report.findings if one.code == "late_reads"]
+    (finding,) = [item for item in report.findings if item.code == "late_reads"]
     assert finding.message.startswith("2 of 10 first tokens were read late")
     assert "TTFT p99 is 70.0 ms and could be 45.0 to 70.0 ms" in finding.message
     assert report.validity.valid
 
 
 def test_exact_stamps_have_no_bounds(a_run: NewRun) -> None:
-    """Where nothing is in doubt nothing is said, as of a log that was written before doubts were kept."""
+    """Exact stamps have no finding, nor has a log from before doubts were stored."""
     report = a_run().answers(40, 50, usage=(1, 2)).ends().report()
     assert report.bounds == {}
     assert report.own_ttft_share_high is None
-    assert not any(one.code == "late_reads" for one in report.findings)
+    assert not any(finding.code == "late_reads" for finding in report.findings)
 
 
 def test_a_request_that_took_long_to_send(a_run: NewRun) -> None:
@@ -158,11 +158,13 @@ def test_a_report_alone_has_the_bounds_too(a_run: NewRun) -> None:
 
 def tagged(run: Run, kind: str, first: int) -> Run:
     """Two requests of a tag: of `late` both were read late, of others none."""
-    for at in (first, first + 1):
+    for at_ms in (first, first + 1):
         if kind == "late":
-            late(run, float(at), issue={"about": {"tags": {"kind": kind}}})
+            late(run, float(at_ms), issue={"about": {"tags": {"kind": kind}}})
         else:
-            run.answers(at + 40, at + 60, at=at, usage=(1, 2), issue={"about": {"tags": {"kind": kind}}})
+            run.answers(
+                at_ms + 40, at_ms + 60, at_ms=at_ms, usage=(1, 2), issue={"about": {"tags": {"kind": kind}}}
+            )
     return run
 
 
@@ -173,7 +175,7 @@ def test_the_parts_of_a_run_have_their_own_bounds(a_run: NewRun) -> None:
         ["ttft{kind:late}:max<60ms", "ttft{kind:prompt}:max<60ms", "ttft{kind:late}:max<80ms"]
     )
     with measured(run.write(), Definitions()) as (report, evidence):
-        verdicts = [evaluate(rules, one) for one in (evidence, OfReport(report.to_dict()))]
+        verdicts = [evaluate(rules, source) for source in (evidence, OfReport(report.to_dict()))]
     bounds = {part.value: part.bounds for part in report.breakdown["kind"]}
     assert (bounds["late"]["ttft_ms"].late, bounds["late"]["ttft_ms"].low.max) == (2, 45)
     assert bounds["prompt"] == {}
@@ -185,15 +187,15 @@ def test_the_parts_of_a_run_have_their_own_bounds(a_run: NewRun) -> None:
 def delayed(run: Run, own_ms: float, low_ms: float, every: int = 1) -> Run:
     """200 requests of 100 ms, some of them sent late; all may have been answered as early as `low_ms`."""
     for number in range(200):
-        at = 200.0 * number
+        at_ms = 200.0 * number
         run.answers(
-            at + 100,
-            at=at,
+            at_ms + 100,
+            at_ms=at_ms,
             usage=(1, 1),
-            issue={"scheduled": at - (0.0 if number % every else own_ms)},
-            first_token_low_ns=ns(at + low_ms),
-            first_output_low_ns=ns(at + low_ms),
-            last_token_low_ns=ns(at + low_ms),
+            issue={"scheduled": at_ms - (0.0 if number % every else own_ms)},
+            first_token_low_ns=ns(at_ms + low_ms),
+            first_output_low_ns=ns(at_ms + low_ms),
+            last_token_low_ns=ns(at_ms + low_ms),
             late_chunks=[0, 1, round(1000 * (100 - low_ms))],
         )
     return run.stops(40_000).ends(41_000)
@@ -212,7 +214,7 @@ def delayed(run: Run, own_ms: float, low_ms: float, every: int = 1) -> Run:
 def test_validity_is_decided_by_both_ends(
     a_run: NewRun, own_ms: float, every: int, low_ms: float, code: str
 ) -> None:
-    """A run is invalid where too much is the client's own at both ends; between them, rules cannot tell."""
+    """A run is invalid where client overhead is too large at both ends; between them, rules cannot tell."""
     folder = delayed(a_run(kind="constant", rate=5.0), own_ms, low_ms, every).write()
     with MetricsReporter(folder) as reporter:
         report = reporter.create_report()
@@ -221,7 +223,7 @@ def test_validity_is_decided_by_both_ends(
         rules = of_expressions(["ttft:p(99)<1s", near, "ttft:p(99)<1ms", "error<1%"])
         judged = reporter.create_report(judged_by=rules)
         locked = reporter.create_report(judged_by=replace(rules, locked=True))
-    assert [one.code for one in report.findings if one.code.startswith("client_")] == [code]
+    assert [finding.code for finding in report.findings if finding.code.startswith("client_")] == [code]
     assert report.validity.valid is judged.validity.valid is (code != "client_limited")
     verdict, whole = (
         evaluate(rules, OfReport(judged.to_dict())),
@@ -274,9 +276,11 @@ def test_a_difference_that_the_stamps_decide_is_in_doubt(a_run: NewRun) -> None:
     for name, doubtful in (("exact", False), ("late", True)):
         run = a_run()
         for number in range(60):
-            at, ms = 100.0 * number, 60 + number % 5
-            low = {"first_token_low_ns": ns(at + ms - 20), "late_chunks": [0, 1, 20_000]} if doubtful else {}
-            run.answers(at + ms + 5 * doubtful, at + 90, at=at, usage=(1, 2), **low)
+            at_ms, ms = 100.0 * number, 60 + number % 5
+            low = (
+                {"first_token_low_ns": ns(at_ms + ms - 20), "late_chunks": [0, 1, 20_000]} if doubtful else {}
+            )
+            run.answers(at_ms + ms + 5 * doubtful, at_ms + 90, at_ms=at_ms, usage=(1, 2), **low)
         with measured(run.stops(6000).ends(7000).write(), Definitions()) as (_, evidence):
             sides.append(Side(name, (look(name, evidence, ({}, {}), metrics, 0.95),)))
     compared = compare(sides, metrics, [], Rules())

@@ -1,4 +1,4 @@
-"""What the reporter tells beside the figures, and what of it makes a run invalid."""
+"""The reporter's findings, and which of them make a run invalid."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def summary(figure: float) -> Summary:
     return Summary(100, figure, 0, figure, figure, figure, figure, figure, figure, figure)
 
 
-def found(**changes: Any) -> dict[str, str]:
-    """Codes and severities of what is found when the evidence of a good run is changed."""
+def severity_by_code(**changes: Any) -> dict[str, str]:
+    """Codes and severities of the findings when the evidence of a good run is changed."""
     return {finding.code: finding.severity for finding in findings(replace(GOOD, **changes))}
 
 
@@ -143,9 +143,9 @@ def test_a_good_run_has_no_findings() -> None:
         ({"violations": (Violation("stamps_out_of_order", 2, "a"),)}, {"stamps_out_of_order": "error"}),
     ],
 )
-def test_what_is_wrong_is_found(changes: dict[str, Any], expected: dict[str, str]) -> None:
-    """Each thing that can be wrong is found by itself, with its severity."""
-    assert found(**changes) == expected
+def test_each_fault_has_its_finding(changes: dict[str, Any], expected: dict[str, str]) -> None:
+    """Each fault alone has its own finding, with its severity."""
+    assert severity_by_code(**changes) == expected
 
 
 NONE = OwnPart(0.0, 50.0)
@@ -181,7 +181,7 @@ def test_the_clients_own_share_has_a_limit(kind: str, delay: OwnDelay, expected:
 
     Below 100 requests the median has to agree.
     """
-    assert found(load={"kind": kind}, own=delay) == expected
+    assert severity_by_code(load={"kind": kind}, own=delay) == expected
 
 
 def test_in_a_short_run_the_message_says_what_decides() -> None:
@@ -198,15 +198,15 @@ def test_without_a_latency_no_delay_is_compared_with_it() -> None:
     client = ClientHealth(readings=1, loop_lag_p50_ms=2.0, loop_lag_max_ms=900.0)
     nothing = counts(completed=0, failed=100, by_error={"http_401": 100})
     found_codes = [
-        one.code for one in findings(replace(GOOD, counts=nothing, latency_ms=None, client=client))
+        finding.code for finding in findings(replace(GOOD, counts=nothing, latency_ms=None, client=client))
     ]
     assert "nothing_completed" in found_codes
     assert not {"client_limited", "client_stalled"} & set(found_codes)
 
 
-def test_offline_nobody_can_be_in_time() -> None:
+def test_offline_lateness_is_not_a_finding() -> None:
     """A load that is due all at once has lateness in it by its nature."""
-    assert found(load={"kind": "offline"}, own=own(OwnPart(90.0, 100.0))) == {}
+    assert severity_by_code(load={"kind": "offline"}, own=own(OwnPart(90.0, 100.0))) == {}
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_offline_nobody_can_be_in_time() -> None:
 )
 def test_a_rate_must_be_reached(changes: dict[str, Any], expected: dict[str, str]) -> None:
     """An open loop issues at 95 % of its rate at least, by number and by pace."""
-    assert found(**changes) == expected
+    assert severity_by_code(**changes) == expected
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_a_rate_must_be_reached(changes: dict[str, Any], expected: dict[str, str
 )
 def test_a_window_of_ramps_shows_no_rate(changes: dict[str, Any], expected: dict[str, str]) -> None:
     """Below twenty latencies, where the throughput is below the rate: what is wanted, reached and needed."""
-    assert found(latency_ms=summary(100.0), **changes) == expected
+    assert severity_by_code(latency_ms=summary(100.0), **changes) == expected
     if expected:
         (finding,) = findings(replace(GOOD, latency_ms=summary(100.0), **changes))
         assert "30 requests/s completed of 50 wanted" in finding.message
@@ -266,7 +266,7 @@ def test_messages_have_the_facts_and_what_to_do() -> None:
 
 
 def test_the_worker_that_limits_is_named() -> None:
-    """Of several workers, the one whose figure is the worst is told by its number."""
+    """Of several workers, the one with the worst figure is named by its number."""
     workers = [WorkerHealth(0, cpu_share_mean=0.2), WorkerHealth(1, cpu_share_mean=0.95)]
     client = ClientHealth(readings=1, cpu_share_mean=0.95, workers=2, per_worker=workers)
     (finding,) = findings(replace(GOOD, client=client))
@@ -286,7 +286,7 @@ def test_a_writer_that_falls_behind_needs_a_cpu(workers: int, usable: int, expec
 
 
 def test_each_failure_of_our_own_has_its_remedy() -> None:
-    """What is to be done is told for the failures that happened, and for no others."""
+    """The remedy is for the failures that happened, and for no others."""
     errors = {"client_limit": 1, "worker_lost": 20}
     (finding, _) = findings(replace(GOOD, counts=counts(completed=79, failed=21, by_error=errors)))
     assert finding.remedy == f"{OWN_FAILURES['client_limit']} {OWN_FAILURES['worker_lost']}"
@@ -312,7 +312,7 @@ def codes(run: Run) -> list[str]:
 
 
 def test_findings_of_the_log_are_repeated(a_run: Callable[..., Run]) -> None:
-    """What the load generator found while it ran stands in the report, an unknown severity as a warning."""
+    """Findings of the load generator are in the report, with an unknown severity as a warning."""
     run = a_run().answers(5, usage=(1, 1)).ends()
     run.session(
         EventType.FINDING, 5, code="clock", severity="info", message="It was stepped.", remedy="None."
@@ -346,12 +346,12 @@ def test_a_lost_worker_invalidates_the_run(a_run: Callable[..., Run]) -> None:
 
 @pytest.mark.parametrize("usage", [(1, 2), None])
 def test_tokens_counted_in_chunks_are_found(a_run: Callable[..., Run], usage: tuple[int, int] | None) -> None:
-    """Only where the server sent no usage it is said that chunks were counted."""
+    """Only where the server sent no usage does the report say that chunks were counted."""
     assert codes(a_run().answers(5, 6, usage=usage).ends()) == ([] if usage else ["tokens_from_chunks"])
 
 
-def test_a_warm_up_without_usage_is_no_matter(a_run: Callable[..., Run]) -> None:
-    """What is not measured does not qualify the figures."""
+def test_a_warm_up_without_usage_has_no_finding(a_run: Callable[..., Run]) -> None:
+    """The warm-up is not measured."""
     run = a_run().answers(5, 6, issue={"phase": "warmup"}).answers(5, 6, usage=(1, 2)).ends()
     assert codes(run) == []
 
@@ -360,7 +360,7 @@ def test_a_slow_client_is_found_in_its_log(a_run: Callable[..., Run]) -> None:
     """Requests that are issued later and later break the rate and the lateness rule."""
     run = a_run(kind="constant", rate=100.0)
     for n in range(20):
-        run.answers(20.0 * n + 5, at=20.0 * n, issue={"scheduled": 10.0 * n}, usage=(1, 1))
+        run.answers(20.0 * n + 5, at_ms=20.0 * n, issue={"scheduled": 10.0 * n}, usage=(1, 1))
     assert codes(run.stops(400).ends()) == ["client_limited", "rate_not_reached"]
 
 
@@ -370,14 +370,14 @@ def test_a_slow_client_is_found_in_its_log(a_run: Callable[..., Run]) -> None:
 def test_a_burst_that_was_not_held_is_found(
     a_run: Callable[..., Run], late_ms: float, expected: list[str]
 ) -> None:
-    """Held on average, a rate is not held where its height was levelled; a small delay is no matter."""
+    """A rate held on average is not held where its peaks were levelled; a small delay is allowed."""
     run = a_run(kind="constant", rate=None, profile="bursts:10,100,2s,1s").begins(duration_s=6)
     for second in range(6):
         number = 100 if second % 2 else 10
         for k in range(number):
             due = 1000 * (second + k / number)
-            at = due + (late_ms * k / number if second % 2 else 0)
-            run.answers(at + 5000, at=at, issue={"scheduled": due, "sent": at}, usage=(1, 1))
+            at_ms = due + (late_ms * k / number if second % 2 else 0)
+            run.answers(at_ms + 5000, at_ms=at_ms, issue={"scheduled": due, "sent": at_ms}, usage=(1, 1))
     assert sorted(codes(run.stops(6000).ends(12000))) == expected
 
 
@@ -385,14 +385,14 @@ def test_later_turns_do_not_say_whether_a_rate_was_held(a_run: Callable[..., Run
     """When a turn is due follows from the answer before it, so that its lateness is not the schedule's."""
     run = a_run(kind="constant", rate=2.0)
     for k in range(4):
-        run.answers(500 * k + 5, at=500 * k, issue={"scheduled": 500 * k, "turn": 0}, usage=(1, 1))
+        run.answers(500 * k + 5, at_ms=500 * k, issue={"scheduled": 500 * k, "turn": 0}, usage=(1, 1))
     for k in range(4):
-        run.answers(9000 * k + 5, at=9000 * k, issue={"scheduled": 9000 * k, "turn": 1}, usage=(1, 1))
+        run.answers(9000 * k + 5, at_ms=9000 * k, issue={"scheduled": 9000 * k, "turn": 1}, usage=(1, 1))
     assert codes(run.stops(2000).ends(40000)) == []
 
 
 def test_a_failure_quotes_what_was_said(a_run: Callable[..., Run]) -> None:
-    """Of the most frequent failure, the first message stands in the finding."""
+    """The finding has the first message of the most frequent failure."""
     run = a_run().answers(5, usage=(1, 1))
     for message in ("no such model", "another"):
         run.fails(error="http_404", message=message)
@@ -402,7 +402,7 @@ def test_a_failure_quotes_what_was_said(a_run: Callable[..., Run]) -> None:
 
 
 def test_coalesced_reads_are_found_in_the_log(a_run: Callable[..., Run]) -> None:
-    """Reads with several chunks are held against the chunks of all completed requests."""
+    """Reads with several chunks are counted relative to the chunks of all completed requests."""
     run = a_run().answers(5, 6, 7, 8, usage=(1, 4), coalesced=1).ends()
     assert codes(run) == ["coalesced_reads"]
 
@@ -410,8 +410,8 @@ def test_coalesced_reads_are_found_in_the_log(a_run: Callable[..., Run]) -> None
 @pytest.mark.parametrize(
     "stamps",
     [
-        {"at": 3, "issue": {"scheduled": 4}},
-        {"at": 3, "issue": {"sent": 2}},
+        {"at_ms": 3, "issue": {"scheduled": 4}},
+        {"at_ms": 3, "issue": {"sent": 2}},
         {"first_byte_ns": 5_000_000_000_008_000_000},
         {"first_byte_ns": 4_999_999_999_999_000_000},
         {"first_output_ns": 5_000_000_000_006_000_000},
@@ -420,8 +420,8 @@ def test_coalesced_reads_are_found_in_the_log(a_run: Callable[..., Run]) -> None
     ],
 )
 def test_stamps_out_of_order_are_found(a_run: Callable[..., Run], stamps: dict[str, Any]) -> None:
-    """A moment before one that it must follow is a bug of ours, and is told as one."""
-    run = a_run().answers(7, 12, **{"at": 0, "usage": (1, 2), **stamps}).ends()
+    """A moment before one that it must follow is a bug of the client, and is reported as one."""
+    run = a_run().answers(7, 12, **{"at_ms": 0, "usage": (1, 2), **stamps}).ends()
     assert "stamps_out_of_order" in codes(run)
 
 
@@ -480,9 +480,9 @@ def test_failures_have_remedies_of_their_own(name: str, message: str, remedy: st
     every = counts(completed=0, failed=100, by_error={name: 100})
     assert remedy in remedies(counts=every, messages={name: message})["nothing_completed"]
     some = counts(completed=97, failed=3, by_error={name: 2, "reset": 1})
-    said = remedies(counts=some, messages={name: message})["requests_failed"]
-    assert said.endswith("GROUP BY ALL.")
-    assert (remedy in said) == ("check" not in remedy)
+    remedy_text = remedies(counts=some, messages={name: message})["requests_failed"]
+    assert remedy_text.endswith("GROUP BY ALL.")
+    assert (remedy in remedy_text) == ("check" not in remedy)
 
 
 @pytest.mark.parametrize(
@@ -502,5 +502,5 @@ def test_failures_have_remedies_of_their_own(name: str, message: str, remedy: st
 )
 def test_what_is_repeated_is_called_by_its_name(changes: dict[str, Any], message: str) -> None:
     """Prompts, or conversations, with the number of their requests."""
-    (finding,) = [one for one in findings(replace(GOOD, **changes)) if one.code == "prompts_repeated"]
+    (finding,) = [item for item in findings(replace(GOOD, **changes)) if item.code == "prompts_repeated"]
     assert finding.message == message

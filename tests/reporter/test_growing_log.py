@@ -33,17 +33,17 @@ LENGTHS = ("input_tokens", "output_tokens")
 
 def eventful(run: Run) -> Run:
     """A run of all sorts of requests."""
-    run.answers(20, 30, 45, at=5, usage=(7, 3), issue={"scheduled": 2, "about": {"free_ns": 3}})
-    run.answers(40, 90, at=10, complete=95, usage=(7, 9), issue={"sent": 12})
-    run.answers(50, at=11, usage=(None, 1))
-    run.answers(51, 61, at=12, usage=(3, 0))
-    run.answers(52, 62, at=12)
-    run.answers(at=13, complete=70, usage=(4, 12), stream=False)
-    run.answers(53, 63, at=14, usage=(10**9, 2**53)).answers(54, 64, at=14, usage=(5, 101))
-    run.answers(55, 65, at=14, usage=(5, 200), issue={"about": {"max_tokens": 200}})
-    run.answers(14, 15, at=13, usage=(1, 2), issue={"phase": "warmup"})
-    run.fails(at=20, failed=33)
-    run.answers(60, at=21, kind=EventType.CANCELLED)
+    run.answers(20, 30, 45, at_ms=5, usage=(7, 3), issue={"scheduled": 2, "about": {"free_ns": 3}})
+    run.answers(40, 90, at_ms=10, complete=95, usage=(7, 9), issue={"sent": 12})
+    run.answers(50, at_ms=11, usage=(None, 1))
+    run.answers(51, 61, at_ms=12, usage=(3, 0))
+    run.answers(52, 62, at_ms=12)
+    run.answers(at_ms=13, complete=70, usage=(4, 12), stream=False)
+    run.answers(53, 63, at_ms=14, usage=(10**9, 2**53)).answers(54, 64, at_ms=14, usage=(5, 101))
+    run.answers(55, 65, at_ms=14, usage=(5, 200), issue={"about": {"max_tokens": 200}})
+    run.answers(14, 15, at_ms=13, usage=(1, 2), issue={"phase": "warmup"})
+    run.fails(at_ms=20, failed=33)
+    run.answers(60, at_ms=21, kind=EventType.CANCELLED)
     run.issues(30).happens(EventType.FIRST_CHUNK, 31).happens(EventType.RETRY, 32, attempt=1)
     run.happens(EventType.REQUEST_SENT, 40).happens(EventType.FIRST_CHUNK, 44)
     run.happens(EventType.COMPLETE, 50, status=200, chunks=1, stream=True, first_token_ns=None)
@@ -109,7 +109,7 @@ def reported(run: Run, definitions: Definitions) -> tuple[list[EndedRequest], in
 
 def in_order(ended: list[EndedRequest]) -> list[tuple[str, dict[str, Any]]]:
     """Requests in an order that depends on nothing but what is known of them."""
-    return sorted(((one.ending, dict(sorted(one.figures.items()))) for one in ended), key=repr)
+    return sorted(((request.ending, dict(sorted(request.figures.items()))) for request in ended), key=repr)
 
 
 DEFINITIONS = [
@@ -130,7 +130,7 @@ def test_the_figures_are_those_of_the_report(a_run: Callable[..., Run], definiti
     ended, issued = followed(run, definitions, [7, 8, 20])
     expected, measured = reported(run, definitions)
     assert (in_order(ended), issued) == (in_order(expected), measured)
-    assert {one.ending for one in ended} == {"completed", "failed", "cancelled"}
+    assert {request.ending for request in ended} == {"completed", "failed", "cancelled"}
 
 
 @settings(max_examples=5 * EXAMPLES, deadline=None)
@@ -155,14 +155,14 @@ def test_the_figures_in_doubt_are_those_of_the_report(
 
 def test_each_look_reads_what_is_new(a_run: Callable[..., Run]) -> None:
     """A request that is in flight at one look has ended at the next, and is returned once."""
-    run = a_run().begins().answers(20, 30, at=5).issues(40, uuid="slow")
+    run = a_run().begins().answers(20, 30, at_ms=5).issues(40, uuid="slow")
     run.happens(EventType.COMPLETE, 90, "slow", status=200)
     with (
         written_in_steps(run, [len(run.events) - 1]) as grow,
         GrowingLog(run.folder / "events.db", PLAIN, {"latency"}) as log,
     ):
         grow()
-        assert [one.ending for one in log.ended()] == ["completed"]
+        assert [request.ending for request in log.ended()] == ["completed"]
         assert (log.issued, log.ended()) == (2, [])
         grow()
         (slow,) = log.ended()

@@ -99,7 +99,7 @@ def test_every_table_and_view_is_there_for_a_log_without_events(tmp_path: Path) 
 @pytest.mark.parametrize("data", [None, {}, {"reason": None}, {"reason": ""}])
 def test_an_end_without_a_reason_is_an_end(a_run: Callable[..., Run], data: dict[str, Any] | None) -> None:
     """A session whose TEST_ENDED names no reason completed: only a log without that event was cut off."""
-    run = a_run().answers(10, 20, at=0, complete=30, usage=(2, 2)).stops(40)
+    run = a_run().answers(10, 20, at_ms=0, complete=30, usage=(2, 2)).stops(40)
     run.events.append(Event(EventType.TEST_ENDED, ns(50), None, data))
     folder = run.write()
     assert ask(folder, "SELECT ended FROM session") == [("completed",)]
@@ -110,14 +110,14 @@ def test_an_end_without_a_reason_is_an_end(a_run: Callable[..., Run], data: dict
 
 def test_the_last_end_of_a_session_decides(a_run: Callable[..., Run]) -> None:
     """Not the first by the alphabet."""
-    run = a_run().answers(10, 20, at=0, complete=30, usage=(2, 2)).stops(40)
+    run = a_run().answers(10, 20, at_ms=0, complete=30, usage=(2, 2)).stops(40)
     folder = run.ends(50, "completed").ends(60, "interrupted").write()
     assert ask(folder, "SELECT ended FROM session") == [("interrupted",)]
 
 
 def test_integers_beyond_floats_survive(a_run: Callable[..., Run]) -> None:
     """Stamps and numbers of more than 53 bits are the same in SQL as they were in Python."""
-    run = a_run().answers(1.000001, at=0.000003, bytes=2**62 + 1)
+    run = a_run().answers(1.000001, at_ms=0.000003, bytes=2**62 + 1)
     ((issued, first, bytes_),) = ask(run.write(), "SELECT issued_ns, first_token_ns, bytes FROM samples")
     assert (issued, first) == (5_000_000_000_000_000_003, 5_000_000_000_001_000_001)
     assert bytes_ == 2**62 + 1
@@ -126,10 +126,10 @@ def test_integers_beyond_floats_survive(a_run: Callable[..., Run]) -> None:
 def test_null_and_missing_are_null(a_run: Callable[..., Run]) -> None:
     """JSON's null and a key that is not there are both SQL's NULL, in every row of a column."""
     run = a_run().answers(1, finish_reason=None).answers(1, usage=(None, 5))
-    found = ask(
+    rows = ask(
         run.write(), "SELECT finish_reason, input_tokens, connect_ms FROM samples ORDER BY sample_uuid"
     )
-    assert found == [(None, None, None), ("stop", None, None)]
+    assert rows == [(None, None, None), ("stop", None, None)]
 
 
 def test_a_column_may_begin_with_nulls(tmp_path: Path) -> None:
@@ -155,16 +155,16 @@ def test_gaps_are_lists_across_batches(tmp_path: Path) -> None:
         Event(EventType.COMPLETE, n, f"{n:05}", {"chunk_gaps_us": array("I", gaps).tobytes()} if gaps else {})
         for n, gaps in enumerate(lists)
     ]
-    found = ask(log_of(tmp_path, *ends), "SELECT chunk_gaps_us FROM requests ORDER BY sample_uuid")
-    assert [gaps for (gaps,) in found] == lists
+    rows = ask(log_of(tmp_path, *ends), "SELECT chunk_gaps_us FROM requests ORDER BY sample_uuid")
+    assert [gaps for (gaps,) in rows] == lists
 
 
 def test_a_torn_blob_of_gaps_is_left_out(tmp_path: Path) -> None:
     """Bytes that are not whole numbers do not shift those of other requests."""
     torn = Event(EventType.COMPLETE, 1, "a", {"chunk_gaps_us": b"\1\0\0\0\2"})
     whole = Event(EventType.COMPLETE, 2, "b", {"chunk_gaps_us": b"\1\0\0\0"})
-    found = ask(log_of(tmp_path, torn, whole), "SELECT chunk_gaps_us FROM requests ORDER BY sample_uuid")
-    assert found == [([],), ([1],)]
+    rows = ask(log_of(tmp_path, torn, whole), "SELECT chunk_gaps_us FROM requests ORDER BY sample_uuid")
+    assert rows == [([],), ([1],)]
 
 
 @pytest.mark.parametrize(
@@ -189,8 +189,8 @@ def test_a_prompt_is_its_text(a_run: Callable[..., Run]) -> None:
     """Of a chat the prompt is what its messages say, of a completion the prompt itself."""
     chat = {"messages": [{"role": "system", "content": "be brief"}, {"role": "user", "content": "why?"}]}
     run = a_run().issues(prompt=chat).issues(prompt={"prompt": "once upon"}).issues()
-    found = ask(run.write(), "SELECT prompt_id, prompt FROM prompts ORDER BY prompt_id", "prompts")
-    assert found == [(1, "be brief\nwhy?"), (2, "once upon")]
+    rows = ask(run.write(), "SELECT prompt_id, prompt FROM prompts ORDER BY prompt_id", "prompts")
+    assert rows == [(1, "be brief\nwhy?"), (2, "once upon")]
 
 
 def test_chunks_are_where_they_arrived(a_run: Callable[..., Run]) -> None:
@@ -280,7 +280,7 @@ def test_a_reader_waits_for_a_writer_that_has_the_log_locked(tmp_path: Path) -> 
 
 
 def test_a_killed_log_can_be_read(tmp_path: Path, writer: subprocess.Popen[str]) -> None:
-    """What was committed before a kill is there, though nobody folded it into the file."""
+    """What was committed before a kill is there, though it was not folded into the file."""
     with writer:
         pass
     assert (tmp_path / "run" / "events.db-wal").stat().st_size
@@ -288,7 +288,7 @@ def test_a_killed_log_can_be_read(tmp_path: Path, writer: subprocess.Popen[str])
 
 
 def test_a_killed_log_can_be_read_through_a_link(tmp_path: Path, writer: subprocess.Popen[str]) -> None:
-    """What was not folded in is looked for beside the file, not beside a link to it."""
+    """The write-ahead file is looked for next to the log, not next to a link to it."""
     with writer:
         pass
     (tmp_path / "link.db").symlink_to(tmp_path / "run" / "events.db")
@@ -318,7 +318,7 @@ def test_a_folder_that_cannot_be_written_to_can_be_read(
     assert counted.stdout == "1\n"
 
 
-def test_no_log_at_all(tmp_path: Path) -> None:
+def test_a_missing_log(tmp_path: Path) -> None:
     """A folder without a log, and a path without anything, are named."""
     for run in (tmp_path, tmp_path / "none"):
         with pytest.raises(NotALogError, match=r"it has no events\.db|the file does not exist"):
@@ -326,7 +326,7 @@ def test_no_log_at_all(tmp_path: Path) -> None:
 
 
 def test_not_a_log(tmp_path: Path) -> None:
-    """Some other file is told from a log, and from some other SQLite file."""
+    """A file that is not SQLite, and another SQLite file, have messages of their own."""
     (tmp_path / "text").write_text("hello\n" * 1000)
     with closing(sqlite3.connect(tmp_path / "other.db")) as connection:
         connection.execute("CREATE TABLE events (seq INTEGER)")
@@ -346,7 +346,7 @@ def test_a_newer_log(tmp_path: Path) -> None:
 
 
 def test_a_damaged_log(tmp_path: Path) -> None:
-    """Pages of noise in the middle of the file are told as damage, by whichever way the log is read."""
+    """Pages of noise in the middle of the file are reported as damage, in each way of reading the log."""
     events = [Event(EventType.ERROR, n, f"r{n}", {"message": "x" * 100}) for n in range(10_000)]
     log = log_of(tmp_path, *events) / "events.db"
     content = bytearray(log.read_bytes())
@@ -359,7 +359,7 @@ def test_a_damaged_log(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", ["", "soon", 1.5, b"soon"])
-def test_a_start_that_is_no_number(tmp_path: Path, value: Any) -> None:
+def test_a_start_that_is_not_a_number(tmp_path: Path, value: Any) -> None:
     """The log is damaged, both where its head is read and where the run is resumed."""
     log = log_of(tmp_path) / "events.db"
     with closing(sqlite3.connect(log)) as connection, connection:
@@ -371,8 +371,8 @@ def test_a_start_that_is_no_number(tmp_path: Path, value: Any) -> None:
         Store.reopen(log, Session())
 
 
-def test_a_payload_that_is_no_json(tmp_path: Path) -> None:
-    """A payload that somebody wrote into is told as damage."""
+def test_a_payload_that_is_not_json(tmp_path: Path) -> None:
+    """A payload that was tampered with is reported as damage."""
     log = log_of(tmp_path, Event(EventType.ERROR, 1, "a", {"error": "reset"})) / "events.db"
     with closing(sqlite3.connect(log)) as connection, connection:
         connection.execute("UPDATE events SET data = '{error'")
@@ -381,8 +381,8 @@ def test_a_payload_that_is_no_json(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stored", [b'{"error": "\xd0"}', b"\xd0", b'{"\xff": 1}', b'{"error"\xd0 1}'])
-def test_a_payload_that_is_no_utf8(tmp_path: Path, stored: bytes) -> None:
-    """Damage, too, although the library that says so may quote it."""
+def test_a_payload_that_is_not_utf8(tmp_path: Path, stored: bytes) -> None:
+    """It is reported as damage too, although the library's error may quote it."""
     log = log_of(tmp_path, Event(EventType.ERROR, 1, "a", {"error": "reset"})) / "events.db"
     with closing(sqlite3.connect(log)) as connection, connection:
         connection.execute("UPDATE events SET data = CAST(? AS TEXT)", [stored])
@@ -390,9 +390,7 @@ def test_a_payload_that_is_no_utf8(tmp_path: Path, stored: bytes) -> None:
         open_log(log)
 
 
-def test_memory_that_does_not_suffice_is_made_up_by_the_disk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_log_larger_than_memory_uses_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A log that is bigger than the memory it is given opens, and leaves no temporary files behind."""
     monkeypatch.setattr("reporter.log.tables.MEMORY_LIMIT", "100MB")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))

@@ -100,5 +100,5 @@ def test_every_row_is_consistent() -> None:
     """Names are unique, texts are there, and what a row refers to exists."""
     names = [metric.name for metric in TABLE]
     assert sorted(set(names)) == sorted(names)
-    found = [f"metric {metric.name!r} {what}" for metric in TABLE for what in wrong(metric)]
-    assert not found, "\n".join(found)
+    faults = [f"metric {metric.name!r} {what}" for metric in TABLE for what in wrong(metric)]
+    assert not faults, "\n".join(faults)

@@ -57,7 +57,7 @@ def test_the_times_of_one_request(a_run: NewRun) -> None:
         50,
         60,
         90,
-        at=3,
+        at_ms=3,
         complete=95,
         usage=(10, 4),
         first_byte_ns=5_000_000_000_045_000_000,
@@ -66,8 +66,8 @@ def test_the_times_of_one_request(a_run: NewRun) -> None:
         issue={"scheduled": 1, "sent": 10, "dns_ms": 1.0, "connect_ms": 2.0, "tls_ms": 3.0},
     )
     report = run.ends().report()
-    found = {name: getattr(report, name).p50 for name in SUMMARIES}
-    assert found == {
+    medians = {name: getattr(report, name).p50 for name in SUMMARIES}
+    assert medians == {
         "ttft_ms": 40,
         "ttfo_ms": 50,
         "ttfv_ms": 80,
@@ -153,15 +153,15 @@ def test_a_failure_without_a_name_is_counted(a_run: NewRun) -> None:
     assert run.report().counts.by_error == {"unknown": 1}
 
 
-def test_a_cancelled_request_is_no_failure(a_run: NewRun) -> None:
-    """What we gave up ourselves is counted by itself."""
+def test_a_cancelled_request_is_not_a_failure(a_run: NewRun) -> None:
+    """Requests that the client cancelled are counted apart."""
     run = a_run().answers(5).issues().happens(EventType.CANCELLED, 9, reason="second interrupt").ends()
     assert run.report().counts == RequestCounts(2, 2, 1, 0, 1, 0, {}, 0)
 
 
 def test_warm_up_is_not_measured(a_run: NewRun) -> None:
     """What is issued to warm up is counted, and is in no other figure, nor does it open the window."""
-    run = a_run().answers(900, at=100, issue={"phase": "warmup"}).answers(600, at=500, usage=(1, 1))
+    run = a_run().answers(900, at_ms=100, issue={"phase": "warmup"}).answers(600, at_ms=500, usage=(1, 1))
     report = run.ends().report()
     assert (report.counts.issued, report.counts.warmup) == (1, 1)
     assert report.latency_ms is not None
@@ -171,7 +171,7 @@ def test_warm_up_is_not_measured(a_run: NewRun) -> None:
 
 def test_a_request_that_went_out_late_is_measured(a_run: NewRun) -> None:
     """A request that was due before issuing stopped counts, though the client was too late with it."""
-    run = a_run().stops(5, scheduled=1).answers(50, at=6, issue={"scheduled": 4}, usage=(1, 1)).ends()
+    run = a_run().stops(5, scheduled=1).answers(50, at_ms=6, issue={"scheduled": 4}, usage=(1, 1)).ends()
     report = run.report()
     assert report.counts.completed == 1
     assert report.latency_from_schedule_ms is not None
@@ -210,7 +210,7 @@ def test_tokens_count_where_they_arrive(a_run: NewRun) -> None:
 
 def test_a_killed_run_reports_what_had_completed(a_run: NewRun) -> None:
     """Without TEST_ENDED the run was cut off: what completed is reported, what was in flight is counted."""
-    run = a_run().answers(50, 60, at=10, usage=(1, 2)).issues(20).issues(100, sent=-1)
+    run = a_run().answers(50, 60, at_ms=10, usage=(1, 2)).issues(20).issues(100, sent=-1)
     report = run.happens(EventType.REQUEST_SENT, 110).report()
     assert report.run.ended == "cut_off"
     assert report.counts == RequestCounts(3, 3, 1, 0, 0, 2, {}, 0)
@@ -221,11 +221,11 @@ def test_a_killed_run_reports_what_had_completed(a_run: NewRun) -> None:
 
 def test_a_killed_run_says_until_when_its_log_is_complete(a_run: NewRun) -> None:
     """On its own clock and in UTC, and how long before the last sign of life that was."""
-    run = a_run().answers(50, 60, at=10)
+    run = a_run().answers(50, 60, at_ms=10)
     run.beat = Heartbeat(ns(300), ns(712.4))
     report = run.report()
     assert report.run.complete_until == CompleteUntil(
-        at="2026-01-02T03:04:05.978Z",
+        at_ms="2026-01-02T03:04:05.978Z",
         at_ns=ns(300),
         last_sign_of_life="2026-01-02T03:04:06.391Z",
         last_sign_of_life_ns=ns(712.4),
@@ -242,7 +242,7 @@ def test_a_killed_run_says_until_when_its_log_is_complete(a_run: NewRun) -> None
 
 def test_a_run_that_came_to_its_end_is_complete(a_run: NewRun) -> None:
     """It says so by its end."""
-    run = a_run().answers(50, 60, at=10).ends()
+    run = a_run().answers(50, 60, at_ms=10).ends()
     run.beat = Heartbeat(ns(300), ns(712.4))
     assert run.report().run.complete_until is None
 
@@ -256,9 +256,9 @@ def test_a_run_that_came_to_its_end_is_complete(a_run: NewRun) -> None:
         "UPDATE heartbeats SET written_ns = 1.5",
     ],
 )
-def test_a_log_that_does_not_say_so_is_reported_all_the_same(a_run: NewRun, damage: str) -> None:
-    """An earlier version wrote it, or somebody has changed it."""
-    folder = a_run().answers(50, 60, at=10).write()
+def test_a_log_without_this_fact_is_reported_nevertheless(a_run: NewRun, damage: str) -> None:
+    """An earlier version wrote it, or it was changed."""
+    folder = a_run().answers(50, 60, at_ms=10).write()
     with closing(sqlite3.connect(folder / "events.db")) as log, log:
         log.execute(damage)
     with MetricsReporter(folder) as reporter:
@@ -279,7 +279,7 @@ def test_an_empty_log_has_a_report(a_run: NewRun) -> None:
 
 @pytest.mark.parametrize("swapped", [False, True])
 def test_an_event_that_came_twice_counts_once(a_run: NewRun, *, swapped: bool) -> None:
-    """Of two ends of one request the earlier counts, wherever it stands in the log."""
+    """Of two ends of one request the earlier counts, wherever it is in the log."""
     run = a_run().answers(50, complete=90, usage=(1, 1))
     run.happens(EventType.ERROR, 80, error="reset").happens(EventType.REQUEST_SENT, 40)
     if swapped:
@@ -289,8 +289,8 @@ def test_an_event_that_came_twice_counts_once(a_run: NewRun, *, swapped: bool) -
     assert [finding.code for finding in report.findings] == ["nothing_completed", "ended_more_than_once"]
 
 
-def test_events_of_unknown_requests_do_no_harm(a_run: NewRun) -> None:
-    """An end without a beginning is in no figure, and is found."""
+def test_events_of_unknown_requests_are_in_no_figure(a_run: NewRun) -> None:
+    """An end without a beginning is in no figure, and has a finding."""
     run = a_run().answers(50, usage=(1, 1)).happens(EventType.COMPLETE, 60, "stranger", first_token_ns=1)
     report = run.ends().report()
     assert (report.counts.issued, report.counts.completed) == (1, 1)
@@ -310,8 +310,8 @@ def test_percentiles_by_the_method_asked_for(
         run.answers(complete=ms, usage=(1, 1))
     report = run.ends().report(percentile_method=method)
     assert report.latency_ms is not None
-    found = (report.latency_ms.p50, report.latency_ms.p90, report.latency_ms.p99)
-    assert found == pytest.approx((p50, p90, p99), abs=1e-9)
+    percentiles = (report.latency_ms.p50, report.latency_ms.p90, report.latency_ms.p99)
+    assert percentiles == pytest.approx((p50, p90, p99), abs=1e-9)
     assert report.run.percentile_method == method
 
 
@@ -389,7 +389,7 @@ def test_what_was_run(a_run: NewRun) -> None:
 
 
 def test_how_the_recorder_was_doing(a_run: NewRun) -> None:
-    """The recorder's last reading counts, wherever it stands in the log."""
+    """The recorder's last reading counts, wherever it is in the log."""
     run = a_run().session(EventType.TELEMETRY, 60, source="recorder", lost=0, events=9)
     run.session(EventType.TELEMETRY, 50, source="recorder", lost=0, events=4)
     assert run.ends().report().recorder == RecorderHealth(lost=0, events=9)
@@ -399,7 +399,7 @@ def test_the_set_up_of_a_connection_is_in_no_first_token(a_run: NewRun) -> None:
     """What a new connection takes is reported by itself: it is in no TTFT, and in no delay of the client."""
     setup = {"reused": False, "dns_ms": 100.0, "connect_ms": 200.0, "tls_ms": 300.0}
     run = a_run().answers(605, usage=(1, 1), issue={"sent": 600.0, **setup})
-    report = run.answers(606, at=601, usage=(1, 1), issue={"reused": True}).ends().report()
+    report = run.answers(606, at_ms=601, usage=(1, 1), issue={"reused": True}).ends().report()
     assert (report.counts.issued, report.counts.reused) == (2, 1)
     assert report.ttft_ms is not None
     assert report.ttft_ms.max == 5
@@ -411,10 +411,10 @@ def test_the_set_up_of_a_connection_is_in_no_first_token(a_run: NewRun) -> None:
 
 
 def test_of_a_retried_request_the_last_sending_counts(a_run: NewRun) -> None:
-    """A request that met a stale connection counts from when it was sent again, and is told as such."""
+    """A request that met a stale connection counts from its second sending, and is reported as retried."""
     run = a_run().answers(50, 60, usage=(1, 2), issue={"sent": 1, "reused": True})
     run.happens(EventType.REQUEST_SENT, 30, reused=False, connect_ms=4.0, retried=True)
-    run.answers(15, at=5, usage=(1, 1), issue={"sent": 5.5, "reused": True})
+    run.answers(15, at_ms=5, usage=(1, 1), issue={"sent": 5.5, "reused": True})
     report = run.ends().report()
     assert (report.counts.retried, report.counts.reused) == (1, 1)
     assert report.ttft_ms is not None

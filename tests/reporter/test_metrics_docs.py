@@ -45,8 +45,8 @@ def test_every_finding_is_documented() -> None:
     """Each code of the reporter and of the load generator is in the table of findings."""
     rooms = ("reporter", "loadgen/driver", "loadgen/sessions")
     sources = "".join(file.read_text() for room in rooms for file in (ROOT / room).rglob("*.py"))
-    found = re.findall(r'(?:Finding\(\s*|"code": )"(\w+)"', sources)
+    codes = re.findall(r'(?:Finding\(\s*|"code": )"(\w+)"', sources)
     broken = re.findall(r"THEN '(\w+)'", (ROOT / "reporter" / "sql" / "violations.sql").read_text())
-    assert len(found) >= 30
+    assert len(codes) >= 30
     assert len(broken) == 6
-    assert [code for code in found + broken if f"`{code}`" not in FINDINGS] == []
+    assert [code for code in codes + broken if f"`{code}`" not in FINDINGS] == []

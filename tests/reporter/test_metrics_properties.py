@@ -96,7 +96,7 @@ def written(run: Run, asked: list[Asked], *, duration_us: int | None, shuffle: i
         else:
             run.answers(
                 *ms,
-                at=request.issued / 1e3,
+                at_ms=request.issued / 1e3,
                 uuid=uuid,
                 complete=request.ended / 1e3,
                 kind=request.ending,
@@ -190,11 +190,11 @@ def throughput(asked: list[Asked], duration_us: int | None) -> dict[str, Any]:
     if not measured or end is None or end == start:
         return {"qps": None, "output_tps": None, "total_tps": None}
     output = sum(Fraction(r.tokens * sum(a <= end for a in r.arrivals), len(r.gaps)) for r in done)
-    told = sum(r.usage[0] for r in done if r.usage and r.arrivals[0] <= end)
+    input_tokens = sum(r.usage[0] for r in done if r.usage and r.arrivals[0] <= end)
     rates = {
         "qps": sum(r.ended <= end for r in done),
         "output_tps": output,
-        "total_tps": output + told if not done or any(r.usage for r in done) else None,
+        "total_tps": output + input_tokens if not done or any(r.usage for r in done) else None,
     }
     seconds = (end - start) / 1e6
     return {k: v if v is None else pytest.approx(float(v) / seconds, rel=1e-9) for k, v in rates.items()}

@@ -27,7 +27,7 @@ def described(a_run: Callable[..., Run]) -> Run:
     """A run of three requests, of which the one that was issued last ends first."""
     run = a_run(kind="poisson", rate=10)
     for number, end in enumerate((900, 700, 400)):
-        run.answers(end - 50, end - 20, end, at=100.0 * number, usage=(3, 7), uuid=f"request {number}")
+        run.answers(end - 50, end - 20, end, at_ms=100.0 * number, usage=(3, 7), uuid=f"request {number}")
     return run.stops(1000).ends(1000)
 
 
@@ -104,7 +104,7 @@ def test_spans_are_named_by_what_they_are(a_run: Callable[..., Run]) -> None:
     assert asked == [(0, 5, None)]
 
 
-def test_a_table_stands_in_for_few_requests_only(
+def test_only_few_requests_are_stored_as_a_table(
     a_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows of many requests stay a view."""

@@ -1,4 +1,4 @@
-"""What the client's own delay does to each figure, which figures decide, and what a user can accept."""
+"""The effect of client overhead on each figure, which figures decide, and what a user can accept."""
 
 from __future__ import annotations
 
@@ -24,17 +24,19 @@ REQUESTS = 200
 
 
 def hiccups(run: Run, own_ms: float, late: int = 4, server_ms: float = 10.0) -> Run:
-    """A run whose server takes always the same, and so many of whose requests the client sent late."""
+    """A run whose server takes a constant time, and whose client sent `late` requests late."""
     for number in range(REQUESTS):
-        at, own = 20.0 * number, own_ms if number < late else 0.0
-        issue = {"scheduled": at, "sent": at + own}
-        run.answers(at + own + server_ms, at=at + own, usage=(1, 1), issue=issue)
+        at_ms, own = 20.0 * number, own_ms if number < late else 0.0
+        issue = {"scheduled": at_ms, "sent": at_ms + own}
+        run.answers(at_ms + own + server_ms, at_ms=at_ms + own, usage=(1, 1), issue=issue)
     return run.stops(20.0 * REQUESTS).ends(20.0 * REQUESTS + 100)
 
 
 def codes(report: Report) -> dict[str, str]:
-    """What was found of the client's own doing."""
-    return {one.code: one.severity for one in report.findings if one.code.startswith("client_")}
+    """The findings that the client caused."""
+    return {
+        finding.code: finding.severity for finding in report.findings if finding.code.startswith("client_")
+    }
 
 
 def test_a_hiccup_of_a_few_ms_is_a_warning_with_its_effect_on_each_figure(a_run: NewRun) -> None:
@@ -48,7 +50,7 @@ def test_a_hiccup_of_a_few_ms_is_a_warning_with_its_effect_on_each_figure(a_run:
     assert ttft["p50"].own_ms == 0
     assert report.own_effect["latency_ms"]["p99"].own_ms == pytest.approx(2.0)
     assert "qps" not in report.own_effect
-    (message,) = [one.message for one in report.findings if one.code == "client_late"]
+    (message,) = [finding.message for finding in report.findings if finding.code == "client_late"]
     assert "TTFT p99 from the schedule, 12.0 ms, includes 2.0 ms (16.7%)" in message
     assert "not affected: TTFT p50 (0.00 ms)" in message
 
@@ -115,7 +117,7 @@ def test_a_rule_about_a_percentile_is_stricter_than_none(a_run: NewRun) -> None:
         (5.0, ["ttft:p(99)<1s"], ["ttft:p(99)<11ms"], False),
     ],
 )
-def test_a_report_stands_for_other_rules_only_if_their_bounds_do_not_matter(
+def test_a_report_decides_other_rules_only_if_their_bounds_do_not_matter(
     a_run: NewRun, own_ms: float, made_for: list[str] | None, asked_for: list[str] | None, *, alike: bool
 ) -> None:
     """The same figure is decided by one bound, and not by another."""
@@ -125,7 +127,7 @@ def test_a_report_stands_for_other_rules_only_if_their_bounds_do_not_matter(
 
 
 def test_in_a_closed_loop_the_throughput_is_affected(a_run: NewRun) -> None:
-    """A stream that asks 5 ms late each time spends a third of its 15 ms on the client's delay."""
+    """A stream that asks 5 ms late each time spends a third of its 15 ms on client overhead."""
     run = hiccups(a_run(kind="closed", concurrency=1), 5.0, late=REQUESTS)
     report = run.report(judged_by=of_expressions(["qps>50"]))
     assert report.own_effect["qps"]["mean"].share == pytest.approx(1 / 3)
@@ -147,7 +149,7 @@ def test_locked_rules_and_rules_over_several_runs_judge_the_run_as_a_whole() -> 
 
 
 CLIENTS_OWN: dict[str, Callable[[Run], Run]] = {
-    "own delay": lambda run: hiccups(run, 50.0),
+    "client overhead": lambda run: hiccups(run, 50.0),
     "late event loop": lambda run: hiccups(
         run.session(EventType.TELEMETRY, 5, source="client", loop_lag_p50_ms=9.0), 0.0
     ),
@@ -158,13 +160,13 @@ CLIENTS_OWN: dict[str, Callable[[Run], Run]] = {
 
 
 @pytest.mark.parametrize("disturbed", CLIENTS_OWN.values(), ids=CLIENTS_OWN)
-def test_what_the_client_did_can_be_accepted(a_run: NewRun, disturbed: Callable[[Run], Run]) -> None:
+def test_client_overhead_can_be_accepted(a_run: NewRun, disturbed: Callable[[Run], Run]) -> None:
     """The run stays invalid, and is accepted: by an option of the report, or as it was started."""
     run = disturbed(a_run(kind="constant", rate=50.0))
     run.settings["options"] = {"on_invalid": "warn"}
-    kept = run.report()
-    assert (kept.validity.valid, kept.validity.accepted, kept.run.on_invalid) == (False, True, "warn")
-    assert kept.validity.reasons
+    report = run.report()
+    assert (report.validity.valid, report.validity.accepted, report.run.on_invalid) == (False, True, "warn")
+    assert report.validity.reasons
 
 
 @pytest.mark.parametrize("reason", ["interrupted", "error_budget", "worker_lost"])

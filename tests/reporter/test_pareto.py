@@ -14,10 +14,10 @@ from reporter.pareto import Spot, front, knee
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Powers, so that figures that differ do so by more than what is never told apart.
+# Powers, so that different figures differ by more than the least difference that counts.
 SPOTS = st.lists(
     st.tuples(st.integers(0, 20), st.integers(0, 20)).map(
-        lambda at: Spot(str(at), 1.1 ** at[0], 1.1 ** at[1])
+        lambda place: Spot(str(place), 1.1 ** place[0], 1.1 ** place[1])
     ),
     max_size=30,
 )
@@ -27,12 +27,12 @@ ENOUGH = 1.5
 LOADS = (1, 2, 4, 8, 16, 32, 64)
 
 
-def beats(one: Spot, other: Spot) -> bool:
+def beats(spot: Spot, other: Spot) -> bool:
     """As good in both, better in one."""
     return (
-        one.output_tps >= other.output_tps
-        and one.cost_ms <= other.cost_ms
-        and (one.output_tps, one.cost_ms) != (other.output_tps, other.cost_ms)
+        spot.output_tps >= other.output_tps
+        and spot.cost_ms <= other.cost_ms
+        and (spot.output_tps, spot.cost_ms) != (other.output_tps, other.cost_ms)
     )
 
 
@@ -55,30 +55,32 @@ def names(spots: Sequence[Spot]) -> list[str]:
 
 
 @given(SPOTS)
-def test_the_front_of_exact_figures_is_what_nothing_beats(spots: list[Spot]) -> None:
-    """Every spot that none beats is on it, by place, and no other one."""
+def test_the_front_of_exact_figures_has_each_spot_that_none_beats(spots: list[Spot]) -> None:
+    """It has each such place once, and no other."""
     line = front(spots)
-    best = {(one.output_tps, one.cost_ms) for one in spots if not any(beats(other, one) for other in spots)}
-    assert {(one.output_tps, one.cost_ms) for one in line} == best
+    best = {
+        (spot.output_tps, spot.cost_ms) for spot in spots if not any(beats(other, spot) for other in spots)
+    }
+    assert {(spot.output_tps, spot.cost_ms) for spot in line} == best
     assert len(line) == len(best)
-    assert [one.output_tps for one in line] == sorted((one.output_tps for one in line), reverse=True)
+    assert [spot.output_tps for spot in line] == sorted((spot.output_tps for spot in line), reverse=True)
 
 
 @given(SPOTS, st.floats(0.0, 0.3))
-def test_a_front_with_noise_stands_for_every_spot(spots: list[Spot], noise: float) -> None:
-    """There is one wherever there is a spot, and none of its spots is as good as another one of them."""
-    noisy = [Spot(one.name, one.output_tps, one.cost_ms, noise * one.output_tps, 0.0) for one in spots]
+def test_a_front_with_noise_is_never_empty(spots: list[Spot], noise: float) -> None:
+    """It has a spot wherever there is any, and none of its spots beats another beyond the noise."""
+    noisy = [Spot(spot.name, spot.output_tps, spot.cost_ms, noise * spot.output_tps, 0.0) for spot in spots]
     line = front(noisy)
     assert bool(line) == bool(spots)
-    for one in line:
+    for spot in line:
         for other in line:
-            assert one is other or one.output_tps - other.output_tps > 0 or other.cost_ms >= one.cost_ms
+            assert spot is other or spot.output_tps - other.output_tps > 0 or other.cost_ms >= spot.cost_ms
 
 
 @given(SPOTS, st.integers(-8, 8), st.integers(-8, 8))
 def test_the_knee_knows_no_units(spots: list[Spot], wide: int, high: int) -> None:
     """It is the same spot whatever the figures are counted in (powers of two, which are exact)."""
-    scaled = [Spot(one.name, one.output_tps * 2.0**high, one.cost_ms * 2.0**wide) for one in spots]
+    scaled = [Spot(spot.name, spot.output_tps * 2.0**high, spot.cost_ms * 2.0**wide) for spot in spots]
     bend, again = knee(spots).spot, knee(scaled).spot
     assert (bend and bend.name) == (again and again.name)
     assert bend is None or bend in front(spots)
@@ -90,7 +92,7 @@ def test_the_knee_of_a_saturated_sweep_is_where_its_slots_are_full(last: int) ->
     loads = [load for load in (1, 4, 16, 32, 64, 256, 1024) if load <= last]
     for gain in (1.0, 1.02):
         spots = sweep(loads, SLOTS)
-        spots[3:] = [Spot(one.name, one.output_tps * gain, one.cost_ms) for one in spots[3:]]
+        spots[3:] = [Spot(spot.name, spot.output_tps * gain, spot.cost_ms) for spot in spots[3:]]
         bend = knee(spots)
         assert bend.spot is not None, bend.reason
         assert bend.spot.name == "c16"
@@ -113,7 +115,7 @@ def test_what_gains_less_than_the_noise_is_not_on_the_front(seed: int) -> None:
     assert names(front(sweep((1, 4, 16, 32), SLOTS, noise=0.05, seed=seed))) == ["c16"]
 
 
-def test_a_row_of_small_steps_hides_no_large_one() -> None:
+def test_small_steps_do_not_hide_a_large_one() -> None:
     """Each step is within the noise; both ends of the row are not."""
     spots = [Spot(f"c{n}", 100 + 4 * n, 50 * 1.2**n, 5.0) for n in range(6)]
     assert names(front(spots)) == ["c4", "c2", "c0"]
@@ -124,7 +126,7 @@ def test_what_is_within_the_noise_of_an_earlier_spot_is_not_shown_twice() -> Non
     assert names(front([Spot("c1", 100, 50, 10, 1), Spot("c2", 101, 50, 10, 1)])) == ["c1"]
 
 
-def test_why_there_is_no_knee() -> None:
+def test_reasons_for_no_knee() -> None:
     """Too few runs; no saturation yet; nothing but saturation."""
     assert knee([]).reason == knee(sweep((1, 32), SLOTS)).reason == "it takes 3 valid runs"
     assert "than c16: try more load" in knee(sweep((1, 4, 16), SLOTS)).reason

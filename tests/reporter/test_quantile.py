@@ -35,9 +35,9 @@ def test_the_integers_to_a_hundred(
 ) -> None:
     """On 1 to 100 the four methods differ as their definitions say."""
     values = [float(n) for n in range(1, 101)]
-    found = {method: percentile(values, method, Fraction(p)) for method in METHODS}
-    assert found.pop("linear") == pytest.approx(linear, abs=1e-12)
-    assert found == {"lower": lower, "loadgen_floor": loadgen_floor, "nearest_rank": nearest_rank}
+    computed = {method: percentile(values, method, Fraction(p)) for method in METHODS}
+    assert computed.pop("linear") == pytest.approx(linear, abs=1e-12)
+    assert computed == {"lower": lower, "loadgen_floor": loadgen_floor, "nearest_rank": nearest_rank}
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -66,12 +66,12 @@ def test_percentiles_are_bounded_and_monotone(
 )
 def test_nearest_rank_is_the_least_value_that_enough_do_not_exceed(values: list[int], p: Fraction) -> None:
     """The share p of the values is at or below the nearest rank, and below any lesser value it is not."""
-    found = percentile(values, "nearest_rank", p)
+    computed = percentile(values, "nearest_rank", p)
     reached = [value for value in values if Fraction(sum(v <= value for v in values), len(values)) >= p]
-    assert found == min(reached)
+    assert computed == min(reached)
 
 
 def test_no_method_of_that_name() -> None:
-    """An unknown method is told, with those that there are."""
+    """An unknown method is refused, with the valid ones."""
     with pytest.raises(OptionError, match=r"'p2'; choose one of linear, lower, loadgen_floor, nearest_rank"):
         method_named("p2")

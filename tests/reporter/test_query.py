@@ -50,11 +50,11 @@ def folder(a_run: Callable[..., Run]) -> Path:
 def _score(run: Path, number: int, value: float) -> None:
     """Append a scoring pass of one answer."""
     at_ns = ns(2000 + number)
-    told = {"pass": number, "scorers": [{"task": "sums", "scorer": "official", "version": 1}]}
+    started = {"pass": number, "scorers": [{"task": "sums", "scorer": "official", "version": 1}]}
     graded = {"pass": number, "scorer": "official", "value": value, "status": "scored"}
     judged = {"phase": "judge", "judges": "request 1"}
     events = [
-        Event(EventType.SCORING_STARTED, at_ns, None, told),
+        Event(EventType.SCORING_STARTED, at_ns, None, started),
         Event(EventType.LOADGEN_ISSUE_CALLED, at_ns, f"judge {number}", judged),
         Event(EventType.SCORED, at_ns, "request 1", graded),
         Event(EventType.SCORING_ENDED, at_ns, None, {"pass": number, "reason": "completed"}),
@@ -124,9 +124,9 @@ def test_a_time_with_a_zone_is_a_value_too(folder: Path, zone: str) -> None:
     answer = query(folder, f"{zone}{sql} FROM samples")
     assert answer.columns == ["t", "t", "l", "n"]
     assert len(answer.rows) == 2
-    (then, one, listed, nothing) = answer.rows[0]
+    (then, number, listed, nothing) = answer.rows[0]
     assert abs((datetime.now(tz=UTC) - then) - timedelta(hours=1)) < timedelta(minutes=5)
-    assert (one, listed, nothing) == (1, [datetime(1970, 1, 1, tzinfo=UTC)], None)
+    assert (number, listed, nothing) == (1, [datetime(1970, 1, 1, tzinfo=UTC)], None)
 
 
 def test_a_time_that_python_does_not_have(folder: Path) -> None:
@@ -150,7 +150,7 @@ def test_wrong_sql_is_explained(folder: Path) -> None:
         query(folder, "SELECT * FROM sampels")
 
 
-def test_a_run_that_is_none(tmp_path: Path) -> None:
+def test_a_missing_run(tmp_path: Path) -> None:
     """The log is looked for before the SQL is."""
     with pytest.raises(NotALogError):
         query(tmp_path, "SELECT nonsense")

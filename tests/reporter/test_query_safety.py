@@ -1,4 +1,4 @@
-"""Whoever wrote the SQL: it can neither read nor write anything but the log."""
+"""SQL from any source can neither read nor write anything but the log."""
 
 from __future__ import annotations
 

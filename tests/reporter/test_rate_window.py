@@ -31,10 +31,10 @@ def over(run: Run, window: Any) -> Report:
 
 def ends_early(run: Run) -> Run:
     """Three answers, the last issued of which is done before the first: at 600 ms, due from 100 ms on."""
-    run.answers(300, 900, at=110, issue={"scheduled": 100.0}, usage=(10, 2))
-    run.answers(400, 500, at=200, usage=(10, 2))
-    run.answers(550, 600, at=400, usage=(10, 2))
-    return run.fails(at=300, failed=700).stops(450).ends(1000)
+    run.answers(300, 900, at_ms=110, issue={"scheduled": 100.0}, usage=(10, 2))
+    run.answers(400, 500, at_ms=200, usage=(10, 2))
+    run.answers(550, 600, at_ms=400, usage=(10, 2))
+    return run.fails(at_ms=300, failed=700).stops(450).ends(1000)
 
 
 def test_until_the_last_issued_is_done(a_run: NewRun) -> None:
@@ -53,7 +53,7 @@ def test_until_the_last_issued_is_done(a_run: NewRun) -> None:
 def test_while_performance_is_tracked(a_run: NewRun) -> None:
     """From the start of the phase to STOP_PERFORMANCE_TRACKING; one of two answers is done by then."""
     run = a_run(kind="poisson", rate=3)
-    run.answers(200, 400, at=110, usage=(10, 2)).answers(300, 500, at=200, usage=(10, 2))
+    run.answers(200, 400, at_ms=110, usage=(10, 2)).answers(300, 500, at_ms=200, usage=(10, 2))
     report = over(run.stops(450).ends(1000), "tracked")
     started_ns = report.window.start_ns
     assert started_ns is not None
@@ -99,22 +99,22 @@ def test_a_run_of_nothing_has_no_span(a_run: NewRun) -> None:
 
 
 def a_steady_run(run: Run) -> Run:
-    """Ten answers a second for 20 s, of three tokens each; in the first second three times as many."""
+    """Ten answers per second for 20 s, of three tokens each; in the first second three times as many."""
     run.settings["load"] = {"kind": "constant", "rate": 10.0}
     for number in range(200):
-        at = 100.0 * number
-        for _ in range(3 if at < 1000 else 1):
-            run.answers(at + 40, at + 55, at + 70, at=at, usage=(5, 3))
+        at_ms = 100.0 * number
+        for _ in range(3 if at_ms < 1000 else 1):
+            run.answers(at_ms + 40, at_ms + 55, at_ms + 70, at_ms=at_ms, usage=(5, 3))
     return run.stops(20_000).ends(20_100)
 
 
 def test_blocks_of_the_steady_state_have_nothing_from_before_it(a_run: NewRun) -> None:
-    """They come to its rate, though some answers were over, and others under way, when it began."""
+    """Their mean is its rate, though some answers were over, and others in flight, when it began."""
     run = a_run(kind="constant", rate=10.0)
     for number in range(200):
-        at = 100.0 * number
-        for _ in range(3 if at < 1000 else 1):
-            run.answers(at + 40, at + 290, at + 540, at=at, usage=(5, 3))
+        at_ms = 100.0 * number
+        for _ in range(3 if at_ms < 1000 else 1):
+            run.answers(at_ms + 40, at_ms + 290, at_ms + 540, at_ms=at_ms, usage=(5, 3))
     folder = run.stops(20_000).ends(20_700).write()
     with measured(folder, Definitions(throughput_window="steady_state")) as (report, evidence):
         assert (report.window.duration_s or 99) < 19.5
@@ -145,8 +145,8 @@ def test_a_token_counts_where_it_arrived(a_run: NewRun) -> None:
     run = a_run()
     run.settings["load"] = {"kind": "constant", "rate": 10.0}
     for number in range(200):
-        at = 100.0 * number
-        run.answers(*(at + 20 * chunk for chunk in range(1, 61)), at=at, usage=(5, 60))
+        at_ms = 100.0 * number
+        run.answers(*(at_ms + 20 * chunk for chunk in range(1, 61)), at_ms=at_ms, usage=(5, 60))
     steady = over(run.stops(20_000).ends(21_300), "steady_state")
     assert steady.steady_state is not None
     assert steady.steady_state.found
@@ -155,11 +155,11 @@ def test_a_token_counts_where_it_arrived(a_run: NewRun) -> None:
 
 
 def test_without_a_steady_state_the_run_is_invalid(a_run: NewRun) -> None:
-    """Rates over what is not there are none."""
+    """Without the state, there are no rates over it."""
     report = over(a_run().answers(5, 6, usage=(1, 2)).ends(), "steady_state")
     assert report.throughput == ThroughputFigures(None, None, None)
     assert not report.validity.valid
-    assert [one.code for one in report.findings if one.severity == "error"] == ["not_steady"]
+    assert [finding.code for finding in report.findings if finding.severity == "error"] == ["not_steady"]
 
 
 @pytest.mark.parametrize(

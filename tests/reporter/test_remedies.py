@@ -51,7 +51,7 @@ def client(workers: int, share: float, parent: float = 0.0, **more: Any) -> Clie
         (client(2, 1.0, cpu_wait_share_mean=0.2), 2, f"Use fewer streams, about 44, {MACHINE}"),
     ],
 )
-def test_a_busy_client_is_told_what_would_suffice(
+def test_a_busy_client_has_a_remedy_that_suffices(
     busy: ClientHealth, cpus: int | None, expected: str
 ) -> None:
     """Workers where there are CPUs for them, else as many streams as would have left it comfortable."""
@@ -71,21 +71,21 @@ def test_a_busy_client_is_told_what_would_suffice(
         ({"kind": "offline"}, None, "Put on less load"),
     ],
 )
-def test_less_load_is_told_in_the_units_of_the_load(
+def test_less_load_is_in_the_units_of_the_load(
     load: dict[str, Any], span_ns: int | None, expected: str
 ) -> None:
     """A rate is lowered from what was issued, not from what was asked for in vain."""
-    told = relief(replace(RUN, load=load, issued_span_ns=span_ns, client=client(1, 1.0), usable_cpus=1))
-    assert told == f"{expected}, {MACHINE}"
+    remedy = relief(replace(RUN, load=load, issued_span_ns=span_ns, client=client(1, 1.0), usable_cpus=1))
+    assert remedy == f"{expected}, {MACHINE}"
 
 
 @given(workers=st.integers(1, 64), share=st.floats(COMFORTABLE, 1.0), cpus=st.integers(1, 256))
-def test_the_workers_told_have_room(workers: int, share: float, cpus: int) -> None:
+def test_the_suggested_workers_have_room(workers: int, share: float, cpus: int) -> None:
     """However many workers are advised: each would be comfortable, and the machine has a CPU for each."""
-    told = relief(replace(RUN, client=client(workers, share), usable_cpus=cpus))
-    if "--workers" in told:
-        needed = int(told.split("--workers ")[1].split(",")[0])
+    remedy = relief(replace(RUN, client=client(workers, share), usable_cpus=cpus))
+    if "--workers" in remedy:
+        needed = int(remedy.split("--workers ")[1].split(",")[0])
         assert workers < needed < cpus
         assert workers * share / needed <= COMFORTABLE + 1e-9
     else:
-        assert "fewer streams" in told
+        assert "fewer streams" in remedy

@@ -38,8 +38,8 @@ def test_reports_are_valid(a_run: Callable[..., Run]) -> None:
 
 
 @pytest.mark.parametrize(("key", "value"), [("schema_version", "1"), ("counts", {}), ("ttft_ms", 5)])
-def test_what_is_no_report_is_invalid(a_run: Callable[..., Run], key: str, value: object) -> None:
-    """The schema refuses what has another shape."""
+def test_other_shapes_are_invalid(a_run: Callable[..., Run], key: str, value: object) -> None:
+    """The schema refuses a value of the wrong type."""
     report = {**a_run().ends().report().to_dict(), key: value}
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(report, PUBLISHED, cls=jsonschema.Draft202012Validator)

@@ -49,7 +49,7 @@ def test_a_recorded_run_is_reported(tmp_path: Path) -> None:
 def test_a_report_is_validated_against_a_ruleset(a_run: Callable[..., Run]) -> None:
     """Metrics, a ruleset, or the one that the run was started with; by default against none."""
     rules = of_expressions(["ttft:p(50)<1s", "failed==0"])
-    run = a_run(kind="poisson", rate=1.0).answers(20, 40, at=0, usage=(1, 3)).stops(500).ends(600)
+    run = a_run(kind="poisson", rate=1.0).answers(20, 40, at_ms=0, usage=(1, 3)).stops(500).ends(600)
     run.settings = {**run.settings, "ruleset": rules.to_dict(), "skip": ["failed:count==0"]}
     folder = run.write()
     with MetricsReporter(folder) as reporter:
@@ -123,13 +123,13 @@ def test_a_report_displays_itself(a_run: Callable[..., Run]) -> None:
 
 
 def test_no_other_client_type() -> None:
-    """What the specification's reporter can compute with is told when something else is asked for."""
+    """The error for another client type names the one that is supported."""
     with pytest.raises(OptionError, match="no client type 'pandas'; use 'duckdb'"):
         MetricsReporter("anything", client_type="pandas")
 
 
 def test_options_are_checked_before_the_log_is_read(tmp_path: Path) -> None:
-    """A wrong method is told even where there is nothing to compute it on; a missing log is told after."""
+    """A wrong method is refused even where there is no log; the missing log is reported after it."""
     with MetricsReporter(tmp_path) as reporter:
         with pytest.raises(OptionError, match="no percentile method 'median'"):
             reporter.create_report(percentile_method="median")
@@ -139,7 +139,7 @@ def test_options_are_checked_before_the_log_is_read(tmp_path: Path) -> None:
             reporter.dump_to_json(tmp_path / "events.jsonl")
 
 
-def test_a_closed_reporter_looks_again(a_run: Callable[..., Run]) -> None:
+def test_a_closed_reporter_reads_the_log_again(a_run: Callable[..., Run]) -> None:
     """A reporter keeps to the moment at which it read the log, until it is closed."""
     run = a_run().answers(5, usage=(1, 1)).ends()
     reporter = MetricsReporter(run.write())
@@ -158,8 +158,8 @@ def test_data_that_json_cannot_hold_is_a_finding(a_run: Callable[..., Run]) -> N
     run = a_run().answers(20, 40, usage=(1, 2), issue={"reused": object()})
     run.session(EventType.TELEMETRY, 50, source="\ud800").happens(EventType.COMPLETE, 60, message=object())
     report = run.ends().report()
-    (finding,) = [one for one in report.findings if one.code == "data_not_written"]
+    (finding,) = [item for item in report.findings if item.code == "data_not_written"]
     assert finding.message.startswith("The data of 3 events, such as COMPLETE, is not in the log")
     assert not report.validity.valid
     sound = a_run().answers(20, 40, usage=(1, 2)).ends().report()
-    assert not [one for one in sound.findings if one.code == "data_not_written"]
+    assert not [item for item in sound.findings if item.code == "data_not_written"]

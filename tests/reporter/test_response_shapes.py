@@ -21,12 +21,12 @@ SHAPES = {
 
 
 def findings(report: Report) -> dict[str, Any]:
-    """What the report found about the form of the responses, by its name."""
-    return {one.code: one for one in report.findings if one.code in SHAPES}
+    """The findings about the form of the responses, by code."""
+    return {finding.code: finding for finding in report.findings if finding.code in SHAPES}
 
 
 def silent(a_run: NewRun, **rules: int) -> Report:
-    """A run of so many requests with three silent chunks each, tokens or not, and of one without any."""
+    """A run with requests of three silent chunks each, by whether these are tokens, and one without any."""
     run = a_run().answers(20, 25, 30, usage=(5, 3))
     for rule, requests in rules.items():
         for _ in range(requests):
@@ -41,8 +41,8 @@ def test_no_silence_no_word(a_run: NewRun) -> None:
     assert findings(run.ends().report()) == {}
 
 
-def test_which_rule_was_used_is_said(a_run: NewRun) -> None:
-    """For silent chunks that are tokens, for those that are none, and for both."""
+def test_the_finding_names_the_rule_that_was_used(a_run: NewRun) -> None:
+    """For silent chunks that are tokens, for those that are not, and for both."""
     both = findings(silent(a_run, tokens=2, nothing=1))["silent_chunks"]
     assert both.severity == "info"
     assert both.message.startswith("9 chunks had a content, but an empty one.")
@@ -63,9 +63,9 @@ def test_json_where_a_stream_was_asked_for(a_run: NewRun, asked: bool | None) ->
     assert report.ttft_ms.count == 1
     assert list(findings(report)) == ["not_streamed"] * bool(asked)
     if asked:
-        found = findings(report)["not_streamed"]
-        assert found.severity == "warning"
-        assert found.message.startswith("1 of 2 responses came as one JSON text")
+        finding = findings(report)["not_streamed"]
+        assert finding.severity == "warning"
+        assert finding.message.startswith("1 of 2 responses came as one JSON text")
 
 
 def test_what_is_seen_first_has_its_own_figure(a_run: NewRun) -> None:
@@ -93,12 +93,12 @@ def test_totals_of_reasoning_and_of_the_cache(a_run: NewRun) -> None:
 
 
 def test_a_count_that_the_stream_contradicts(a_run: NewRun) -> None:
-    """A warning; of 0 tokens with something in them nobody counts on, one too few may be a part of a call."""
+    """A warning; of 0 tokens with text in them, and of one too few, which may be part of a call."""
     run = a_run().answers(20, 25, 30, 35, usage=(5, 0)).answers(20, 25, 30, 35, usage=(5, 2))
     run.answers(20, 25, usage=(5, 1)).answers(20, 25, 30, usage=(5, 9))
     report = run.ends().report()
-    found = findings(report)["usage_contradicted"]
-    assert (found.severity, found.message.startswith("In 2 responses")) == ("warning", True)
+    finding = findings(report)["usage_contradicted"]
+    assert (finding.severity, finding.message.startswith("In 2 responses")) == ("warning", True)
     assert (report.tokens.output, report.tokens.source) == (4 + 2 + 1 + 9, "mixed")
     assert findings(a_run().answers(20, 25, usage=(5, 2)).ends().report()) == {}
 
@@ -108,9 +108,9 @@ def test_responses_that_no_request_asked_for(a_run: NewRun) -> None:
     run = a_run().answers(20, usage=(1, 1)).answers(20, usage=(1, 1), issue={"unasked": 2})
     run.fails("unasked_response").answers(20, usage=(1, 1), issue={"unasked": 1, "phase": "warmup"})
     report = run.ends().report()
-    found = findings(report)["unasked_responses"]
-    assert found.severity == "error"
-    assert found.message.startswith(
+    finding = findings(report)["unasked_responses"]
+    assert finding.severity == "error"
+    assert finding.message.startswith(
         "3 responses arrived that no request had asked for, and 1 request failed for that reason."
     )
     assert not report.validity.valid
@@ -122,9 +122,9 @@ def test_responses_without_their_end(a_run: NewRun) -> None:
     """The answers count; a warning says how many were waited for."""
     run = a_run().answers(20, usage=(1, 1)).answers(20, usage=(1, 1), unended="idle_timeout")
     report = run.ends().report()
-    found = findings(report)["unended_responses"]
+    finding = findings(report)["unended_responses"]
     assert (
-        found.severity,
-        found.message.startswith("The HTTP responses of 1 complete answer did not end"),
+        finding.severity,
+        finding.message.startswith("The HTTP responses of 1 complete answer did not end"),
     ) == ("warning", True)
     assert (report.counts.completed, report.validity.valid) == (2, True)

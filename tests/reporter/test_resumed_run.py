@@ -62,13 +62,15 @@ def report_of(folder: Path) -> Report:
 def segments(a_run: Callable[..., Run]) -> tuple[Run, Run]:
     """A run that was cut off with one of three requests in flight, and what was done a minute later."""
     first, second = a_run(), a_run()
-    first.answers(10, 20, at=0, complete=30, usage=(2, 2)).fails("http_500", at=30, failed=40).issues(40)
+    first.answers(10, 20, at_ms=0, complete=30, usage=(2, 2)).fails("http_500", at_ms=30, failed=40).issues(
+        40
+    )
     first.session(EventType.TELEMETRY, 60, source="parent", cpu_share=0.5)
     second.events.clear()
     second.begins(LATER_MS)
     second.answers(
         *(LATER_MS + 110, LATER_MS + 130),
-        at=LATER_MS + 100,
+        at_ms=LATER_MS + 100,
         complete=LATER_MS + 140,
         usage=(2, 2),
         uuid="again",
@@ -116,11 +118,11 @@ def test_a_report_says_that_the_run_was_resumed(segments: tuple[Run, Run]) -> No
             "window_s": 0.04,
         },
     ]
-    found = {finding.code: finding for finding in report.findings}
-    assert found["resumed"].severity == "warning"
-    assert "2 segments" in found["resumed"].message
-    assert "1 request had been given up and had to be sent again" in found["resumed"].message
-    assert "cut_off" not in found
+    by_code = {finding.code: finding for finding in report.findings}
+    assert by_code["resumed"].severity == "warning"
+    assert "2 segments" in by_code["resumed"].message
+    assert "1 request had been given up and had to be sent again" in by_code["resumed"].message
+    assert "cut_off" not in by_code
     assert report.validity.valid
     shown: list[str] = []
     report.display(shown.append)
@@ -130,13 +132,19 @@ def test_a_report_says_that_the_run_was_resumed(segments: tuple[Run, Run]) -> No
 
 @pytest.mark.parametrize("ahead_s", [-4_000_000_000, 86_400])
 def test_a_restart_between_segments_changes_no_figure(a_run: Callable[..., Run], ahead_s: int) -> None:
-    """The monotonic clock begins anew: every view shows times as if it had gone on."""
+    """The monotonic clock restarts: every view shows times as if it had continued."""
 
     def answers(run: Run, since: float) -> Run:
         for number in range(3):
-            at = since + 40 * number
+            at_ms = since + 40 * number
             run.answers(
-                at + 10, at + 20.5, at + 25, at=at, complete=at + 30, usage=(1, 3), uuid=f"{since} {number}"
+                at_ms + 10,
+                at_ms + 20.5,
+                at_ms + 25,
+                at_ms=at_ms,
+                complete=at_ms + 30,
+                usage=(1, 3),
+                uuid=f"{since} {number}",
             )
         return run.session(EventType.TELEMETRY, since + 50, source="client", in_flight=1, loop_lag_max_ms=0.5)
 
@@ -149,10 +157,10 @@ def test_a_restart_between_segments_changes_no_figure(a_run: Callable[..., Run],
         folders.append(resumed(first, second, ahead_ns=ahead_ns, boot=boot))
     reports = [replace(report_of(folder), run=run_facts()) for folder in folders]
     assert reports[0] == reports[1]
-    with open_log(folders[0], ("events",)) as one, open_log(folders[1], ("events",)) as other:
+    with open_log(folders[0], ("events",)) as unshifted, open_log(folders[1], ("events",)) as other:
         for view in ("samples", "events", "chunks", "phases", "telemetry", "measured_window"):
             whole, shifted = (
-                sorted(map(str, log.execute(f"FROM {view}").fetchall())) for log in (one, other)
+                sorted(map(str, log.execute(f"FROM {view}").fetchall())) for log in (unshifted, other)
             )
             assert shifted == whole, view
         assert other.execute("FROM violations").fetchall() == []
@@ -191,7 +199,7 @@ def test_a_dump_is_on_one_clock_as_well(segments: tuple[Run, Run], tmp_path: Pat
 
 
 def test_what_ended_an_earlier_segment_does_not_make_the_run_invalid(segments: tuple[Run, Run]) -> None:
-    """A worker that was lost then is a warning now; and what it had is asked again, and no failure."""
+    """A worker that was lost then is a warning now; and its requests are issued again: no failures."""
     first, second = segments
     first.happens(EventType.ERROR, 50, error="worker_lost", message="it was lost")
     finding: dict[str, Any] = {
@@ -203,7 +211,7 @@ def test_what_ended_an_earlier_segment_does_not_make_the_run_invalid(segments: t
     first.session(EventType.FINDING, 55, **finding)
     report = report_of(resumed(first, second))
     assert {"worker_lost": "warning", "resumed": "warning"}.items() <= {
-        found.code: found.severity for found in report.findings
+        finding.code: finding.severity for finding in report.findings
     }.items()
     assert report.validity.valid
     assert report.counts.by_error == {"http_500": 1}
@@ -248,8 +256,8 @@ def test_a_segment_that_did_nothing(segments: tuple[Run, Run]) -> None:
     assert [segment.issued for segment in report.run.sittings] == [2, 0]
 
 
-def test_a_budget_that_was_spent_stays_spent(segments: tuple[Run, Run]) -> None:
-    """Failures are results, which nobody asks again: to go on does not undo them."""
+def test_a_spent_budget_stays_spent(segments: tuple[Run, Run]) -> None:
+    """Failures are results, which are not issued again: a resumption does not undo them."""
     finding: dict[str, Any] = {
         "code": "error_budget",
         "severity": "error",
@@ -274,16 +282,16 @@ def test_what_the_recorder_says_is_of_all_segments(segments: tuple[Run, Run]) ->
     assert "recorder_slow" in {finding.code for finding in report.findings}
 
 
-def test_what_was_given_up_is_said_where_nothing_completed(a_run: Callable[..., Run]) -> None:
+def test_abandoned_requests_are_counted_where_nothing_completed(a_run: Callable[..., Run]) -> None:
     """The parts add up to what was issued."""
     first, second = a_run().issues(0), a_run()
     second.events.clear()
-    second.begins(LATER_MS).fails("http_500", at=LATER_MS, failed=LATER_MS + 10)
+    second.begins(LATER_MS).fails("http_500", at_ms=LATER_MS, failed=LATER_MS + 10)
     second.stops(LATER_MS + 20).ends(LATER_MS + 20)
     second.events = [event._replace(sample_uuid=event.sample_uuid and "again") for event in second.events]
     report = report_of(resumed(first, second))
-    found = {finding.code: finding.message for finding in report.findings}
-    assert "None of the 2 requests completed: 1 given up, 1 http_500." in found["nothing_completed"]
+    by_code = {finding.code: finding.message for finding in report.findings}
+    assert "None of the 2 requests completed: 1 given up, 1 http_500." in by_code["nothing_completed"]
 
 
 def test_moments_and_stages_of_several_segments(segments: tuple[Run, Run]) -> None:
@@ -306,9 +314,9 @@ def test_moments_and_stages_of_several_segments(segments: tuple[Run, Run]) -> No
 
 def test_what_was_abandoned_was_in_flight_until_its_segment_ended(a_run: Callable[..., Run]) -> None:
     """Not a moment less, and not in the next segment."""
-    first, second = a_run().answers(40, at=0).issues(50).answers(90, at=60), a_run()
+    first, second = a_run().answers(40, at_ms=0).issues(50).answers(90, at_ms=60), a_run()
     second.events.clear()
-    second.begins(LATER_MS).answers(LATER_MS + 40, at=LATER_MS, uuid="again").ends(LATER_MS + 50)
+    second.begins(LATER_MS).answers(LATER_MS + 40, at_ms=LATER_MS, uuid="again").ends(LATER_MS + 50)
     moments = report_of(resumed(first, second)).over_time
     last = {moment.sitting: moment.in_flight for moment in moments}
     assert last == {1: 1, 2: 0}
@@ -316,7 +324,7 @@ def test_what_was_abandoned_was_in_flight_until_its_segment_ended(a_run: Callabl
 
 
 @pytest.mark.parametrize(
-    ("code", "failed", "told"),
+    ("code", "failed", "has_finding"),
     [
         ("drain_over", False, False),
         ("drain_over", True, False),
@@ -324,24 +332,24 @@ def test_what_was_abandoned_was_in_flight_until_its_segment_ended(a_run: Callabl
         ("conversations_cut", True, True),
     ],
 )
-def test_what_was_asked_again_is_not_missing(
+def test_requests_that_were_issued_again_are_not_missing(
     segments: tuple[Run, Run],
     code: str,
     failed: bool,  # noqa: FBT001 (a case)
-    told: bool,  # noqa: FBT001 (a case)
+    has_finding: bool,  # noqa: FBT001 (a case)
 ) -> None:
-    """What an earlier segment gave up is told no more, but a conversation that a failure cut stays short."""
+    """Requests that an earlier segment abandoned have no finding; a conversation cut by a failure has one."""
     first, second = segments
     if failed:
         about = {"conversation": "c", "turn": 0, "turns": 2}
         first.issues(5, uuid="turn", about=about).happens(EventType.ERROR, 9, "turn", error="reset")
     first.session(EventType.FINDING, 55, code=code, severity="warning", message="Cut.", remedy="")
     codes = {finding.code for finding in report_of(resumed(first, second)).findings}
-    assert (code in codes) is told
+    assert (code in codes) is has_finding
 
 
-def test_what_the_last_segment_gave_up_is_told(segments: tuple[Run, Run]) -> None:
-    """Nobody has asked it again."""
+def test_requests_that_the_last_segment_abandoned_are_reported(segments: tuple[Run, Run]) -> None:
+    """No later segment issued them again."""
     segments[1].session(
         EventType.FINDING, LATER_MS + 55, code="drain_over", severity="warning", message="Cut."
     )

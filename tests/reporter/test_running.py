@@ -30,8 +30,8 @@ def report_of(folder: Path) -> Report:
 
 @pytest.fixture
 def going_on(a_run: Callable[..., Run]) -> tuple[Run, Store]:
-    """A run of which one request has completed, and one has not; and whoever writes it."""
-    run = a_run().answers(10, 20, at=0, complete=30, usage=(2, 2)).issues(40)
+    """A run of which one request has completed, and one has not; and the store that writes it."""
+    run = a_run().answers(10, 20, at_ms=0, complete=30, usage=(2, 2)).issues(40)
     store = Store.create(run.folder / "events.db", Session("s", BASE_NS, WALL_NS, run.settings))
     store.append([schema.row(event) for event in run.events])
     return run, store
@@ -44,7 +44,7 @@ def test_a_run_that_is_held_is_running(going_on: tuple[Run, Store]) -> None:
     assert report.run.ended == report.window.kind == "running"
     assert report.window.duration_s == pytest.approx(0.040)
     assert (report.counts.completed, report.counts.in_flight) == (1, 1)
-    assert [(found.code, found.severity) for found in report.findings] == [("running", "warning")]
+    assert [(finding.code, finding.severity) for finding in report.findings] == [("running", "warning")]
     assert not report.validity.valid
     assert report.validity.reasons == [report.findings[0].message]
     store.close()
@@ -81,7 +81,7 @@ def test_a_run_that_has_just_begun(tmp_path: Path) -> None:
 
 
 def test_readers_cost_a_busy_writer_nothing(tmp_path: Path) -> None:
-    """Thousands of events a second are written while report after report is made; none is lost, or waits."""
+    """Thousands of events per second are written while reports are made; none is lost, or waits."""
     bursts, size = 100, 100
     log = tmp_path / "events.db"
     with EventRecorder(path=log, settings={"load": {"kind": "closed"}}) as recorder:
@@ -107,4 +107,4 @@ def test_readers_cost_a_busy_writer_nothing(tmp_path: Path) -> None:
     assert last.issued == last.failed == bursts * size
     assert [counts.issued for counts in seen] == sorted(counts.issued for counts in seen)
     assert all(counts.issued == counts.failed + counts.in_flight for counts in seen)
-    assert [found.name for found in tmp_path.iterdir()] == ["events.db"]
+    assert [path.name for path in tmp_path.iterdir()] == ["events.db"]

@@ -29,17 +29,17 @@ HOUR_MS = 3_600_000
 
 
 def question(run: Run, prompt_id: int, task: str = "sums", **more: Any) -> Run:
-    """The log is told of a question."""
-    told = {"prompt_id": prompt_id, "task": task, "id": f"q{prompt_id}", "tags": {"level": "easy"}, **more}
-    return run.session(EventType.QUESTION, 0, **told)
+    """Add a question to the log."""
+    data = {"prompt_id": prompt_id, "task": task, "id": f"q{prompt_id}", "tags": {"level": "easy"}, **more}
+    return run.session(EventType.QUESTION, 0, **data)
 
 
-def sit(
-    folder: Path, events: list[Event], *, at: float = 2000, kind: str | None = "scoring", boot: str = "now"
+def append_segment(
+    folder: Path, events: list[Event], *, at_ms: float = 2000, kind: str | None = "scoring", boot: str = "now"
 ) -> None:
     """Append a segment."""
     environment = {"kind": kind} if kind else {}
-    segment = Session("", ns(at), WALL_NS + ns(at) - BASE_NS, {}, environment, boot)
+    segment = Session("", ns(at_ms), WALL_NS + ns(at_ms) - BASE_NS, {}, environment, boot)
     store = Store.reopen(folder / "events.db", segment)
     store.append([schema.row(event) for event in events])
     store.close()
@@ -49,17 +49,17 @@ def a_pass(
     number: int,
     scores: dict[str, Any],
     *,
-    at: float = 2000,
+    at_ms: float = 2000,
     reason: str | None = "completed",
 ) -> list[Event]:
     """The events of a scoring pass of the task `sums`; a score is a value, or what SCORED says."""
-    said = {"pass": number, "scorers": [{"task": "sums", "scorer": "s", "version": 3}]}
-    events = [Event(EventType.SCORING_STARTED, ns(at), None, said)]
+    started = {"pass": number, "scorers": [{"task": "sums", "scorer": "s", "version": 3}]}
+    events = [Event(EventType.SCORING_STARTED, ns(at_ms), None, started)]
     for uuid, score in scores.items():
-        told = score if isinstance(score, dict) else {"value": score, "status": "scored"}
-        events.append(Event(EventType.SCORED, ns(at), uuid, {"pass": number, "scorer": "s", **told}))
+        values = score if isinstance(score, dict) else {"value": score, "status": "scored"}
+        events.append(Event(EventType.SCORED, ns(at_ms), uuid, {"pass": number, "scorer": "s", **values}))
     if reason:
-        events.append(Event(EventType.SCORING_ENDED, ns(at), None, {"pass": number, "reason": reason}))
+        events.append(Event(EventType.SCORING_ENDED, ns(at_ms), None, {"pass": number, "reason": reason}))
     return events
 
 
@@ -95,15 +95,15 @@ def asked(a_run: NewRun) -> Run:
     for prompt_id in (1, 2, 3, 4):
         question(run, prompt_id)
     run.begins().answers(5, 9, uuid="a", usage=(3, 7), finish_reason="length")
-    run.answers(15, 19, at=10, uuid="b", finish_reason="content_filter")
-    run.fails("http_500", at=20, failed=30).issues(40, uuid="d")
+    run.answers(15, 19, at_ms=10, uuid="b", finish_reason="content_filter")
+    run.fails("http_500", at_ms=20, failed=30).issues(40, uuid="d")
     return run
 
 
 def test_every_answer_that_was_asked_for_has_a_row(asked: Run) -> None:
     """A failure of the server is 0 and says why; what the client left open has no value."""
     folder = asked.stops(50).ends(60).write()
-    sit(folder, a_pass(1, {"a": 1.0, "b": {"status": "judge_pending", "reason": "nobody asked"}}))
+    append_segment(folder, a_pass(1, {"a": 1.0, "b": {"status": "judge_pending", "reason": "nobody asked"}}))
     assert scores(folder) == [
         ("a", 1.0, "scored", None),
         ("b", None, "judge_pending", "nobody asked"),
@@ -116,20 +116,20 @@ def test_a_score_knows_its_question_and_its_answer(asked: Run) -> None:
     """Tags, tokens, and whether the answer was cut off or refused."""
     folder = asked.stops(50).ends(60).write()
     more = {"value": 0.5, "status": "scored", "extracted": "7", "metrics": {"kept": 2, "asked": 4}}
-    sit(folder, a_pass(1, {"a": more}))
+    append_segment(folder, a_pass(1, {"a": more}))
     columns = (
         "question_id, attempt, extracted, metrics, tags, input_tokens, output_tokens, truncated, refused"
     )
-    found = scores(folder, columns)
-    assert found[0] == ("q1", 1, "7", {"kept": 2.0, "asked": 4.0}, {"level": "easy"}, 3, 7, True, False)
-    assert found[1][-2:] == (False, True)
-    assert found[1][3] == {}
+    rows = scores(folder, columns)
+    assert rows[0] == ("q1", 1, "7", {"kept": 2.0, "asked": 4.0}, {"level": "easy"}, 3, 7, True, False)
+    assert rows[1][-2:] == (False, True)
+    assert rows[1][3] == {}
 
 
 def test_what_a_pass_has_not_come_to_is_not_lost(asked: Run) -> None:
     """An answer without a score has no value, whatever the reason is."""
     folder = asked.stops(50).ends(60).write()
-    sit(folder, a_pass(1, {"a": 1.0}, reason=None))
+    append_segment(folder, a_pass(1, {"a": 1.0}, reason=None))
     assert scores(folder)[1] == ("b", None, "infra_error", "not scored yet")
     assert query(folder, "SELECT pass, ended, version FROM passes").rows == [(1, "cut_off", 3)]
 
@@ -148,9 +148,11 @@ def test_the_figures_are_those_of_before(asked: Run) -> None:
     before, state = performance(folder), so_far(folder)
     judged = {"scheduled_ns": ns(3000), "phase": "judge", "judges": "a", "prompt_id": 9}
     reading = Event(EventType.TELEMETRY, ns(9000), None, {"source": "parent", "cpu_share": 1.0})
-    sit(folder, a_pass(1, {"a": 1.0}, reason="interrupted"))
-    sit(folder, [Event(EventType.LOADGEN_ISSUE_CALLED, ns(3000), "j", judged)], at=3000, kind="judging")
-    sit(folder, [*a_pass(1, {"b": 0.0}, at=4000), reading], at=4000)
+    append_segment(folder, a_pass(1, {"a": 1.0}, reason="interrupted"))
+    append_segment(
+        folder, [Event(EventType.LOADGEN_ISSUE_CALLED, ns(3000), "j", judged)], at_ms=3000, kind="judging"
+    )
+    append_segment(folder, [*a_pass(1, {"b": 0.0}, at_ms=4000), reading], at_ms=4000)
     assert performance(folder) == before
     after = so_far(folder)
     assert (after.ended, after.settled, after.measured_s) == (state.ended, state.settled, state.measured_s)
@@ -161,8 +163,8 @@ def test_the_figures_are_those_of_before(asked: Run) -> None:
 def test_a_scored_log_is_lawful(asked: Run) -> None:
     """What scoring appends may follow what was there."""
     folder = asked.stops(50).ends(60).write()
-    sit(folder, a_pass(1, {"a": 1.0}))
-    sit(folder, a_pass(2, {"a": 1.0, "b": 1.0}, at=3000), at=3000)
+    append_segment(folder, a_pass(1, {"a": 1.0}))
+    append_segment(folder, a_pass(2, {"a": 1.0, "b": 1.0}, at_ms=3000), at_ms=3000)
     events = [Event(EventType[row["type"]], row["at_ns"], row["sample_uuid"] or None) for row in rows(folder)]
     requests = [event for event in events if event.sample_uuid and event.sample_uuid != "d"]
     assert violations(requests) == []
@@ -173,17 +175,22 @@ def test_a_run_may_be_gone_on_with_after_it_was_scored(asked: Run, a_run: NewRun
     later, boot = a_run(), "after a restart"
     later.events.clear()
     later.begins(HOUR_MS).answers(
-        HOUR_MS + 15, at=HOUR_MS + 10, uuid="d again", issue={"about": {"prompt_id": 4}}
+        HOUR_MS + 15, at_ms=HOUR_MS + 10, uuid="d again", issue={"about": {"prompt_id": 4}}
     )
     later.stops(HOUR_MS + 20).ends(HOUR_MS + 30)
     folder = write(asked)
-    sit(folder, later.events, at=HOUR_MS, kind=None, boot=boot)
+    append_segment(folder, later.events, at_ms=HOUR_MS, kind=None, boot=boot)
     plain = performance(folder)
     (folder / "events.db").unlink()
     write(asked)
-    sit(folder, a_pass(1, {"a": 1.0, "b": 1.0}))
-    sit(folder, later.events, at=HOUR_MS, kind=None, boot=boot)
-    sit(folder, a_pass(2, {"a": 1.0, "b": 1.0, "d again": 1.0}, at=2 * HOUR_MS), at=2 * HOUR_MS, boot=boot)
+    append_segment(folder, a_pass(1, {"a": 1.0, "b": 1.0}))
+    append_segment(folder, later.events, at_ms=HOUR_MS, kind=None, boot=boot)
+    append_segment(
+        folder,
+        a_pass(2, {"a": 1.0, "b": 1.0, "d again": 1.0}, at_ms=2 * HOUR_MS),
+        at_ms=2 * HOUR_MS,
+        boot=boot,
+    )
     assert performance(folder) == plain
     assert query(folder, "SELECT sitting, ended, issued FROM sittings").rows == [
         (1, "cut_off", 4),
@@ -195,18 +202,18 @@ def test_a_run_may_be_gone_on_with_after_it_was_scored(asked: Run, a_run: NewRun
     assert query(folder, now.format(1)).rows == [("a", 1.0), ("b", 1.0), ("d", None), ("request 3", 0.0)]
 
 
-def test_repeats_are_numbered_and_what_was_asked_again_is_no_sample(a_run: NewRun) -> None:
-    """Of three that a segment gave up, one was asked again: the other two have no value, and none is lost."""
+def test_repeats_are_numbered_and_abandoned_attempts_are_not_samples(a_run: NewRun) -> None:
+    """Of three that a segment abandoned, one was issued again: the others have no value, and none is lost."""
     first, later = a_run(), a_run()
     question(first, 1).begins()
-    for at, uuid in enumerate(("x", "y", "z")):
-        first.issues(10 * at, uuid=uuid, about={"prompt_id": 1})
+    for number, uuid in enumerate(("x", "y", "z")):
+        first.issues(10 * number, uuid=uuid, about={"prompt_id": 1})
     later.events.clear()
-    later.begins(HOUR_MS).answers(HOUR_MS + 5, at=HOUR_MS, uuid="x2", issue={"about": {"prompt_id": 1}})
+    later.begins(HOUR_MS).answers(HOUR_MS + 5, at_ms=HOUR_MS, uuid="x2", issue={"about": {"prompt_id": 1}})
     later.ends(HOUR_MS + 30)
     folder = write(first)
-    sit(folder, later.events, at=HOUR_MS, kind=None)
-    sit(folder, a_pass(1, {"x2": 1.0}, at=2 * HOUR_MS), at=2 * HOUR_MS)
+    append_segment(folder, later.events, at_ms=HOUR_MS, kind=None)
+    append_segment(folder, a_pass(1, {"x2": 1.0}, at_ms=2 * HOUR_MS), at_ms=2 * HOUR_MS)
     assert scores(folder, "sample_uuid, status, attempt") == [
         ("x2", "scored", 3),
         ("y", "infra_error", 1),
@@ -223,23 +230,23 @@ def test_of_a_conversation_its_last_answer_is_judged(a_run: NewRun) -> None:
         prompt = {"messages": [{"role": "user", "content": asks}]}
         run.answers(
             *(100 * turn + 5, 100 * turn + 9),
-            at=100 * turn,
+            at_ms=100 * turn,
             uuid=f"c{turn}",
             texts=texts,
             issue={"about": about, "prompt": prompt},
         )
     cut = {"prompt_id": 2, "conversation": "d", "turn": 0, "turns": 2}
-    folder = run.answers(305, at=300, uuid="d0", issue={"about": cut}).stops(400).ends(500).write()
-    sit(folder, a_pass(1, {"c1": 1.0}))
-    found = scores(folder)
-    assert found[0] == ("c1", 1.0, "scored", None)
-    assert found[1][0] == "d0"
-    assert found[1][1:3] == (None, "infra_error")
+    folder = run.answers(305, at_ms=300, uuid="d0", issue={"about": cut}).stops(400).ends(500).write()
+    append_segment(folder, a_pass(1, {"c1": 1.0}))
+    rows = scores(folder)
+    assert rows[0] == ("c1", 1.0, "scored", None)
+    assert rows[1][0] == "d0"
+    assert rows[1][1:3] == (None, "infra_error")
     with open_log(folder, NEEDED) as connection, texts_of(folder) as read:
         ((stored,),) = stored_answers(connection, 0, read)
     answer = stored.answer()
     assert (answer.text, answer.earlier) == ("3", ("2",))
-    assert [(one["role"], one["content"]) for one in answer.messages] == [
+    assert [(message["role"], message["content"]) for message in answer.messages] == [
         ("user", "two?"),
         ("assistant", "2"),
         ("user", "and three?"),
@@ -249,7 +256,7 @@ def test_of_a_conversation_its_last_answer_is_judged(a_run: NewRun) -> None:
 TEXTS = ["", "é\u2028\r\nx\u0000y", "🙂" * 3, '"\\', "a" * 100_000]
 
 
-def test_an_answer_is_what_came(a_run: NewRun) -> None:
+def test_an_answer_is_stored_whole(a_run: NewRun) -> None:
     """Every character of it, with what was asked, whatever the protocol is."""
     run = a_run()
     reference = {"answer": "é\u0000", "none": None, "big": 2**53}
@@ -258,30 +265,30 @@ def test_an_answer_is_what_came(a_run: NewRun) -> None:
         question(run, number, texts={"reference": reference})
         texts = {"output": output, "reasoning": "why" if number == 1 else None, "tool_calls": calls}
         prompt = {"prompt": "how?"} if number == 1 else {"messages": [{"role": "user", "content": "how?"}]}
-        at = 10 * number
-        run.answers(at + 5, at=at, uuid=f"u{number}", texts=texts, issue={"prompt": prompt})
+        at_ms = 10 * number
+        run.answers(at_ms + 5, at_ms=at_ms, uuid=f"u{number}", texts=texts, issue={"prompt": prompt})
     folder = run.ends().write()
     with open_log(folder, NEEDED) as connection, texts_of(folder) as read:
-        stored = [one for batch in stored_answers(connection, 0, read) for one in batch]
-    answers = [one.answer() for one in stored]
+        stored = [item for batch in stored_answers(connection, 0, read) for item in batch]
+    answers = [item.answer() for item in stored]
     assert [answer.text for answer in answers] == TEXTS
     assert [answer.reasoning for answer in answers] == ["why", None, None, None, None]
     assert all(answer.tool_calls == tuple(calls) for answer in answers)
     assert all(answer.messages == ({"role": "user", "content": "how?"},) for answer in answers)
-    assert all(one.held_against() == reference for one in stored)
+    assert all(item.held_against() == reference for item in stored)
 
 
-def test_the_last_word_of_the_judge_that_was_asked_for_counts(asked: Run) -> None:
-    """Words to other versions of the prompts, and of other models, do not."""
+def test_the_last_reply_of_the_requested_judge_counts(asked: Run) -> None:
+    """Replies to other versions of the prompts, and of other models, do not."""
     folder = asked.stops(50).ends(60).write()
-    said = [
+    replies = [
         ("no", {}),
         ("old", {"judge_version": "j@0"}),
         ("yes", {"scorer": "sums/t"}),
         ("big", {"model": "big"}),
     ]
     events = []
-    for number, (output, more) in enumerate(said):
+    for number, (output, more) in enumerate(replies):
         about = {
             "judges": "a",
             "scorer": "sums/s",
@@ -296,10 +303,10 @@ def test_the_last_word_of_the_judge_that_was_asked_for_counts(asked: Run) -> Non
             Event(EventType.LOADGEN_ISSUE_CALLED, at_ns, f"j{number}", asks),
             Event(EventType.COMPLETE, at_ns + 5, f"j{number}", texts),
         ]
-    sit(folder, events, kind="judging")
+    append_segment(folder, events, kind="judging")
     with open_log(folder, NEEDED) as connection, texts_of(folder) as read:
         (batch,) = stored_answers(connection, 0, read)
-    stored = next(one for one in batch if one.sample_uuid == "a")
+    stored = next(item for item in batch if item.sample_uuid == "a")
     assert stored.answer("j@1", "m").judged == {"verdict": "yes"}
     assert stored.answer("j@1").judged == {"verdict": "big"}
     assert stored.answer("j@2").judged == {}

@@ -33,8 +33,8 @@ def test_a_log_that_cannot_be_read_where_it_lies_is_copied(log: Path) -> None:
         assert str(log.parent) not in uri
 
 
-def test_what_is_no_file_is_not_copied(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A device in the place of what SQLite keeps beside a log would be copied without end."""
+def test_only_regular_files_are_copied(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device in the place of a log's write-ahead file would be copied without end."""
     copied: list[object] = []
     monkeypatch.setattr(shutil, "copyfile", lambda source, _: copied.append(source))
     log.with_name("events.db-wal").symlink_to("/dev/zero")

@@ -1,4 +1,4 @@
-"""The stages that the settings of a load tell of."""
+"""The stages in the settings of a load."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def test_loads_without_stages(load: dict[str, Any]) -> None:
     assert list(stages_of(load)) == []
 
 
-def test_names_that_come_twice_are_told_apart() -> None:
-    """A stage goes by its name only where that is its own."""
+def test_repeated_names_are_numbered() -> None:
+    """A stage is labelled by its name only where no other stage has it."""
     rates = [("low", 0.0, "1"), ("high", 10.0, "5"), ("low", 20.0, "1")]
-    told = [{"name": name, "start_s": start, "duration_s": 10.0, "rate": rate} for name, start, rate in rates]
-    assert [stage.label for stage in stages_of({"stages": told})] == [
+    rows = [{"name": name, "start_s": start, "duration_s": 10.0, "rate": rate} for name, start, rate in rates]
+    assert [stage.label for stage in stages_of({"stages": rows})] == [
         "from 0 s: 1/s",
         "high",
         "from 20 s: 1/s",
@@ -49,5 +49,5 @@ def test_steps() -> None:
     "stage", [{}, {"start_s": 1.0}, {"start_s": 2.0, "duration_s": -1.0}, {"duration_s": 0.0}]
 )
 def test_stages_of_a_damaged_log_are_none(stage: dict[str, Any]) -> None:
-    """What lasts for no time is no stage."""
+    """A stage must last for some time."""
     assert list(stages_of({"stages": [stage]})) == []

@@ -17,7 +17,9 @@ from reporter.windows.steady_state import steady_state, trend
 def moments(latencies: list[float], answered: int = 50, start_s: float = 0.0) -> list[Moment]:
     """A second of each latency."""
     calm = Moment(1, 0, 1, answered, answered, answered, 0, 0, 5, 50, 50, 500, answered, 9, 9, 9, 9, 9, 9)
-    return [replace(calm, start_s=start_s + at, latency_mean_ms=ms) for at, ms in enumerate(latencies)]
+    return [
+        replace(calm, start_s=start_s + second, latency_mean_ms=ms) for second, ms in enumerate(latencies)
+    ]
 
 
 DRAWN = Random(4)  # noqa: S311 (figures, not secrets)
@@ -27,50 +29,50 @@ NOISE = [DRAWN.gauss(100, 3) for _ in range(60)]
 
 def test_a_calm_run() -> None:
     """All of it is steady, and the estimates are the means of what was measured, as uncertain as they are."""
-    found = steady_state(moments(NOISE), 60)
-    assert (found.found, found.reason, found.end_s) == (True, None, 60)
-    assert found.latency_ms is not None
-    assert abs(found.latency_ms.mean - 100) < found.latency_ms.margin < 3
-    assert found.qps is not None
-    assert (found.qps.mean, found.qps.margin) == (50, 0)
+    state = steady_state(moments(NOISE), 60)
+    assert (state.found, state.reason, state.end_s) == (True, None, 60)
+    assert state.latency_ms is not None
+    assert abs(state.latency_ms.mean - 100) < state.latency_ms.margin < 3
+    assert state.qps is not None
+    assert (state.qps.mean, state.qps.margin) == (50, 0)
 
 
 def test_a_warm_up_is_left_out() -> None:
     """Slow requests at the start are before the steady state."""
-    cold = [ms + max(0, 300 - 30 * at) for at, ms in enumerate(NOISE)]
-    found = steady_state(moments(cold), 60)
-    assert found.found
-    assert found.start_s is not None
-    assert 9 <= found.start_s <= 30
-    assert found.latency_ms is not None
-    assert found.latency_ms.mean == pytest.approx(100, abs=3)
+    cold = [ms + max(0, 300 - 30 * second) for second, ms in enumerate(NOISE)]
+    state = steady_state(moments(cold), 60)
+    assert state.found
+    assert state.start_s is not None
+    assert 9 <= state.start_s <= 30
+    assert state.latency_ms is not None
+    assert state.latency_ms.mean == pytest.approx(100, abs=3)
 
 
-def test_latency_that_grows_is_no_steady_state() -> None:
+def test_growing_latency_is_not_steady() -> None:
     """The reason names what drifts, and by how much in what was looked at."""
-    found = steady_state(moments([ms + 5 * at for at, ms in enumerate(NOISE)]), 60)
-    assert not found.found
-    assert found.reason is not None
-    assert "latency by +" in found.reason
-    assert found.drift == {"latency_ms": pytest.approx(150 / 325, abs=0.1)}
-    assert found.latency_ms is None
+    state = steady_state(moments([ms + 5 * second for second, ms in enumerate(NOISE)]), 60)
+    assert not state.found
+    assert state.reason is not None
+    assert "latency by +" in state.reason
+    assert state.drift == {"latency_ms": pytest.approx(150 / 325, abs=0.1)}
+    assert state.latency_ms is None
 
 
-def test_a_swing_as_long_as_the_run_is_no_steady_state() -> None:
-    """Up and down once: the ends agree, but who knows what comes next."""
-    swing = [ms + 100 * (at > 20) - 100 * (at > 40) for at, ms in enumerate(NOISE)]
-    found = steady_state(moments(swing), 60)
-    assert not found.found
-    assert found.reason == "it is too short for the swings of its latency"
+def test_a_swing_as_long_as_the_run_is_not_steady() -> None:
+    """Up and down once: the ends agree, but the next swing is unknown."""
+    swing = [ms + 100 * (second > 20) - 100 * (second > 40) for second, ms in enumerate(NOISE)]
+    state = steady_state(moments(swing), 60)
+    assert not state.found
+    assert state.reason == "it is too short for the swings of its latency"
 
 
 @pytest.mark.parametrize(("lasts_s", "answered"), [(9, 50), (60, 0), (0, 50)])
 def test_too_little_to_tell(lasts_s: int, answered: int) -> None:
     """Ten blocks with five requests each is the least."""
-    found = steady_state(moments(NOISE[:lasts_s], answered), lasts_s)
-    assert not found.found
-    assert found.reason is not None
-    assert found.reason.startswith("too few requests")
+    state = steady_state(moments(NOISE[:lasts_s], answered), lasts_s)
+    assert not state.found
+    assert state.reason is not None
+    assert state.reason.startswith("too few requests")
 
 
 def test_few_requests_make_long_blocks() -> None:
@@ -84,10 +86,10 @@ def test_only_the_window_counts() -> None:
     assert steady_state(around, 60) == steady_state(moments(NOISE), 60)
 
 
-def test_a_small_drift_is_none_however_certain() -> None:
+def test_a_small_drift_does_not_count_however_certain() -> None:
     """Without any noise, 4 % from start to end do not matter."""
-    assert trend([100 + 0.2 * at for at in range(20)]).chance == pytest.approx(0)
-    assert steady_state(moments([100 + 0.06 * at for at in range(60)]), 60).found
+    assert trend([100 + 0.2 * second for second in range(20)]).chance == pytest.approx(0)
+    assert steady_state(moments([100 + 0.06 * second for second in range(60)]), 60).found
 
 
 WINDOW = Window("duration", 60.0, 0, 60_000_000_000)
@@ -98,19 +100,19 @@ WINDOW = Window("duration", 60.0, 0, 60_000_000_000)
     [("cut_off", 1, "cut off"), ("running", 1, "no end yet"), ("completed", 2, "resumed")],
 )
 def test_runs_that_have_none(ended: str, segments: int, reason: str) -> None:
-    """What is not over, or was not done in one go, is not looked at."""
-    found = steadiness(ended, segments, WINDOW, moments(NOISE))
-    assert found is not None
-    assert found.reason is not None
-    assert reason in found.reason
+    """A run that has not ended, or was resumed, is not evaluated."""
+    state = steadiness(ended, segments, WINDOW, moments(NOISE))
+    assert state is not None
+    assert state.reason is not None
+    assert reason in state.reason
 
 
 def test_the_end_of_issuing_is_the_end_of_the_load() -> None:
     """Where requests are counted, the window goes on until the last answer, but the load does not."""
-    over = [replace(one, issued=0, answered=0, qps=1.0) for one in moments(NOISE[:20], start_s=40)]
-    found = steadiness("completed", 1, replace(WINDOW, kind="requests"), moments(NOISE[:40]) + over)
-    assert found is not None
-    assert (found.found, found.end_s) == (True, 39)
+    over = [replace(each, issued=0, answered=0, qps=1.0) for each in moments(NOISE[:20], start_s=40)]
+    state = steadiness("completed", 1, replace(WINDOW, kind="requests"), moments(NOISE[:40]) + over)
+    assert state is not None
+    assert (state.found, state.end_s) == (True, 39)
 
 
 DRIFTED = SteadyState(found=False, reason="it drifts", start_s=30, end_s=60, drift={"latency_ms": 0.67})
@@ -131,10 +133,10 @@ DRIFTED = SteadyState(found=False, reason="it drifts", start_s=30, end_s=60, dri
     ],
 )
 def test_the_finding(steady: SteadyState | None, required: bool, load: str, severity: str | None) -> None:  # noqa: FBT001 (a case)
-    """Who asks for a steady state gets an error; who does not is told of a clear drift alone."""
+    """It is an error where a steady state is required; elsewhere only a clear drift is reported."""
     evidence = CheckInputs("completed", {"kind": load}, RequestCounts(9, 9, 9, 0, 0, 0, {}, 0))
-    found = findings(replace(evidence, steady_state=steady, steady_required=required))
-    assert [(one.code, one.severity) for one in found] == ([("not_steady", severity)] if severity else [])
+    items = findings(replace(evidence, steady_state=steady, steady_required=required))
+    assert [(item.code, item.severity) for item in items] == ([("not_steady", severity)] if severity else [])
 
 
 def test_a_run_that_a_lost_gate_cut_short_need_not_be_steady() -> None:
@@ -144,7 +146,7 @@ def test_a_run_that_a_lost_gate_cut_short_need_not_be_steady() -> None:
 
 
 def test_a_load_that_is_meant_to_change_may_drift() -> None:
-    """Nobody is told that a ramp is not steady."""
+    """A ramp has no finding that it is not steady."""
     load = {"kind": "poisson", "profile": "ramp:1..50,60s"}
     evidence = CheckInputs("completed", load, RequestCounts(9, 9, 9, 0, 0, 0, {}, 0), steady_state=DRIFTED)
     assert findings(evidence) == []

@@ -49,7 +49,7 @@ def closed_loop(users: int, slots: int, service: Rate, lasts_s: float) -> list[R
 
 
 def moments(requests: list[Request], lasts_s: float) -> list[Moment]:
-    """What the reporter makes of requests."""
+    """The moments of these requests, as the reporter computes them."""
     width_s = lasts_s / ROWS
     issued = [0] * (int(max(end for _, end in requests) / width_s) + 1)
     completed, latencies = issued[:], [0.0] * len(issued)
@@ -57,18 +57,18 @@ def moments(requests: list[Request], lasts_s: float) -> list[Moment]:
         issued[int(start / width_s)] += 1
         completed[int(end / width_s)] += 1
         latencies[int(start / width_s)] += 1e3 * (end - start)
-    found, in_flight = [], 0
-    for at, (begun, ended, ms) in enumerate(zip(issued, completed, latencies, strict=True)):
+    computed, in_flight = [], 0
+    for number, (begun, ended, ms) in enumerate(zip(issued, completed, latencies, strict=True)):
         in_flight += begun - ended
         mean = ms / begun if begun else None
         rates = (begun / width_s, ended / width_s, 10 * ended / width_s)
         counts = (begun, begun, ended, 0, 0, in_flight)
-        found.append(Moment(1, at * width_s, width_s, *counts, *rates, begun, *[mean] * 6))
-    return found
+        computed.append(Moment(1, number * width_s, width_s, *counts, *rates, begun, *[mean] * 6))
+    return computed
 
 
 def queue(load: float, lasts_s: float, slots: int = 8) -> Simulation:
-    """M/M/c that gets so many times what it can serve, from an empty one on."""
+    """M/M/c at `load` times what it can serve, from an empty queue on."""
     return lambda random: (
         open_loop(random, lambda _: load * 10 * slots, slots, lambda _: 10.0, lasts_s),
         lasts_s,
@@ -77,12 +77,12 @@ def queue(load: float, lasts_s: float, slots: int = 8) -> Simulation:
 
 def ramp(random: Random) -> tuple[list[Request], float]:
     """From 10 to 60 requests/s, all of which are served."""
-    return open_loop(random, lambda at: 10 + 50 * at / 60, 64, lambda _: 10.0, 60), 60
+    return open_loop(random, lambda second: 10 + 50 * second / 60, 64, lambda _: 10.0, 60), 60
 
 
 def users(slots: int, service: Callable[[Random, float], float]) -> Simulation:
     """A closed loop of 16 users for a minute."""
-    return lambda random: (closed_loop(16, slots, lambda at: service(random, at), 60), 60)
+    return lambda random: (closed_loop(16, slots, lambda second: service(random, second), 60), 60)
 
 
 STEADY: dict[str, tuple[Simulation, int]] = {
@@ -96,7 +96,7 @@ STEADY: dict[str, tuple[Simulation, int]] = {
     "users in step": (users(16, lambda _, __: 1.0), 100),
     "users nearly in step": (users(16, lambda random, _: random.uniform(0.95, 1.05)), 99),
     "a cold start of 8 s": (
-        users(16, lambda random, at: random.expovariate(2) * (1 + 3 * max(0, 1 - at / 8))),
+        users(16, lambda random, second: random.expovariate(2) * (1 + 3 * max(0, 1 - second / 8))),
         96,
     ),
 }
@@ -108,9 +108,9 @@ DRIFTING: dict[str, tuple[Simulation, int]] = {
     "25 % too much, for 20 s": (queue(1.25, 20), 0),
     "twice too much": (queue(2, 20), 0),
     "a ramp": (ramp, 2),
-    "a server that slows down by a third": (users(16, lambda _, at: 0.5 * (1 + at / 180)), 0),
+    "a server that slows down by a third": (users(16, lambda _, second: 0.5 * (1 + second / 180)), 0),
     "a server that is half as quick after 40 s": (
-        users(16, lambda random, at: random.expovariate(1 if at > 40 else 2)),
+        users(16, lambda random, second: random.expovariate(1 if second > 40 else 2)),
         25,
     ),
 }
@@ -124,34 +124,34 @@ def searched(simulation: Simulation) -> Iterator[SteadyState]:
         yield steady_state(moments(requests, lasts_s), lasts_s)
 
 
-def times_found(simulation: Simulation) -> int:
+def times_steady(simulation: Simulation) -> int:
     """In how many of 100 runs a steady state is found."""
-    return sum(one.found for one in searched(simulation))
+    return sum(state.found for state in searched(simulation))
 
 
 @pytest.mark.parametrize("name", STEADY)
 def test_a_steady_state_is_found(name: str) -> None:
     """Nearly always, where there is one."""
     simulation, least = STEADY[name]
-    assert times_found(simulation) >= least
+    assert times_steady(simulation) >= least
 
 
 @pytest.mark.parametrize("name", DRIFTING)
 def test_a_drift_is_not_taken_for_a_steady_state(name: str) -> None:
-    """Nearly never, unless it is small beside the noise."""
-    simulation, most = DRIFTING[name]
-    assert times_found(simulation) <= most
+    """Nearly never, unless it is small relative to the noise."""
+    simulation, limit = DRIFTING[name]
+    assert times_steady(simulation) <= limit
 
 
 def test_the_interval_holds_the_truth() -> None:
     """Of the intervals for the rate of a queue about 95 % hold it, and of those for its latency."""
     held = [
         (
-            abs(one.qps.mean - 40) <= one.qps.margin,
-            abs(one.latency_ms.mean - LATENCY_MS) <= one.latency_ms.margin,
+            abs(state.qps.mean - 40) <= state.qps.margin,
+            abs(state.latency_ms.mean - LATENCY_MS) <= state.latency_ms.margin,
         )
-        for one in searched(queue(0.5, 60))
-        if one.qps and one.latency_ms
+        for state in searched(queue(0.5, 60))
+        if state.qps and state.latency_ms
     ]
     assert len(held) > 85
     assert all(sum(of) > 0.85 * len(held) for of in zip(*held, strict=True))

@@ -81,14 +81,14 @@ def test_sources_can_be_mixed(a_run: NewRun) -> None:
 
 
 def test_a_whole_response_has_no_chunks_to_count(a_run: NewRun) -> None:
-    """What was not streamed has no token count without usage or tokenizer, and nobody makes one up."""
+    """What was not streamed has no token count without usage or tokenizer, and none is invented."""
     report = a_run().answers(complete=9, stream=False, chunks=1).ends().report()
     assert report.tokens == Tokens(None, None, None)
     assert report.throughput.output_tps is None
     assert [finding.code for finding in report.findings] == ["tokens_unknown"]
 
 
-def test_each_report_counts_anew(a_run: NewRun) -> None:
+def test_each_report_counts_by_itself(a_run: NewRun) -> None:
     """A tokenizer that one report was given is not in the next one."""
     run = a_run().answers(5, 6, texts=SAID).ends()
     with MetricsReporter(run.write()) as reporter:
@@ -111,9 +111,9 @@ def test_a_tokenizer_that_fails_is_not_hidden(a_run: NewRun) -> None:
 
 def conversation(run: Run, *turns: tuple[int, str]) -> Run:
     """The turns of one conversation, by what the user says; the model says SAID each time."""
-    for turn, said in turns:
+    for turn, text in turns:
         about = {"prompt_id": 3, "conversation": "c", "turn": turn}
-        prompt = {"messages": [{"role": "user", "content": said}]}
+        prompt = {"messages": [{"role": "user", "content": text}]}
         run.answers(5, texts={**SAID, "reasoning": "let me see"}, issue={"about": about, "prompt": prompt})
     return run
 
@@ -126,7 +126,7 @@ def test_a_turn_has_the_turns_before_it_in_its_prompt(a_run: NewRun) -> None:
 
 
 def test_a_turn_after_one_that_is_not_known_has_no_count(a_run: NewRun) -> None:
-    """Neither where a turn is missing, nor where the answers are the dataset's own."""
+    """Neither where a turn is missing, nor where the answers are those of the dataset."""
     run = conversation(a_run(), (0, "a"), (2, "d")).ends()
     assert run.report(tokenizer=Words()).tokens.input == 1
     run = conversation(a_run(), (0, "a"), (1, "b")).ends()
@@ -135,6 +135,6 @@ def test_a_turn_after_one_that_is_not_known_has_no_count(a_run: NewRun) -> None:
 
 
 def test_a_prompt_of_token_ids_is_counted_already(a_run: NewRun) -> None:
-    """It has no text, but so many tokens."""
+    """It has no text, but a number of tokens."""
     run = a_run().answers(5, texts=SAID, issue={"prompt": {"token_ids": [5, 6, 7, 8]}}).ends()
     assert run.report(tokenizer=Words()).tokens == Tokens(4, 3, "client_tokenizer")

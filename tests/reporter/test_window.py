@@ -25,7 +25,7 @@ RUN = Timeline(
 
 
 def test_without_a_duration_the_window_is_that_of_the_requests() -> None:
-    """A run of so many requests is counted from the first issue to the last completion."""
+    """A run with a number of requests is counted from the first issue to the last completion."""
     assert window(RUN) == Window("requests", 4.0, 101 * SECOND, 105 * SECOND)
 
 
@@ -66,7 +66,7 @@ def test_what_gives_up_requests_ends_the_window_with_the_issuing(
 
 
 def test_requests_that_run_out_before_the_duration_decide() -> None:
-    """A run that had no requests left is counted as one of so many requests."""
+    """A run that had no requests left is counted as one with a number of requests."""
     assert window(replace(RUN, duration_s=60.0)) == window(RUN)
 
 

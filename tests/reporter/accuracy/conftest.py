@@ -49,7 +49,7 @@ TABLES = """
 
 @dataclass
 class Answered:
-    """What became of one request."""
+    """The outcome of one request."""
 
     task: str
     prompt_id: int
@@ -92,16 +92,16 @@ class Benchmark:
     def asks(
         self, task: str, questions: int, tags: Callable[[int], Mapping[str, str]] = lambda _: {}, **facts: Any
     ) -> Self:
-        """So many questions of a task."""
-        first, name = sum(one["count"] for one in self.tasks), task.partition(":")[0]
-        told = {"task": task, "name": name, "options": {}, "groups": [], **facts}
-        self.tasks.append({**told, "first": first, "count": questions})
+        """A task with this number of questions."""
+        first, name = sum(earlier["count"] for earlier in self.tasks), task.partition(":")[0]
+        described = {"task": task, "name": name, "options": {}, "groups": [], **facts}
+        self.tasks.append({**described, "first": first, "count": questions})
         self.tags |= {first + number: {**tags(number), "task": name} for number in range(questions)}
         self.run.settings["accuracy"] = {"tasks": self.tasks, "repeats": 1, "pass_threshold": 1.0}
         return self
 
     def answers(self, prompt_id: int, task: str = "gsm8k", **more: Any) -> Self:
-        """An answer to a question, with so many `tokens`, and a `finish_reason`."""
+        """An answer to a question, with its number of `tokens` and its `finish_reason`."""
         self.requests.append(Answered(task, prompt_id, **more))
         return self
 
@@ -138,43 +138,43 @@ class Benchmark:
 
     def score(self, scoring_pass: int | None = None) -> dict[str, Any]:
         """The only score of it."""
-        (found,) = self.scores(scoring_pass)
-        return found
+        (score,) = self.scores(scoring_pass)
+        return score
 
     def _fill(self, connection: duckdb.DuckDBPyConnection) -> None:
         attempts: dict[int, int] = {}
         for task in self.tasks:
             for prompt_id in range(task["first"], task["first"] + task["count"]):
-                told = [prompt_id, task["task"], str(prompt_id), self.tags[prompt_id]]
-                connection.execute("INSERT INTO questions VALUES (?, ?, ?, ?)", told)
-        for place, one in enumerate(self.passes, start=1):
+                values = [prompt_id, task["task"], str(prompt_id), self.tags[prompt_id]]
+                connection.execute("INSERT INTO questions VALUES (?, ?, ?, ?)", values)
+        for place, scoring_pass in enumerate(self.passes, start=1):
             for task in self.tasks:
-                told = [
+                values = [
                     place,
                     task["task"],
-                    one.scorer,
-                    one.version,
+                    scoring_pass.scorer,
+                    scoring_pass.version,
                     "a book",
                     "",
-                    one.ended or "cut_off",
+                    scoring_pass.ended or "cut_off",
                     "{}",
-                    2 * one.after - 1,
+                    2 * scoring_pass.after - 1,
                 ]
-                connection.execute("INSERT INTO passes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", told)
+                connection.execute("INSERT INTO passes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
         for number, request in enumerate(self.requests):
             attempt = attempts[request.prompt_id] = attempts.get(request.prompt_id, 0) + 1
             asked = [request.prompt_id, attempt, request.tokens, 2 * number]
             connection.execute("INSERT INTO asked VALUES (?, ?, ?, ?, NULL)", asked)
-            for place, one in enumerate(self.passes, start=1):
-                if number >= one.after:
+            for place, scoring_pass in enumerate(self.passes, start=1):
+                if number >= scoring_pass.after:
                     continue
-                row = self._row(place, one, number, request, attempt)
+                row = self._row(place, scoring_pass, number, request, attempt)
                 connection.execute("INSERT INTO scores SELECT " + ", ".join("?" * len(row)), row)
 
-    def _row(self, place: int, one: Pass, number: int, request: Answered, attempt: int) -> list[Any]:
-        """A row of the view `scores`, as it makes it of what became of a request."""
-        value, status, metrics = one.judged(number) or (None, "infra_error", {})
-        reason = status if one.judged(number) else "not scored yet"
+    def _row(self, place: int, scoring_pass: Pass, number: int, request: Answered, attempt: int) -> list[Any]:
+        """A row of the view `scores`, as the view makes it of the outcome of a request."""
+        value, status, metrics = scoring_pass.judged(number) or (None, "infra_error", {})
+        reason = status if scoring_pass.judged(number) else "not scored yet"
         if request.error is not None:
             reason = request.error
             ours = request.error in {"worker_lost", "client_bug"}
@@ -183,7 +183,7 @@ class Benchmark:
             *(
                 place,
                 request.task,
-                one.scorer,
+                scoring_pass.scorer,
                 f"request {number}",
                 request.prompt_id,
                 str(request.prompt_id),
@@ -201,11 +201,11 @@ class Benchmark:
         """The run's folder, with all of this in its log."""
         self._happen()
         self.run.ends(1000).write()
-        for number, one in enumerate(self.passes, start=1):
-            at = LATER_MS * number
-            segment = Session("", ns(at), WALL_NS + ns(at) - BASE_NS, {}, {"kind": "scoring"})
+        for number, scoring_pass in enumerate(self.passes, start=1):
+            at_ms = LATER_MS * number
+            segment = Session("", ns(at_ms), WALL_NS + ns(at_ms) - BASE_NS, {}, {"kind": "scoring"})
             store = Store.reopen(self.run.folder / "events.db", segment)
-            store.append([schema.row(event) for event in self._events(number, one, at)])
+            store.append([schema.row(event) for event in self._events(number, scoring_pass, at_ms)])
             store.close()
         return self.run.folder
 
@@ -217,37 +217,44 @@ class Benchmark:
     def _happen(self) -> None:
         for task in self.tasks:
             for number in range(task["count"]):
-                at = task["first"] + number
-                told = {
-                    "prompt_id": at,
+                prompt_id = task["first"] + number
+                question = {
+                    "prompt_id": prompt_id,
                     "task": task["task"],
                     "id": f"question {number}",
-                    "tags": self.tags[at],
+                    "tags": self.tags[prompt_id],
                 }
-                self.run.session(EventType.QUESTION, 0, **told)
-        for number, one in enumerate(self.requests):
-            uuid, issue, at = f"request {number}", {"about": {"prompt_id": one.prompt_id}}, number
-            if one.error is not None:
-                self.run.issues(at, uuid=uuid, about={"prompt_id": one.prompt_id})
-                self.run.happens(EventType.ERROR, at + 1, uuid, error=one.error, message=f"{one.error}!")
+                self.run.session(EventType.QUESTION, 0, **question)
+        for number, request in enumerate(self.requests):
+            uuid, issue, prompt_id = f"request {number}", {"about": {"prompt_id": request.prompt_id}}, number
+            if request.error is not None:
+                self.run.issues(prompt_id, uuid=uuid, about={"prompt_id": request.prompt_id})
+                self.run.happens(
+                    EventType.ERROR, prompt_id + 1, uuid, error=request.error, message=f"{request.error}!"
+                )
                 continue
-            usage = None if one.tokens is None else (10, one.tokens)
-            more = {"usage": usage, "finish_reason": one.finish_reason}
-            self.run.answers(at + 5, at + 7, at=at, uuid=uuid, issue=issue, **more)
+            usage = None if request.tokens is None else (10, request.tokens)
+            more = {"usage": usage, "finish_reason": request.finish_reason}
+            self.run.answers(prompt_id + 5, prompt_id + 7, at_ms=prompt_id, uuid=uuid, issue=issue, **more)
 
-    def _events(self, number: int, one: Pass, at: float) -> list[Event]:
-        told = {"scorer": one.scorer, "version": one.version, "definition": "a book", "judge": ""}
-        started = {"pass": number, "scorers": [{"task": task["task"], **told} for task in self.tasks]}
-        events = [Event(EventType.SCORING_STARTED, ns(at), None, started)]
+    def _events(self, number: int, scoring_pass: Pass, at_ms: float) -> list[Event]:
+        scorer = {
+            "scorer": scoring_pass.scorer,
+            "version": scoring_pass.version,
+            "definition": "a book",
+            "judge": "",
+        }
+        started = {"pass": number, "scorers": [{"task": task["task"], **scorer} for task in self.tasks]}
+        events = [Event(EventType.SCORING_STARTED, ns(at_ms), None, started)]
         for place in range(len(self.requests)):
-            if (judged := one.judged(place)) is not None and self.requests[place].error is None:
+            if (judged := scoring_pass.judged(place)) is not None and self.requests[place].error is None:
                 value, status, metrics = judged
-                data = {"pass": number, "scorer": one.scorer, "value": value, "status": status}
+                data = {"pass": number, "scorer": scoring_pass.scorer, "value": value, "status": status}
                 data |= {"extracted": None, "reason": status, "metrics": metrics}
-                events.append(Event(EventType.SCORED, ns(at + 1), f"request {place}", data))
-        if one.ended is not None:
-            ended = {"pass": number, "reason": one.ended}
-            events.append(Event(EventType.SCORING_ENDED, ns(at + 2), None, ended))
+                events.append(Event(EventType.SCORED, ns(at_ms + 1), f"request {place}", data))
+        if scoring_pass.ended is not None:
+            ended = {"pass": number, "reason": scoring_pass.ended}
+            events.append(Event(EventType.SCORING_ENDED, ns(at_ms + 2), None, ended))
         return events
 
 

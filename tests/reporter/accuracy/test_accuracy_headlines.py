@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Let scores be told in these figures."""
+def define(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Define the headlines of a scorer: `define(Headline(...), ...)`."""
 
     def of(*headlines: Headline) -> None:
         monkeypatch.setattr(scores, "defined", lambda *_: Definition(headlines, official=True))
@@ -33,10 +33,10 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 
 def test_figures_are_aggregates_over_the_rows_of_a_task(
-    graded: Callable[..., Benchmark], told: Callable[..., None]
+    graded: Callable[..., Benchmark], define: Callable[..., None]
 ) -> None:
     """Of values, metrics, tags and status, also over parts of them."""
-    told(
+    define(
         Headline("accuracy"),
         Headline("easy", "avg(value) FILTER (tags['level'] = 'easy')"),
         Headline("kept", "sum(metrics['kept']) / sum(metrics['asked'])"),
@@ -47,19 +47,19 @@ def test_figures_are_aggregates_over_the_rows_of_a_task(
     )
     run = graded(1, 0, 0, tags=lambda n: {"level": "easy" if n < 2 else "hard"})
     run.passes.clear()
-    found = run.scored(1, 0, 0, metrics=lambda n: {"kept": n, "asked": 2}).score()["headlines"]
-    assert {name: one["value"] for name, one in found.items()} == pytest.approx(
+    headlines = run.scored(1, 0, 0, metrics=lambda n: {"kept": n, "asked": 2}).score()["headlines"]
+    assert {name: headline["value"] for name, headline in headlines.items()} == pytest.approx(
         {"accuracy": 1 / 3, "easy": 0.5, "kept": 0.5, "by_level": 0.25, "known": 3}
     )
-    assert (found["easy"]["n"], found["kept"]["n"]) == (2, None)
+    assert (headlines["easy"]["n"], headlines["kept"]["n"]) == (2, None)
     low, high = wilson.interval(1, 2, 0.95)
-    assert (found["easy"]["interval"]["low"], found["easy"]["interval"]["high"]) == (low, high)
-    assert found["kept"]["interval"] is None
+    assert (headlines["easy"]["interval"]["low"], headlines["easy"]["interval"]["high"]) == (low, high)
+    assert headlines["kept"]["interval"] is None
 
 
-def test_the_first_figure_is_the_score(graded: Callable[..., Benchmark], told: Callable[..., None]) -> None:
-    """Whatever it is."""
-    told(Headline("wrong", "1 - avg(value)", better="lower"), Headline("right"))
+def test_the_first_figure_is_the_score(graded: Callable[..., Benchmark], define: Callable[..., None]) -> None:
+    """Whichever it is."""
+    define(Headline("wrong", "1 - avg(value)", better="lower"), Headline("right"))
     assert graded(1, 0, 0, 0).score()["value"] == 0.75
 
 
@@ -77,10 +77,10 @@ def test_the_first_figure_is_the_score(graded: Callable[..., Benchmark], told: C
     ],
 )
 def test_what_a_figure_can_be_at_best(
-    graded: Callable[..., Benchmark], told: Callable[..., None], headline: Headline, best: float | None
+    graded: Callable[..., Benchmark], define: Callable[..., None], headline: Headline, best: float | None
 ) -> None:
     """With two of four samples unscored; of more than values, the best that a share can be."""
-    told(headline)
+    define(headline)
     run = graded(1, 0, "judge_pending", "judge_pending", tags=lambda n: {"part": "abab"[n]})
     score = run.score()
     if best == 0.75:
@@ -88,8 +88,8 @@ def test_what_a_figure_can_be_at_best(
     assert score["best"] == best
 
 
-def test_values_that_are_no_shares_have_no_best(graded: Callable[..., Benchmark]) -> None:
-    """Nobody knows how many points an answer could still get."""
+def test_values_that_are_not_shares_have_no_best(graded: Callable[..., Benchmark]) -> None:
+    """The highest possible value is unknown."""
     assert graded(7, "infra_error").score()["best"] is None
 
 
@@ -102,11 +102,11 @@ def test_values_that_are_no_shares_have_no_best(graded: Callable[..., Benchmark]
         ("avg(value", "syntax error"),
     ],
 )
-def test_a_figure_that_is_none_is_a_clear_failure(
-    graded: Callable[..., Benchmark], told: Callable[..., None], sql: str, why: str
+def test_an_invalid_figure_is_a_clear_failure(
+    graded: Callable[..., Benchmark], define: Callable[..., None], sql: str, why: str
 ) -> None:
     """It names the task, the scorer, the figure and its SQL."""
-    told(Headline("accuracy"), Headline("broken", sql))
+    define(Headline("accuracy"), Headline("broken", sql))
     with pytest.raises(
         HeadlineError, match=f"(?s)gsm8k: the figure broken of its scorer official.*{why}"
     ) as error:
@@ -114,15 +114,15 @@ def test_a_figure_that_is_none_is_a_clear_failure(
     assert sql in str(error.value)
 
 
-def test_what_is_not_defined_is_no_figure(
-    graded: Callable[..., Benchmark], told: Callable[..., None]
+def test_an_undefined_figure_has_no_value(
+    graded: Callable[..., Benchmark], define: Callable[..., None]
 ) -> None:
     """0 / 0, and the mean of nothing."""
-    told(
+    define(
         Headline("accuracy"), Headline("a", "sum(0) / sum(0)"), Headline("b", "avg(value) FILTER (value > 1)")
     )
-    found = graded(1, 0).score()["headlines"]
-    assert (found["a"]["value"], found["b"]["value"]) == (None, None)
+    headlines = graded(1, 0).score()["headlines"]
+    assert (headlines["a"]["value"], headlines["b"]["value"]) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_what_is_not_defined_is_no_figure(
         ("sum(a) / sum(b)", None),
     ],
 )
-def test_a_mean_is_known_as_one(sql: str, mean: Mean | None) -> None:
+def test_a_mean_is_recognised(sql: str, mean: Mean | None) -> None:
     """One call of avg, over all rows or some of them, and nothing else."""
     assert mean_in(sql) == mean
 
@@ -147,14 +147,14 @@ def test_a_mean_is_known_as_one(sql: str, mean: Mean | None) -> None:
 @settings(max_examples=50, deadline=None)
 @given(st.text("avg(value) 'filter\"x", max_size=30))
 def test_no_text_confuses_the_search_for_a_mean(sql: str) -> None:
-    """What it finds stands in the text."""
-    found = mean_in(sql)
-    assert found is None or found.of in sql
+    """Its result is part of the text."""
+    mean = mean_in(sql)
+    assert mean is None or mean.of in sql
 
 
 @pytest.mark.parametrize("name", TASKS)
 def test_every_figure_of_the_catalogue_is_an_aggregate(name: str, asks: Callable[..., Benchmark]) -> None:
-    """Also where no sample has any metric or tag, where requests failed, and where nobody has judged."""
+    """Also where no sample has any metric or tag, where requests failed, and where no judge was asked."""
     run = asks(name, 4).answers(0, name).answers(1, name).answers(2, name).fails(3, task=name)
     for scorer in workload(name).scorers:
         run.scored(1, "unparsed", "judge_pending", scorer=scorer.name)

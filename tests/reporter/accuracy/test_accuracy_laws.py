@@ -49,19 +49,19 @@ def fill(log: OpenLog, clusters: list[list[float]]) -> None:
 def test_the_standard_error_is_the_formulas(log: OpenLog, clusters: list[list[float]]) -> None:
     """Clustered by question; the plain one where none is repeated; and the interval holds the mean."""
     fill(log, clusters)
-    (found,) = spread(log, 0, VALUE)
+    (result,) = spread(log, 0, VALUE)
     values = list(chain.from_iterable(clusters))
-    assert found.mean == pytest.approx(math.fsum(values) / len(values))
+    assert result.mean == pytest.approx(math.fsum(values) / len(values))
     error = clustered.standard_error(clusters, "corrected")
-    assert found.standard_error == (None if error is None else pytest.approx(error, abs=1e-7))
+    assert result.standard_error == (None if error is None else pytest.approx(error, abs=1e-7))
     if max(map(len, clusters)) == 1:
-        assert found.standard_error == (
+        assert result.standard_error == (
             None if error is None else pytest.approx(clustered.plain(values), abs=1e-7)
         )
-    if (interval := found.interval) is not None:
-        assert interval.low - 1e-12 <= found.mean <= interval.high + 1e-12
-    if found.effective is not None:
-        assert 1 <= found.effective <= len(values)
+    if (interval := result.interval) is not None:
+        assert interval.low - 1e-12 <= result.mean <= interval.high + 1e-12
+    if result.effective is not None:
+        assert 1 <= result.effective <= len(values)
 
 
 @settings(max_examples=30, deadline=None)
@@ -69,10 +69,10 @@ def test_the_standard_error_is_the_formulas(log: OpenLog, clusters: list[list[fl
 def test_once_a_question_it_is_wilsons(log: OpenLog, values: list[float]) -> None:
     """Whatever the share is, also 0 and 1."""
     fill(log, [[value] for value in values])
-    (found,) = spread(log, 0, VALUE)
-    assert found.interval is not None
-    assert found.interval.method == "wilson"
-    assert (found.interval.low, found.interval.high) == wilson.interval(
+    (result,) = spread(log, 0, VALUE)
+    assert result.interval is not None
+    assert result.interval.method == "wilson"
+    assert (result.interval.low, result.interval.high) == wilson.interval(
         sum(map(int, values)), len(values), 0.95
     )
 
@@ -82,11 +82,11 @@ def test_once_a_question_it_is_wilsons(log: OpenLog, values: list[float]) -> Non
 def test_pass_at_k_is_the_mean_of_the_estimators(log: OpenLog, clusters: list[list[float]]) -> None:
     """Over the questions with k attempts or more; the others are counted."""
     fill(log, clusters)
-    at, hat, excluded = pass_figures(attempts(log, 0, 1.0))
-    most = max(map(len, clusters))
-    assert (str(most) in at) == (most > 1)
-    for k in map(int, at):
-        having = [(len(one), int(sum(one))) for one in clusters if len(one) >= k]
+    at_k, hat, excluded = pass_figures(attempts(log, 0, 1.0))
+    attempts_most = max(map(len, clusters))
+    assert (str(attempts_most) in at_k) == (attempts_most > 1)
+    for k in map(int, at_k):
+        having = [(len(cluster), int(sum(cluster))) for cluster in clusters if len(cluster) >= k]
         assert excluded[str(k)] == len(clusters) - len(having)
-        assert at[str(k)] == pytest.approx(sum(any_of(n, c, k) for n, c in having) / len(having))
+        assert at_k[str(k)] == pytest.approx(sum(any_of(n, c, k) for n, c in having) / len(having))
         assert hat[str(k)] == pytest.approx(sum(all_of(n, c, k) for n, c in having) / len(having))

@@ -25,17 +25,17 @@ def notes(options: dict[str, Any], *, runs_code: bool = True) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("sandbox", "said"),
+    ("sandbox", "text"),
     [
         ("namespaces+landlock+seccomp", "isolated by namespaces, landlock, seccomp"),
         ("landlock", "isolated by landlock"),
         ("", "isolated by limits alone"),
     ],
 )
-def test_how_programs_were_isolated(sandbox: str, said: str) -> None:
+def test_how_programs_were_isolated(sandbox: str, text: str) -> None:
     """The note names what the kernel offered where the answers were scored."""
     (note,) = notes({"sandbox": sandbox})
-    assert said in note
+    assert text in note
 
 
 def test_no_word_of_a_sandbox_where_none_was_needed() -> None:

@@ -42,16 +42,16 @@ def compared(before: ComparedFigure, after: ComparedFigure) -> FigureDifference 
 def test_right_or_wrong_it_is_mcnemars() -> None:
     """Whatever the order of the questions; the difference is in points."""
     before, after = [1, 1, 1, 1, 0, 0, 1, 1], [0, 0, 0, 0, 0, 1, 1, 1]
-    found = compared(score_of(before), score_of(after))
-    assert found is not None
-    assert found.by == pytest.approx(-3 / 8)
-    assert found.p == paired.mcnemar(4, 1)
-    assert found.low is not None
-    assert found.high is not None
-    assert found.low < found.by < found.high
+    change = compared(score_of(before), score_of(after))
+    assert change is not None
+    assert change.by == pytest.approx(-3 / 8)
+    assert change.p == paired.mcnemar(4, 1)
+    assert change.low is not None
+    assert change.high is not None
+    assert change.low < change.by < change.high
     mirrored = compared(score_of(after), score_of(before))
     assert mirrored is not None
-    assert mirrored.p == found.p
+    assert mirrored.p == change.p
 
 
 def test_parts_of_answers_are_compared_by_their_mean_difference() -> None:
@@ -69,26 +69,26 @@ def test_parts_of_answers_are_compared_by_their_mean_difference() -> None:
 @pytest.mark.parametrize(
     "other", [score_of([1, 0], first=2), score_of([1, 0], first=1), ComparedFigure(0.5, 2)]
 )
-def test_other_questions_are_no_pairs(other: ComparedFigure) -> None:
-    """Others, only one in common, or nobody knows which."""
+def test_other_questions_are_not_pairs(other: ComparedFigure) -> None:
+    """Other questions, only one in common, or unknown ones."""
     assert compared(score_of([1, 0]), other) is None
 
 
 def test_questions_that_both_were_asked_are_pairs() -> None:
-    """However many more one of the runs asked; how many they are is said."""
-    found = compared(score_of([1, 1, 0, 1]), score_of([0, 1, 0, 0, 1, 1, 1]))
-    assert found is not None
-    assert (found.paired, found.by) == (4, pytest.approx(-0.5))
+    """However many more one of the runs asked; the change has the number of pairs."""
+    change = compared(score_of([1, 1, 0, 1]), score_of([0, 1, 0, 0, 1, 1, 1]))
+    assert change is not None
+    assert (change.paired, change.by) == (4, pytest.approx(-0.5))
 
 
 def test_nothing_right_differs_from_two_thirds() -> None:
     """A score of 0 is a score; and where all pairs differ alike the interval keeps a width."""
-    found = compared(score_of([0] * 60), score_of([1, 1, 0] * 20))
-    assert found is not None
-    assert found.by == pytest.approx(2 / 3)
-    assert (found.p or 1) < 1e-9
-    assert found.low is not None
-    assert 0.5 < found.low < 2 / 3
+    change = compared(score_of([0] * 60), score_of([1, 1, 0] * 20))
+    assert change is not None
+    assert change.by == pytest.approx(2 / 3)
+    assert (change.p or 1) < 1e-9
+    assert change.low is not None
+    assert 0.5 < change.low < 2 / 3
     all_of_them = compared(score_of([0] * 10), score_of([1] * 10))
     assert all_of_them is not None
     assert all_of_them.low is not None
@@ -119,8 +119,8 @@ def test_scores_are_compared_without_being_named(asks: Callable[..., Benchmark],
         run.scored(*values).write().rename(runs[-1])
     printed = CliRunner().invoke(application("compare"), ["compare", *map(str, runs), "--json"])
     assert printed.exit_code == 1, printed.output
-    told = json.loads(printed.stdout)
-    row = told["rows"][0]
+    comparison = json.loads(printed.stdout)
+    row = comparison["rows"][0]
     assert (row["metric"], row["decides"], row["in_points"]) == ("accuracy.gsm8k", True, True)
     change = row["changes"][0]
     assert (change["finding"], change["paired"], change["fails"]) == ("worse", 60, True)
@@ -146,7 +146,8 @@ def test_another_scorer_or_judge_is_a_configuration_difference() -> None:
     ]
     first, second = (facts(report, {}, {}) for report in reports)
     assert [
-        (one.about, one.what, one.value, one.reference_value) for one in unlike("B", second, "A", first)
+        (mismatch.about, mismatch.what, mismatch.value, mismatch.reference_value)
+        for mismatch in unlike("B", second, "A", first)
     ] == [("scoring", "mt.judge_model", "small", "large")]
 
 
@@ -157,6 +158,6 @@ def test_a_log_has_its_questions(asks: Callable[..., Benchmark]) -> None:
         assert evidence.by_question("gsm8k") == {"question 0": 1, "question 1": 0, "question 2": 1}
         assert by_question(evidence.log, report.accuracy, "gsm8k.truncated") is None
         assert by_question(evidence.log, report.accuracy, "mmlu") is None
-        found = figure_of(evidence, metric("accuracy.gsm8k"), 0.95)
-        assert found is not None
-        assert found.questions == evidence.by_question("gsm8k")
+        computed = figure_of(evidence, metric("accuracy.gsm8k"), 0.95)
+        assert computed is not None
+        assert computed.questions == evidence.by_question("gsm8k")

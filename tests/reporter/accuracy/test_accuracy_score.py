@@ -50,7 +50,7 @@ def test_the_score_is_over_what_was_issued(asks: Callable[..., Benchmark]) -> No
 
 
 def test_what_has_no_score_is_neither_wrong_nor_left_out(graded: Callable[..., Benchmark]) -> None:
-    """The value is a lower bound, `best` the upper one, and the interval of a bound is none."""
+    """The value is a lower bound, `best` the upper one, and a bound has no interval."""
     score = graded(1, 1, 0, "judge_pending", "infra_error").score()
     assert (score["value"], score["best"]) == (0.4, 0.8)
     assert (score["judge_pending"], score["infra_error"], score["unscored"]) == (1, 1, 2)
@@ -61,7 +61,7 @@ def test_what_has_no_score_is_neither_wrong_nor_left_out(graded: Callable[..., B
 
 
 def test_without_any_score_there_is_no_value(graded: Callable[..., Benchmark]) -> None:
-    """All wait for a judge: that is no score of 0."""
+    """All wait for a judge: that is not a score of 0."""
     score = graded("judge_pending", "judge_pending").score()
     assert score["value"] is None
     assert score["headlines"]["accuracy"]["value"] is None
@@ -116,9 +116,11 @@ def test_pass_at_k_leaves_out_questions_with_fewer_attempts_and_counts_them(repe
     """By the unbiased estimators, averaged over questions."""
     score = repeated.score()
     whole = [attempts for attempts in REPEATED if len(attempts) == 3]
-    assert score["pass_at"]["3"] == pytest.approx(fmean(any_of(3, sum(one), 3) for one in whole))
-    assert score["pass_hat"]["3"] == pytest.approx(fmean(all_of(3, sum(one), 3) for one in whole))
-    assert score["pass_at"]["2"] == pytest.approx(fmean(any_of(len(one), sum(one), 2) for one in REPEATED))
+    assert score["pass_at"]["3"] == pytest.approx(fmean(any_of(3, sum(attempts), 3) for attempts in whole))
+    assert score["pass_hat"]["3"] == pytest.approx(fmean(all_of(3, sum(attempts), 3) for attempts in whole))
+    assert score["pass_at"]["2"] == pytest.approx(
+        fmean(any_of(len(attempts), sum(attempts), 2) for attempts in REPEATED)
+    )
     assert score["excluded"] == {"1": 0, "2": 0, "3": 1}
     assert any("1 from pass@3" in note for note in score["notes"])
 
@@ -169,7 +171,7 @@ def test_lengths_and_ends_of_answers(asks: Callable[..., Benchmark]) -> None:
 
 
 def test_the_last_finished_pass_of_each_scorer_counts(graded: Callable[..., Benchmark]) -> None:
-    """One that stopped half-way is no result, but a note; any one can be asked for."""
+    """One that stopped half-way gives a note and no result; any pass can be asked for."""
     run = graded(1, 0).scored(0, 0).scored(1, ended=None).scored(1, scorer="flexible", ended=None)
     (score,) = run.scores()
     assert (score["scorer"], score["pass"], score["value"]) == ("official", 2, 0.0)
@@ -188,7 +190,7 @@ def test_the_last_finished_pass_of_each_scorer_counts(graded: Callable[..., Benc
         run.scores(7)
 
 
-def test_a_pass_that_stopped_is_no_score(asks: Callable[..., Benchmark]) -> None:
+def test_a_pass_that_stopped_gives_no_score(asks: Callable[..., Benchmark]) -> None:
     """Where there is no other pass, the task is not scored; a finished pass takes its place."""
     run = asks(questions=2).answers(0).answers(1).scored(1, ended=None)
     score = run.score()
@@ -201,12 +203,15 @@ def test_a_pass_that_stopped_is_no_score(asks: Callable[..., Benchmark]) -> None
 
 def test_the_benchmarks_own_scorer_comes_first(graded: Callable[..., Benchmark]) -> None:
     """Whatever pass it is of."""
-    told = graded(1, 0).scored(1, 1, scorer="another").scores()
-    assert [(one["scorer"], one["official"]) for one in told] == [("official", True), ("another", False)]
+    computed = graded(1, 0).scored(1, 1, scorer="another").scores()
+    assert [(score["scorer"], score["official"]) for score in computed] == [
+        ("official", True),
+        ("another", False),
+    ]
 
 
-def test_several_tasks_are_told_apart(asks: Callable[..., Benchmark]) -> None:
-    """Each with its questions alone, and with what it was asked with."""
+def test_several_tasks_have_their_own_scores(asks: Callable[..., Benchmark]) -> None:
+    """Each of its own questions, and with its own settings."""
     run = asks(questions=2, published=1319).asks("own", 1).answers(0).answers(1).answers(2, task="own")
     first, second = run.scored(1, 0, 1).scores()
     assert (first["task"], first["value"], first["issued"]) == ("gsm8k", 0.5, 2)
@@ -215,8 +220,8 @@ def test_several_tasks_are_told_apart(asks: Callable[..., Benchmark]) -> None:
     assert "2 of the 1,319 questions of the benchmark" in first["notes"]
 
 
-def test_another_version_of_a_scorer_is_told(asks: Callable[..., Benchmark]) -> None:
-    """What was scored long ago may be scored otherwise today."""
+def test_another_version_of_a_scorer_is_noted(asks: Callable[..., Benchmark]) -> None:
+    """An old score may differ from one of today's version."""
     score = asks(questions=1).answers(0).scored(1, version=99).score()
     assert any("scored by version 99 of official" in note for note in score["notes"])
 
@@ -241,14 +246,14 @@ def test_from_a_log_it_is_the_same(asks: Callable[..., Benchmark]) -> None:
     ]
 
 
-def test_other_data_than_is_published_is_told(asks: Callable[..., Benchmark]) -> None:
-    """All questions of a dataset that has more, or fewer, than it should."""
+def test_data_that_differs_from_the_published_is_noted(asks: Callable[..., Benchmark]) -> None:
+    """A dataset with more, or fewer, questions than are published."""
     score = asks(questions=1, rows=1, published=1319).answers(0).scored(1).score()
     assert "its data had 1 rows, where 1,319 are published" in score["notes"]
 
 
 def test_a_run_that_went_on_after_it_was_scored_has_no_score(asks: Callable[..., Benchmark]) -> None:
-    """A part of its answers is no score of them all; that pass can still be shown."""
+    """A score of part of its answers is not its score; that pass can still be shown."""
     run = asks(questions=2).answers(0).scored(1).answers(1)
     score = run.score()
     assert (score["value"], score["issued"], score["unscored"], score["pass"]) == (None, 2, 2, None)
@@ -268,8 +273,8 @@ def test_attempts_without_a_score_leave_a_lower_bound(asks: Callable[..., Benchm
     assert bounds not in run.scored(1, 0).score()["notes"]
 
 
-def test_options_are_told_beside_their_defaults(asks: Callable[..., Benchmark]) -> None:
-    """A part that a benchmark defines is no deviation from it: whether it is one, readers see."""
+def test_options_are_noted_with_their_defaults(asks: Callable[..., Benchmark]) -> None:
+    """A part may be one that the benchmark defines: the note has both, and readers decide."""
     options = {"category": "live", "mode": "fc"}
     score = (
         asks("bfcl:category=live", 1, options=options).answers(0, task="bfcl:category=live").scored(1).score()
@@ -277,14 +282,14 @@ def test_options_are_told_beside_their_defaults(asks: Callable[..., Benchmark]) 
     assert "with options category=live, where the default is all" in score["notes"]
 
 
-def test_questions_that_are_repeated_on_purpose_are_no_finding(asks: Callable[..., Benchmark]) -> None:
-    """Of a benchmark nobody can use more prompts; what was asked again without being told so is one."""
-    for repeats, found in ((2, False), (1, True)):
+def test_questions_that_are_repeated_on_purpose_have_no_finding(asks: Callable[..., Benchmark]) -> None:
+    """A benchmark has no further prompts; a repeat that was not asked for has a finding."""
+    for repeats, has_finding in ((2, False), (1, True)):
         run = asks(questions=1).answers(0).answers(0)
         run.run.settings["dataset"] = {"rows": 1}
         run.run.settings["accuracy"]["repeats"] = repeats
         codes = {finding.code for finding in run.scored(1, 1).report().findings}
-        assert ("prompts_repeated" in codes) is found
+        assert ("prompts_repeated" in codes) is has_finding
 
 
 def test_the_spread_of_the_samples_values(asks: Callable[..., Benchmark]) -> None:
@@ -293,8 +298,8 @@ def test_the_spread_of_the_samples_values(asks: Callable[..., Benchmark]) -> Non
     run = asks(questions=5)
     for question in range(5):
         run.answers(question)
-    found = run.scored(*values, "judge_pending").score()["statistics"]
-    assert found == {
+    statistics = run.scored(*values, "judge_pending").score()["statistics"]
+    assert statistics == {
         "n": 4,
         "mean": fmean(values),
         "median": median(values),
@@ -315,8 +320,8 @@ def test_statistics_over_repeats(asks: Callable[..., Benchmark]) -> None:
     run = asks(questions=2)
     for question in (0, 1, 0, 1, 0):
         run.answers(question)
-    found = run.scored(1, 0, 1, 1, 0).score()["over_repeats"]
-    assert found == {
+    over_repeats = run.scored(1, 0, 1, 1, 0).score()["over_repeats"]
+    assert over_repeats == {
         "values": [0.5, 1.0],
         "mean": 0.75,
         "median": 0.75,
@@ -334,7 +339,7 @@ def test_no_statistics_over_repeats_with_unscored_samples(asks: Callable[..., Be
     assert asks(questions=1).answers(0).scored(1).score()["over_repeats"] is None
 
 
-def test_questions_that_were_drawn_are_told(asks: Callable[..., Benchmark]) -> None:
+def test_drawn_questions_are_noted(asks: Callable[..., Benchmark]) -> None:
     """Of how many, with which seed, and in proportion to what."""
     drawn = {"seed": 7, "groups": ["category", "subject"], "of": 100}
     score = asks(questions=1, rows=100, published=100, drawn=drawn).answers(0).scored(1).score()

@@ -69,7 +69,7 @@ class Numbers:
 
     @property
     def report(self) -> dict[str, Any]:
-        """What a report says beside the figures."""
+        """The parts of a report other than its figures."""
         validity = {"valid": self.valid, "reasons": [] if self.valid else ["the client was the limit"]}
         tokens = {"source": "server_usage"}
         return {"run": self.run, "validity": validity, "tokens": tokens, "over_time": self.moments}
@@ -86,23 +86,23 @@ class Numbers:
         return Rate(fmean(blocks) if blocks else None, self.completed, blocks, blocks)
 
     def counts(self, where: object) -> dict[str, int]:
-        """What became of the requests."""
+        """The outcomes of the requests."""
         assert not where
         return {"issued": 0, "completed": self.completed, "failed": self.failed, "cancelled": 0}
 
     def good(self, conditions: Sequence[Any], where: object) -> Good:
         """Those that met a single condition."""
         assert not where
-        [one] = conditions
-        values = Values(self.samples[one.metric])
-        met = sum(value <= one.bound for value in values.values)
+        [condition] = conditions
+        values = Values(self.samples[condition.metric])
+        met = sum(value <= condition.bound for value in values.values)
         return Good(met, values.count + self.failed, 1.0)
 
     def good_in_order(self, conditions: Sequence[Any], where: object) -> list[tuple[int, float]]:
         """Each request, and whether it met a single condition."""
         assert not where
-        [one] = conditions
-        return Values(self.samples[one.metric]).in_order(one.bound)
+        [condition] = conditions
+        return Values(self.samples[condition.metric]).in_order(condition.bound)
 
     def accuracy(self, name: str) -> Accuracy | None:
         """A score."""
@@ -125,7 +125,7 @@ def side() -> Callable[..., Side]:
     """A side of a comparison: `side("A", run, run, metrics=("ttft:mean",))`."""
 
     def make(name: str, *runs: Numbers, metrics: Sequence[str] = ASKED, level: float = 0.95) -> Side:
-        asked = [metric(one) for one in metrics]
+        asked = [metric(text) for text in metrics]
         looked = (
             look(f"{name}{number}", run, ({}, {}), asked, level) for number, run in enumerate(runs, start=1)
         )

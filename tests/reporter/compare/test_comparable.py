@@ -57,13 +57,13 @@ def changed(path: str, value: object) -> dict[str, Any]:
 )
 def test_each_thing_that_figures_depend_on_is_named(path: str, value: object, about: str, what: str) -> None:
     """With the runs and both values."""
-    [found] = unlike(
+    [mismatch] = unlike(
         *("B", facts(changed(path, value), {}, {})),
         *("A", facts(REPORT, {}, {})),
     )
-    assert (found.about, found.what, found.run, found.reference) == (about, what, "B", "A")
-    assert found.value == value
-    assert found.reference_value != value
+    assert (mismatch.about, mismatch.what, mismatch.run, mismatch.reference) == (about, what, "B", "A")
+    assert mismatch.value == value
+    assert mismatch.reference_value != value
 
 
 def test_what_is_meant_to_differ_is_not_named() -> None:
@@ -74,11 +74,14 @@ def test_what_is_meant_to_differ_is_not_named() -> None:
     assert unlike("B", facts(other, more, MACHINE), "A", facts(REPORT, SETTINGS, MACHINE)) == []
 
 
-def test_the_log_tells_of_settings_and_the_machine() -> None:
-    """A report alone does not, and what only one of two tells of is no difference."""
+def test_the_log_has_settings_and_the_machine() -> None:
+    """A report alone does not, and a fact of only one of two runs is not a difference."""
     hot = facts(REPORT, {**SETTINGS, "temperature": 1.0}, {**MACHINE, "host": "two"})
-    told = unlike("B", hot, "A", facts(REPORT, SETTINGS, MACHINE))
-    assert [(one.about, one.what) for one in told] == [("settings", "temperature"), ("machine", "host")]
+    mismatches = unlike("B", hot, "A", facts(REPORT, SETTINGS, MACHINE))
+    assert [(mismatch.about, mismatch.what) for mismatch in mismatches] == [
+        ("settings", "temperature"),
+        ("machine", "host"),
+    ]
     assert unlike("B", hot, "A", facts(REPORT, {}, {})) == []
 
 
@@ -96,6 +99,6 @@ def test_the_log_tells_of_settings_and_the_machine() -> None:
 )
 def test_a_run_with_a_fault_is_named_by_itself(report: dict[str, Any], what: str, value: str) -> None:
     """An invalid one with its reasons, one that did not end in order with how it ended; a good one is not."""
-    [found] = run_faults("B", report)
-    assert (found.what, found.value, found.reference) == (what, value, "")
+    [fault] = run_faults("B", report)
+    assert (fault.what, fault.value, fault.reference) == (what, value, "")
     assert run_faults("A", REPORT) == []

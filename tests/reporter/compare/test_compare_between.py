@@ -27,19 +27,19 @@ def compared(reference: list[float], other: list[float], **how: bool) -> FigureD
 
 def test_benchstats_fixture_does_not_differ() -> None:
     """Its p is 0.446, ties included; and the shift is well below a percent."""
-    found = compared([float(one) for one in OLD], [float(one) for one in NEW])
-    assert found is not None
-    assert found.p == pytest.approx(0.4461019, abs=1e-7)
-    assert abs(found.by) < 0.002
-    assert (found.low or 0) < 0 < (found.high or 0)
+    change = compared([float(ms) for ms in OLD], [float(ms) for ms in NEW])
+    assert change is not None
+    assert change.p == pytest.approx(0.4461019, abs=1e-7)
+    assert abs(change.by) < 0.002
+    assert (change.low or 0) < 0 < (change.high or 0)
 
 
 def test_three_runs_a_side_never_differ() -> None:
     """However far apart they are p is 0.1, there is no interval, and nothing is detectable."""
-    found = compared([1.0, 2.0, 3.0], [101.0, 102.0, 103.0])
-    assert found is not None
-    assert found.p == pytest.approx(0.1)
-    assert (found.low, found.high, found.detectable) == (None, None, None)
+    change = compared([1.0, 2.0, 3.0], [101.0, 102.0, 103.0])
+    assert change is not None
+    assert change.p == pytest.approx(0.1)
+    assert (change.low, change.high, change.detectable) == (None, None, None)
 
 
 @given(RUNS, RUNS)
@@ -54,8 +54,8 @@ def test_the_other_way_round_two_groups_differ_alike(a: list[float], b: list[flo
 
 @given(RUNS, RUNS, st.floats(0.5, 2))
 def test_faster_runs_are_faster_by_that(a: list[float], b: list[float], factor: float) -> None:
-    """Who multiplies all runs of a side multiplies the ratio."""
-    there, faster = compared(a, b), compared(a, [factor * one for one in b])
+    """Multiplying all runs of a side multiplies the ratio."""
+    there, faster = compared(a, b), compared(a, [factor * value for value in b])
     assert there is not None
     assert faster is not None
     assert 1 + faster.by == pytest.approx(factor * (1 + there.by))
@@ -63,10 +63,10 @@ def test_faster_runs_are_faster_by_that(a: list[float], b: list[float], factor: 
 
 def test_shares_differ_in_points() -> None:
     """From no error at all, too."""
-    found = compared([0.0] * 5, [0.02] * 5, in_points=True)
-    assert found is not None
-    assert found.by == pytest.approx(0.02)
-    assert found.p == pytest.approx(2 / math.comb(10, 5))
+    change = compared([0.0] * 5, [0.02] * 5, in_points=True)
+    assert change is not None
+    assert change.by == pytest.approx(0.02)
+    assert change.p == pytest.approx(2 / math.comb(10, 5))
     assert compared([0.0] * 5, [0.02] * 5) is None
     assert compared([], [0.02] * 5) is None
 
@@ -74,7 +74,7 @@ def test_shares_differ_in_points() -> None:
 def test_more_runs_see_smaller_differences() -> None:
     """And a smaller alpha larger ones; from 26 a side by the formula, to which the search comes close."""
     sizes = [detectable(runs, runs, 0.05) for runs in (4, 5, 7, 10, 15, 25, 26)]
-    assert all(one is not None for one in sizes)
+    assert all(size is not None for size in sizes)
     assert sizes == sorted(sizes, reverse=True)  # type: ignore[type-var]  # none is None by now
     assert (detectable(5, 5, 0.01) or 0) > (detectable(5, 5, 0.05) or 9)
     formula = mann_whitney.detectable(25, 25, 1.0, 0.05) / math.sqrt(3 / math.pi)

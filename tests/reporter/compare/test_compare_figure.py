@@ -23,37 +23,37 @@ EVEN = [float(number % 50 * 20 + number // 50 * 7 % 20) for number in range(1000
 
 def test_a_rate_has_the_interval_of_its_mean_over_time(numbers: type[Numbers]) -> None:
     """Of ten windows that do not resemble each other, no narrower than the textbook's 1000 ± 9.235218."""
-    found = figure(numbers(rates={"output_tps": RATES}), metric("output_tps"), 0.95)
+    computed = figure(numbers(rates={"output_tps": RATES}), metric("output_tps"), 0.95)
     varies = long_run(RATES)
-    assert found is not None
+    assert computed is not None
     assert varies is not None
-    assert found.low is not None
-    assert found.high is not None
-    assert 980 < found.low <= 990.764782
-    assert found.high - 1000 == pytest.approx(1000 - found.low)
-    assert found.freedom == varies.freedom < 9
-    assert found.below == found.above == pytest.approx(math.sqrt(varies.of_mean) / 1000)
+    assert computed.low is not None
+    assert computed.high is not None
+    assert 980 < computed.low <= 990.764782
+    assert computed.high - 1000 == pytest.approx(1000 - computed.low)
+    assert computed.freedom == varies.freedom < 9
+    assert computed.below == computed.above == pytest.approx(math.sqrt(varies.of_mean) / 1000)
 
 
 def test_no_rate_is_below_nothing(numbers: type[Numbers]) -> None:
     """Not even of a server that answers in bursts."""
-    found = figure(numbers(rates={"qps": [0.0, 0.0, 0.0, 90.0] * 3}), metric("qps"), 0.95)
-    assert found is not None
-    assert found.low == 0
+    computed = figure(numbers(rates={"qps": [0.0, 0.0, 0.0, 90.0] * 3}), metric("qps"), 0.95)
+    assert computed is not None
+    assert computed.low == 0
 
 
 def test_a_percentile_has_the_interval_of_order_statistics(numbers: type[Numbers]) -> None:
     """Of requests that scatter no more than independent ones: about the 983rd and the 997th of 1000."""
-    found = figure(numbers({"ttft": EVEN}), metric("ttft:p(99)"), 0.95)
-    assert found is not None
-    assert found.effective is not None
-    assert 850 <= found.effective <= 1000
-    assert found.low is not None
-    assert found.high is not None
-    assert 970 <= found.low <= 982
-    assert 996 <= found.high <= 999
-    assert found.ordered is not None
-    assert found.ordered.n == found.effective
+    computed = figure(numbers({"ttft": EVEN}), metric("ttft:p(99)"), 0.95)
+    assert computed is not None
+    assert computed.effective is not None
+    assert 850 <= computed.effective <= 1000
+    assert computed.low is not None
+    assert computed.high is not None
+    assert 970 <= computed.low <= 982
+    assert 996 <= computed.high <= 999
+    assert computed.ordered is not None
+    assert computed.ordered.n == computed.effective
 
 
 def test_requests_that_resemble_their_neighbours_widen_it(numbers: type[Numbers]) -> None:
@@ -73,20 +73,20 @@ def test_requests_that_resemble_their_neighbours_widen_it(numbers: type[Numbers]
 
 def test_of_few_requests_a_p99_has_no_upper_limit(numbers: type[Numbers]) -> None:
     """It would take 368."""
-    found = figure(numbers({"ttft": EVEN[:100]}), metric("ttft:p(99)"), 0.95)
-    assert found is not None
-    assert found.low is not None
-    assert found.high is None
-    assert math.isinf(found.above)
+    computed = figure(numbers({"ttft": EVEN[:100]}), metric("ttft:p(99)"), 0.95)
+    assert computed is not None
+    assert computed.low is not None
+    assert computed.high is None
+    assert math.isinf(computed.above)
 
 
 def test_a_run_too_short_has_figures_without_intervals(numbers: type[Numbers]) -> None:
     """One without requests has none."""
     short = numbers({"ttft": EVEN[:7]}, {"output_tps": [1000.0, 1010.0]})
     for name in ("ttft:mean", "ttft:p(50)", "output_tps"):
-        found = figure(short, metric(name), 0.95)
-        assert found is not None
-        assert (found.low, found.high) == (None, None)
+        computed = figure(short, metric(name), 0.95)
+        assert computed is not None
+        assert (computed.low, computed.high) == (None, None)
     assert figure(numbers(), metric("ttft:mean"), 0.95) is None
     assert figure(numbers(), metric("ttft:p(50)"), 0.95) is None
     assert figure(numbers(), metric("output_tps"), 0.95) is None
@@ -100,10 +100,10 @@ def moment(completed: int, failed: int, start_s: float = 0.0) -> dict[str, float
 
 def test_failures_have_wilsons_interval(numbers: type[Numbers]) -> None:
     """The textbook's 81 of 100."""
-    found = figure(numbers({"ttft": EVEN[:19]}, failed=81), metric("error"), 0.95)
-    assert found is not None
-    assert found.low == pytest.approx(0.7222115)
-    assert found.high == pytest.approx(0.8748525)
+    computed = figure(numbers({"ttft": EVEN[:19]}, failed=81), metric("error"), 0.95)
+    assert computed is not None
+    assert computed.low == pytest.approx(0.7222115)
+    assert computed.high == pytest.approx(0.8748525)
 
 
 def test_failures_that_come_together_are_worth_less(numbers: type[Numbers]) -> None:
@@ -126,10 +126,10 @@ def test_failures_that_come_together_are_worth_less(numbers: type[Numbers]) -> N
 
 def test_a_good_fraction_varies_as_its_requests_do(numbers: type[Numbers]) -> None:
     """Half of the requests are good, and here all the first ones."""
-    found = figure(numbers({"ttft": sorted(EVEN)}), metric("good(ttft<=499ms):fraction"), 0.95)
-    assert found is not None
-    assert found.value == 0.5
-    assert (found.effective or 0) < 30
+    computed = figure(numbers({"ttft": sorted(EVEN)}), metric("good(ttft<=499ms):fraction"), 0.95)
+    assert computed is not None
+    assert computed.value == 0.5
+    assert (computed.effective or 0) < 30
 
 
 def test_a_score_has_the_interval_of_its_report(numbers: type[Numbers]) -> None:
@@ -148,7 +148,7 @@ def test_a_score_has_the_interval_of_its_report(numbers: type[Numbers]) -> None:
 
 
 def test_of_a_report_alone_there_are_figures_without_intervals() -> None:
-    """And none that it does not hold."""
+    """And none that it does not have."""
     report = {
         "run": {},
         "counts": {"completed": 10, "failed": 0},
@@ -157,9 +157,9 @@ def test_of_a_report_alone_there_are_figures_without_intervals() -> None:
     }
     values = {}
     for name in ("ttft:mean", "ttft:p(50)", "output_tps", "ttft:p(42)", "good(ttft<1s):fraction"):
-        found = figure(OfReport(report), metric(name), 0.95)
-        assert found is None or found.low is None
-        values[name] = None if found is None else found.value
+        computed = figure(OfReport(report), metric(name), 0.95)
+        assert computed is None or computed.low is None
+        values[name] = None if computed is None else computed.value
     assert values == {
         "ttft:mean": 5.0,
         "ttft:p(50)": 4.0,

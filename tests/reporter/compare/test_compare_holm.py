@@ -10,18 +10,18 @@ CHANCES = st.lists(st.floats(0, 1), max_size=12)
 
 def test_the_smallest_pays_for_all_and_the_next_for_the_rest() -> None:
     """As R's p.adjust(c(.01, .04, .03, .005), "holm") has it."""
-    found = [round(p, 12) for p in adjusted([0.01, 0.04, 0.03, 0.005])]
-    assert found == [0.03, 0.06, 0.06, 0.02]
+    p_values = [round(p, 12) for p in adjusted([0.01, 0.04, 0.03, 0.005])]
+    assert p_values == [0.03, 0.06, 0.06, 0.02]
 
 
 @given(CHANCES)
 def test_none_becomes_smaller_and_the_order_stays(chances: list[float]) -> None:
     """It is a probability still, of m tests no more than m times as large; a single one stays as it is."""
-    found = adjusted(chances)
-    pairs = sorted(zip(chances, found, strict=True))
-    assert [p for _, p in pairs] == sorted(found)
+    p_values = adjusted(chances)
+    pairs = sorted(zip(chances, p_values, strict=True))
+    assert [p for _, p in pairs] == sorted(p_values)
     assert all(p <= q <= min(1.0, p * len(chances)) for p, q in pairs)
-    assert len(chances) != 1 or found == chances
+    assert len(chances) != 1 or p_values == chances
 
 
 @given(CHANCES)

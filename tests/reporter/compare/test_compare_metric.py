@@ -37,14 +37,14 @@ def test_what_the_console_shows_without_being_asked(row: str) -> None:
     ],
 )
 def test_a_metric_is_read_as_a_rule_is(text: str, name: str, kind: str, better: str, unit: str) -> None:
-    """With aliases, tags, conditions and scores; and it knows which side of it is better."""
-    found = metric(text)
-    assert (found.name, found.kind, found.better, found.unit) == (name, kind, better, unit)
-    assert metric(found.name) == found
+    """With aliases, tags, conditions and scores; it knows which direction is better."""
+    compared = metric(text)
+    assert (compared.name, compared.kind, compared.better, compared.unit) == (name, kind, better, unit)
+    assert metric(compared.name) == compared
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("ttfd:mean", "did you mean 'ttft'"),
         ("ttft", "ttft needs a statistic"),
@@ -56,14 +56,14 @@ def test_a_metric_is_read_as_a_rule_is(text: str, name: str, kind: str, better: 
         ("", "metric"),
     ],
 )
-def test_what_runs_are_not_compared_in_is_refused(text: str, told: str) -> None:
+def test_a_metric_that_cannot_be_compared_is_refused(text: str, message: str) -> None:
     """The message quotes what was written, and says what to write."""
     with pytest.raises(OptionError, match=re.escape(repr(text))) as raised:
         metric(text)
-    assert told in str(raised.value)
+    assert message in str(raised.value)
     assert ":delta" not in str(raised.value)
 
 
-def test_five_runs_a_side_can_tell_by_the_usual_metrics() -> None:
-    """There are as many of them as Holm's method leaves a chance."""
+def test_five_runs_a_side_suffice_for_the_usual_metrics() -> None:
+    """Holm's method leaves this number of metrics a chance."""
     assert least_p(5, 5) * len(DECIDING) <= 0.05 < least_p(5, 5) * (len(DECIDING) + 1)

@@ -26,14 +26,14 @@ def side(name: str, model: str = "m", dataset: str = "") -> Side:
         ([side("baseline"), side("runs")], ["baseline", "runs"]),
     ],
 )
-def test_sides_are_called_by_what_tells_them_apart(sides: list[Side], expected: list[str]) -> None:
+def test_sides_are_named_by_what_distinguishes_them(sides: list[Side], expected: list[str]) -> None:
     """The dataset and the model where they do, else the ends of their paths."""
     assert labels(sides) == expected
 
 
 def test_long_names_are_cut_and_stay_apart() -> None:
-    """In the middle, and numbered where that is what told them apart."""
+    """In the middle, and numbered where the part that differed was cut."""
     names = ["run-" + 30 * "x" + middle + 30 * "y" for middle in "ab"]
-    found = labels([side(name) for name in names])
-    assert len(set(found)) == 2
-    assert max(map(len, found)) <= LONGEST
+    short = labels([side(name) for name in names])
+    assert len(set(short)) == 2
+    assert max(map(len, short)) <= LONGEST

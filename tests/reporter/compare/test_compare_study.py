@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 TRIALS = 60
 UNLIKELY = 0.001
-"""With a false-positive rate of 5 %, so many or more are as unlikely as this."""
+"""The probability of this many false positives, or more, at a rate of 5 %."""
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_a_server_rarely_differs_from_itself(kind: str, n: int, study: Any) -> N
 
 
 @pytest.mark.parametrize(
-    ("kind", "n", "slower", "found"),
+    ("kind", "n", "slower", "least_shares"),
     [
         ("independent", 40, 1.0, {"latency:p(50)": 0.8, "latency:mean": 0.95, "any": 0.9}),
         ("AR(1) 0.5", 100, 1.0, {"latency:p(50)": 0.8, "latency:mean": 0.9, "any": 0.9}),
@@ -76,12 +76,12 @@ def test_a_server_rarely_differs_from_itself(kind: str, n: int, study: Any) -> N
     ],
 )
 def test_a_server_half_as_fast_is_found(
-    kind: str, n: int, slower: float, found: dict[str, float], study: Any
+    kind: str, n: int, slower: float, least_shares: dict[str, float], study: Any
 ) -> None:
     """In logs of 40 requests that are independent, and of 100 that are not."""
     shares = rates(study, kind, n, slower)
-    assert {name: shares[name] for name in found} == {
-        name: pytest.approx(1, abs=1 - least) for name, least in found.items()
+    assert {name: shares[name] for name in least_shares} == {
+        name: pytest.approx(1, abs=1 - least) for name, least in least_shares.items()
     }
 
 
@@ -101,7 +101,7 @@ def test_a_queue_that_begins_with_the_run_is_found_in_40_requests(
     """Sixteen answers at once, then all wait: a time to first token 2.4 times as long in the mean."""
     waits = [10.0] * 16 + [49.0] * 24
     sides = [
-        side(name, numbers({"ttft": [value + 0.01 * (at % 7) for at, value in enumerate(values)]}))
+        side(name, numbers({"ttft": [value + 0.01 * (number % 7) for number, value in enumerate(values)]}))
         for name, values in (("A", [10.0] * 40), ("B", waits))
     ]
     [row] = compare(sides, [metric("ttft:mean")], [], Rules()).rows
@@ -121,14 +121,14 @@ def trials(numbers: type[Numbers], side: Callable[..., object]) -> Callable[...,
             own = 1 + slower + random.gauss(0, 0.05)
             return numbers({"ttft": [100 * own * (1 + 0.1 * random.gauss()) for _ in range(100)]})
 
-        def found() -> MetricChange:
+        def change() -> MetricChange:
             sides = [
                 side(which, *(one(slower) for _ in range(runs)), metrics=("ttft:mean",))
                 for which, slower in (("A", 0.0), ("B", by))
             ]
             return compare(sides, [metric("ttft:mean")], [], Rules()).rows[0].changes[0]  # type: ignore[arg-type]  # they are sides
 
-        return [found() for _ in range(TRIALS)]
+        return [change() for _ in range(TRIALS)]
 
     return run
 
@@ -138,6 +138,6 @@ def test_runs_that_differ_among_each_other_need_several_a_side(
 ) -> None:
     """One a side finds a difference too often, and five a side do not."""
     alone, several = trials(0.0, 1), trials(0.0, 5)
-    assert sum(one.finding in {"better", "worse"} for one in alone) > 0.5 * TRIALS
-    assert sum(one.finding in {"better", "worse"} for one in several) <= 0.12 * TRIALS
-    assert sum(one.finding == "worse" for one in trials(0.12, 5)) > 0.6 * TRIALS
+    assert sum(change.finding in {"better", "worse"} for change in alone) > 0.5 * TRIALS
+    assert sum(change.finding in {"better", "worse"} for change in several) <= 0.12 * TRIALS
+    assert sum(change.finding == "worse" for change in trials(0.12, 5)) > 0.6 * TRIALS

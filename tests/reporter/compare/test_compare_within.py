@@ -32,17 +32,17 @@ def test_two_means_are_compared_as_welch_does(by: float) -> None:
     """As scipy has it, where both have ten blocks: p and the interval."""
     from scipy import stats
 
-    found = difference(
+    change = difference(
         *(sure(1.0, 0.1, 9), sure(1.0 + by, 0.1, 9)), in_points=True, level=0.95, level_to_find=0.95
     )
     theirs = stats.ttest_ind_from_stats(
         *(1.0 + by, 0.1 * math.sqrt(10), 10), *(1.0, 0.1 * math.sqrt(10), 10), equal_var=False
     )
     half = stats.t.ppf(0.975, 18) * math.hypot(0.1, 0.1)
-    assert found is not None
-    assert found.p == pytest.approx(theirs.pvalue, rel=1e-9)
-    assert found.low == pytest.approx(by - half)
-    assert found.high == pytest.approx(by + half)
+    assert change is not None
+    assert change.p == pytest.approx(theirs.pvalue, rel=1e-9)
+    assert change.low == pytest.approx(by - half)
+    assert change.high == pytest.approx(by + half)
 
 
 @given(FIGURES, FIGURES, st.sampled_from([0.9, 0.95, 0.99]))
@@ -61,25 +61,25 @@ def test_the_other_way_round_it_is_the_same(a: ComparedFigure, b: ComparedFigure
 @given(FIGURES, FIGURES, st.sampled_from([0.9, 0.95, 0.99]))
 def test_p_and_the_interval_agree(a: ComparedFigure, b: ComparedFigure, level: float) -> None:
     """0 is outside the interval of a level exactly where p is below what is left of it."""
-    found = difference(a, b, in_points=False, level=level, level_to_find=level)
-    assert found is not None
-    assert found.low is not None
-    assert found.high is not None
-    assert found.p is not None
-    if abs(found.p - (1 - level)) > 1e-9:
-        assert (not found.low <= 0 <= found.high) == (found.p < 1 - level)
+    change = difference(a, b, in_points=False, level=level, level_to_find=level)
+    assert change is not None
+    assert change.low is not None
+    assert change.high is not None
+    assert change.p is not None
+    if abs(change.p - (1 - level)) > 1e-9:
+        assert (not change.low <= 0 <= change.high) == (change.p < 1 - level)
 
 
 def test_a_lopsided_figure_makes_a_lopsided_difference() -> None:
     """As MOVER has it: what reaches far up makes the difference do so, and the reference's far down."""
     far_up = ComparedFigure(100.0, 100, below=0.01, above=0.1)
-    found = difference(sure(100.0, 0.001), far_up, in_points=False, level=0.95, level_to_find=0.95)
+    change = difference(sure(100.0, 0.001), far_up, in_points=False, level=0.95, level_to_find=0.95)
     other = difference(far_up, sure(100.0, 0.001), in_points=False, level=0.95, level_to_find=0.95)
-    assert found is not None
+    assert change is not None
     assert other is not None
-    assert found.high == pytest.approx(math.expm1(critical(0.95, None) * math.hypot(0.1, 0.001)))
-    assert found.low == pytest.approx(math.expm1(-critical(0.95, None) * math.hypot(0.01, 0.001)))
-    assert other.high == pytest.approx(-(found.low or 0) / (1 + (found.low or 0)))
+    assert change.high == pytest.approx(math.expm1(critical(0.95, None) * math.hypot(0.1, 0.001)))
+    assert change.low == pytest.approx(math.expm1(-critical(0.95, None) * math.hypot(0.01, 0.001)))
+    assert other.high == pytest.approx(-(change.low or 0) / (1 + (change.low or 0)))
 
 
 def test_where_a_figure_has_no_limit_the_difference_has_none() -> None:
@@ -100,10 +100,10 @@ def test_where_a_figure_has_no_limit_the_difference_has_none() -> None:
 
 def test_what_is_detectable_is_found_four_times_in_five() -> None:
     """By the normal distribution: 1.96 and 0.84 standard errors of the difference."""
-    found = difference(sure(0.5, 0.01), sure(0.5, 0.01), in_points=True, level=0.95, level_to_find=0.95)
-    assert found is not None
-    assert found.detectable == pytest.approx((1.959964 + 0.841621) * math.hypot(0.01, 0.01), rel=1e-6)
-    assert found.p == 1
+    change = difference(sure(0.5, 0.01), sure(0.5, 0.01), in_points=True, level=0.95, level_to_find=0.95)
+    assert change is not None
+    assert change.detectable == pytest.approx((1.959964 + 0.841621) * math.hypot(0.01, 0.01), rel=1e-6)
+    assert change.p == 1
 
 
 def test_figures_that_never_scatter_differ_or_do_not() -> None:

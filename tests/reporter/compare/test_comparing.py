@@ -1,4 +1,4 @@
-"""Sides beside each other: what is significant, what fails, and what makes it hard to compare."""
+"""Comparisons of sides: what is significant, what fails, and what makes them hard to compare."""
 
 from __future__ import annotations
 
@@ -68,49 +68,49 @@ def rows(comparison: Comparison) -> dict[str, ComparisonRow]:
     return {row.metric: row for row in comparison.rows}
 
 
-def findings(comparison: Comparison, at: int = 0) -> dict[str, str]:
-    """What there is to say of a side."""
-    return {row.metric: row.changes[at].finding for row in comparison.rows}
+def findings(comparison: Comparison, side: int = 0) -> dict[str, str]:
+    """The findings of a side, by metric."""
+    return {row.metric: row.changes[side].finding for row in comparison.rows}
 
 
 def test_a_run_that_is_slower_fails(result: Result, a_run: Run) -> None:
     """In every metric, with its sign: throughput falls, latencies grow."""
-    found = result(a_run(), a_run(0.2, seed=2))
-    assert found.status == "FAIL"
-    assert found.reasons == tuple(f"{name} of B is worse" for name in DECIDING[:3])
-    assert findings(found) == {
+    comparison = result(a_run(), a_run(0.2, seed=2))
+    assert comparison.status == "FAIL"
+    assert comparison.reasons == tuple(f"{name} of B is worse" for name in DECIDING[:3])
+    assert findings(comparison) == {
         **dict.fromkeys(DECIDING[:3], "worse"),
         "error": "no significant difference",
         "output_tokens:mean": "no significant difference",
     }
-    assert rows(found)["output_tps"].changes[0].by == pytest.approx(-1 / 6, abs=0.02)
-    assert rows(found)["ttft:mean"].changes[0].by == pytest.approx(0.2, abs=0.02)
-    assert found.unlike == ()
+    assert rows(comparison)["output_tps"].changes[0].by == pytest.approx(-1 / 6, abs=0.02)
+    assert rows(comparison)["ttft:mean"].changes[0].by == pytest.approx(0.2, abs=0.02)
+    assert comparison.unlike == ()
 
 
 def test_a_run_that_is_faster_passes(result: Result, a_run: Run) -> None:
-    """However much better it is; and better is what is said of it."""
-    found = result(a_run(0.2), a_run(seed=2))
-    assert (found.status, found.reasons) == ("PASS", ())
-    assert set(findings(found).values()) == {"better", "no significant difference"}
+    """However much better it is; the finding is "better"."""
+    comparison = result(a_run(0.2), a_run(seed=2))
+    assert (comparison.status, comparison.reasons) == ("PASS", ())
+    assert set(findings(comparison).values()) == {"better", "no significant difference"}
 
 
 def test_no_significant_difference_is_an_answer(result: Result, a_run: Run) -> None:
-    """With what could have been seen, which is more than what was."""
-    found = result(a_run(), a_run(seed=3))
-    assert found.status == "PASS"
-    assert set(findings(found).values()) == {"no significant difference"}
-    for row in found.rows:
+    """With the detectable difference, which is larger than the observed one."""
+    comparison = result(a_run(), a_run(seed=3))
+    assert comparison.status == "PASS"
+    assert set(findings(comparison).values()) == {"no significant difference"}
+    for row in comparison.rows:
         assert abs(row.changes[0].by or 0.0) < (row.changes[0].detectable or 0.0)
-    assert "not how runs of one server vary" in found.notes[0]
+    assert "not how runs of one server vary" in comparison.notes[0]
 
 
 def test_a_significant_difference_below_the_floor_does_not_fail(result: Result, a_run: Run) -> None:
     """20 % is worse all the same, and fails without a floor."""
-    found = result(a_run(), a_run(0.2, seed=2), min_effect=0.3)
-    assert found.status == "PASS"
-    assert findings(found)["ttft:mean"] == "worse"
-    assert not any(change.fails for row in found.rows for change in row.changes)
+    comparison = result(a_run(), a_run(0.2, seed=2), min_effect=0.3)
+    assert comparison.status == "PASS"
+    assert findings(comparison)["ttft:mean"] == "worse"
+    assert not any(change.fails for row in comparison.rows for change in row.changes)
 
 
 def test_failures_have_a_floor_in_points(result: Result, a_run: Run) -> None:
@@ -120,13 +120,13 @@ def test_failures_have_a_floor_in_points(result: Result, a_run: Run) -> None:
     assert result(*runs, min_points=0.1).status == "PASS"
 
 
-def test_all_sides_are_held_against_the_first_and_adjusted_together(result: Result, a_run: Run) -> None:
-    """Two sides of three metrics are six tests, and the reasons name the side: nothing failed anywhere."""
-    found = result(a_run(), a_run(seed=3), a_run(0.2, seed=2))
-    assert found.reasons == tuple(f"{name} of C is worse" for name in DECIDING[:3])
-    assert set(findings(found, 0).values()) == {"no significant difference"}
-    assert "adjusted for 6 tests" in found.notes[1]
-    for row in found.rows:
+def test_all_sides_are_compared_with_the_first_and_adjusted_together(result: Result, a_run: Run) -> None:
+    """Two sides of three metrics are six tests, and the reasons name the side; no request failed."""
+    comparison = result(a_run(), a_run(seed=3), a_run(0.2, seed=2))
+    assert comparison.reasons == tuple(f"{name} of C is worse" for name in DECIDING[:3])
+    assert set(findings(comparison, 0).values()) == {"no significant difference"}
+    assert "adjusted for 6 tests" in comparison.notes[1]
+    for row in comparison.rows:
         for change in row.changes:
             assert (change.adjusted_p or 0) >= (change.p or 0)
             assert row.decides or change.adjusted_p == change.p
@@ -150,10 +150,10 @@ def test_three_runs_a_side_are_too_few_and_five_are_not(result: Result, a_run: R
 
 
 def test_a_test_that_was_demanded_of_single_runs_is_inconclusive(result: Result, a_run: Run) -> None:
-    """There is no p but 1."""
-    found = result(a_run(), a_run(0.5, seed=2), by_runs=True)
-    assert found.status == "INCONCLUSIVE"
-    assert "there is no p but 1" in found.reasons[0]
+    """Its p can only be 1."""
+    comparison = result(a_run(), a_run(0.5, seed=2), by_runs=True)
+    assert comparison.status == "INCONCLUSIVE"
+    assert "there is no p but 1" in comparison.reasons[0]
 
 
 def test_a_run_too_short_for_any_test_is_inconclusive(
@@ -161,70 +161,70 @@ def test_a_run_too_short_for_any_test_is_inconclusive(
 ) -> None:
     """It has figures, and nothing more."""
     short = numbers({"ttft": [100.0] * 7}, {"output_tps": [1000.0]})
-    found = result(a_run(), short)
-    assert found.status == "INCONCLUSIVE"
-    assert "no rate, latency or score could be tested" in found.reasons[0]
-    assert findings(found)["ttft:mean"] == "not tested"
+    comparison = result(a_run(), short)
+    assert comparison.status == "INCONCLUSIVE"
+    assert "no rate, latency or score could be tested" in comparison.reasons[0]
+    assert findings(comparison)["ttft:mean"] == "not tested"
 
 
-def test_what_a_side_does_not_have_at_all_is_inconclusive(
+def test_a_metric_that_a_side_lacks_is_inconclusive(
     result: Result, a_run: Run, numbers: type[Numbers]
 ) -> None:
-    """A server that tells no tokens any more is not one without a difference."""
+    """A server that stops reporting tokens is not one without a difference."""
     mute = numbers({"ttft": a_run(seed=3).samples["ttft"]})
-    found = result(a_run(), mute)
-    assert (found.status, found.reasons) == ("INCONCLUSIVE", ("B has no output_tps",))
-    assert rows(found)["output_tps"].figures[1] is None
+    comparison = result(a_run(), mute)
+    assert (comparison.status, comparison.reasons) == ("INCONCLUSIVE", ("B has no output_tps",))
+    assert rows(comparison)["output_tps"].figures[1] is None
 
 
-def test_what_is_not_alike_is_named_with_both_values(result: Result, a_run: Run) -> None:
+def test_a_mismatch_is_named_with_both_values(result: Result, a_run: Run) -> None:
     """Settings, versions, an invalid run; with --strict there is no verdict on such runs."""
     there = {"ended": "completed", "model": "m", "load": {"concurrency": 4}, "versions": {"python": "3.11"}}
     here = {**there, "load": {"concurrency": 8}, "versions": {"python": "3.12"}, "url": "another"}
     runs = a_run(run=there), a_run(0.2, seed=2, run=here, valid=False)
-    found = result(*runs)
-    told = {(one.what, one.value, one.reference_value) for one in found.unlike}
-    assert told == {
+    comparison = result(*runs)
+    mismatches = {(mismatch.what, mismatch.value, mismatch.reference_value) for mismatch in comparison.unlike}
+    assert mismatches == {
         ("invalid", "the client was the limit", None),
         ("load.concurrency", 8, 4),
         ("python", "3.12", "3.11"),
     }
-    assert found.status == "FAIL"
+    assert comparison.status == "FAIL"
     assert result(*runs, strict=True).status == "INVALID"
 
 
-def test_replicates_that_differ_alike_are_named_once(result: Result, a_run: Run) -> None:
+def test_replicates_with_the_same_mismatch_are_named_once(result: Result, a_run: Run) -> None:
     """And those of the reference side that differ from its first run, as well."""
     m, x = ({"ended": "completed", "model": name} for name in "mx")
-    found = result([a_run(run=m), a_run(seed=2, run=x)], [a_run(seed=seed, run=x) for seed in (3, 4)])
-    assert [(one.run, one.what, one.value) for one in found.unlike] == [
+    comparison = result([a_run(run=m), a_run(seed=2, run=x)], [a_run(seed=seed, run=x) for seed in (3, 4)])
+    assert [(mismatch.run, mismatch.what, mismatch.value) for mismatch in comparison.unlike] == [
         ("A2", "model", "x"),
         ("B1", "model", "x"),
     ]
 
 
-def test_answers_of_another_length_are_not_alike(result: Result, a_run: Run) -> None:
+def test_answers_of_another_length_are_a_mismatch(result: Result, a_run: Run) -> None:
     """A server that says less is not faster."""
-    found = result(a_run(), a_run(seed=2, length=80))
-    [one] = found.unlike
-    assert (one.about, one.what, one.reference_value) == (
+    comparison = result(a_run(), a_run(seed=2, length=80))
+    [mismatch] = comparison.unlike
+    assert (mismatch.about, mismatch.what, mismatch.reference_value) == (
         "lengths",
         "output_tokens:mean",
         pytest.approx(100, abs=1),
     )
-    assert findings(found)["output_tokens:mean"] == "different"
+    assert findings(comparison)["output_tokens:mean"] == "different"
 
 
-def test_what_decides_is_shown_even_where_nobody_has_it(
+def test_a_deciding_metric_is_shown_even_where_no_side_has_it(
     result: Result, a_run: Run, numbers: type[Numbers]
 ) -> None:
-    """As not tested, and it is no reason to fail: answers that are not streamed have no TTFT."""
+    """As not tested, which is not a reason to fail: answers that are not streamed have no TTFT."""
     mute = [numbers(rates=a_run(seed=seed).rates) for seed in (1, 3)]
-    found = result(*mute)
-    assert found.status == "PASS"
-    assert rows(found)["ttft:mean"].figures == (None, None)
-    assert findings(found)["ttft:mean"] == "not tested"
-    assert "output_tokens:mean" not in findings(found)
+    comparison = result(*mute)
+    assert comparison.status == "PASS"
+    assert rows(comparison)["ttft:mean"].figures == (None, None)
+    assert findings(comparison)["ttft:mean"] == "not tested"
+    assert "output_tokens:mean" not in findings(comparison)
 
 
 def test_the_comparison_is_plain_values(result: Result, a_run: Run) -> None:
@@ -238,7 +238,7 @@ def test_the_comparison_is_plain_values(result: Result, a_run: Run) -> None:
 @settings(max_examples=15)
 @given(st.floats(0.5, 1.0), st.integers(0, 5))
 def test_a_faster_server_never_fails(result: Result, a_run: Run, factor: float, seed: int) -> None:
-    """Whoever is faster than one that passes, request by request, passes as well."""
+    """A server that is faster than one that passes, request by request, passes as well."""
     other = a_run(seed=seed)
     faster = a_run(seed=seed)
     faster.samples["ttft"] = [factor * value for value in faster.samples["ttft"]]

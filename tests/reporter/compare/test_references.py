@@ -40,7 +40,7 @@ def test_a_run_is_named_by_its_folder_its_log_or_its_report(log: Path, tmp_path:
 
 
 def test_a_folder_of_runs_is_all_of_them_by_name(log: Path, tmp_path: Path) -> None:
-    """Folders with a log or a report; what else lies there does not count, nor JSON beside them."""
+    """Folders with a log or a report; other folders and files, such as JSON next to them, do not count."""
     a_report(tmp_path / "2" / "report.json")
     (tmp_path / "1").mkdir()
     (tmp_path / "1" / "events.db").write_bytes((log / "events.db").read_bytes())
@@ -55,8 +55,8 @@ def test_a_folder_of_reports_is_all_of_them(tmp_path: Path) -> None:
     assert runs_of(tmp_path) == made
 
 
-def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
-    """With its path, and what would be one."""
+def test_a_path_that_is_not_a_run_is_refused(tmp_path: Path) -> None:
+    """With its path, and what to name instead."""
     with pytest.raises(NotARunError, match=r"nowhere: the run does not exist; name a folder"):
         runs_of(tmp_path / "nowhere")
     with pytest.raises(NotARunError, match=r"there is no run in this folder: no events\.db"):
@@ -64,29 +64,29 @@ def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [("{", "not JSON"), ("[]", "not a report.json"), ('{"run": {}}', "not a report.json")],
 )
-def test_what_is_no_report_is_refused(content: str, said: str, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_report_is_refused(content: str, message: str, tmp_path: Path) -> None:
     """With its path."""
     path = tmp_path / "main.json"
     path.write_text(content)
-    with pytest.raises(NotARunError, match=rf"main\.json: {said}"), evidence(path):
+    with pytest.raises(NotARunError, match=rf"main\.json: {message}"), evidence(path):
         pass
 
 
 def test_a_log_is_evidence_and_so_is_a_report(log: Path, tmp_path: Path) -> None:
     """All that references name, in their order."""
     report = a_report(tmp_path / "main.json")
-    with evidences([log, report]) as found:
-        counts = [run.counts(())["completed"] for run in found]
+    with evidences([log, report]) as runs:
+        counts = [run.counts(())["completed"] for run in runs]
         assert counts == [1, 3]
-        assert found[0].sample("ttft", ()).mean() == 50
-        assert found[1].rate("qps", ()).value == 7
+        assert runs[0].sample("ttft", ()).mean() == 50
+        assert runs[1].rate("qps", ()).value == 7
 
 
-def test_a_log_tells_what_it_opened_with(log: Path, tmp_path: Path) -> None:
-    """A report alone does not; and what is no log is said to be none."""
+def test_a_log_has_the_settings_that_it_opened_with(log: Path, tmp_path: Path) -> None:
+    """A report alone does not; a file that is not a log is refused."""
     settings, environment = log_head(log)
     assert settings == {"load": {"kind": "closed", "concurrency": 1}}
     assert environment == {}

@@ -58,15 +58,15 @@ def test_every_kind_of_token_has_its_price(run: Run) -> None:
 def test_the_whole_run_is_paid_for(run: Run) -> None:
     """Warm-up and failures are in the total, and in no mean."""
     run.answers(5, 7, usage=(1000, 100), issue={"phase": "warmup"})
-    run.answers(5, 7, usage=(2000, 100), at=1).answers(5, 7, usage=(4000, 100), at=2)
-    run.answers(5, usage=(8000, 100), at=3, kind=EventType.ERROR, error="reset").fails(at=4).ends()
+    run.answers(5, 7, usage=(2000, 100), at_ms=1).answers(5, 7, usage=(4000, 100), at_ms=2)
+    run.answers(5, usage=(8000, 100), at_ms=3, kind=EventType.ERROR, error="reset").fails(at_ms=4).ends()
     cost = cost_of(run)
     assert (cost.total, cost.measured, cost.per_request) == pytest.approx((0.019, 0.008, 0.004))
     assert (cost.priced, cost.unknown, cost.notes) == (2, 0, [])
 
 
-def test_what_nobody_counted_costs_nothing_that_is_known(run: Run) -> None:
-    """It is said, and is no 0."""
+def test_requests_without_token_counts_have_no_known_cost(run: Run) -> None:
+    """A note says so, and the cost is not 0."""
     run.answers(5, 7).ends()
     cost = cost_of(run)
     assert (cost.total, cost.measured, cost.per_request, cost.priced, cost.unknown) == (*[None] * 3, 0, 1)
@@ -74,7 +74,7 @@ def test_what_nobody_counted_costs_nothing_that_is_known(run: Run) -> None:
 
 
 def test_a_model_without_a_price(run: Run) -> None:
-    """Is said to be without one."""
+    """A note names the model and the models with a price."""
     run.settings["model"] = "large"
     run.answers(5, 7, usage=(1000, 0)).ends()
     cost = cost_of(run)
@@ -105,7 +105,7 @@ def test_a_correct_answer(run: Run) -> None:
 
 @pytest.mark.parametrize(("values", "correct"), [((0, 0, 0), 0), ((1, 1, "judge_pending"), None), ((), None)])
 def test_no_correct_answer(run: Run, values: tuple[Any, ...], correct: int | None) -> None:
-    """Where there is none, or nobody knows how many, none has a cost."""
+    """Without a correct answer, or with an unknown number of them, there is no cost per correct answer."""
     benchmark = scored(run, *values)
     if not values:
         benchmark.passes.clear()
@@ -115,7 +115,7 @@ def test_no_correct_answer(run: Run, values: tuple[Any, ...], correct: int | Non
 
 
 def test_judges_have_their_own_price(run: Run) -> None:
-    """They are no part of the run's total."""
+    """They are not part of the run's total."""
     folder = scored(run, 1, 0, 1).write()
     with MetricsReporter(folder) as reporter:
         reporter.create_report(prices=TABLE)
@@ -135,7 +135,7 @@ def test_judges_have_their_own_price(run: Run) -> None:
         assert cost.notes == ["prices.yaml has no price for the judge large-judge"]
 
 
-def test_how_it_is_told(run: Run) -> None:
+def test_where_it_is_shown(run: Run) -> None:
     """In the console, in Markdown, and in report.json, by its schema, with what a request costs."""
     report = scored(run, 1, 0, 1).report(prices=TABLE)
     page = " ".join(render(report).split())
@@ -145,14 +145,14 @@ def test_how_it_is_told(run: Run) -> None:
     assert "$0.003030 in all" in render(report, summary_only=True)
     judged = NamedVerdict.of(replace(report, verdict=Verdict("PASS", "", "")))
     assert "**Cost**" in as_markdown([judged])
-    told = orjson.loads(as_json(report))
-    jsonschema.validate(told, report_schema(), cls=jsonschema.Draft202012Validator)
-    assert told["cost"]["tasks"][0]["per_correct"] == 0.001515
+    printed = orjson.loads(as_json(report))
+    jsonschema.validate(printed, report_schema(), cls=jsonschema.Draft202012Validator)
+    assert printed["cost"]["tasks"][0]["per_correct"] == 0.001515
 
 
-def test_small_sums_are_no_zeros() -> None:
+def test_small_sums_are_not_shown_as_zero() -> None:
     """What one request costs is far below a cent."""
-    assert [dollars(one) for one in (None, 0, 0.000013256, 12.3456, 1234.5)] == [
+    assert [dollars(sum_) for sum_ in (None, 0, 0.000013256, 12.3456, 1234.5)] == [
         "-",
         "$0",
         "$0.00001326",

@@ -1,4 +1,4 @@
-"""Tables of prices: which price a model has, and what is said of a file that is none."""
+"""Tables of prices: the price of a model, and the errors for an invalid file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_the_first_price_that_fits_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("", "is empty; docs/costs.md says how"),
         ("[]", "must hold keys and values"),
@@ -57,11 +57,11 @@ def test_the_first_price_that_fits_counts() -> None:
         (f"{HEAD}models: {{", "is not YAML here"),
     ],
 )
-def test_what_is_no_table(tmp_path: Path, content: str, told: str) -> None:
-    """The line, the key, and what would be right: a mistake of the user's."""
+def test_an_invalid_table(tmp_path: Path, content: str, message: str) -> None:
+    """The error has the line, the key, and what is valid: it is the user's mistake."""
     path = tmp_path / "prices.yaml"
     path.write_text(content)
-    with pytest.raises(PriceError, match=told) as error:
+    with pytest.raises(PriceError, match=message) as error:
         read_prices(path)
     assert str(error.value).startswith(str(path))
     assert exit_code(error.value) == 2

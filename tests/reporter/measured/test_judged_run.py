@@ -56,12 +56,20 @@ def folder(a_run: Callable[..., Run]) -> Path:
         "dataset": {"name": "d.jsonl", "rows": 331, "sha256": "", "synthetic": False},
     }
     for number in range(REQUESTS):
-        at = 10.0 * number + 5
+        at_ms = 10.0 * number + 5
         if number == REQUESTS - 1:
-            run.fails(at=at, failed=at + 10)
+            run.fails(at_ms=at_ms, failed=at_ms + 10)
         else:
-            issue = {"scheduled": at - 5, "about": {"tags": {"kind": "odd" if number % 2 else "even"}}}
-            run.answers(at + 40, at + 60, at + 80, at=at, usage=(7, 3), issue=issue, texts={"output": "a b"})
+            issue = {"scheduled": at_ms - 5, "about": {"tags": {"kind": "odd" if number % 2 else "even"}}}
+            run.answers(
+                at_ms + 40,
+                at_ms + 60,
+                at_ms + 80,
+                at_ms=at_ms,
+                usage=(7, 3),
+                issue=issue,
+                texts={"output": "a b"},
+            )
     return run.stops(7000).ends(7100).write()
 
 
@@ -69,8 +77,8 @@ def statuses(folder: Path, ruleset: Ruleset) -> dict[str, tuple[str, float | Non
     """Each rule's status and figure."""
     with measured(folder, ruleset.definitions) as (_, evidence):
         verdict = evaluate(ruleset, evidence)
-    told = verdict.to_dict()
-    assert json.loads(json.dumps(told, allow_nan=False)) == told
+    plain = verdict.to_dict()
+    assert json.loads(json.dumps(plain, allow_nan=False)) == plain
     return {row.id: (row.status, row.observed) for row in verdict.rows}
 
 
@@ -88,14 +96,14 @@ def test_targets_are_judged_by_the_definitions(folder: Path) -> None:
         *("good(ttft<50ms,tpot<21ms):fraction>=0.995@lcl95", "qps>=90@lcl90", "ttft{kind:odd}:p(50)<=45ms"),
         "ttft{kind:none}:p(50)<=45ms",
     )
-    found = statuses(folder, Ruleset("r", "1", tuple(map(parse, rules)), definitions=BY_LOADGEN))
-    assert [found[parse(rule).id][0] for rule in rules] == [
+    rows = statuses(folder, Ruleset("r", "1", tuple(map(parse, rules)), definitions=BY_LOADGEN))
+    assert [rows[parse(rule).id][0] for rule in rules] == [
         *("PASS", "INCONCLUSIVE", "FAIL", "FAIL"),
         *("PASS", "PASS", "PASS", "PASS", "INCONCLUSIVE"),
         *("INCONCLUSIVE", "PASS", "PASS"),
         "FAIL",
     ]
-    assert found[parse(rules[0]).id][1] == pytest.approx(45.0)
+    assert rows[parse(rules[0]).id][1] == pytest.approx(45.0)
 
 
 def test_the_run_itself_is_judged_by_its_settings(folder: Path) -> None:
@@ -111,14 +119,14 @@ def test_the_run_itself_is_judged_by_its_settings(folder: Path) -> None:
         seeds={"sample_index": 11, "schedule": 12},
         steady_state=SteadyStateDemand(max_drift=0.05),
     )
-    found = {name: status for name, (status, _) in statuses(folder, ruleset).items()}
-    assert {name for name, status in found.items() if status != "PASS"} == {
+    status_of = {name: status for name, (status, _) in statuses(folder, ruleset).items()}
+    assert {name for name, status in status_of.items() if status != "PASS"} == {
         "validity.min_duration_s",
         "generation.top_p",
         "seeds.schedule",
         "validity.streaming",
     }
-    assert found["validity.streaming"] == "SKIP"
+    assert status_of["validity.streaming"] == "SKIP"
 
 
 def test_tokens_that_are_counted_twice_are_compared(folder: Path) -> None:
@@ -133,7 +141,7 @@ def test_tokens_that_are_counted_twice_are_compared(folder: Path) -> None:
 
 
 def test_a_recount_leaves_the_figures_alone(folder: Path) -> None:
-    """By the server's counts all is as it was; beside them stands what the tokenizer says."""
+    """They are by the server's counts; the tokenizer's count is in a field of its own."""
     with measured(folder, Definitions(), ReportOptions(tokenizer=Words(), recount=True)) as (report, _):
         assert (report.tokens.usage_output, report.tokens.recounted_output) == (1983, 1322)
         assert report.tokens.output == 1983
@@ -150,7 +158,7 @@ def test_a_report_says_what_its_log_says(folder: Path) -> None:
         assert evaluate(ruleset, OfReport(report.to_dict())).rows == evaluate(ruleset, evidence).rows
 
 
-def test_a_run_is_no_change_from_itself(folder: Path) -> None:
+def test_a_run_does_not_change_from_itself(folder: Path) -> None:
     """Five times the same on each side: no test finds a difference."""
     with measured(folder, Definitions()) as (_, run):
         for test in ("mann_whitney", "bootstrap", "tost"):

@@ -43,18 +43,20 @@ OPS = {
 
 
 def drawn() -> list[dict[str, Any]]:
-    """What came of requests: one every 10 ms, of which one in forty fails and one in eighty is given up."""
+    """The outcomes of requests: one every 10 ms; one in forty fails, one in eighty is cancelled."""
     random = Random(7)  # noqa: S311 (a test, not a secret)
     requests = []
     for number in range(REQUESTS):
-        at = 10.0 * number
+        at_ms = 10.0 * number
         chunks = 1 + random.randrange(6)
-        arrivals = [at + 20.0 + random.randrange(30)]
+        arrivals = [at_ms + 20.0 + random.randrange(30)]
         while len(arrivals) < chunks:
             arrivals.append(arrivals[-1] + 1 + random.randrange(9))
         what = "failed" if number % 40 == 13 else "cancelled" if number % 80 == 17 else "completed"
         tags = {"class": "a" if number % 3 else "b", "it's": "x"}
-        requests.append({"at": at, "arrivals": arrivals, "what": what, "tags": tags, "turn": number % 2})
+        requests.append(
+            {"at_ms": at_ms, "arrivals": arrivals, "what": what, "tags": tags, "turn": number % 2}
+        )
     return requests
 
 
@@ -75,17 +77,17 @@ def folder(a_run: Callable[..., Run], requests: list[dict[str, Any]]) -> Path:
         }
         if request["what"] == "completed":
             arrivals = request["arrivals"]
-            run.answers(*arrivals, at=request["at"], usage=(7, len(arrivals)), issue=issue)
+            run.answers(*arrivals, at_ms=request["at_ms"], usage=(7, len(arrivals)), issue=issue)
             continue
-        run.issues(request["at"], about=issue["about"], sent=request["at"])
+        run.issues(request["at_ms"], about=issue["about"], sent=request["at_ms"])
         from recorder import EventType
 
-        kind, said = (
+        kind, data = (
             (EventType.ERROR, {"error": "reset", "message": ""})
             if request["what"] == "failed"
             else (EventType.CANCELLED, {"reason": "drain_over"})
         )
-        run.happens(kind, request["at"] + 5, **said)
+        run.happens(kind, request["at_ms"] + 5, **data)
     return run.stops(4000).ends(4200).write()
 
 
@@ -106,21 +108,21 @@ def violated(folder: Path) -> Iterator[tuple[Report, LogEvidence]]:
 
 def values(requests: list[dict[str, Any]], metric: str, kind: str | None = None) -> list[float]:
     """The values of a metric in plain Python, ascending."""
-    found: list[float] = []
-    for one in requests:
-        if one["what"] != "completed" or kind not in {None, one["tags"]["class"]}:
+    figures: list[float] = []
+    for request in requests:
+        if request["what"] != "completed" or kind not in {None, request["tags"]["class"]}:
             continue
-        arrivals, at = one["arrivals"], one["at"]
-        found += {
-            "ttft": [arrivals[0] - at],
-            "latency": [arrivals[-1] - at],
+        arrivals, at_ms = request["arrivals"], request["at_ms"]
+        figures += {
+            "ttft": [arrivals[0] - at_ms],
+            "latency": [arrivals[-1] - at_ms],
             "tpot": [(arrivals[-1] - arrivals[0]) / (len(arrivals) - 1)] if arrivals[1:] else [],
             "itl": [after - before for before, after in pairwise(arrivals)],
             "input_tokens": [7],
             "output_tokens": [len(arrivals)],
             "connect": [],
         }[metric]
-    return sorted(found)
+    return sorted(figures)
 
 
 METRICS = ["ttft", "latency", "tpot", "itl", "input_tokens", "output_tokens"]
@@ -169,7 +171,7 @@ def test_what_does_not_meet_a_bound(
 ) -> None:
     """Counted by each operator, on a value and between two; a failed request meets no upper bound."""
     expected = values(requests, metric)
-    lost = sum(one["what"] != "completed" for one in requests)
+    lost = sum(request["what"] != "completed" for request in requests)
     for bound in (expected[0], expected[len(expected) // 3], 24.5, 5.5, expected[-1], 0.0):
         missed = [value for value in expected if not OPS[op](value, bound)]
         assert judged[1].sample(metric, EVERY).unmet(op, bound) == len(missed)
@@ -179,7 +181,7 @@ def test_what_does_not_meet_a_bound(
 
 def test_failed_requests_are_the_slowest(judged: Any, violated: Any, requests: list[dict[str, Any]]) -> None:
     """They are infinite values behind the others, in no mean; what was given up failed as well."""
-    lost = sum(one["what"] != "completed" for one in requests)
+    lost = sum(request["what"] != "completed" for request in requests)
     assert lost == 15
     sample, without = violated[1].sample("ttft", EVERY), judged[1].sample("ttft", EVERY)
     assert sample.count == without.count + lost
@@ -190,11 +192,11 @@ def test_failed_requests_are_the_slowest(judged: Any, violated: Any, requests: l
     assert violated[0].ttft_ms.max == judged[0].ttft_ms.max
     some = violated[1].sample("ttft", CLASS_A)
     assert some.count - judged[1].sample("ttft", CLASS_A).count == sum(
-        one["what"] != "completed" and one["tags"]["class"] == "a" for one in requests
+        request["what"] != "completed" and request["tags"]["class"] == "a" for request in requests
     )
 
 
-def test_there_is_no_rank_beyond_the_last(judged: Any) -> None:
+def test_ranks_out_of_range_are_refused(judged: Any) -> None:
     """Nor one before the first."""
     sample = judged[1].sample("ttft", EVERY)
     for rank in (-1, sample.count):
@@ -216,13 +218,13 @@ def test_blocks_are_equal_spans_of_issuing(
     judged: Any, violated: Any, requests: list[dict[str, Any]], metric: str
 ) -> None:
     """32 of them where each has five values: the means, and how many values are at most an edge."""
-    length = requests[-1]["at"] - requests[0]["at"]
+    length = requests[-1]["at_ms"] - requests[0]["at_ms"]
     blocks: list[list[float]] = [[] for _ in range(32)]
     lost = [0] * 32
-    for one in requests:
-        block = min(31, int(one["at"] * 32 // length))
-        blocks[block] += values([one], metric)
-        lost[block] += one["what"] != "completed"
+    for request in requests:
+        block = min(31, int(request["at_ms"] * 32 // length))
+        blocks[block] += values([request], metric)
+        lost[block] += request["what"] != "completed"
     assert min(map(len, blocks)) >= 5
     sample = judged[1].sample(metric, EVERY)
     assert sample.block_means() == pytest.approx([sum(block) / len(block) for block in blocks])
@@ -239,7 +241,7 @@ def test_neighbouring_blocks_become_one_where_values_are_few(a_run: Callable[...
     for count, left in ((40, 8), (10, 2), (9, 0)):
         run = a_run()
         for number in range(count):
-            run.answers(100.0 * number + 10 + number, at=100.0 * number, usage=(1, 1))
+            run.answers(100.0 * number + 10 + number, at_ms=100.0 * number, usage=(1, 1))
         with measured(run.stops(9000).ends(9000).write(), Definitions()) as (_, evidence):
             means = evidence.sample("ttft", EVERY).block_means()
             assert len(means) == left
@@ -254,14 +256,14 @@ def test_what_is_issued_at_once_has_no_blocks(a_run: Callable[..., Run]) -> None
     """There is no time to be cut."""
     run = a_run(kind="offline")
     for number in range(50):
-        run.answers(10.0 + number, at=0, usage=(1, 1))
+        run.answers(10.0 + number, at_ms=0, usage=(1, 1))
     with measured(run.stops(1).ends(100).write(), Definitions()) as (_, evidence):
         assert evidence.sample("ttft", EVERY).block_means() == ()
         assert evidence.sample("ttft", EVERY).count == 50
 
 
 def test_rates_are_those_of_the_report(judged: Any) -> None:
-    """Over the window, and over its equal parts, which come to the same; each GPU has its share."""
+    """Over the window, and over its equal parts, with the same result; each GPU has its share."""
     report, evidence = judged
     for metric in ("qps", "output_tps", "total_tps"):
         rate = evidence.rate(metric, EVERY)
@@ -276,12 +278,14 @@ def test_rates_are_those_of_the_report(judged: Any) -> None:
 def test_rates_of_a_part(judged: Any, requests: list[dict[str, Any]]) -> None:
     """What of the part completed and arrived in the window of the run, as its breakdown says."""
     report, evidence = judged
-    (part,) = [one for one in report.breakdown["class"] if one.value == "a"]
+    (part,) = [row for row in report.breakdown["class"] if row.value == "a"]
     assert evidence.rate("qps", CLASS_A).value == pytest.approx(part.qps)
     assert evidence.rate("output_tps", CLASS_A).value == pytest.approx(part.output_tps)
-    done = [one for one in requests if one["what"] == "completed" and one["tags"]["class"] == "a"]
+    done = [
+        request for request in requests if request["what"] == "completed" and request["tags"]["class"] == "a"
+    ]
     assert evidence.rate("qps", CLASS_A).n == len(done)
-    tokens = sum(7 + len(one["arrivals"]) for one in done)
+    tokens = sum(7 + len(request["arrivals"]) for request in done)
     assert evidence.rate("total_tps", CLASS_A).value == pytest.approx(tokens / report.window.duration_s)
     assert sum(evidence.rate("total_tps", CLASS_A).blocks) / len(
         evidence.rate("total_tps", CLASS_A).blocks
@@ -290,10 +294,12 @@ def test_rates_of_a_part(judged: Any, requests: list[dict[str, Any]]) -> None:
 
 
 def test_without_token_counts_there_is_no_token_rate(a_run: Callable[..., Run]) -> None:
-    """Not of a part either; and without GPUs that were told, none of each."""
+    """Not of a part either; and without a number of GPUs, none per GPU."""
     tagged = {"about": {"tags": {"class": "a"}}}
     run = (
-        a_run().answers(50, 60, at=0, issue=tagged, usage=(None, 3)).answers(55, at=1, stream=False, chunks=0)
+        a_run()
+        .answers(50, 60, at_ms=0, issue=tagged, usage=(None, 3))
+        .answers(55, at_ms=1, stream=False, chunks=0)
     )
     with measured(run.stops(2).ends(100).write(), Definitions()) as (_, evidence):
         assert evidence.rate("total_tps", CLASS_A).value is None
@@ -305,11 +311,14 @@ def test_without_token_counts_there_is_no_token_rate(a_run: Callable[..., Run]) 
     ("where", "belongs"),
     [
         (EVERY, lambda _: True),
-        (CLASS_A, lambda one: one["tags"]["class"] == "a"),
-        ((("turn", "1"),), lambda one: one["turn"] == 1),
-        ((("endpoint", "http://i"),), lambda one: one["turn"] == 1),
-        ((("class", "a"), ("turn", "0")), lambda one: one["tags"]["class"] == "a" and one["turn"] == 0),
-        ((("tag:class", "b"),), lambda one: one["tags"]["class"] == "b"),
+        (CLASS_A, lambda request: request["tags"]["class"] == "a"),
+        ((("turn", "1"),), lambda request: request["turn"] == 1),
+        ((("endpoint", "http://i"),), lambda request: request["turn"] == 1),
+        (
+            (("class", "a"), ("turn", "0")),
+            lambda request: request["tags"]["class"] == "a" and request["turn"] == 0,
+        ),
+        ((("tag:class", "b"),), lambda request: request["tags"]["class"] == "b"),
         ((("it's", "x"),), lambda _: True),
         ((("class", "a' OR 'a' = 'a"),), lambda _: False),
     ],
@@ -318,9 +327,9 @@ def test_a_part_is_those_with_a_tag(
     judged: Any, requests: list[dict[str, Any]], where: Any, belongs: Any
 ) -> None:
     """Or an endpoint, or a turn; of several conditions all hold, and no text can be SQL."""
-    told = [one["what"] for one in requests if belongs(one)]
-    counts = {name: told.count(name) for name in ("completed", "failed", "cancelled")}
-    assert judged[1].counts(where) == {"issued": len(told)} | counts
+    outcomes = [request["what"] for request in requests if belongs(request)]
+    counts = {name: outcomes.count(name) for name in ("completed", "failed", "cancelled")}
+    assert judged[1].counts(where) == {"issued": len(outcomes)} | counts
     assert judged[1].sample("ttft", where).count == counts["completed"]
 
 
@@ -330,30 +339,34 @@ def test_a_good_request_meets_every_condition(
 ) -> None:
     """All at once; one without a TPOT is not good, nor is one that failed."""
     conditions = [Condition("ttft", "<", 35.0, "ms"), Condition("tpot", "<=", 0.006, "s")]
-    part = [one for one in requests if not where or one["tags"]["class"] == "a"]
+    part = [request for request in requests if not where or request["tags"]["class"] == "a"]
     good = [
-        one
-        for one in part
-        if one["arrivals"][0] - one["at"] < 35 and (tpot := values([one], "tpot")) and tpot[0] <= 6
+        request
+        for request in part
+        if request["arrivals"][0] - request["at_ms"] < 35
+        and (tpot := values([request], "tpot"))
+        and tpot[0] <= 6
     ]
     assert 20 < len(good) < len(part) / 2
-    found = judged[1].good(conditions, where)
-    assert replace(found, blocks=()) == Good(len(good), len(part), judged[0].window.duration_s, len(good))
-    assert len(found.blocks) > 1
-    assert tuple(map(sum, zip(*found.blocks, strict=True))) == (len(good), len(part))
+    counted = judged[1].good(conditions, where)
+    assert replace(counted, blocks=()) == Good(len(good), len(part), judged[0].window.duration_s, len(good))
+    assert len(counted.blocks) > 1
+    assert tuple(map(sum, zip(*counted.blocks, strict=True))) == (len(good), len(part))
 
 
 def test_only_what_completed_in_the_window_counts_for_a_rate(a_run: Callable[..., Run]) -> None:
     """What the drain brought may be good as well."""
     run = a_run()
     run.events.clear()
-    run.begins(duration_s=1.0).answers(50, 60, at=0, usage=(1, 2)).answers(1050, 1060, at=990, usage=(1, 2))
+    run.begins(duration_s=1.0).answers(50, 60, at_ms=0, usage=(1, 2)).answers(
+        1050, 1060, at_ms=990, usage=(1, 2)
+    )
     with measured(run.stops(1000).ends(1100).write(), Definitions()) as (_, evidence):
         assert evidence.good([Condition("ttft", "<", 100.0, "ms")], EVERY) == Good(2, 2, 1.0, 1)
 
 
-def test_a_log_has_no_scores_until_somebody_tells(judged: Any) -> None:
-    """An accuracy is of another run."""
+def test_a_log_has_no_scores_until_they_are_set(judged: Any) -> None:
+    """An accuracy score may come from another run."""
     evidence = judged[1]
     assert evidence.accuracy("ROUGE1") is None
     evidence.scores = {"ROUGE1": Accuracy(38.7, 100)}
@@ -385,12 +398,15 @@ def test_values_in_the_order_of_issue(metric: str, judged: Any, requests: list[d
     sample = evidence.sample(metric, EVERY)
     edge = sample.percentile(Fraction(1, 2))
     rows, below = sample.in_order(), sample.in_order(edge)
-    assert len(rows) == len(below) <= sum(one["what"] == "completed" for one in requests)
+    assert len(rows) == len(below) <= sum(request["what"] == "completed" for request in requests)
     assert sum(count for count, _ in rows) == sum(count for count, _ in below) == sample.count
     assert math.fsum(total for _, total in rows) / sample.count == pytest.approx(sample.mean())
     assert sum(total for _, total in below) == sample.count - sample.unmet("<=", edge)
     if metric == "ttft":
-        done = sorted((one for one in requests if one["what"] == "completed"), key=lambda one: one["at"])
+        done = sorted(
+            (request for request in requests if request["what"] == "completed"),
+            key=lambda request: request["at_ms"],
+        )
         assert [round(total, 6) for _, total in rows] != sorted(round(total, 6) for _, total in rows)
         assert len(done) == len(rows)
 
@@ -403,9 +419,9 @@ def test_many_requests_are_taken_by_spans_of_time(judged: Any, monkeypatch: pyte
     monkeypatch.setattr("reporter.measured.values.ONE_BY_ONE", 10)
     spans = sample.in_order()
     assert len(spans) == 1024
-    for one in (0, 1):
-        assert math.fsum(span[one] for span in spans) == pytest.approx(
-            math.fsum(row[one] for row in one_by_one)
+    for place in (0, 1):
+        assert math.fsum(span[place] for span in spans) == pytest.approx(
+            math.fsum(row[place] for row in one_by_one)
         )
 
 

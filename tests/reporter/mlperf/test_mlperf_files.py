@@ -121,7 +121,7 @@ def long_run(a_run: Callable[..., Run]) -> tuple[Path, list[dict[str, float]]]:
         due, tokens = number * 10.0, random.randint(2, 40)
         first = due + 1 + random.randint(20, 400)
         last = first + (tokens - 1) * random.randint(5, 20)
-        about = {"at": due + 1, "complete": last + 3, "usage": (7, tokens), "issue": {"scheduled": due}}
+        about = {"at_ms": due + 1, "complete": last + 3, "usage": (7, tokens), "issue": {"scheduled": due}}
         run.answers(first, last, **about)
         truth.append({"due": due, "issued": due + 1, "first": first, "done": last + 3, "tokens": tokens})
     return written(run.stops(7000).ends(60_000)), truth
@@ -132,7 +132,7 @@ def short_run(a_run: Callable[..., Run]) -> Files:
     """What ten requests are exported as that a caller interrupted, by a version that knew one seed."""
     run, reasons = a_run(kind="poisson", rate=1.0), ["stop", "length", "length", "abort", None]
     for number, reason in enumerate(reasons * 2):
-        run.answers(number + 2, number + 5, at=number, usage=(1, 4), finish_reason=reason)
+        run.answers(number + 2, number + 5, at_ms=number, usage=(1, 4), finish_reason=reason)
     run.stops(10).ends(20, reason="interrupted")
     return files(written(run, schedule_seed=None, seed=7), LOADGEN)
 
@@ -217,9 +217,9 @@ def value(expected: Files, name: str) -> Any:
 
 def test_failures_stand_in_the_estimates(a_run: Callable[..., Run]) -> None:
     """They are worse than every figure: with one among 64 the estimate of p90 is not one that could pass."""
-    run = a_run(kind="poisson", rate=1.0).fails(at=0, failed=9)
+    run = a_run(kind="poisson", rate=1.0).fails(at_ms=0, failed=9)
     for number in range(1, 64):
-        run.answers(number * 10 + 1, number * 11 + 5, at=number * 10, usage=(1, 4))
+        run.answers(number * 10 + 1, number * 11 + 5, at_ms=number * 10, usage=(1, 4))
     result = files(written(run.stops(700).ends(900)), LOADGEN)[SUMMARY]
     assert (result["n_samples_completed"], result["n_samples_failed"]) == (63, 1)
     assert result["latency"]["early_stopping_percentiles"]["90.0"] is None
@@ -310,9 +310,9 @@ def test_files_look_as_they_did(a_run: Callable[..., Run]) -> None:
     """After a warm-up, which the point declares. `make golden` writes them again."""
     run = a_run(kind="closed", concurrency=2)
     for start in (-90, -70, -50):
-        run.answers(start + 5, at=start, issue={"phase": "warmup"})
+        run.answers(start + 5, at_ms=start, issue={"phase": "warmup"})
     run.answers(10, 30, complete=35, usage=(4, 3))
-    run.answers(60, 90, at=40, complete=92, usage=(5, 4), finish_reason="length").stops(100).ends(120)
+    run.answers(60, 90, at_ms=40, complete=92, usage=(5, 4), finish_reason="length").stops(100).ends(120)
     for name, content in files(written(run, requests=2), LOADGEN).items():
         path = GOLDEN / f"{Path(name).stem}.json"
         golden.check(

@@ -173,7 +173,7 @@ def a_verdict() -> Callable[..., Verdict]:
 
 @pytest.fixture(scope="session")
 def every_kind(a_rule: Callable[..., VerdictRow], a_verdict: Callable[..., Verdict]) -> Verdict:
-    """A verdict with a rule of each outcome, and words in it that somebody meant to do harm with."""
+    """A verdict with a rule of each outcome, and hostile text in it."""
     hostile = "x|<b>&\x1b[31m\n::error::`boom` @team ##[error]y ](http://evil) \ud800\x00"
     return a_verdict(
         "INVALID",

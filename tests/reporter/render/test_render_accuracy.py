@@ -30,12 +30,12 @@ WILSON = ConfidenceInterval(0.7345, 0.8054, 0.95, "wilson")
 
 def figure(value: float | None, **more: Any) -> HeadlineFigure:
     """A share of right answers."""
-    told = {"best": None, "unit": "share", "better": "higher", "n": 541, "standard_error": 0.018}
-    return HeadlineFigure(**{"value": value, **told, "interval": WILSON, "effective": 541, **more})
+    fields = {"best": None, "unit": "share", "better": "higher", "n": 541, "standard_error": 0.018}
+    return HeadlineFigure(**{"value": value, **fields, "interval": WILSON, "effective": 541, **more})
 
 
 def score(**more: Any) -> TaskScore:
-    """A score of everything that a reader may be told of."""
+    """A score with every field set that a reader may see."""
     return TaskScore(
         **{
             "task": "ifeval",
@@ -70,7 +70,7 @@ def report_of(a_run: Callable[..., Run], *scores: TaskScore) -> Report:
 
 
 def test_a_run_without_scores_has_no_table(a_run: Callable[..., Run]) -> None:
-    """Nothing is said of what was not asked."""
+    """The page does not mention accuracy."""
     assert "accuracy" not in render(report_of(a_run)).lower()
 
 
@@ -112,8 +112,8 @@ def test_a_narrow_page_keeps_the_scores(a_run: Callable[..., Run]) -> None:
     assert max(map(len, page.splitlines())) <= 40
 
 
-def test_scores_stand_beside_the_verdict_in_markdown(a_run: Callable[..., Run]) -> None:
-    """As a table, in which nothing that others wrote is markup."""
+def test_scores_are_shown_with_the_verdict_in_markdown(a_run: Callable[..., Run]) -> None:
+    """As a table, in which foreign text is not markup."""
     report = replace(report_of(a_run, score(task="a|b", scorer="x")), verdict=Verdict("PASS", "", ""))
     page = markdown.render([NamedVerdict.of(report)])
     assert "| a&#124;b | 77.08 % | 73.45..80.54 | 541 | 0 | 1 | 0 |" in page
@@ -122,11 +122,11 @@ def test_scores_stand_beside_the_verdict_in_markdown(a_run: Callable[..., Run]) 
 
 def test_attempts_are_a_lower_bound_while_some_have_no_score(a_run: Callable[..., Run]) -> None:
     """As the score is."""
-    told = {"repeats": 2, "pass_at": {"2": 0.5}, "pass_hat": {"2": 0.25}}
-    page = render(report_of(a_run, score(unscored=1, **told)))
+    fields = {"repeats": 2, "pass_at": {"2": 0.5}, "pass_hat": {"2": 0.25}}
+    page = render(report_of(a_run, score(unscored=1, **fields)))
     assert "pass@2 >= 50.00 %" in page
     assert "pass^2 >= 25.00 %" in page
-    assert ">=" not in render(report_of(a_run, score(**told)))
+    assert ">=" not in render(report_of(a_run, score(**fields)))
 
 
 def test_the_spread_of_values_that_are_not_right_or_wrong(a_run: Callable[..., Run]) -> None:
@@ -141,6 +141,6 @@ def test_the_spread_of_values_that_are_not_right_or_wrong(a_run: Callable[..., R
 def test_the_spread_over_repeats(a_run: Callable[..., Run]) -> None:
     """The least and the greatest score of a repeat, and their standard deviation."""
     repeats = RepeatStatistics(values=[0.5, 0.7], mean=0.6, median=0.6, std=0.1, min=0.5, max=0.7)
-    told = {"repeats": 2, "pass_at": {"2": 0.9}, "pass_hat": {"2": 0.3}, "over_repeats": repeats}
-    page = render(report_of(a_run, score(**told)), width=140)
+    fields = {"repeats": 2, "pass_at": {"2": 0.9}, "pass_hat": {"2": 0.3}, "over_repeats": repeats}
+    page = render(report_of(a_run, score(**fields)), width=140)
     assert "mean of a repeat 50.00 % to 70.00 %, std 10.00 %" in " ".join(page.split())

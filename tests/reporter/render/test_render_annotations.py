@@ -35,7 +35,7 @@ def test_every_outcome_has_its_level(every_kind: Verdict, golden: Golden) -> Non
 
 @pytest.mark.parametrize("count", [0, 1, 10, 11, 40])
 def test_there_are_ten_at_most(a_rule: MakeRow, a_verdict: MakeRow, count: int) -> None:
-    """The gravest first; the last says how many more there are."""
+    """The most severe first; the last says how many more there are."""
     rows = [a_rule(f"a{number}", status="INCONCLUSIVE") for number in range(count // 2)]
     rows += [a_rule(f"b{number}", status="FAIL") for number in range(count - count // 2)]
     lines = annotations.render([NamedVerdict(a_verdict("FAIL", *rows))]).splitlines()
@@ -51,8 +51,8 @@ def test_no_text_gets_out_of_its_annotation(
 ) -> None:
     """One line, one command, whose title and message are what they were."""
     row = a_rule("t", id=name, reason=words, status="FAIL")
-    told = annotations.render([NamedVerdict(a_verdict("FAIL", row))])
-    command = COMMAND.fullmatch(told.removesuffix("\n"))
+    output = annotations.render([NamedVerdict(a_verdict("FAIL", row))])
+    command = COMMAND.fullmatch(output.removesuffix("\n"))
     assert command
     assert unquote(command[2]).isprintable()
     assert all(line.isprintable() for line in unquote(command[3]).split("\n"))
@@ -61,9 +61,9 @@ def test_no_text_gets_out_of_its_annotation(
 def test_percent_signs_and_lines_are_escaped(a_rule: MakeRow, a_verdict: MakeRow) -> None:
     """As the runner's own tool-kit does."""
     row = a_rule("error:rate<1%", id="a:b,c%", reason="50% of 2", status="FAIL")
-    told = annotations.render([NamedVerdict(a_verdict("FAIL", row))])
-    assert "title=a%3Ab%2Cc%25::" in told
-    assert "%0A50%25 of 2" in told
+    output = annotations.render([NamedVerdict(a_verdict("FAIL", row))])
+    assert "title=a%3Ab%2Cc%25::" in output
+    assert "%0A50%25 of 2" in output
 
 
 @pytest.mark.parametrize(
@@ -75,6 +75,6 @@ def test_percent_signs_and_lines_are_escaped(a_rule: MakeRow, a_verdict: MakeRow
         ("http://[::1]:8000 a::b", "http://[::1]:8000 a::b"),
     ],
 )
-def test_output_that_looks_like_a_command_is_none(output: str, shown: str) -> None:
+def test_output_that_looks_like_a_command_is_not_run(output: str, shown: str) -> None:
     """A server's message may hold one; in the middle of a line two colons are harmless."""
     assert annotations.inert(output) == shown

@@ -69,7 +69,7 @@ def test_the_names(broken_down: Report, a_report: MakeReport) -> None:
     assert breakdown.names(a_report()) == []
 
 
-def test_segments_are_told_apart(broken_down: Report) -> None:
+def test_segments_are_numbered(broken_down: Report) -> None:
     """Where there are several, each moment says which one it is in."""
     second = replace(broken_down.over_time[1], sitting=2)
     page = console.render(replace(broken_down, over_time=[broken_down.over_time[0], second]), by=("time",))

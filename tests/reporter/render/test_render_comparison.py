@@ -1,4 +1,4 @@
-"""Comparisons as people read them, held against golden files."""
+"""Comparisons as people read them, compared with golden files."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_a_pair_as_tables(width: int, golden: Callable[[str, str], None]) -> Non
 
 
 def test_three_sides_as_tables(golden: Callable[[str, str], None]) -> None:
-    """All figures beside each other, then each side against the first."""
+    """All figures next to each other, then each side against the first."""
     golden("comparison_three.txt", render(with_third(PAIR)))
 
 

@@ -296,8 +296,8 @@ def test_a_run_that_was_cut_off(cut_off: Report, golden: Golden) -> None:
     golden("cut_off.txt", console.render(cut_off, width=80))
 
 
-def test_a_reason_that_is_a_finding_is_told_once(all_failed: Report) -> None:
-    """A finding that makes the run invalid is not repeated as a reason; other reasons stand."""
+def test_a_reason_that_is_a_finding_is_shown_once(all_failed: Report) -> None:
+    """A finding that makes the run invalid is not repeated as a reason; other reasons are shown."""
     text = console.render(all_failed)
     assert text.count(NONE_COMPLETED.message) == 1
     assert "The client was late by 12.5 ms." in text
@@ -315,15 +315,15 @@ def test_token_weighted_tpot_says_so(a_report: MakeReport) -> None:
     assert "TPOT by token" in console.render(a_report(run=run_facts(tpot_mode="token_weighted")))
 
 
-def test_a_writer_that_fell_behind_is_told(a_report: MakeReport) -> None:
-    """How long issuing was held up is worth a word when it was, and only then."""
+def test_a_writer_that_fell_behind_is_shown(a_report: MakeReport) -> None:
+    """The time for which issuing was held up is shown only where it was."""
     assert "held up" not in console.render(a_report())
     held = replace(a_report().client, held_up_ms=12.5)
     assert "held up 12.5 ms" in console.render(a_report(client=held))
 
 
-def test_the_own_share_of_what_is_not_streamed(a_report: MakeReport) -> None:
-    """Without first tokens the client's own share is one of the latency."""
+def test_client_overhead_without_streaming(a_report: MakeReport) -> None:
+    """Without first tokens, client overhead is a share of the latency."""
     assert "client overhead 0.30 % of TTFT p99" in console.render(a_report())
     assert "client overhead 0.30 % of latency p99" in console.render(a_report(ttft_ms=None))
 

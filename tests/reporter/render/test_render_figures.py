@@ -49,7 +49,7 @@ def test_a_share_has_two_digits(part: int, of: int, shown: str) -> None:
 
 
 @drawn(st.integers(1, 10_000_000), st.integers(1, 10_000_000))
-def test_only_nothing_is_none_and_only_all_is_all(part: int, rest: int) -> None:
+def test_only_zero_reads_as_zero_and_only_all_as_all(part: int, rest: int) -> None:
     """One failure in ten million never reads as 0 %, nor one success as 100 % failed."""
     share = float(figures.percent(part, part + rest).removesuffix(" %"))
     assert 0 < share < 100
@@ -67,7 +67,7 @@ def test_only_nothing_is_none_and_only_all_is_all(part: int, rest: int) -> None:
         (90_061.0, "25 h 01 min"),
     ],
 )
-def test_a_span_is_told_in_the_unit_that_suits_it(value: float | None, shown: str) -> None:
+def test_a_span_is_shown_in_the_unit_that_suits_it(value: float | None, shown: str) -> None:
     """Milliseconds below a second, then seconds, minutes, hours; none of them ever reads 60."""
     assert figures.seconds(value) == shown
 
@@ -86,6 +86,6 @@ def test_a_span_is_told_in_the_unit_that_suits_it(value: float | None, shown: st
         ("lag_ms", None, "lag -"),
     ],
 )
-def test_a_reading_says_its_unit_beside_its_value(name: str, value: object, shown: str) -> None:
-    """The unit in a reading's name stands beside the figure."""
+def test_a_reading_has_its_unit(name: str, value: object, shown: str) -> None:
+    """The unit in a reading's name follows the figure."""
     assert figures.reading(name, value) == shown

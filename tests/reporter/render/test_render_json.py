@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def test_a_good_run_as_json(a_report: MakeReport, golden: Callable[[str, str], None]) -> None:
-    """The keys stand in the order of the Report, two spaces a level."""
+    """The keys are in the order of the Report, indented by two spaces per level."""
     golden("good.json", render_json.render(a_report()))
 
 

@@ -106,16 +106,16 @@ def test_the_kinds_of_outcome(
 
 
 def test_the_figures_are_properties(a_rule: MakeRow, a_verdict: MakeRow) -> None:
-    """To the last digit, for who reads them with a program."""
+    """To the last digit, for programs that read them."""
     row = a_rule(observed=87.07123456789, limit=101.5)
     verdict = a_verdict("PASS", row, model="llama-70b", scenario="server")
     case = require_valid(junit.render([NamedVerdict(verdict, "", RUN)])).find("*/testcase")
     assert case is not None
     assert case.attrib["classname"] == "llama-70b.server"
-    told = {one.attrib["name"]: one.attrib["value"] for one in case.iter("property")}
-    assert float(told["observed"]) == 87.07123456789
-    assert float(told["limit"]) == 101.5
-    assert {"bound", "unit", "n", "method", "margin"} <= set(told)
+    properties = {item.attrib["name"]: item.attrib["value"] for item in case.iter("property")}
+    assert float(properties["observed"]) == 87.07123456789
+    assert float(properties["limit"]) == 101.5
+    assert {"bound", "unit", "n", "method", "margin"} <= set(properties)
 
 
 def test_runs_of_a_series_are_suites(a_rule: MakeRow, a_verdict: MakeRow) -> None:
@@ -129,11 +129,11 @@ def test_runs_of_a_series_are_suites(a_rule: MakeRow, a_verdict: MakeRow) -> Non
 def test_an_invalid_run_whose_rules_passed_has_an_error(a_rule: MakeRow, a_verdict: MakeRow) -> None:
     """Or a CI system would show nothing but passed tests."""
     root = require_valid(junit.render([NamedVerdict(a_verdict("INVALID", a_rule(), reasons=["too late"]))]))
-    assert [one.attrib["message"] for one in root.iter("error")] == ["too late"]
+    assert [error.attrib["message"] for error in root.iter("error")] == ["too late"]
 
 
 def test_a_verdict_of_nothing_has_an_error(a_rule: MakeRow, a_verdict: MakeRow) -> None:
-    """All rules skipped is no success."""
+    """A verdict whose rules are all skipped is not a success."""
     root = require_valid(junit.render([NamedVerdict(a_verdict("INCONCLUSIVE", a_rule(status="SKIP")))]))
     assert len(list(root.iter("error"))) == 1
 

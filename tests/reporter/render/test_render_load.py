@@ -1,4 +1,4 @@
-"""A load is told in words that say what was asked for."""
+"""A load is described in words, as it was asked for."""
 
 from typing import Any
 

@@ -34,13 +34,13 @@ def test_no_text_is_taken_for_markup(a_rule: MakeRow, a_verdict: MakeRow, words:
     tame = markdown.render([NamedVerdict(a_verdict("FAIL", a_rule("x", reason="x", status="FAIL")), "x")])
     tables = [[line for line in text.split("\n") if line.startswith("|")] for text in (hostile, tame)]
     assert [line.count("|") for line in tables[0]] == [line.count("|") for line in tables[1]]
-    told = re.sub(r"<code>[^<>`]*</code>|<br>", " ", hostile)
-    assert not re.search(r"@\w", told)
-    assert not re.search(r"[<>`]|\]\(|://", re.sub(r"@<!-- -->|&#\d+;", "", told))
+    without_code = re.sub(r"<code>[^<>`]*</code>|<br>", " ", hostile)
+    assert not re.search(r"@\w", without_code)
+    assert not re.search(r"[<>`]|\]\(|://", re.sub(r"@<!-- -->|&#\d+;", "", without_code))
     assert all(line.isprintable() for line in hostile.split("\n"))
 
 
-def test_a_mention_mentions_nobody(a_rule: MakeRow, a_verdict: MakeRow) -> None:
+def test_a_mention_is_inert(a_rule: MakeRow, a_verdict: MakeRow) -> None:
     """A comment on a change must not call a team."""
     row = a_rule("a", status="FAIL", reason="ask @team")
     assert "ask @<!-- -->team" in markdown.render([NamedVerdict(a_verdict("FAIL", row))])
@@ -51,9 +51,9 @@ def test_it_is_as_long_as_it_may_be(a_rule: MakeRow, a_verdict: MakeRow) -> None
     rows = [a_rule(f"ttft:p(99)<{number}ms", reason="ü" * 50, status="FAIL") for number in range(99)]
     parts = [NamedVerdict(a_verdict("FAIL", *rows))]
     whole = markdown.render(parts)
-    for most in (500, 501, 502, 5000, len(whole.encode())):
-        cut = markdown.render(parts, most_bytes=most)
-        assert len(cut.encode()) <= most
+    for limit in (500, 501, 502, 5000, len(whole.encode())):
+        cut = markdown.render(parts, most_bytes=limit)
+        assert len(cut.encode()) <= limit
         assert cut == whole or (
             cut.endswith("as long as a summary may be.\n") and whole.startswith(cut[:100])
         )

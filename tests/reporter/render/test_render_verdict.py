@@ -52,7 +52,7 @@ def test_a_verdict_on_an_invalid_run(a_rule: MakeRow, a_verdict: MakeRow, golden
 
 
 @pytest.mark.parametrize("width", [140, 100, 60, 40])
-def test_every_outcome_is_told(every_kind: Verdict, golden: Golden, width: int) -> None:
+def test_every_outcome_is_shown(every_kind: Verdict, golden: Golden, width: int) -> None:
     """Each rule with its figures; why and what to do where it did not pass; changes, notes, sources."""
     golden(f"verdict_kinds.{width}.txt", verdict.render([NamedVerdict(every_kind)], width=width))
 
@@ -87,20 +87,20 @@ def test_several_runs_have_a_verdict_each(a_rule: MakeRow, a_verdict: MakeRow, g
         (7435.0, 1.0, "7,435 ms"),
     ],
 )
-def test_a_figure_is_told_from_its_bound(
+def test_a_figure_has_digits_that_distinguish_it_from_its_bound(
     a_rule: MakeRow,
     a_verdict: MakeRow,
     observed: float,
     bound: float,
     shown: str,
 ) -> None:
-    """A figure beside its bound has as many digits as it takes to see on which side it lies."""
+    """A figure near its bound has enough digits to show on which side it is."""
     text = verdict.render([NamedVerdict(a_verdict("PASS", a_rule(observed=observed, bound=bound)))])
     assert f" {shown}  " in text
 
 
 def a_series(a_rule: MakeRow, a_verdict: MakeRow, rules: int) -> list[NamedVerdict]:
-    """Six runs of so many rules each, of which one missed all of them, and the rules over all runs."""
+    """Six runs with `rules` rules each, of which one missed all of them, and the rules over all runs."""
     passes = [a_rule(id=f"rule-{number}") for number in range(rules)]
     misses = [replace(row, status="FAIL", reason="it is not", remedy="do") for row in passes]
     runs = [
@@ -134,15 +134,15 @@ def test_a_long_series_stays_readable(a_rule: MakeRow, a_verdict: MakeRow) -> No
     assert "--full" not in full
 
 
-def test_one_remedy_for_several_rules_stands_once(a_rule: MakeRow, a_verdict: MakeRow) -> None:
-    """Under the last of those that stand side by side."""
+def test_a_remedy_of_several_rules_is_shown_once(a_rule: MakeRow, a_verdict: MakeRow) -> None:
+    """Under the last of those that follow each other."""
     rows = [a_rule(id=name, status="FAIL", reason="no", remedy="ask: --extra-body '{}'") for name in "ab"]
     page = verdict.render([NamedVerdict(a_verdict("FAIL", *rows))])
     assert page.count("--extra-body") == 1
     assert page.index("--extra-body") > page.index("b\n")
 
 
-def test_the_sources_of_rules_are_told_once(a_rule: MakeRow, a_verdict: MakeRow) -> None:
+def test_the_sources_of_rules_are_listed_once(a_rule: MakeRow, a_verdict: MakeRow) -> None:
     """Those of the ruleset first, then those that only a rule names."""
     rows = [a_rule(id=name, source=f"of {name}") for name in "ab"]
     page = verdict.render([NamedVerdict(a_verdict("PASS", *rows, source=["its own", "of a"]))])
