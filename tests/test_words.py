@@ -1,8 +1,4 @@
-"""Plain words: docs, and the names and prose of the code, avoid what stops a reader who knows the field.
-
-`NOT_YET_PLAIN` names the rooms whose code still has such words. It can only shrink: a room that is not on it
-must be plain, and one that has become plain must be taken off.
-"""
+"""Plain words: docs, and the names and prose of the code, avoid what stops a reader who knows the field."""
 
 from __future__ import annotations
 
@@ -14,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import ROOT
-from tests.for_each import for_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,11 +65,6 @@ KEYS_OF_REPORT = frozenset(
     }
 )
 """Words that are keys of report.json or of `compare --json`, by the modules whose fields have their names."""
-
-NOT_YET_PLAIN = (
-    "tests/cli/*.py",
-)
-"""Patterns of files whose names and prose are not plain yet."""
 
 _ANY_PHRASE = re.compile("|".join(rf"(?:\b{phrase})" for phrase in AVOIDED), re.IGNORECASE)
 _SQL = re.compile(r"\b(SELECT|INSERT|UPDATE|DELETE|CREATE|FROM|WHERE|CASE)\b")
@@ -182,15 +172,8 @@ def faults_of(path: Path) -> Iterator[str]:
 
 
 def test_the_code_is_written_plainly() -> None:
-    """Every module has plain names and prose, but for those of the rooms that are not yet done."""
-    excused = {path for pattern in NOT_YET_PLAIN for path in ROOT.glob(pattern)}
+    """Every module, of the product and of the tests, has plain names and prose."""
     rooms = ("benchmarks", "examples", "loadgen", "recorder", "reporter", "rulesets", "tests", "workloads")
     modules = sorted(path for room in rooms for path in (ROOT / room).rglob("*.py"))
-    faults = [fault for path in modules if path not in excused for fault in faults_of(path)]
+    faults = [fault for path in modules for fault in faults_of(path)]
     assert not faults, "\n".join(faults)
-
-
-@for_each("pattern", NOT_YET_PLAIN)
-def test_a_room_that_is_plain_is_taken_off_the_list(pattern: str) -> None:
-    """Each pattern has a module that is not plain."""
-    assert any(fault for path in sorted(ROOT.glob(pattern)) for fault in faults_of(path)), pattern

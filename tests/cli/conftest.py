@@ -39,7 +39,7 @@ sweep: {points: {min: 3}, checks: [{tps_per_user_consistency: 0.01}]}
 
 @pytest.fixture(scope="session")
 def mock() -> Iterator[MockProcess]:
-    """A mock endpoint that knows one model and one key; quick, but not beside a busy client's own delay."""
+    """A mock endpoint with one model and one key; quick, but slower than the overhead of a busy client."""
     with start_mock(
         models=("small-model",), api_key="sk-right-key", ttft="40ms", itl="1ms", tokens="4"
     ) as server:

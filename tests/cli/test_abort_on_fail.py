@@ -37,7 +37,7 @@ targets: ["ttft:p(50)<1ms", "qps>0.1"]
 
 
 def test_a_run_whose_gate_is_lost_ends_early_and_fails(mock: MockProcess, tmp_path: Path) -> None:
-    """Of ten minutes a few seconds pass. What so short a run cannot have is skipped, with the reason."""
+    """It ends after seconds instead of ten minutes. Rules that so short a run cannot meet are skipped."""
     rules = tmp_path / "strict.yaml"
     rules.write_text(RULES)
     report, folder = run(
@@ -56,7 +56,7 @@ def test_a_run_whose_gate_is_lost_ends_early_and_fails(mock: MockProcess, tmp_pa
     )
     assert (report.run.ended, outcome(report)) == ("gate_lost", 1)
     assert report.validity.stands
-    [finding] = [one for one in report.findings if one.code == "gate_lost"]
+    [finding] = [item for item in report.findings if item.code == "gate_lost"]
     assert "ttft:p(50)<1ms is lost: " in finding.message
     assert report.counts.in_flight == 0
     assert report.window.kind == "duration"
@@ -91,16 +91,16 @@ def test_a_run_whose_gate_is_lost_ends_early_and_fails(mock: MockProcess, tmp_pa
         (["completed>=11"], 10, ("completed:count>=11", "it is 10 at most")),
     ],
 )
-def test_a_log_is_held_against_the_targets(
+def test_a_log_is_evaluated_by_the_targets(
     made_run: Path, rules: list[str], planned: int | None, lost: tuple[str, str] | None
 ) -> None:
-    """The first one that is lost is told with the reason."""
+    """The result is the first lost one, with the reason."""
     ruleset = of_expressions(rules)
-    found = look(made_run, ruleset, planned)
-    assert (found is None) == (lost is None)
-    if found and lost:
-        assert found[0] == lost[0]
-        assert found[1].startswith(lost[1])
+    result = look(made_run, ruleset, planned)
+    assert (result is None) == (lost is None)
+    if result and lost:
+        assert result[0] == lost[0]
+        assert result[1].startswith(lost[1])
 
 
 def look(folder: Path, rules: Ruleset, planned: int | None) -> tuple[str, str] | None:
@@ -119,19 +119,19 @@ def test_a_run_is_not_ended_for_a_target_that_late_reads_can_have_missed(
     """Its first tokens are stamped after 100 ms, and can have arrived so much earlier."""
     run = Run(tmp_path).begins()
     for number in range(200):
-        at = 200.0 * number
-        low_ns = ns(at + 100 - early_ms)
+        at_ms = 200.0 * number
+        low_ns = ns(at_ms + 100 - early_ms)
         run.answers(
-            *(at + 100, at + 130),
-            at_ms=at,
+            *(at_ms + 100, at_ms + 130),
+            at_ms=at_ms,
             usage=(1, 2),
             first_token_low_ns=low_ns,
             first_output_low_ns=low_ns,
             late_chunks=[0, 1, 1000 * early_ms] if early_ms else None,
         )
-    found = look(run.write(), of_expressions(["ttft:p(50)<50ms", "latency:max<10s"]), None)
-    assert (found is None) == (lost is None)
-    assert found is None or lost is None or found[1].startswith(lost)
+    result = look(run.write(), of_expressions(["ttft:p(50)<50ms", "latency:max<10s"]), None)
+    assert (result is None) == (lost is None)
+    assert result is None or lost is None or result[1].startswith(lost)
 
 
 def test_what_is_left_out_of_the_verdict_ends_no_run() -> None:
@@ -143,26 +143,26 @@ def test_what_is_left_out_of_the_verdict_ends_no_run() -> None:
 
 
 @pytest.mark.parametrize(
-    ("require", "said"),
+    ("require", "message"),
     [
         ([], "--abort-on-fail: there are no rules: give --require or --ruleset"),
         (["qps>5"], "--abort-on-fail: none of the targets can be lost before the end of a run"),
         (["failed==0!warn"], "none of the targets can be lost"),
     ],
 )
-def test_nothing_to_abort_for_is_refused(require: list[str], said: str) -> None:
+def test_nothing_to_abort_for_is_refused(require: list[str], message: str) -> None:
     """Before anything is sent."""
-    given = perf_settings(url=["http://127.0.0.1:1"], model="m", require=require, abort_on_fail=True)
-    prepared: Any = SimpleNamespace(perf=given, rules=of_expressions(require) if require else None)
+    perf = perf_settings(url=["http://127.0.0.1:1"], model="m", require=require, abort_on_fail=True)
+    prepared: Any = SimpleNamespace(perf=perf, rules=of_expressions(require) if require else None)
     with pytest.raises(UsageError) as refused:
         require_watchable(prepared)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_a_run_survives_the_process_that_follows_it(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """It says that it is not followed any more, and goes on."""
+    """It says that it is no longer followed, and continues."""
     nobody: Any = None
 
     async def follow() -> Stop:
@@ -172,7 +172,7 @@ def test_a_run_survives_the_process_that_follows_it(
         return stop
 
     assert asyncio.run(follow()).reason is None
-    said = capfd.readouterr().err
-    assert "error: --abort-on-fail: NotALogError: " in said
-    assert "note: the process that follows the run for --abort-on-fail ended by itself (1)" in said
-    assert "Traceback" not in said
+    stderr = capfd.readouterr().err
+    assert "error: --abort-on-fail: NotALogError: " in stderr
+    assert "note: the process that follows the run for --abort-on-fail ended by itself (1)" in stderr
+    assert "Traceback" not in stderr

@@ -74,8 +74,8 @@ def session(preloaded: Preloaded, data: Path, url: str, tmp_path_factory: pytest
 def events(run: Path, code: int) -> list[tuple[Any, Any]]:
     """The payloads and the texts of all events of a kind."""
     with closing(sqlite3.connect(run / "events.db")) as log:
-        found = log.execute("SELECT data, texts FROM events WHERE code = ? ORDER BY seq", (code,))
-        return [(orjson.loads(data), orjson.loads(texts or "null")) for data, texts in found]
+        rows = log.execute("SELECT data, texts FROM events WHERE code = ? ORDER BY seq", (code,))
+        return [(orjson.loads(data), orjson.loads(texts or "null")) for data, texts in rows]
 
 
 def values(run: Path) -> list[tuple[int, int, float]]:
@@ -87,10 +87,10 @@ def values(run: Path) -> list[tuple[int, int, float]]:
 
 
 def test_the_log_can_be_scored_by_itself(session: Path) -> None:
-    """It has each question once, with what answers are held against, and how they are to be scored."""
-    told = events(session, 8)
-    assert [data["prompt_id"] for data, _ in told] == list(range(QUESTIONS))
-    data, texts = told[3]
+    """It has each question once, with the references for its answers, and how they are to be scored."""
+    questions = events(session, 8)
+    assert [data["prompt_id"] for data, _ in questions] == list(range(QUESTIONS))
+    data, texts = questions[3]
     assert (data["task"], data["id"], data["tags"]) == ("gsm8k", "3", {"task": "gsm8k"})
     assert texts == {"reference": {"answer": "4"}}
     with closing(sqlite3.connect(session / "events.db")) as log:
@@ -109,7 +109,7 @@ def test_the_log_can_be_scored_by_itself(session: Path) -> None:
 
 
 def test_each_answer_is_scored(session: Path) -> None:
-    """Each question has two attempts, of which the first is as the endpoint was told."""
+    """Each question has two attempts, of which the first is as the endpoint's script says."""
     first = [(number, 1, float(right)) for number, right in enumerate(RIGHT)]
     assert values(session) == first + [(number, 2, 1.0) for number in range(QUESTIONS)]
 
@@ -117,16 +117,14 @@ def test_each_answer_is_scored(session: Path) -> None:
 def test_the_report_has_both(session: Path) -> None:
     """The accuracy, over what was issued, and how fast the answers came."""
     report = orjson.loads((session / "report.json").read_bytes())
-    (told,) = report["accuracy"]
-    assert (told["name"], told["issued"]) == ("gsm8k", 2 * QUESTIONS)
-    assert told["value"] == pytest.approx(10 / 12, abs=1e-6)
+    (score,) = report["accuracy"]
+    assert (score["name"], score["issued"]) == ("gsm8k", 2 * QUESTIONS)
+    assert score["value"] == pytest.approx(10 / 12, abs=1e-6)
     assert report["counts"]["completed"] == 2 * QUESTIONS
 
 
-def test_scoring_that_was_interrupted_is_gone_on_with(
-    session: Path, loadgen: Loadgen, tmp_path: Path
-) -> None:
-    """Of a run that has all answers and not all scores, a resume makes the scores, and asks nobody."""
+def test_interrupted_scoring_is_resumed(session: Path, loadgen: Loadgen, tmp_path: Path) -> None:
+    """A resume of a run with all answers and not all scores makes the scores, and issues no request."""
     run = Path(shutil.copytree(session, tmp_path / "run"))
     with closing(sqlite3.connect(run / "events.db")) as log, log:
         log.execute("DELETE FROM events WHERE code = 10")

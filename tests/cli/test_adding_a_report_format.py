@@ -50,11 +50,11 @@ def report(packages: Path, *arguments: object) -> subprocess.CompletedProcess[st
 def test_a_run_is_reported_in_it(packages: Path, a_run: Path) -> None:
     """With the figures of report.json."""
     printed = report(packages, a_run, "--format", "prometheus")
-    known = orjson.loads((a_run / "report.json").read_bytes())
+    reported = orjson.loads((a_run / "report.json").read_bytes())
     figures = dict(line.rsplit(" ", 1) for line in printed.stdout.splitlines())
-    assert figures['loadgen_requests{status="completed"}'] == str(known["counts"]["completed"])
+    assert figures['loadgen_requests{status="completed"}'] == str(reported["counts"]["completed"])
     assert float(figures['loadgen_ttft_seconds{quantile="0.99"}']) * 1000 == pytest.approx(
-        known["ttft_ms"]["p99"]
+        reported["ttft_ms"]["p99"]
     )
 
 

@@ -39,16 +39,16 @@ def test_an_endpoint_that_is_not_there(loadgen: Loadgen, tmp_path: Path) -> None
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
-        said = refused(loadgen("perf", "--url", f"127.0.0.1:{port}", "--model", "m", "--out", "run"), SETUP)
-    assert f"error: http://127.0.0.1:{port}/v1 cannot be reached" in said
+        stderr = refused(loadgen("perf", "--url", f"127.0.0.1:{port}", "--model", "m", "--out", "run"), SETUP)
+    assert f"error: http://127.0.0.1:{port}/v1 cannot be reached" in stderr
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_wrong_model(loadgen: Loadgen, mock: MockProcess) -> None:
     """Exit 2, with what the server says and the nearest name."""
-    said = refused(loadgen("perf", "--url", mock.url, "--model", "smal-model", *KEY), USAGE)
-    assert "rejected the request for model 'smal-model' (HTTP 404)" in said
-    assert "did you mean 'small-model'?" in said
+    stderr = refused(loadgen("perf", "--url", mock.url, "--model", "smal-model", *KEY), USAGE)
+    assert "rejected the request for model 'smal-model' (HTTP 404)" in stderr
+    assert "did you mean 'small-model'?" in stderr
 
 
 @pytest.mark.parametrize("command", ["perf", "check"])
@@ -58,10 +58,10 @@ def test_a_wrong_key(loadgen: Loadgen, mock: MockProcess, command: str) -> None:
     if command == "check":  # what was known before is on standard output
         assert run.stdout == f"ok      reachable  {mock.url}\n"
         run.stdout = ""
-    said = refused(run, USAGE)
-    assert "HTTP 401" in said
-    assert "LOADGEN_API_KEY" in said
-    assert "sk-wrong-key" not in said
+    stderr = refused(run, USAGE)
+    assert "HTTP 401" in stderr
+    assert "LOADGEN_API_KEY" in stderr
+    assert "sk-wrong-key" not in stderr
 
 
 PROMPT_FILES = {
@@ -79,9 +79,9 @@ def test_a_bad_prompt_file(loadgen: Loadgen, mock: MockProcess, tmp_path: Path, 
     if content is not None:
         (tmp_path / name).write_text(content)
     column = ("--prompt-column", "question") if case == "column" else ()
-    said = refused(loadgen("perf", "--url", mock.url, "--model", "m", "--prompts", name, *column), USAGE)
-    assert part in said
-    assert name in said
+    stderr = refused(loadgen("perf", "--url", mock.url, "--model", "m", "--prompts", name, *column), USAGE)
+    assert part in stderr
+    assert name in stderr
 
 
 @pytest.mark.parametrize(
@@ -114,30 +114,32 @@ def test_settings_that_cannot_be(
     part: str,
 ) -> None:
     """Exit 2 before the first request is sent, naming the option."""
-    said = refused(loadgen("perf", "--url", mock.url, "--model", "m", *options), USAGE)
-    assert part in " ".join(said.replace("│", " ").split())
+    stderr = refused(loadgen("perf", "--url", mock.url, "--model", "m", *options), USAGE)
+    assert part in " ".join(stderr.replace("│", " ").split())
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("url", ["ftp://host", "http://", "http://user:pass@host", "http://host:99999"])
 def test_a_url_that_cannot_be(loadgen: Loadgen, url: str) -> None:
     """Exit 2, and a password in it is not repeated."""
-    said = refused(loadgen("perf", "--url", url, "--model", "m"), USAGE)
-    assert "--url" in said
-    assert "pass@" not in said
+    stderr = refused(loadgen("perf", "--url", url, "--model", "m"), USAGE)
+    assert "--url" in stderr
+    assert "pass@" not in stderr
 
 
 def test_a_folder_that_holds_a_run(loadgen: Loadgen, mock: MockProcess, a_run: Path) -> None:
     """Exit 2, and the run is as it was."""
     before = (a_run / "events.db").read_bytes()
-    said = refused(loadgen("perf", "--url", mock.url, "--model", "small-model", *KEY, "--out", "run"), USAGE)
-    assert "holds a run already" in said
+    stderr = refused(
+        loadgen("perf", "--url", mock.url, "--model", "small-model", *KEY, "--out", "run"), USAGE
+    )
+    assert "holds a run already" in stderr
     assert (a_run / "events.db").read_bytes() == before
 
 
 @pytest.mark.parametrize("command", [("report",), ("sql", "select 1"), ("gate", "--require", "qps>1")])
-def test_a_log_that_is_none(loadgen: Loadgen, tmp_path: Path, command: tuple[str, ...]) -> None:
-    """Exit 2: missing, somebody else's, of a newer version."""
+def test_an_unreadable_log(loadgen: Loadgen, tmp_path: Path, command: tuple[str, ...]) -> None:
+    """Exit 2: missing, another program's, of a newer version."""
     name, *rest = command
     assert "the file does not exist" in refused(loadgen(name, "nowhere", *rest), USAGE)
     (tmp_path / "text.db").write_text("this is no database, however long it may be" * 10)
@@ -149,14 +151,16 @@ def test_a_folder_that_is_not_a_run(loadgen: Loadgen, tmp_path: Path, command: t
     """Exit 2: what it lacks, and the runs below it."""
     name, *rest = command
     (tmp_path / "empty").mkdir()
-    said = refused(loadgen(name, "empty", *rest), USAGE)
-    assert said.startswith("error: empty: not a run folder, it has no events.db; name the folder")
+    stderr = refused(loadgen(name, "empty", *rest), USAGE)
+    assert stderr.startswith("error: empty: not a run folder, it has no events.db; name the folder")
     for number, run in enumerate(("runs/old", "runs/new", "other")):
         (tmp_path / run).mkdir(parents=True)
         (tmp_path / run / "events.db").touch()
         os.utime(tmp_path / run / "events.db", (number, number))
-    said = refused(loadgen(name, ".", *rest), USAGE)
-    assert "error: .: not a run folder, it has no events.db; runs below it: other, runs/new, runs/old" in said
+    stderr = refused(loadgen(name, ".", *rest), USAGE)
+    assert (
+        "error: .: not a run folder, it has no events.db; runs below it: other, runs/new, runs/old" in stderr
+    )
 
 
 def test_no_url_is_given() -> None:
@@ -190,9 +194,9 @@ def test_a_newer_log(loadgen: Loadgen, a_run: Path) -> None:
 def test_sql_that_is_wrong(loadgen: Loadgen, a_run: Path) -> None:
     """Exit 2, with what DuckDB says and the views that there are."""
     assert a_run.exists()
-    said = refused(loadgen("sql", "run", "select nothing from samples"), USAGE)
-    assert "nothing" in said
-    assert "samples" in said
+    stderr = refused(loadgen("sql", "run", "select nothing from samples"), USAGE)
+    assert "nothing" in stderr
+    assert "samples" in stderr
 
 
 def test_nothing_to_judge_by(loadgen: Loadgen, a_run: Path) -> None:
@@ -224,14 +228,14 @@ def test_more_requests_in_flight_than_files(
             *("perf", "--url", mock.url, "--model", "small-model", *KEY, *load),
             limits={resource.RLIMIT_NOFILE: 200},
         )
-        _, said = process.communicate(timeout=120)
+        _, stderr = process.communicate(timeout=120)
         assert process.returncode == SETUP
-        assert "raise the limit (`ulimit -n 564`)" in said
-        assert "Traceback" not in said
+        assert "raise the limit (`ulimit -n 564`)" in stderr
+        assert "Traceback" not in stderr
 
 
 def test_an_output_folder_that_cannot_be_made(loadgen: Loadgen, mock: MockProcess, tmp_path: Path) -> None:
-    """Exit 3: where a file stands there can be no folder."""
+    """Exit 3: a folder cannot be made where there is a file."""
     (tmp_path / "file").write_text("")
     run = loadgen("perf", "--url", mock.url, "--model", "small-model", *KEY, "--out", "file/run")
     assert "file/run" in refused(run, SETUP)

@@ -210,13 +210,13 @@ SYNTHETIC: dict[str, tuple[tuple[object, ...], str]] = {
 def refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Iterator[Refused]:
-    """What the program says in refusing, in this process and a folder with what is named of `FILES`."""
+    """The program's refusal, in this process and a folder with the `FILES` that the options name."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "stderr", sys.stderr)
-    # Nobody listens there: a program that went so far as to connect would end with 3.
-    with socket.socket() as nobody:
-        nobody.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{nobody.getsockname()[1]}"
+    # No process listens there: a program that connected would end with 3.
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{unused.getsockname()[1]}"
 
         def call(*arguments: object) -> str:
             command = [str(part).replace("ADDRESS", address) for part in arguments]
@@ -225,11 +225,11 @@ def refused(
                 (tmp_path / name).write_text(FILES[name])
             monkeypatch.setattr(sys, "argv", ["loadgen", *command])
             code = main()
-            said = capfd.readouterr()
-            assert code == USAGE, said.err
-            assert said.out == ""
+            printed = capfd.readouterr()
+            assert code == USAGE, printed.err
+            assert printed.out == ""
             assert {path.name for path in tmp_path.rglob("*")} == named
-            return said.err
+            return printed.err
 
         yield call
 
@@ -250,10 +250,10 @@ def refused(
 )
 def test_it_is_refused_in_one_line(refused: Refused, options: tuple[object, ...], part: str) -> None:
     """Exit 2 before the first request, and before there is a folder; one line names what is wrong."""
-    said = refused("perf", "--url", "ADDRESS", "--model", "m", "--quiet", *options)
-    assert part in said
-    assert said.startswith("error: ")
-    assert said.splitlines()[1:] in ([], ["see `loadgen perf --help`"])
+    message = refused("perf", "--url", "ADDRESS", "--model", "m", "--quiet", *options)
+    assert part in message
+    assert message.startswith("error: ")
+    assert message.splitlines()[1:] in ([], ["see `loadgen perf --help`"])
 
 
 SERIES: dict[str, tuple[tuple[object, ...], str]] = {
@@ -281,10 +281,10 @@ SERIES: dict[str, tuple[tuple[object, ...], str]] = {
 def test_a_series_is_refused_in_one_line(refused: Refused, case: str) -> None:
     """Likewise before the first of several runs, and before there is a folder for them."""
     (command, *options), part = SERIES[case]
-    said = refused(command, "--url", "ADDRESS", "--model", "m", *options)
-    assert part in said
-    assert said.startswith("error: ")
-    assert said.count("\n") == 1
+    message = refused(command, "--url", "ADDRESS", "--model", "m", *options)
+    assert part in message
+    assert message.startswith("error: ")
+    assert message.count("\n") == 1
 
 
 SUITES: dict[str, tuple[str, str]] = {
@@ -303,8 +303,8 @@ def test_a_suite_is_refused_in_one_line(refused: Refused, tmp_path: Path, case: 
     models = '[[models]]\nname = "m"\nurl = "http://127.0.0.1:9"\n[[benchmarks]]\nname = "b"\n'
     suite = tmp_path.with_name(f"{tmp_path.name}-suite.toml")
     suite.write_text(models + loads)
-    said = refused("run", suite)
-    assert part in said
-    assert suite.name in said
-    assert said.startswith("error: ")
-    assert said.count("\n") == 1
+    message = refused("run", suite)
+    assert part in message
+    assert suite.name in message
+    assert message.startswith("error: ")
+    assert message.count("\n") == 1

@@ -1,4 +1,4 @@
-"""`loadgen calibrate`, the whole way on a short ladder; and what a run is laid beside."""
+"""`loadgen calibrate`, the whole way on a short ladder; and what a run is compared with."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ MS = 1_000_000
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1))
 def test_a_spread_lies_among_its_values(values: list[float]) -> None:
-    """Its median halves them, and no value is made up."""
-    found = spread(values)
-    assert found is not None
-    assert min(values) <= found.p50 <= found.p99 <= max(values)
-    assert sum(value <= found.p50 for value in values) * 2 >= len(values)
+    """Its median halves them, and it has no values outside of theirs."""
+    summary = spread(values)
+    assert summary is not None
+    assert min(values) <= summary.p50 <= summary.p99 <= max(values)
+    assert sum(value <= summary.p50 for value in values) * 2 >= len(values)
 
 
 @given(late=st.lists(st.floats(0, 50), min_size=2, max_size=30))
@@ -45,30 +45,32 @@ def test_lateness_is_counted_from_when_a_token_was_due(late: list[float]) -> Non
         begun_ns + queued_ns + round((20 + 10 * number + late_ms) * MS) for number, late_ms in enumerate(late)
     ]
     truth = Truth("a", "/", begun_ns, queued_ns, sent_ns)
-    found, expected = lateness([truth], 20.0, 10.0), spread(late)
-    assert found is not None
+    measured, expected = lateness([truth], 20.0, 10.0), spread(late)
+    assert measured is not None
     assert expected is not None
-    assert found.p50 == pytest.approx(expected.p50, abs=1e-5)
-    assert found.p99 == pytest.approx(expected.p99, abs=1e-5)
+    assert measured.p50 == pytest.approx(expected.p50, abs=1e-5)
+    assert measured.p99 == pytest.approx(expected.p99, abs=1e-5)
 
 
-def test_a_run_lies_beside_its_truth(made_run: Path, mock: MockProcess) -> None:
+def test_a_run_is_compared_with_the_truth(made_run: Path, mock: MockProcess) -> None:
     """The same requests on both sides, the report's percentiles, and nothing arrives before it was sent."""
     report: dict[str, Any] = orjson.loads((made_run / "report.json").read_bytes())
-    beside = compare_with_truth(made_run, mock.truth(10))
-    assert beside.requests == 10
-    for name, found in (("ttft_ms", beside.ttft), ("tpot_ms", beside.tpot), ("itl_ms", beside.itl)):
-        assert found is not None
-        assert found.reported == MedianAndP99(
+    compared = compare_with_truth(made_run, mock.truth(10))
+    assert compared.requests == 10
+    for name, times in (("ttft_ms", compared.ttft), ("tpot_ms", compared.tpot), ("itl_ms", compared.itl)):
+        assert times is not None
+        assert times.reported == MedianAndP99(
             pytest.approx(report[name]["p50"], abs=1e-6),
             pytest.approx(report[name]["p99"], abs=1e-6),
         )
-    assert beside.ttft is not None
-    assert beside.ttft.error.p50 >= 0
-    assert beside.ttft_each is not None
-    assert beside.requests_s == pytest.approx(report["throughput"]["qps"])
-    assert beside.chunks_s == pytest.approx(report["throughput"]["output_tps"])
-    assert set(beside.errors()) == {f"{name} {p}" for name in ("TTFT", "TPOT", "ITL") for p in ("p50", "p99")}
+    assert compared.ttft is not None
+    assert compared.ttft.error.p50 >= 0
+    assert compared.ttft_each is not None
+    assert compared.requests_s == pytest.approx(report["throughput"]["qps"])
+    assert compared.chunks_s == pytest.approx(report["throughput"]["output_tps"])
+    assert set(compared.errors()) == {
+        f"{name} {p}" for name in ("TTFT", "TPOT", "ITL") for p in ("p50", "p99")
+    }
 
 
 def test_what_is_issued_before_it_has_settled_is_left_out(made_run: Path, mock: MockProcess) -> None:
@@ -80,7 +82,7 @@ def test_what_is_issued_before_it_has_settled_is_left_out(made_run: Path, mock: 
 
 @pytest.mark.slow
 def test_a_machine_is_calibrated(loadgen: Loadgen, tmp_path: Path) -> None:
-    """Both ladders are climbed, the result is printed, kept, and shown again."""
+    """Both ladders are climbed, the result is printed, stored, and shown again."""
     cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
     shown = loadgen("calibrate", "--show", **cache)
     assert shown.returncode == 2
@@ -99,14 +101,14 @@ def test_a_machine_is_calibrated(loadgen: Loadgen, tmp_path: Path) -> None:
         assert len({len(line.partition("  yes")[0].partition("  no")[0]) for line in table[1:]}) == 1
     assert max(map(len, run.stdout.splitlines()[:-2])) <= 110
 
-    kept = orjson.loads((tmp_path / "cache" / "loadgen" / "calibration.json").read_bytes())
-    assert kept["within_ms"] == 100
-    assert 0 <= kept["requests_s"]["most"] <= 40
+    stored = orjson.loads((tmp_path / "cache" / "loadgen" / "calibration.json").read_bytes())
+    assert stored["within_ms"] == 100
+    assert 0 <= stored["requests_s"]["most"] <= 40
     again = loadgen("calibrate", "--show", **cache)
     assert again.returncode == 0, again.stderr
     assert "within 100 ms of the truth" in again.stdout
     assert run.stdout.endswith(again.stdout)
-    assert orjson.loads(loadgen("calibrate", "--show", "--json", **cache).stdout)["calibration"] == kept
+    assert orjson.loads(loadgen("calibrate", "--show", "--json", **cache).stdout)["calibration"] == stored
 
 
 def test_a_plan_beyond_the_calibration_is_warned_of(
@@ -114,8 +116,8 @@ def test_a_plan_beyond_the_calibration_is_warned_of(
 ) -> None:
     """On standard error and in the report; the run goes on and is valid all the same."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    one = Capacity(1, 4.0, 2, CapacityLimit(LimitedBy.CLIENT, "TTFT p99 was off by +3.00 ms"))
-    save(Calibration(this_machine(), "0.1.0", "2026-01-02T03:04:05+00:00", None, 1.0, one, one))
+    capacity = Capacity(1, 4.0, 2, CapacityLimit(LimitedBy.CLIENT, "TTFT p99 was off by +3.00 ms"))
+    save(Calibration(this_machine(), "0.1.0", "2026-01-02T03:04:05+00:00", None, 1.0, capacity, capacity))
     run = loadgen(
         *("perf", "--url", mock.url, "--model", "small-model", "--api-key", "sk-right-key"),
         *("-c", 2, "-n", 4, "--out", "run", "--json", "--on-invalid", "warn"),  # the machine may be busy

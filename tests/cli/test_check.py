@@ -159,7 +159,7 @@ def test_a_protocol_that_the_server_does_not_speak(loadgen: Loadgen, model: str)
 
 
 @pytest.mark.parametrize("transport", ["native", "aiohttp"])
-def test_tls_where_there_is_none(loadgen: Loadgen, mock: MockProcess, transport: str) -> None:
+def test_tls_to_a_plain_endpoint(loadgen: Loadgen, mock: MockProcess, transport: str) -> None:
     """The remedy, not OpenSSL's name for it."""
     url = mock.url.replace("http:", "https:")
     run = loadgen("perf", "--url", url, "--model", "m", "--transport", transport)

@@ -34,12 +34,12 @@ KEY = "sk-right-key"
 
 @pytest.fixture
 def shell(mock: MockProcess, program_folder: Path, tmp_path: Path) -> Any:
-    """Runs a script as a CI system does, with a ruleset of one target; says how it ended and what it said."""
+    """Runs a script as a CI system does, with a ruleset of one target; returns its exit code and output."""
 
     def run(script: str, target: str, **more: str) -> subprocess.CompletedProcess[str]:
         rules = f"schema: rulesets/1\nruleset: {{name: ci, version: '1'}}\ntargets: ['{target}']\n"
         (tmp_path / "rules.yaml").write_text(rules)
-        told = {
+        variables = {
             "PATH": f"{program_folder}{os.pathsep}{os.environ['PATH']}",
             "LOADGEN_URL": mock.url,
             "LOADGEN_API_KEY": KEY,
@@ -51,7 +51,7 @@ def shell(mock: MockProcess, program_folder: Path, tmp_path: Path) -> Any:
         return subprocess.run(
             ["/bin/bash", "-e", "-o", "pipefail", "-c", script],
             cwd=tmp_path,
-            env=clean_environment(**(told | more)),
+            env=clean_environment(**(variables | more)),
             capture_output=True,
             text=True,
             timeout=120,
@@ -68,7 +68,7 @@ def test_the_steps_of_github(shell: Any, tmp_path: Path) -> None:
     steps = [step for step in JOB["steps"] if "run" in step and step["name"] != "Install"]
     assert [step["name"] for step in steps] == ["Is the endpoint ready", "Measure", "Gate"]
     ended = [shell(step["run"], GOOD, **on_github) for step in steps]
-    assert [one.returncode for one in ended] == [0, 0, expected(tmp_path, 0)], ended[-1].stderr
+    assert [step.returncode for step in ended] == [0, 0, expected(tmp_path, 0)], ended[-1].stderr
     assert "✅ PASS" in summary.read_text()
     require_left(tmp_path, failures=0)
     failing = shell(steps[-1]["run"], BAD, **on_github)
@@ -76,11 +76,11 @@ def test_the_steps_of_github(shell: Any, tmp_path: Path) -> None:
     assert "❌ FAIL" in summary.read_text()
     require_left(tmp_path, failures=1)
     assert {line[:8] for line in failing.stderr.splitlines()} == {"::error "}
-    assert all(KEY not in one.stdout + one.stderr for one in (*ended, failing))
+    assert all(KEY not in step.stdout + step.stderr for step in (*ended, failing))
 
 
 def test_the_script_of_gitlab(shell: Any, tmp_path: Path) -> None:
-    """One shell does all of it; the comment is left out where nobody gave a token for it."""
+    """One shell does all of it; without a token the comment is left out."""
     ended = shell("\n".join(MERGE["script"]), GOOD)
     assert ended.returncode == expected(tmp_path, 0), ended.stderr
     require_left(tmp_path, failures=0)

@@ -39,8 +39,8 @@ def test_each_claim_is_another_folder(tmp_path: Path) -> None:
     assert (tmp_path / "runs" / f"{wanted.name}-64").is_dir()
 
 
-def test_what_is_not_used_is_given_back(tmp_path: Path) -> None:
-    """With the folder around it, where that was made for it; never what has something in it."""
+def test_an_unused_folder_is_removed(tmp_path: Path) -> None:
+    """With the folder around it, where that was made for it; never a folder with files."""
     used, unused = claim(tmp_path / "runs" / "a"), claim(tmp_path / "runs" / "a")
     (used / "events.db").touch()
     assert is_claimed(unused)
@@ -51,8 +51,8 @@ def test_what_is_not_used_is_given_back(tmp_path: Path) -> None:
     assert not empty.parent.exists()
 
 
-def test_a_place_where_nothing_can_be_made(tmp_path: Path) -> None:
-    """The system's word, and no endless search for a name."""
+def test_a_place_where_no_folder_can_be_made(tmp_path: Path) -> None:
+    """The system's error, and no endless search for a name."""
     (tmp_path / "file").touch()
     (tmp_path / "link").symlink_to(tmp_path / "nowhere" / "at" / "all")
     for parent in ("file", "link"):
@@ -66,8 +66,8 @@ def test_runs_that_start_together(
     """Each has a folder of its own, and its own log in it."""
     command = ("perf", "--url", mock.url, "--model", "small-model", *KEY, "-n", 3, "-q")
     runs = [start_loadgen(*command) for _ in range(4)]
-    said = [run.communicate(timeout=120)[1] for run in runs]
-    assert not [one for one in said if "error:" in one]
+    stderrs = [run.communicate(timeout=120)[1] for run in runs]
+    assert not [stderr for stderr in stderrs if "error:" in stderr]
     assert len(list(tmp_path.glob("runs/*/events.db"))) == 4
 
 
@@ -80,6 +80,6 @@ def test_a_run_that_cannot_start_leaves_nothing(
         closed.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{closed.getsockname()[1]}"
         run = start_loadgen(*command, "--url", url, "--model", "m")
-        _, said = run.communicate(timeout=120)
-    assert run.returncode == 3, said
+        _, stderr = run.communicate(timeout=120)
+    assert run.returncode == 3, stderr
     assert list(tmp_path.iterdir()) == []

@@ -84,11 +84,13 @@ WRONG_VALUES = ("?!", "-1", "0", "1e99", "nan", "1,2", "\u00e9\u00e9")
 def leaves(command: Any) -> Iterator[Any]:
     """The commands of a group, and of the groups in it."""
     commands = getattr(command, "commands", None)
-    yield from [command] if commands is None else (leaf for one in commands.values() for leaf in leaves(one))
+    yield from (
+        [command] if commands is None else (leaf for member in commands.values() for leaf in leaves(member))
+    )
 
 
 def messages(command: Any) -> Iterator[str]:
-    """What is said of each option of a command with a value that it cannot have."""
+    """The message for each option of a command with an invalid value."""
     for parameter in command.params:
         option = next((name for name in parameter.opts if name.startswith("--")), None)
         for value in WRONG_VALUES if option and not parameter.is_flag else ():

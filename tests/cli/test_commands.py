@@ -35,7 +35,7 @@ KEYS = {
 
 
 def test_the_report_can_be_made_again(loadgen: Loadgen, a_run: Path) -> None:
-    """report.json deleted and computed anew is the same, and so is the third."""
+    """report.json deleted and computed again is the same, and so is the third."""
     first = (a_run / "report.json").read_bytes()
     (a_run / "report.json").unlink()
     assert loadgen("report", "run").returncode == 0
@@ -124,7 +124,7 @@ def test_outputs_and_prompts_are_in_the_log(loadgen: Loadgen) -> None:
     ],
 )
 def test_the_gate(loadgen: Loadgen, a_run: Path, rules: tuple[str, ...], code: int, status: str) -> None:
-    """Its exit code is the verdict's, and the verdict stands in report.json."""
+    """Its exit code is the verdict's, and report.json has the verdict."""
     options = [part for rule in rules for part in ("--require", rule)]
     run = loadgen("gate", "run", *options)
     assert run.returncode == code
@@ -155,7 +155,7 @@ def test_a_run_that_misses_its_own_target(loadgen: Loadgen, mock: MockProcess, t
     )
     assert run.returncode == 1
     assert "FAIL" in run.stdout
-    # The rules are in the log: whoever reports the run again has the verdict again.
+    # The rules are in the log: each later report has the verdict.
     assert orjson.loads(loadgen("report", "other", "--json").stdout)["verdict"]["status"] == "FAIL"
     assert (tmp_path / "other" / "junit.xml").read_text().count("<failure ") == 1
     # What was left out is in it too.
@@ -178,8 +178,8 @@ def test_no_secret_is_anywhere_in_the_folder(loadgen: Loadgen, mock: MockProcess
     assert b"sk-right-key" not in written
 
 
-def test_a_header_that_is_a_word_of_ours_costs_no_output(loadgen: Loadgen, mock: MockProcess) -> None:
-    """Values of headers are taken out of what a server said, and never out of how the log says it."""
+def test_a_header_value_that_the_log_uses_too_removes_no_output(loadgen: Loadgen, mock: MockProcess) -> None:
+    """Values of headers are removed from what a server said, and never from the log's own words."""
     words = ("output", "finish_reason", "reasoning", "tool_calls")
     headers = [part for word in words for part in ("--header", f"X-Mode-{word.replace('_', '-')}: {word}")]
     run = loadgen(
@@ -187,14 +187,14 @@ def test_a_header_that_is_a_word_of_ours_costs_no_output(loadgen: Loadgen, mock:
         *(*headers, "--out", "words", "-q", "--on-invalid", "warn"),
     )
     assert run.returncode == 0, run.stderr
-    kept = loadgen(
+    shown = loadgen(
         "sql", "words", "select output, finish_reason from outputs join samples using (sample_uuid)", "--json"
     )
-    assert len(kept.stdout.splitlines()) == 2
-    assert all(None not in orjson.loads(line).values() for line in kept.stdout.splitlines())
+    assert len(shown.stdout.splitlines()) == 2
+    assert all(None not in orjson.loads(line).values() for line in shown.stdout.splitlines())
 
 
-def test_check_says_how_an_endpoint_stands(loadgen: Loadgen, mock: MockProcess) -> None:
+def test_check_describes_an_endpoint(loadgen: Loadgen, mock: MockProcess) -> None:
     """Reachable, model, answers, streams, usage."""
     run = loadgen("check", "--url", mock.url, "--model", "small-model", "--api-key", "sk-right-key", "--json")
     assert run.returncode == 0, run.stderr
@@ -225,7 +225,7 @@ def test_the_log_opens_with_plain_sqlite(a_run: Path) -> None:
 
 
 def test_without_a_stream_there_is_no_ttft(loadgen: Loadgen, mock: MockProcess) -> None:
-    """`--no-stream` measures latency, and says nothing of first tokens."""
+    """`--no-stream` measures latency, and shows no first tokens."""
     run = loadgen(
         *("perf", "--url", mock.url, "--model", "small-model", "--api-key", "sk-right-key", "-n", 4),
         *("--no-stream", "--out", "whole", "--json", "--on-invalid", "warn"),

@@ -100,7 +100,7 @@ def test_a_server_that_is_a_fifth_slower_is_found(
 
 
 def test_of_reports_alone_nothing_can_be_tested(loadgen: Loadgen, runs: dict[str, Path]) -> None:
-    """The way to more is named; and strictly, runs of another load are no comparison at all."""
+    """The note says how to get more; with --strict, runs of another load are not compared."""
     reports = [run / "report.json" for run in (runs["once"], runs["slower"])]
     done = loadgen("compare", *reports)
     assert done.returncode == 5
@@ -135,11 +135,11 @@ def test_several_runs_a_side_are_tested(
     old, new = reports("old", count), reports("new", count, speed)
     done = loadgen("compare", new, "--baseline", old, "--metric", "output_tps", "--json")
     assert done.returncode == code, done.stdout + done.stderr
-    told = json.loads(done.stdout)
-    assert told["test"] == "mann_whitney"
-    assert [len(side["runs"]) for side in told["sides"]] == [count, count]
+    comparison = json.loads(done.stdout)
+    assert comparison["test"] == "mann_whitney"
+    assert [len(side["runs"]) for side in comparison["sides"]] == [count, count]
     if code == 5:
-        assert "it takes 4 runs a side" in told["reasons"][0]
+        assert "it takes 4 runs a side" in comparison["reasons"][0]
 
 
 def test_folders_of_runs_are_sides_and_a_baseline_may_be_named_run_by_run(
@@ -156,7 +156,7 @@ def test_folders_of_runs_are_sides_and_a_baseline_may_be_named_run_by_run(
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("options", "message"),
     [
         ({"runs": ["run"]}, "run): name a second one, or add --baseline RUN"),
         ({"runs": ["run", "run/events.db"]}, "run/events.db: it was named before, as "),
@@ -169,21 +169,21 @@ def test_folders_of_runs_are_sides_and_a_baseline_may_be_named_run_by_run(
     ],
 )
 def test_bad_input_is_refused(
-    given: dict[str, Any], said: str, runs: dict[str, Path], tmp_path: Path
+    options: dict[str, Any], message: str, runs: dict[str, Path], tmp_path: Path
 ) -> None:
     """With the name of what is wrong, and what to do."""
     (tmp_path / "run").symlink_to(runs["once"])
     (tmp_path / "other.json").write_text("{}")
     (tmp_path / "newer.json").write_text('{"run": {}, "counts": {}, "schema_version": 99}')
     paths = {
-        key: [tmp_path / name for name in given.get(key, default)]
+        key: [tmp_path / name for name in options.get(key, default)]
         for key, default in (("runs", ["run", "other.json"]), ("baseline", []))
     }
-    settings = CompareSettings(**(given | paths))
+    settings = CompareSettings(**(options | paths))
     with pytest.raises((UsageError, ReporterError)) as raised:
         compare(settings)
     assert exit_code(raised.value) == 2
-    assert said in str(raised.value)
+    assert message in str(raised.value)
 
 
 def test_a_metric_that_no_run_has_is_refused(runs: dict[str, Path]) -> None:
@@ -194,15 +194,15 @@ def test_a_metric_that_no_run_has_is_refused(runs: dict[str, Path]) -> None:
         compare(settings)
 
 
-def test_a_share_that_is_none_is_refused(loadgen: Loadgen) -> None:
-    """As any option that cannot be read."""
+def test_an_invalid_share_is_refused(loadgen: Loadgen) -> None:
+    """Like any option that cannot be read."""
     done = loadgen("compare", "a", "b", "--min-effect", "much")
     assert done.returncode == 2
     assert "'much' is not a share" in done.stderr
 
 
-def test_a_default_is_told_as_it_is_typed() -> None:
-    """In the help, without brackets of anybody's own."""
-    told = " ".join(CliRunner().invoke(application("compare"), ["compare", "--help"]).output.split())
-    assert "Default: 3%." in told
-    assert "(3%)" not in told
+def test_a_default_is_shown_as_it_is_typed() -> None:
+    """In the help, without added brackets."""
+    page = " ".join(CliRunner().invoke(application("compare"), ["compare", "--help"]).output.split())
+    assert "Default: 3%." in page
+    assert "(3%)" not in page

@@ -54,10 +54,10 @@ def test_a_default_is_written_as_one_would_type_it(
 
 
 def test_the_program_has_plain_numbers(loadgen: Loadgen, mock: MockProcess, tmp_path: Path) -> None:
-    """The log keeps them as numbers, of the type that they have."""
+    """The log has them as numbers, of the type that they have."""
     key = ("--api-key", "sk-right-key")
     loadgen("perf", "--url", mock.url, "--model", "small-model", *key, "-n", 1, "-q", "--out", "run")
     with closing(sqlite3.connect(tmp_path / "run" / "events.db")) as log:
-        ((kept,),) = log.execute("SELECT settings FROM session").fetchall()
-    settings = orjson.loads(kept)
+        ((stored,),) = log.execute("SELECT settings FROM session").fetchall()
+    settings = orjson.loads(stored)
     assert (settings["timeout_s"], settings["max_response_bytes"]) == (600.0, 67_108_864)

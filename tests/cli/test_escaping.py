@@ -1,4 +1,4 @@
-"""What others say (a server, a model, a dataset) cannot steer a terminal and is no formula."""
+"""What others say (a server, a model, a dataset) cannot steer a terminal and is not run as a formula."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def test_no_answer_of_sql_steers(
     monkeypatch.setenv("TERM", "dumb")
     options = {"expanded": False} if form == "_print_table" else {}
     getattr(sql, form)(ANSWER, **options)
-    said = capsys.readouterr().out
-    assert steers(said) == set()
-    assert "[red]markup[/red]" in said
+    output = capsys.readouterr().out
+    assert steers(output) == set()
+    assert "[red]markup[/red]" in output
 
 
 def test_json_is_exact(capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,8 +88,8 @@ def test_numbers_stay_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     assert as_csv(capsys, "-1+1", "--1", "-", "-1e", "1") == ["'-1+1", "'--1", "'-", "'-1e", "1"]
 
 
-def test_a_heading_is_no_formula(capsys: pytest.CaptureFixture[str]) -> None:
-    """It is what the query calls it, and the query may come from anywhere."""
+def test_a_heading_is_not_a_formula(capsys: pytest.CaptureFixture[str]) -> None:
+    """The query names it, and the query may come from anywhere."""
     sql._csv(QueryResult(["=1+1"], []))
     assert capsys.readouterr().out == "'=1+1\n"
 

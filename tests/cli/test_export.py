@@ -1,4 +1,4 @@
-"""Runs as MLPerf's checkers read them: what is written where, what is never overwritten, what is told."""
+"""Runs as MLPerf's checkers read them: what is written where, what is never overwritten, what is printed."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ FIGURES = {CONFIG, SUMMARY}
 AUDITED = {"test": "output_caching_test", "passed": True, "ref_qps": 10.0, "audit_qps": 10.1}
 
 
-def exported(run: Path, out: Path, **given: Any) -> set[str]:
-    """Export a run; return the files that are there then, but for the manifest."""
-    export(ExportSettings(run=run, mlperf_endpoints=out, **given))
+def exported(run: Path, out: Path, **options: Any) -> set[str]:
+    """Export a run; return the files that exist afterwards, except the manifest."""
+    export(ExportSettings(run=run, mlperf_endpoints=out, **options))
     return {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()} - {"export.json"}
 
 
@@ -58,18 +58,18 @@ def a_series(folder: Path, *runs: Path, kind: SeriesKind = SeriesKind.SWEEP) -> 
 def test_a_run_alone_has_figures_and_nothing_else(
     made_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """No accuracy and no audit where there is none; and what a submission needs besides is told."""
+    """No accuracy and no audit where the run has none; the missing parts of a submission are listed."""
     out = tmp_path / "Server"
     assert exported(made_run, out) == FIGURES
     config, summary = yaml.safe_load((out / CONFIG).read_bytes()), content(out / SUMMARY)
     assert config["settings"]["load_pattern"] == {"type": "concurrency", "target_concurrency": 2}
     assert (summary["n_samples_completed"], summary["output_sequence_lengths"]["avg"]) == (10, 4)
     assert summary["definitions"]["latency_origin"] == "scheduled"
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     for lack in ("--accuracy", "systems/SYSTEM.json", "fewer than 662"):
-        assert lack in told
-    assert "--audit" not in told
-    assert "_power" not in told
+        assert lack in output
+    assert "--audit" not in output
+    assert "_power" not in output
     manifest = content(out / "export.json")
     assert (manifest["ruleset"], manifest["model"]) == ("mlperf-inference@v6.1", "small-model")
     assert manifest["missing"]
@@ -121,8 +121,8 @@ def test_nothing_of_others_is_overwritten(tmp_path: Path) -> None:
     assert [(tmp_path / "a" / name).read_text() for name in "xz"] == ["mine", "5"]
 
 
-def test_a_manifest_of_others_is_none_of_ours(tmp_path: Path) -> None:
-    """It is no leave to overwrite, and whatever paths it names, nothing outside of the folder goes."""
+def test_a_foreign_manifest_is_ignored(tmp_path: Path) -> None:
+    """It does not permit overwriting, and no path in it removes a file outside of the folder."""
     folder = tmp_path / "out"
     folder.mkdir()
     (folder / "export.json").write_text("[]")
@@ -141,27 +141,27 @@ def test_a_manifest_of_others_is_none_of_ours(tmp_path: Path) -> None:
 
 
 def test_a_sweep_is_a_curve(made_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A folder a point, by its concurrency, with what the submitter says of it."""
+    """A folder per point, by its concurrency, with the submitter's facts about it."""
     about = tmp_path / "about.yaml"
     about.write_text(
         "system: box\nsystem_desc: {system_name: box}\nsystem_power: {kw: 1}\n"
         "point: {division: Standardized, model_name: Small, warmup: {logs_retained: true}}\n"
     )
     out = tmp_path / "submission"
-    found = exported(a_series(tmp_path / "sweep", made_run), out, about=about)
+    files = exported(a_series(tmp_path / "sweep", made_run), out, about=about)
     place = "results/box/Small/r2"
     names = ("point.yaml", "config.yaml", "result_summary.json", "system_desc.json")
-    assert found == {*(f"{place}/{name}" for name in names), "results/box/system_power.json"}
+    assert files == {*(f"{place}/{name}" for name in names), "results/box/system_power.json"}
     point = yaml.safe_load((out / place / "point.yaml").read_bytes())
     assert (point["concurrency"], point["division"], point["model_name"]) == (2, "Standardized", "Small")
     assert (point["warmup"]["requests_issued"], point["warmup"]["logs_retained"]) == (0, True)
     assert content(out / place / "result_summary.json")["definitions"]["percentile_method"] == "lower"
-    told = capsys.readouterr().out
-    assert "mlperf-endpoints@v1.0 wants tokens counted by the model's tokenizer" in told
-    assert "target_cohort: only the submitter knows" in told
-    assert "r2: point.yaml: runtime_settings.runtime.model_seed: requests had no seed" in told
-    assert "model_name: 'Small' is not a model of the round, which has llama3_1-8b, gpt-oss-120b" in told
-    assert "0 of 5 are there" in told
+    output = capsys.readouterr().out
+    assert "mlperf-endpoints@v1.0 wants tokens counted by the model's tokenizer" in output
+    assert "target_cohort: only the submitter knows" in output
+    assert "r2: point.yaml: runtime_settings.runtime.model_seed: requests had no seed" in output
+    assert "model_name: 'Small' is not a model of the round, which has llama3_1-8b, gpt-oss-120b" in output
+    assert "0 of 5 are there" in output
 
 
 def changed(run: Path, **settings: Any) -> Path:
@@ -203,13 +203,13 @@ def test_a_curve_has_the_official_name_and_one_offline_result(made_run: Path, tm
     dedicated, elected = tmp_path / "dedicated", tmp_path / "elected"
     exported(a_curve(tmp_path / "a", made_run, 2, 64, offline=True, model=served), dedicated)
     exported(a_curve(tmp_path / "b", made_run, 2, 64, offline=False, model=served), elected)
-    found = points_of(dedicated)
-    assert {place: point["offline"] for place, point in found.items()} == {
+    points = points_of(dedicated)
+    assert {place: point["offline"] for place, point in points.items()} == {
         "results/system/llama3_1-8b/r2": "none",
         "results/system/llama3_1-8b/r64": "none",
         "results/system/llama3_1-8b/r10": "dedicated",
     }
-    assert {point["model_name"] for point in found.values()} == {"llama3_1-8b"}
+    assert {point["model_name"] for point in points.values()} == {"llama3_1-8b"}
     assert {
         place.name: points_of(elected)[str(place)]["offline"] for place in map(Path, points_of(elected))
     } == {
@@ -221,30 +221,30 @@ def test_a_curve_has_the_official_name_and_one_offline_result(made_run: Path, tm
 def test_c_max_is_declared_and_an_agentic_curve_has_no_offline(
     made_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """No point is elected beside a C_max where none lies; agentic points have their own load pattern."""
+    """A C_max without a point has no Offline result; agentic points have their own load pattern."""
     about = tmp_path / "about.yaml"
     about.write_text("system_desc: {max_supported_concurrency: 128, c_min_override: 4}\n")
     series = a_curve(tmp_path / "a", made_run, 2, 64, offline=False, model="gpt-oss-120b")
     exported(series, tmp_path / "none", about=about)
     assert {point["offline"] for point in points_of(tmp_path / "none").values()} == {"none"}
-    told = capsys.readouterr().out
-    assert "an Offline result: no run with --offline, and no point at C_max (128)" in told
-    assert "c_min_override: no point lies at 4" in told
+    output = capsys.readouterr().out
+    assert "an Offline result: no run with --offline, and no point at C_max (128)" in output
+    assert "c_min_override: no point lies at 4" in output
     agentic = a_curve(tmp_path / "b", made_run, 2, 64, offline=False, model="Qwen/Qwen3.6-35B-A3B")
     exported(agentic, tmp_path / "agentic")
     assert {
         (point["offline"], point["runtime_settings"]["load_pattern"], point["model_name"])
         for point in points_of(tmp_path / "agentic").values()
     } == {("none", "agentic_inference", "qwen3_6-35b-a3b")}
-    told = capsys.readouterr().out
-    assert "0 of 4 are there" in told
-    assert "Offline" not in told
+    output = capsys.readouterr().out
+    assert "0 of 4 are there" in output
+    assert "Offline" not in output
 
 
 def test_seeds_and_salt_of_requests(
     made_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The model's seed is that of requests; a salt of all prompts is none of the warm-up."""
+    """The model's seed is that of requests; a salt of all prompts is not one of the warm-up."""
     series = a_curve(tmp_path / "a", made_run, 2, offline=False, salt=True, extra_body={"seed": 7})
     exported(series, tmp_path / "out")
     (point,) = points_of(tmp_path / "out").values()
@@ -292,8 +292,8 @@ def test_points_have_their_accuracy_results(
         exported(series, out, accuracy=points)
 
 
-def test_what_differs_from_point_to_point_is_not_said_of_all(made_run: Path, tmp_path: Path) -> None:
-    """Offline is one point's; other members can be said of one."""
+def test_members_that_differ_between_points_are_given_per_point(made_run: Path, tmp_path: Path) -> None:
+    """Offline belongs to one point; other members can be given for one."""
     about = tmp_path / "about.yaml"
     about.write_text("point: {offline: elected}\n")
     with pytest.raises(UsageError, match=r"point.offline: differs from point to point"):
@@ -308,7 +308,7 @@ def test_what_differs_from_point_to_point_is_not_said_of_all(made_run: Path, tmp
     assert notes == {"r2": "ours", "64": None}
 
 
-def test_what_is_no_curve(made_run: Path, tmp_path: Path) -> None:
+def test_an_invalid_curve_is_refused(made_run: Path, tmp_path: Path) -> None:
     """Two points of one concurrency, a point that was not run, an audit, what contradicts the log."""
     twice = a_series(tmp_path / "twice", made_run, made_run)
     with pytest.raises(UsageError, match="two points of 2"):

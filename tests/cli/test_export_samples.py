@@ -42,7 +42,7 @@ def test_the_results_of_a_run(made_run: Path, tmp_path: Path, capsys: pytest.Cap
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("options", "message"),
     [
         ({}, "Nothing to export"),
         ({"samples": "s.csv", "ruleset": "chat"}, "--ruleset applies only to --mlperf-endpoints FOLDER"),
@@ -52,11 +52,13 @@ def test_the_results_of_a_run(made_run: Path, tmp_path: Path, capsys: pytest.Cap
         ({"mlperf_endpoints": "out", "scoring_pass": 1}, "--pass applies only to --samples"),
     ],
 )
-def test_what_cannot_be_combined(made_run: Path, tmp_path: Path, given: dict[str, Any], message: str) -> None:
+def test_what_cannot_be_combined(
+    made_run: Path, tmp_path: Path, options: dict[str, Any], message: str
+) -> None:
     """Each is refused in one sentence."""
-    paths = {name: tmp_path / given[name] for name in ("samples", "mlperf_endpoints") if name in given}
+    paths = {name: tmp_path / options[name] for name in ("samples", "mlperf_endpoints") if name in options}
     with pytest.raises(UsageError, match=message):
-        export(ExportSettings(run=made_run, **{**given, **paths}))
+        export(ExportSettings(run=made_run, **{**options, **paths}))
 
 
 def test_a_series_is_refused(tmp_path: Path) -> None:

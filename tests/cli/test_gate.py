@@ -51,7 +51,7 @@ UNSURE = "ttft:p(99)<10s@es99"
 def test_each_verdict_has_its_code(
     judged: Gate, a_run: Path, require: list[str], inconclusive: str, code: int, status: str
 ) -> None:
-    """And what is not clear ends as was asked for; the verdict stands in report.json."""
+    """And an inconclusive one ends as was asked for; report.json has the verdict."""
     ended, verdict = judged(a_run, require=require, inconclusive=inconclusive)
     assert (ended, verdict["status"]) == (code, status)
     assert orjson.loads((a_run / "report.json").read_bytes())["verdict"]["status"] == status
@@ -76,8 +76,8 @@ def test_only_a_doubt_ends_as_was_asked_for(status: str, inconclusive: str, code
 def test_every_exit_code_is_explained() -> None:
     """docs/gate.md has a row for each."""
     page = (ROOT / "docs" / "gate.md").read_text()
-    told = [int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)]
-    assert told == [0, 1, 2, 3, 4, 5, 70, 130]
+    documented = [int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)]
+    assert documented == [0, 1, 2, 3, 4, 5, 70, 130]
 
 
 @given(st.lists(st.sampled_from([0, 1, 2, 3, 4, 5, 130])))
@@ -101,8 +101,8 @@ def test_the_scenario_is_chosen_or_asked_for(judged: Gate, a_run: Path, rules: s
         judged(a_run, ruleset="chatt")
 
 
-def test_what_is_left_out_is_said(judged: Gate, a_run: Path) -> None:
-    """It has a row of its own, and the verdict calls its rules changed; what is not there is a mistake."""
+def test_a_skipped_rule_has_a_row(judged: Gate, a_run: Path) -> None:
+    """The verdict calls its rules changed; to skip a rule that does not exist is a mistake."""
     code, verdict = judged(a_run, require=[SURE, MISSED], skip=[MISSED])
     assert code == 0
     assert [row["status"] for row in verdict["rows"]] == ["PASS", "SKIP"]
@@ -121,7 +121,7 @@ def test_scores_of_another_run(judged: Gate, a_run: Path, rules: str, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ("{", "cannot be read as JSON"),
         ("{}", "has no scores"),
@@ -131,11 +131,13 @@ def test_scores_of_another_run(judged: Gate, a_run: Path, rules: str, tmp_path: 
         ('{"accuracy": {"a": {"value": 1, "n": 1, "standard_error": -1}}}', "must be finite numbers"),
     ],
 )
-def test_scores_that_are_none(judged: Gate, a_run: Path, tmp_path: Path, content: str, said: str) -> None:
-    """Each is told with its file and its name."""
+def test_invalid_scores_are_refused(
+    judged: Gate, a_run: Path, tmp_path: Path, content: str, message: str
+) -> None:
+    """Each is reported with its file and its name."""
     scores = tmp_path / "scores.json"
     scores.write_text(content)
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         judged(a_run, require=[SURE], accuracy=scores)
 
 
@@ -173,17 +175,17 @@ def test_a_change_from_a_baseline(judged: Gate, a_run: Path, made_run: Path, tmp
     assert (code, verdict["rows"][0]["observed"]) == (0, 0.0)
 
 
-@pytest.mark.parametrize("beside", ["baseline", "also"])
-def test_a_run_is_not_compared_with_itself(judged: Gate, a_run: Path, made_run: Path, beside: str) -> None:
+@pytest.mark.parametrize("option", ["baseline", "also"])
+def test_a_run_is_not_compared_with_itself(judged: Gate, a_run: Path, made_run: Path, option: str) -> None:
     """Under whatever name, nor named twice: it would pass for more runs than there are."""
-    place = str if beside == "baseline" else lambda path: path
+    place = str if option == "baseline" else lambda path: path
     for again in ([a_run], [a_run / LOG_NAME], [made_run, made_run]):
         with pytest.raises(UsageError, match="it was named before"):
-            judged(a_run, require=["tps:delta>-3%"], **{beside: [place(one) for one in again]})
+            judged(a_run, require=["tps:delta>-3%"], **{option: [place(run) for run in again]})
 
 
 def test_what_no_rule_asks_for(a_run: Path, made_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Is told: a baseline beside rules about no change would look like a comparison."""
+    """It is reported: a baseline without rules about a change would look like a comparison."""
     with pytest.raises(typer.Exit):
         gate(GateSettings(run=a_run, require=[SURE], baseline=[str(made_run)]))
     assert capsys.readouterr().err == "note: --baseline was given, and no rule needs it\n"
@@ -199,8 +201,8 @@ def test_the_rules_of_the_run_itself(judged: Gate, a_run: Path, made_run: Path) 
         judged(a_run)
 
 
-def test_what_is_no_run(judged: Gate, tmp_path: Path) -> None:
-    """An empty folder, and one that is not there, are mistakes of the command line."""
+def test_a_folder_that_is_not_a_run(judged: Gate, tmp_path: Path) -> None:
+    """An empty folder, and a missing one, are mistakes of the command line."""
     for path in (tmp_path, tmp_path / "nowhere"):
         with pytest.raises(LogError) as refused:
             judged(path, require=[SURE])
@@ -209,31 +211,31 @@ def test_what_is_no_run(judged: Gate, tmp_path: Path) -> None:
 
 def test_every_run_of_a_series_is_judged(judged: Gate, a_series: Path) -> None:
     """One exit code for all of them, and a test suite each."""
-    code, told = judged(a_series / "series.json", require=[SURE, MISSED])
-    assert (code, told["exit_code"], told["together"]) == (1, 1, [])
-    assert [point["status"] for point in told["points"]] == ["FAIL", "FAIL"]
+    code, summary = judged(a_series / "series.json", require=[SURE, MISSED])
+    assert (code, summary["exit_code"], summary["together"]) == (1, 1, [])
+    assert [point["status"] for point in summary["points"]] == ["FAIL", "FAIL"]
     text = (a_series / "junit.xml").read_text()
     assert text.count("<testsuite ") == 2
     assert f'name="rate-2: {SURE.replace("<", "&lt;")}"' in text
 
 
 def test_a_point_that_was_not_run_is_invalid(judged: Gate, a_series: Path) -> None:
-    """Nobody knows what it would have been; a series of none of them is a mistake."""
+    """Its result is unknown; a series without a single run is a mistake."""
     shutil.rmtree(a_series / "02-rate-2")
-    code, told = judged(a_series, require=[SURE])
+    code, summary = judged(a_series, require=[SURE])
     assert code == 4
-    assert "loadgen resume" in told["points"][1]["verdict"]["reasons"][0]
+    assert "loadgen resume" in summary["points"][1]["verdict"]["reasons"][0]
     shutil.rmtree(a_series / "01-rate-1")
     with pytest.raises(UsageError, match="no run yet"):
         judged(a_series, require=[SURE])
 
 
 def test_rules_over_all_runs_of_a_series(judged: Gate, a_series: Path, rules: str) -> None:
-    """They are a verdict more, which counts like one more run; what is left out of them is said."""
+    """Their verdict counts like one more run; the rules that are left out of it are listed."""
     skip = ["accuracy", "sweep.tps_per_user_consistency"]
-    code, told = judged(a_series, ruleset=rules, scenario="all", skip=skip)
-    (together,) = told["together"]
-    assert [point["status"] for point in told["points"]] == ["PASS", "PASS"]
+    code, summary = judged(a_series, ruleset=rules, scenario="all", skip=skip)
+    (together,) = summary["together"]
+    assert [point["status"] for point in summary["points"]] == ["PASS", "PASS"]
     assert (code, together["verdict"]["status"]) == (1, "FAIL")
     assert {row["id"]: row["status"] for row in together["verdict"]["rows"]} == {
         "sweep.points.min": "FAIL",
@@ -247,8 +249,8 @@ def test_points_are_compared_with_their_namesakes(judged: Gate, a_series: Path, 
     """Of a series that is the baseline, each point with that of its name; one that lacks it is refused."""
     shutil.rmtree(a_series / "02-rate-2")
     other, change = shutil.copytree(a_series, tmp_path / "before"), ["tps:delta>-3%"]
-    _, told = judged(a_series, require=change, baseline=[str(other)])
-    assert told["points"][0]["verdict"]["rows"][0]["observed"] == 0.0
+    _, summary = judged(a_series, require=change, baseline=[str(other)])
+    assert summary["points"][0]["verdict"]["rows"][0]["observed"] == 0.0
     write(other, Series(SeriesKind.SWEEP, {"plot": False}, (SeriesPoint("rate-1", {}, {}),)))
     with pytest.raises(UsageError, match="has no point rate-2"):
         judged(a_series, require=change, baseline=[str(other)])
@@ -270,14 +272,14 @@ def test_a_run_that_is_not_over_is_invalid(judged: Gate, a_run: Path) -> None:
 
 def test_no_secret_is_in_any_output(a_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Not in the XML, the Markdown, the JSON or on the console."""
-    given = GateSettings(
+    gate_settings = GateSettings(
         run=a_run, require=[MISSED], junit=tmp_path / "deep" / "j.xml", markdown=tmp_path / "g.md"
     )
-    for settings in (given, replace(given, json=True)):
+    for settings in (gate_settings, replace(gate_settings, json=True)):
         with pytest.raises(typer.Exit):
             gate(settings)
-    told = "".join(capsys.readouterr())
+    printed = "".join(capsys.readouterr())
     files = [tmp_path / "deep" / "j.xml", tmp_path / "g.md", a_run / "junit.xml", a_run / "report.json"]
-    told += "".join(path.read_text() for path in files)
-    assert "small-model" in told
-    assert KEY not in told
+    printed += "".join(path.read_text() for path in files)
+    assert "small-model" in printed
+    assert KEY not in printed

@@ -29,12 +29,12 @@ def plan(tmp_path: Path, rules: str, **options: Any) -> Any:
     """A run that is ready to start, under rules."""
     path = tmp_path / "rules.yaml"
     path.write_text(RULES % rules)
-    given = {"url": ["http://127.0.0.1:9"], "model": "m", "ruleset": str(path)}
-    return prepare(perf_settings(**{**given, **options}))
+    defaults = {"url": ["http://127.0.0.1:9"], "model": "m", "ruleset": str(path)}
+    return prepare(perf_settings(**{**defaults, **options}))
 
 
 @pytest.mark.parametrize(
-    ("rules", "broken", "kept"),
+    ("rules", "broken", "options"),
     [
         ("validity: {min_duration_s: 60}", {"duration": 30.0}, {"duration": 60.0}),
         (
@@ -65,15 +65,15 @@ def plan(tmp_path: Path, rules: str, **options: Any) -> Any:
         ("load: {pattern: poisson, rate: 5}", {"requests": 9, "rate": "6"}, {"requests": 9, "rate": "5"}),
     ],
 )
-def test_what_cannot_be_valid_is_said_before(
+def test_a_run_that_cannot_be_valid_has_a_warning(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     rules: str,
     broken: dict[str, Any] | None,
-    kept: dict[str, Any],
+    options: dict[str, Any],
 ) -> None:
-    """One line each, with what to do; of a run that may turn out well nothing."""
-    warn_of(plan(tmp_path, rules, **kept), Terminal())
+    """One line each, with what to do; none for a run that may pass."""
+    warn_of(plan(tmp_path, rules, **options), Terminal())
     assert capsys.readouterr().err == ""
     if broken is not None:
         warn_of(plan(tmp_path, rules, **broken), Terminal())
@@ -81,7 +81,7 @@ def test_what_cannot_be_valid_is_said_before(
         assert line.startswith("warning: the run cannot be valid: ")
 
 
-def test_seeds_and_lengths_are_looked_at(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_seeds_and_lengths_are_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Other seeds than the rules prescribe, or another limit of the output, are known before the run."""
     path = tmp_path / "seeds.yaml"
     path.write_text(
@@ -89,10 +89,10 @@ def test_seeds_and_lengths_are_looked_at(tmp_path: Path, capsys: pytest.CaptureF
         "models: {'*': {generation: {max_new_tokens: 128, locked: true}, "
         "scenarios: {one: {targets: ['ttft:p(50)<10s']}}}}\n"
     )
-    given: dict[str, Any] = {"url": ["http://127.0.0.1:9"], "model": "m", "requests": 1}
-    warn_of(prepare(perf_settings(**given, ruleset=str(path), seed=7, max_tokens=128)), Terminal())
+    options: dict[str, Any] = {"url": ["http://127.0.0.1:9"], "model": "m", "requests": 1}
+    warn_of(prepare(perf_settings(**options, ruleset=str(path), seed=7, max_tokens=128)), Terminal())
     assert capsys.readouterr().err == ""
-    warn_of(prepare(perf_settings(**given, ruleset=str(path), seed=8, max_tokens=64)), Terminal())
+    warn_of(prepare(perf_settings(**options, ruleset=str(path), seed=8, max_tokens=64)), Terminal())
     assert len(capsys.readouterr().err.splitlines()) == 2
 
 
@@ -124,18 +124,18 @@ def test_what_is_left_out_is_not_foreseen(tmp_path: Path, capsys: pytest.Capture
         ([], "audit: [salt, {osl_range: [1, 2]}]", ""),
     ],
 )
-def test_what_only_a_gate_can_be_given_is_said_before(
+def test_what_only_a_gate_has_gives_a_warning(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], require: list[str], rules: str, how: str
 ) -> None:
-    """A change without a baseline, or a score that nobody measured, cannot be met by a run alone."""
+    """A change without a baseline, or a score that was not measured, cannot be met by a run alone."""
     warn_of(plan(tmp_path, rules, requests=9, require=require, salt=True), Terminal(), "one")
-    told = capsys.readouterr().err
-    assert told.count("warning: one: the run cannot pass by itself: ") == bool(how)
-    assert how.format("loadgen gate RUN") in told
+    warnings = capsys.readouterr().err
+    assert warnings.count("warning: one: the run cannot pass by itself: ") == bool(how)
+    assert how.format("loadgen gate RUN") in warnings
 
 
 def test_a_baseline_and_power_of_the_rules(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where the rules name the runs to compare with, the gate finds them; nobody else names the power."""
+    """Where the rules name a baseline, the gate finds it; power has to be given to the gate."""
     path = tmp_path / "shared.yaml"
     path.write_text(
         "schema: rulesets/1\nruleset: {name: mine, version: '1'}\n"
@@ -152,20 +152,25 @@ def test_a_baseline_and_power_of_the_rules(tmp_path: Path, capsys: pytest.Captur
 
 
 def test_settings_of_the_body_are_one_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It can be given but once, so that it is told whole, and once."""
+    """The option can be given only once, so the remedy has all of it, once."""
     path = tmp_path / "shared.yaml"
     path.write_text(
         "schema: rulesets/1\nruleset: {name: mine, version: '1'}\nseeds: {model: 7}\n"
         "models: {'*': {generation: {top_p: 1.0, top_k: 5, locked: true}, "
         "scenarios: {one: {targets: ['ttft:p(50)<10s']}}}}\n"
     )
-    given: dict[str, Any] = {"url": ["http://127.0.0.1:9"], "model": "m", "requests": 9, "ruleset": str(path)}
-    warn_of(prepare(perf_settings(**given)), Terminal())
-    told = capsys.readouterr().err
-    assert len(told.splitlines()) == 3
+    options: dict[str, Any] = {
+        "url": ["http://127.0.0.1:9"],
+        "model": "m",
+        "requests": 9,
+        "ruleset": str(path),
+    }
+    warn_of(prepare(perf_settings(**options)), Terminal())
+    warnings = capsys.readouterr().err
+    assert len(warnings.splitlines()) == 3
     body = '{"top_p": 1.0, "top_k": 5, "seed": 7}'
-    assert told.count("--extra-body") == told.count(f"ask: --extra-body '{body}'") == 1
-    warn_of(prepare(perf_settings(**given, extra_body=body)), Terminal())
+    assert warnings.count("--extra-body") == warnings.count(f"ask: --extra-body '{body}'") == 1
+    warn_of(prepare(perf_settings(**options, extra_body=body)), Terminal())
     assert capsys.readouterr().err == ""
 
 
@@ -177,8 +182,8 @@ def test_a_dry_run_foresees_too(tmp_path: Path, capsys: pytest.CaptureFixture[st
         "[[models]]\nname = 'a'\n[[models]]\nname = 'b'\n"
     )
     run(RunSettings(suite=suite, dry_run=True))
-    told = capsys.readouterr().err.splitlines()
-    assert [line.split(": ")[1] for line in told] == ["a / default / default", "b / default / default"]
+    warnings = capsys.readouterr().err.splitlines()
+    assert [line.split(": ")[1] for line in warnings] == ["a / default / default", "b / default / default"]
 
 
 def test_the_gate_of_a_suite_is_read_where_it_was_before(
@@ -195,8 +200,8 @@ def test_the_gate_of_a_suite_is_read_where_it_was_before(
         assert err.count("put require into [gate]") == notes
 
 
-def test_a_score_that_no_task_has_is_said_before(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With the nearest that there will be, attempts among them; of one that may be missing nothing."""
+def test_a_score_that_no_task_has_gives_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the nearest that the run will have, attempts among them; none for one that may be missing."""
     (tmp_path / "faq.jsonl").write_text('{"user_prompt": "1 + 1?", "ground_truth": "2"}\n')
     asks = {"task": [str(tmp_path / "faq.jsonl")], "repeats": 3}
     good = ["accuracy.faq:value>=0.5", "accuracy.faq.exact>=0.5", "accuracy.faq.pass_at_3>=0.5"]
@@ -226,7 +231,7 @@ def test_a_score_that_no_task_has_is_said_before(tmp_path: Path, capsys: pytest.
         ),
     ],
 )
-def test_a_limit_inside_an_offline_run_is_said_before(
+def test_a_limit_inside_an_offline_run_gives_a_warning(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], rules: str, options: dict[str, Any], longer: str
 ) -> None:
     """All of its requests wait from the start, so that the limit of each is that of the run."""

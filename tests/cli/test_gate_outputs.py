@@ -23,7 +23,7 @@ VERDICT = Verdict("FAIL", "", "", rows=(ROW,))
 PARTS = [NamedVerdict(VERDICT)]
 
 
-def test_the_derived_file_lies_beside_the_report(tmp_path: Path) -> None:
+def test_the_derived_file_is_next_to_the_report(tmp_path: Path) -> None:
     """Whether or not it was asked for elsewhere too."""
     tell(PARTS, tmp_path, environment={})
     assert "so it is" in (tmp_path / JUNIT).read_text()
@@ -35,7 +35,7 @@ def test_the_derived_file_lies_beside_the_report(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("option", ["junit", "markdown"])
 def test_a_file_that_was_asked_for_must_come_to_be(tmp_path: Path, option: str) -> None:
-    """Or the job would go on without its result: the path is told, and the exit code is that of a set-up."""
+    """A job must not continue without its result: the error has the path, and the exit code of a set-up."""
     (tmp_path / "file").write_text("in the way")
     for path in (tmp_path, tmp_path / "file" / "below"):
         with pytest.raises(SetupError, match=rf"--{option} .*cannot be written"):
@@ -55,7 +55,7 @@ def test_a_log_is_not_written_over(tmp_path: Path, option: str) -> None:
         tell(PARTS, tmp_path, environment={}, junit=tmp_path / "a", markdown=tmp_path / "." / "a")
 
 
-def test_what_nobody_asked_for_may_fail(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_was_not_asked_for_may_fail(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A note says so; the verdict is not about this machine's disk."""
     (tmp_path / JUNIT).mkdir()
     tell(PARTS, tmp_path, environment={"GITHUB_STEP_SUMMARY": str(tmp_path / "no" / "where")})
@@ -78,17 +78,17 @@ def test_the_summary_is_added_to_and_not_too_long(tmp_path: Path) -> None:
 
 
 def test_annotations_are_for_github_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Elsewhere nobody reads them, and nothing is told twice; they never mix with what is printed as JSON."""
+    """Elsewhere they are not printed, and nothing is printed twice; they never mix with printed JSON."""
     for environment in ({}, {"GITHUB_ACTIONS": "false"}, {"GITHUB_STEP_SUMMARY": ""}):
         tell(PARTS, tmp_path, environment=environment)
     assert capsys.readouterr() == ("", "")
     tell(PARTS, tmp_path, environment={"GITHUB_ACTIONS": "true"})
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith("::error title=a::FAIL a")
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("::error title=a::FAIL a")
 
 
-def test_what_is_quoted_is_no_command_on_github(
+def test_quoted_text_is_not_a_command_on_github(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The runner reads standard output too; elsewhere a rule is shown as it was written."""
@@ -98,6 +98,6 @@ def test_what_is_quoted_is_no_command_on_github(
     assert HOSTILE in capsys.readouterr().out
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     show_verdicts([NamedVerdict(replace(verdict, reasons=(HOSTILE,)), HOSTILE)])
-    told = capsys.readouterr().out
-    assert not any(line.strip().startswith("::") for line in told.splitlines())
-    assert "##[" not in told
+    output = capsys.readouterr().out
+    assert not any(line.strip().startswith("::") for line in output.splitlines())
+    assert "##[" not in output

@@ -1,4 +1,4 @@
-"""What a gate is told beside the run, and what it tells of several: power, C_max, baselines, a line a run."""
+"""Facts that a gate is given, and its output for several runs: power, C_max, baselines, a line per run."""
 
 from __future__ import annotations
 
@@ -37,27 +37,27 @@ sweep: {points: {regions: mlperf_endpoints}}
 """
 
 
-def test_power_is_what_somebody_tells(judged: Gate, a_run: Path, a_series: Path, tmp_path: Path) -> None:
-    """It stands in the report; another source than the rules ask for is no figure, and none is a miss."""
+def test_power_is_given_to_the_gate(judged: Gate, a_run: Path, a_series: Path, tmp_path: Path) -> None:
+    """It is in the report; a source other than the rules' does not count, and a missing figure is a miss."""
     rules = tmp_path / "power.yaml"
     rules.write_text(f"{POWER}targets: ['{SURE}']\n")
-    for told, code in ((None, 1), ("wall:5200.5", 0), ("nvml:5200.5", 1)):
-        ended, verdict = judged(a_run, ruleset=str(rules), power=told)
+    for power, code in ((None, 1), ("wall:5200.5", 0), ("nvml:5200.5", 1)):
+        ended, verdict = judged(a_run, ruleset=str(rules), power=power)
         assert ended == code
     assert [row["unit"] for row in verdict["rows"] if row["id"] == "power"] == ["W"]
-    kept = orjson.loads((a_run / "report.json").read_bytes())["run"]["power"]
-    assert kept == {"source": "nvml", "watts": 5200.5}
+    reported = orjson.loads((a_run / "report.json").read_bytes())["run"]["power"]
+    assert reported == {"source": "nvml", "watts": 5200.5}
     rules.write_text(f"{POWER.replace(', source: wall', '')}targets: ['{SURE}']\n")
     assert judged(a_series, ruleset=str(rules), power="provisioned:10")[0] == 0
     with pytest.raises(UsageError, match="evaluate each run by itself"):
         judged(a_series, ruleset=str(rules), power="wall:10")
 
 
-@pytest.mark.parametrize("told", ["wal:5", "5200", "wall", "wall:0", "wall:nan", "wall:inf", "wall:5kW"])
-def test_power_that_is_none(judged: Gate, a_run: Path, told: str) -> None:
-    """Watts, and where they come from."""
-    with pytest.raises(UsageError, match=f"--power {told}"):
-        judged(a_run, require=[SURE], power=told)
+@pytest.mark.parametrize("power", ["wal:5", "5200", "wall", "wall:0", "wall:nan", "wall:inf", "wall:5kW"])
+def test_invalid_power_is_refused(judged: Gate, a_run: Path, power: str) -> None:
+    """It needs watts and their source."""
+    with pytest.raises(UsageError, match=f"--power {power}"):
+        judged(a_run, require=[SURE], power=power)
 
 
 def test_the_greatest_concurrency_is_declared(judged: Gate, a_series: Path, tmp_path: Path) -> None:
@@ -76,8 +76,8 @@ def test_the_greatest_concurrency_is_declared(judged: Gate, a_series: Path, tmp_
                 "UPDATE session SET settings = json_set(settings, '$.load.concurrency', ?)", (places,)
             )
     for c_max, status, bound in ((None, "PASS", 122), (100, "PASS", 111), (99, "FAIL", 109)):
-        _, told = judged(a_series, ruleset=str(rules), c_max=c_max)
-        rows = {row["id"]: row for row in told["together"][0]["verdict"]["rows"]}
+        _, summary = judged(a_series, ruleset=str(rules), c_max=c_max)
+        rows = {row["id"]: row for row in summary["together"][0]["verdict"]["rows"]}
         assert rows["sweep.regions.in_range"]["status"] == status
         assert rows["sweep.regions.in_range"]["bound"] == bound
     _, verdicts = judged(a_series, ruleset=str(rules), c_min=3)
@@ -130,8 +130,8 @@ def test_a_baseline_of_the_rules_that_is_gone(judged: Gate, a_run: Path, tmp_pat
         judged(a_run, ruleset=str(rules))
 
 
-def test_a_series_is_told_run_by_run(a_series: Path, rules: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The rules over all of it as a table, a line a run; every rule of every run on request."""
+def test_a_series_is_shown_run_by_run(a_series: Path, rules: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The rules over all of it as a table, a line per run; every rule of every run on request."""
     asked: dict[str, Any] = {"run": a_series, "ruleset": rules, "scenario": "all", "skip": ["accuracy"]}
     with pytest.raises(typer.Exit):
         gate(GateSettings(**asked))

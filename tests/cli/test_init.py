@@ -23,9 +23,9 @@ STARTER = Path(__file__).parents[2] / "loadgen" / "sessions" / "series" / "suite
 
 def test_it_writes_a_suite_that_can_be_run(loadgen: Loadgen, tmp_path: Path) -> None:
     """The golden one; as many runs as its first lines say."""
-    told = loadgen("init")
-    assert told.returncode == 0, told.stderr
-    assert "loadgen run suite.toml --dry-run" in told.stdout
+    initialised = loadgen("init")
+    assert initialised.returncode == 0, initialised.stderr
+    assert "loadgen run suite.toml --dry-run" in initialised.stdout
     written = (tmp_path / "suite.toml").read_text()
     assert written == STARTER.read_text()
     runs = orjson.loads(loadgen("run", "suite.toml", "--dry-run", "--json").stdout)["runs"]
@@ -55,9 +55,9 @@ def test_what_it_writes_runs_against_the_mock_endpoint(loadgen: Loadgen, tmp_pat
     init(tmp_path / "suite.toml")
     chosen = ("--model-filter", "small", "--benchmark-filter", "short-*", "--load-filter", "one-*")
     with start_mock(models=("small", "large"), ttft="5ms", itl="1ms") as mock:
-        told = loadgen("run", "suite.toml", *chosen, "--set", f"url={mock.url}", "-n", 3, "--out", "done")
-    assert told.returncode in {0, 4}, told.stderr
-    assert "1 of 1 runs are done" in told.stdout
+        run = loadgen("run", "suite.toml", *chosen, "--set", f"url={mock.url}", "-n", 3, "--out", "done")
+    assert run.returncode in {0, 4}, run.stderr
+    assert "1 of 1 runs are done" in run.stdout
 
 
 def test_its_open_load_says_where_the_rate_was_not_reached(loadgen: Loadgen, tmp_path: Path) -> None:

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def stranger(tmp_path: Path) -> Iterator[MockProcess]:
-    """An endpoint whose certificate nobody has vouched for."""
+    """An endpoint whose certificate no authority has signed."""
     path = tmp_path / "server.pem"
     trustme.CA().issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(path)
     with start_mock(tls_cert=path, ttft="1ms", itl="1ms", tokens="2") as server:
         yield server
 
 
-def test_who_is_not_verified_is_not_trusted_by_mistake(loadgen: Loadgen, stranger: MockProcess) -> None:
-    """Without --insecure there is no run, and the way out is told; with it, a run whose report says so."""
+def test_an_unverified_endpoint_is_not_trusted_by_mistake(loadgen: Loadgen, stranger: MockProcess) -> None:
+    """Without --insecure there is no run, and the error names the option; with it, the report says so."""
     run = ("perf", "--url", stranger.url, "--model", "m", "-n", 2, "--out", "run", "--json")
     refused = loadgen(*run)
     assert refused.returncode == 3

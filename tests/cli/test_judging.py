@@ -1,4 +1,4 @@
-"""The report that is laid beside the log."""
+"""The report that is written next to the log."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from rulesets.ruleset import Ruleset
 
 
-def started(run: Path, **kept: Any) -> None:
-    """Have a run be started with other settings."""
+def started(run: Path, **changes: Any) -> None:
+    """Change the settings that a run was started with."""
     with closing(sqlite3.connect(run / "events.db")) as log, log:
-        changed = settings(run) | kept
+        changed = settings(run) | changes
         log.execute("UPDATE session SET settings = ?", [orjson.dumps(changed).decode()])
 
 
@@ -62,8 +62,8 @@ class Letters:
         return text
 
 
-def test_an_audit_of_token_counts_has_them_counted_again(a_run: Path) -> None:
-    """Where there is a tokenizer; no other rule makes a report wait for that."""
+def test_an_audit_of_token_counts_counts_them_again(a_run: Path) -> None:
+    """Where there is a tokenizer; no other rule makes a report count tokens."""
     wanted = rules("qps>0")
     audited = replace(wanted, audits=(AuditDemand("token_count"),))
     assert (
@@ -113,8 +113,8 @@ def test_without_rules_those_of_the_run_count(a_run: Path) -> None:
     assert again.status == "FAIL"
 
 
-def test_a_score_can_be_told(a_run: Path) -> None:
-    """An accuracy is of another run: whoever has it says so."""
+def test_a_score_can_be_given(a_run: Path) -> None:
+    """An accuracy score may come from another run."""
     wanted = rules("accuracy.exact_match>=80")
     told_of = make_report(a_run, wanted, GateInputs(scores={"exact_match": Accuracy(83.1, 100)})).verdict
     assert told_of is not None
@@ -129,24 +129,22 @@ def test_the_log_has_how_long_the_first_chunk_is(a_run: Path) -> None:
     from reporter.log.database import open_log
 
     with open_log(a_run, ("outputs",)) as log:
-        found = log.execute(
+        lengths = log.execute(
             "SELECT (first_chunk ->> 'content')::INT, length(output) "
             "FROM requests JOIN outputs USING (sample_uuid)"
         ).fetchall()
-    assert len(found) == 10
-    assert all(0 < first < whole for first, whole in found)
+    assert len(lengths) == 10
+    assert all(0 < first < whole for first, whole in lengths)
 
 
-def test_how_many_gpus_there_are_is_one_or_more() -> None:
-    """There is no share of none, and no log keeps a number without end."""
+def test_the_number_of_gpus_is_one_or_more() -> None:
+    """There is no rate per GPU without one, and no log stores a number of any length."""
     for wrong in (0, 10**23):
         with pytest.raises(UsageError, match=f"--gpus {wrong}: must be from 1 to 1,000,000"):
             perf_settings(url=["http://h"], model="m", gpus=wrong)
 
 
-def test_what_a_killed_one_left_behind_is_in_nobodys_way(
-    a_run: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_of_a_killed_process_blocks_no_report(a_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """In a container every process may have the same id."""
     left = a_run / f"report.{os.getpid()}.tmp"
     left.write_text("half a rep")
@@ -158,13 +156,13 @@ def test_what_a_killed_one_left_behind_is_in_nobodys_way(
 
 
 @pytest.mark.parametrize(
-    ("number", "said"),
+    ("number", "message"),
     [
         (errno.EIO, "the output, or a file, cannot be read or written"),
         (errno.EFBIG, "the output, or a file, cannot be read or written"),
         (errno.ENOSPC, "the output cannot be written"),
     ],
 )
-def test_an_error_without_a_name_may_be_of_any_file(number: int, said: str) -> None:
-    """Unless it says that there is no room, which is what reading does not need."""
-    assert message_of(OSError(number, "Trouble")) == f"{said} (Trouble)"
+def test_an_error_without_a_name_may_be_of_any_file(number: int, message: str) -> None:
+    """Unless it says that there is no room, which reading does not need."""
+    assert message_of(OSError(number, "Trouble")) == f"{message} (Trouble)"

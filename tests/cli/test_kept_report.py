@@ -1,4 +1,4 @@
-"""The report beside a log is read instead of computed, where it is what would be computed."""
+"""The report next to a log is read instead of computed, where both would be equal."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def reported(made_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def kept(reported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of that run, whose report was written by the version that it was made by."""
+def reported_copy(reported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of that run, whose report was written by this version."""
     folder = Path(shutil.copytree(reported, tmp_path / "run"))
     made = orjson.loads((folder / REPORT).read_bytes())["run"]["versions"]["llm-loadgen"]
     monkeypatch.setattr("loadgen.sessions.series.stored_report.package_version", lambda _: made)
@@ -38,43 +38,43 @@ def kept(reported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 
 
 def change(run: Path, **run_says: Any) -> None:
-    """Have the report say something else of its run."""
-    told = orjson.loads((run / REPORT).read_bytes())
-    told["run"] |= run_says
-    (run / REPORT).write_bytes(orjson.dumps(told))
+    """Change facts of the run in its report."""
+    stored = orjson.loads((run / REPORT).read_bytes())
+    stored["run"] |= run_says
+    (run / REPORT).write_bytes(orjson.dumps(stored))
 
 
 def remove_findings(run: Path) -> None:
-    """Have the report say nothing of the client, which a busy machine makes late."""
-    told = orjson.loads((run / REPORT).read_bytes())
-    told["findings"], told["validity"] = [], {"valid": True, "reasons": []}
-    (run / REPORT).write_bytes(orjson.dumps(told))
+    """Remove findings about the client from the report: a busy machine makes it late."""
+    stored = orjson.loads((run / REPORT).read_bytes())
+    stored["findings"], stored["validity"] = [], {"valid": True, "reasons": []}
+    (run / REPORT).write_bytes(orjson.dumps(stored))
 
 
-def test_it_is_what_would_be_computed(kept: Path) -> None:
-    """To the digits that the file has, whatever rules somebody has judged it by since."""
-    before = kept_report(kept)
+def test_it_is_what_would_be_computed(reported_copy: Path) -> None:
+    """To the digits of the file, whatever rules it was evaluated by since."""
+    before = kept_report(reported_copy)
     assert before is not None
-    computed = make_report(kept, None)
+    computed = make_report(reported_copy, None)
     assert (before.counts, before.findings, before.verdict) == (computed.counts, computed.findings, None)
     assert before.ttft_ms is not None
     assert computed.ttft_ms is not None
     assert before.ttft_ms.p99 == pytest.approx(computed.ttft_ms.p99, abs=1e-6)
-    assert write_report(kept, read_rules(["ttft:max<1us"], None)).verdict is not None
+    assert write_report(reported_copy, read_rules(["ttft:max<1us"], None)).verdict is not None
     # On a busy machine the client is late, and other figures decide by the rules than without any.
-    assert kept_report(kept) in (None, before)
+    assert kept_report(reported_copy) in (None, before)
 
 
-def test_the_verdict_is_by_the_rules_of_the_run(kept: Path) -> None:
-    """They are judged anew: what the file has for a verdict may be by others."""
+def test_the_verdict_is_by_the_rules_of_the_run(reported_copy: Path) -> None:
+    """They are evaluated again: the verdict in the file may be by other rules."""
     rules = read_rules(["ttft:max<1us"], None)
     assert rules is not None
-    change(kept, ruleset=rules.to_dict(), own_delay_decides=["TTFT max"])
-    remove_findings(kept)
-    found = kept_report(kept)
-    assert found is not None
-    assert found.verdict is not None
-    assert found.verdict.status == "FAIL"
+    change(reported_copy, ruleset=rules.to_dict(), own_delay_decides=["TTFT max"])
+    remove_findings(reported_copy)
+    read = kept_report(reported_copy)
+    assert read is not None
+    assert read.verdict is not None
+    assert read.verdict.status == "FAIL"
 
 
 @pytest.mark.parametrize(
@@ -85,17 +85,17 @@ def test_the_verdict_is_by_the_rules_of_the_run(kept: Path) -> None:
         (["qps>0"], {"tpot_end": "complete"}),
     ],
 )
-def test_what_a_report_cannot_tell_is_computed(
-    kept: Path, rules: list[str], definitions: dict[str, Any]
+def test_figures_that_a_report_lacks_are_computed(
+    reported_copy: Path, rules: list[str], definitions: dict[str, Any]
 ) -> None:
     """Where the rules ask for more than its summaries, or for figures by other definitions."""
     own = replace(of_expressions(rules), definitions=Definitions(**definitions))
-    change(kept, ruleset=own.to_dict())
-    assert kept_report(kept) is None
+    change(reported_copy, ruleset=own.to_dict())
+    assert kept_report(reported_copy) is None
 
 
 @pytest.mark.parametrize(
-    "said",
+    "changes",
     [
         {"percentile_method": "nearest_rank"},
         {"tpot_mode": "token_weighted"},
@@ -104,18 +104,18 @@ def test_what_a_report_cannot_tell_is_computed(
         {"ended": "cut_off"},
     ],
 )
-def test_one_that_was_made_otherwise_is_not_used(kept: Path, said: Any) -> None:
+def test_a_report_by_other_options_is_not_used(reported_copy: Path, changes: Any) -> None:
     """By other options, another version, or before the end."""
-    change(kept, **said)
-    assert kept_report(kept) is None
+    change(reported_copy, **changes)
+    assert kept_report(reported_copy) is None
 
 
-def test_one_that_is_older_than_the_log_is_not_used(kept: Path) -> None:
-    """Nor one that is none, or is not there."""
-    later = (kept / REPORT).stat().st_mtime_ns + 1
-    os.utime(kept / LOG_NAME, ns=(later, later))
-    assert kept_report(kept) is None
-    (kept / REPORT).write_text("{}")
-    assert kept_report(kept) is None
-    (kept / REPORT).unlink()
-    assert kept_report(kept) is None
+def test_one_that_is_older_than_the_log_is_not_used(reported_copy: Path) -> None:
+    """Nor an invalid one, or a missing one."""
+    later = (reported_copy / REPORT).stat().st_mtime_ns + 1
+    os.utime(reported_copy / LOG_NAME, ns=(later, later))
+    assert kept_report(reported_copy) is None
+    (reported_copy / REPORT).write_text("{}")
+    assert kept_report(reported_copy) is None
+    (reported_copy / REPORT).unlink()
+    assert kept_report(reported_copy) is None

@@ -49,7 +49,7 @@ def progress(**counters: object) -> Progress:
     ],
 )
 def test_the_line(shown: Progress, goal: Plan, expected: str) -> None:
-    """Words and figures as they stand in the terminal."""
+    """Words and figures as the terminal shows them."""
     assert line(shown, goal, 110 * SECOND) == expected
 
 

@@ -47,15 +47,15 @@ WRITTEN = {0, 4}
 
 def command(*words: str) -> str:
     """The one command of the page that has all of these words."""
-    (found,) = [one for one in COMMANDS if all(word in one for word in words)]
-    return found
+    (single,) = [command_ for command_ in COMMANDS if all(word in command_ for word in words)]
+    return single
 
 
 def block(language: str, word: str) -> str:
     """The one example of the page in a language that has a word."""
     blocks = re.findall(rf"```{language}\n(.*?)```", PAGE, flags=re.DOTALL)
-    (found,) = [one for one in blocks if word in one]
-    return str(found)
+    (single,) = [block_ for block_ in blocks if word in block_]
+    return str(single)
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,7 @@ def missed(verdict: dict[str, Any]) -> set[str]:
     }
 
 
-def told(path: Path) -> Any:
+def read_json(path: Path) -> Any:
     """The values of a JSON file."""
     return orjson.loads(path.read_bytes())
 
@@ -121,7 +121,7 @@ def test_the_recipe_of_a_server_run(shell: Shell, folder: Path) -> None:
     assert ran.returncode == 4, ran.stderr
     gate = command("gate server", "--tokenizer")
     assert shell(gate).returncode == 4
-    verdict = told(folder / "server" / "report.json")["verdict"]
+    verdict = read_json(folder / "server" / "report.json")["verdict"]
     assert (verdict["model"], verdict["scenario"]) == ("llama3.1-8b", "server")
     assert missed(verdict) <= TOO_SMALL
     assert {"accuracy.ROUGE1", "generation.min_new_tokens", "audit.token_count", "seeds.schedule"} <= {
@@ -132,14 +132,14 @@ def test_the_recipe_of_a_server_run(shell: Shell, folder: Path) -> None:
     out = folder / "closed/ORG/results/SYSTEM/llama3.1-8b/Server"
     files = {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()}
     assert files == {CONFIG, SUMMARY, ACCURACY, "export.json"}
-    config, summary = yaml.safe_load((out / CONFIG).read_bytes()), told(out / SUMMARY)
+    config, summary = yaml.safe_load((out / CONFIG).read_bytes()), read_json(out / SUMMARY)
     assert (config["type"], config["settings"]["load_pattern"]["target_qps"]) == ("online", 24.0)
     assert config["settings"]["runtime"]["dataloader_random_seed"] == 2747215439041700203
     assert config["model_params"]["min_new_tokens"] == 1
     assert (summary["n_samples_issued"], summary["n_samples_failed"]) == (2 * ROWS, 0)
-    (entry,) = told(out / ACCURACY)["accuracy_scores"]
+    (entry,) = read_json(out / ACCURACY)["accuracy_scores"]
     assert (entry["total_samples"], entry["score"]["ROUGELSUM"]) == (13368, 35.9)
-    assert not any("audit" in line or "_power" in line for line in told(out / "export.json")["missing"])
+    assert not any("audit" in line or "_power" in line for line in read_json(out / "export.json")["missing"])
 
 
 def test_the_recipe_of_an_offline_run(shell: Shell, folder: Path) -> None:
@@ -147,10 +147,10 @@ def test_the_recipe_of_an_offline_run(shell: Shell, folder: Path) -> None:
     ran = shell(command("perf", "--offline"))
     assert ran.returncode == 4, ran.stderr
     assert "--timeout" not in ran.stderr
-    verdict = told(folder / "offline" / "report.json")["verdict"]
+    verdict = read_json(folder / "offline" / "report.json")["verdict"]
     assert (verdict["model"], verdict["scenario"]) == ("llama3.1-8b", "offline")
-    beside = {name for name in missed(verdict) if name.startswith("accuracy.")} | {"audit.token_count"}
-    assert missed(verdict) <= TOO_SMALL | beside
+    others = {name for name in missed(verdict) if name.startswith("accuracy.")} | {"audit.token_count"}
+    assert missed(verdict) <= TOO_SMALL | others
 
 
 def test_the_recipe_of_a_curve(shell: Shell, folder: Path) -> None:
@@ -177,9 +177,9 @@ def test_the_recipe_of_a_curve(shell: Shell, folder: Path) -> None:
             "model_seed": 9315206023656308754,
         }
         assert point["runtime_settings"]["warmup"] == {"salt": False}
-        summary = told(curve / name / "result_summary.json")
+        summary = read_json(curve / name / "result_summary.json")
         assert (summary["n_samples_issued"], summary["output_sequence_lengths"]["avg"]) == (ROWS, 4)
-    (entry,) = told(curve / "r64" / "accuracy_results.json")["accuracy_scores"]
+    (entry,) = read_json(curve / "r64" / "accuracy_results.json")["accuracy_scores"]
     assert (entry["unit_samples"], entry["score"]["GEN_LEN"]) == (13368, 8167644)
-    missing = told(root / "export.json")["missing"]
+    missing = read_json(root / "export.json")["missing"]
     assert not any("accuracy_results.json" in line or "seed" in line for line in missing)

@@ -103,8 +103,8 @@ def test_every_form_of_a_verdict_says_that_the_run_was_accepted(loadgen: Loadgen
     report = make_report(run, read_rules(["ttft:p(99)<30ms"], None))
     part = NamedVerdict.of(report)
     assert 'name="validity"' in junit.render([part])
-    for told in (junit.render([part]), markdown.render([part]), annotations.render([part])):
-        assert "INVALID, accepted" in told
+    for output in (junit.render([part]), markdown.render([part]), annotations.render([part])):
+        assert "INVALID, accepted" in output
     assert annotations.render([part]).startswith("::warning ")
     shown = loadgen("gate", str(run), "--require", "ttft:p(99)<30ms")
     assert shown.returncode == 0
@@ -115,18 +115,18 @@ def test_a_series_shows_a_point_that_was_accepted(tmp_path: Path) -> None:
     """In its column, in a note, and in its rows."""
     run = disturbed(tmp_path / "run-1", "warn")
     report = make_report(run, None)
-    one = PointOutcome(0, SeriesPoint("rate-50", {"rate": 50.0}, {}), run, report, outcome(report))
-    assert (result(one), one.exit_code) == ("accepted", 0)
-    (row,) = rows([one], tmp_path)
+    outcome_ = PointOutcome(0, SeriesPoint("rate-50", {"rate": 50.0}, {}), run, report, outcome(report))
+    assert (result(outcome_), outcome_.exit_code) == ("accepted", 0)
+    (row,) = rows([outcome_], tmp_path)
     assert (row["valid"], row["accepted"]) == (False, True)
-    assert f"rate-50: {ACCEPTED}" in " ".join(table([one], width=100).split())
+    assert f"rate-50: {ACCEPTED}" in " ".join(table([outcome_], width=100).split())
 
 
 def test_the_list_of_runs_shows_what_was_accepted(tmp_path: Path) -> None:
     """As `accepted`, neither valid nor invalid."""
     for name, choice in (("run-1", None), ("run-2", "warn")):
         write_report(disturbed(tmp_path / name, choice), None)
-    assert [one.state for one in listed(tmp_path)] == ["invalid", "accepted"]
+    assert [run_.state for run_ in listed(tmp_path)] == ["invalid", "accepted"]
 
 
 def test_a_run_keeps_the_choice_in_its_log(loadgen: Loadgen, mock: MockProcess, tmp_path: Path) -> None:

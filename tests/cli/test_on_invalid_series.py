@@ -86,18 +86,18 @@ def perf(choice: str | None) -> dict[str, Any]:
 
 def assert_shown(folder: Path, exits: Exits, *, accepted: bool) -> list[dict[str, Any]]:
     """Every log keeps the choice, and reports and the list show the acceptance; returns the summary."""
-    runs = [one.parent for one in sorted(folder.glob("*/events.db"))]
+    runs = [log.parent for log in sorted(folder.glob("*/events.db"))]
     assert runs
     for run in runs:
         assert settings(run)["options"]["on_invalid"] == ("warn" if accepted else "fail")
         validity = orjson.loads((run / "report.json").read_bytes())["validity"]
         assert (validity["valid"], validity["accepted"]) == (False, accepted)
     assert (ACCEPTED in exits(report, runs[0])[1]) is accepted
-    states = [one.state for one in listed(folder)]
+    states = [run_.state for run_ in listed(folder)]
     assert len(states) == len(runs)
     assert all(("accepted" in state) is accepted for state in states)
     points: list[dict[str, Any]] = orjson.loads((folder / "summary.json").read_bytes())["points"]
-    assert [(one["valid"], one["accepted"]) for one in points] == [(False, accepted)] * len(runs)
+    assert [(point["valid"], point["accepted"]) for point in points] == [(False, accepted)] * len(runs)
     return points
 
 
@@ -105,8 +105,8 @@ def assert_shown(folder: Path, exits: Exits, *, accepted: bool) -> list[dict[str
 def test_a_sweep(exits: Exits, tmp_path: Path, choice: str | None, code: int) -> None:
     """Each point is invalid, or accepted."""
     folder = tmp_path / "sweep"
-    given = SweepSettings(concurrency="1,2", out=folder, quiet=True)
-    ended, shown = exits(sweep, given, perf(choice))
+    sweep_settings = SweepSettings(concurrency="1,2", out=folder, quiet=True)
+    ended, shown = exits(sweep, sweep_settings, perf(choice))
     assert ended == code
     assert (ACCEPTED in shown) is (code == 0)
     points = assert_shown(folder, exits, accepted=code == 0)
@@ -130,16 +130,16 @@ def test_a_suite(exits: Exits, tmp_path: Path, choice: str | None, code: int) ->
 def test_a_search(exits: Exits, tmp_path: Path, choice: str | None, code: int) -> None:
     """An invalid trial ends it; one that is accepted is as good as any."""
     folder = tmp_path / "search"
-    given = SearchSettings(
+    search_settings = SearchSettings(
         require=["ttft:p(50)<30ms"], concurrency="1..2", point_duration=1, out=folder, quiet=True
     )
-    ended, shown = exits(search, given, perf(choice))
+    ended, shown = exits(search, search_settings, perf(choice))
     assert ended == code
     assert (ACCEPTED in shown) is (code == 0)
     points = assert_shown(folder, exits, accepted=code == 0)
     assert {point["verdict"] for point in points} == {"PASS" if choice else "INVALID"}
     tried = orjson.loads((folder / "search.json").read_bytes())["tried"]
-    assert [one["accepted"] for one in tried] == [code == 0] * len(points)
+    assert [trial["accepted"] for trial in tried] == [code == 0] * len(points)
 
 
 @pytest.mark.parametrize(
@@ -150,12 +150,12 @@ def test_a_scoring_pass(
     exits: Exits, tmp_path: Path, started: str | None, choice: str | None, code: int
 ) -> None:
     """By its own option, else as the run was started."""
-    kept = {"options": {"on_invalid": started}} if started else {}
-    run = stored_run(tmp_path / "run", ["#### 1"] * 3, late_ms=50, **kept)
+    options = {"options": {"on_invalid": started}} if started else {}
+    run = stored_run(tmp_path / "run", ["#### 1"] * 3, late_ms=50, **options)
     ended, shown = exits(score, ScoreSettings(run=run, on_invalid=choice, quiet=True))
     assert ended == code
     assert query(run, "SELECT value FROM scores").rows == [(1.0,)] * 3
     assert (ACCEPTED in shown) is (code == 0)
     stored = orjson.loads((run / "report.json").read_bytes())
     assert stored["validity"]["accepted"] is (code == 0)
-    assert ["accepted" in one.state for one in listed(tmp_path)] == [code == 0]
+    assert ["accepted" in run_.state for run_ in listed(tmp_path)] == [code == 0]

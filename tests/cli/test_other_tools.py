@@ -27,8 +27,8 @@ def own_options(name: str) -> set[str]:
     commands = getattr(command, "commands", {"": command}).values()
     return {
         spelling
-        for one in commands
-        for param in one.params
+        for command in commands
+        for param in command.params
         for spelling in (*param.opts, *param.secondary_opts)
     }
 
@@ -70,19 +70,19 @@ def test_the_command_to_type(typed: str, command: str) -> None:
 
 def test_what_cannot_be_typed_as_it_is() -> None:
     """There is advice on each option, but no command with a place left to fill."""
-    said = advice("sweep --ramp-up-start-rps 1 --rate-type sweep --num-fewshot 5 --vus")
-    assert "--rate ramp:1..TO,TIME" in said
-    assert "--rate, --concurrency" in said
-    assert "no such option: each benchmark has its official prompt" in said
-    assert "--concurrency VALUE" in said
-    assert "type:" not in said
+    output = advice("sweep --ramp-up-start-rps 1 --rate-type sweep --num-fewshot 5 --vus")
+    assert "--rate ramp:1..TO,TIME" in output
+    assert "--rate, --concurrency" in output
+    assert "no such option: each benchmark has its official prompt" in output
+    assert "--concurrency VALUE" in output
+    assert "type:" not in output
 
 
 @pytest.mark.parametrize(
     "line", ["", "sql RUN --limit", "perf --url http://a --rate 5", "perf --max-concurrency 3"]
 )
 def test_own_options_pass(line: str) -> None:
-    """A command line in our own options is none of its business, nor is a command that sends no load."""
+    """A command line with our own options is accepted, and so is a command that sends no load."""
     require_own_options(shlex.split(line))
 
 

@@ -36,8 +36,12 @@ SHARE = st.floats(0.01, 0.99)
 
 def perf(**more: Any) -> dict[str, Any]:
     """The options of `loadgen perf` that an audit takes, as the command line gives them."""
-    known = {one.name: one.default for one in _parameters(PerfSettings) if one.name not in REPLACED}
-    return {**_plain(known), "url": ["http://127.0.0.1:1"], "model": "m", "header": [], **more}
+    defaults = {
+        parameter.name: parameter.default
+        for parameter in _parameters(PerfSettings)
+        if parameter.name not in REPLACED
+    }
+    return {**_plain(defaults), "url": ["http://127.0.0.1:1"], "model": "m", "header": [], **more}
 
 
 @pytest.mark.parametrize(
@@ -46,34 +50,37 @@ def perf(**more: Any) -> dict[str, Any]:
 )
 def test_the_bound_itself_is_too_fast(repeated: float | None, completed: int, *, passed: bool) -> None:
     """Below 1.1 times the reference passes, and nine tenths must complete."""
-    found = audit(AuditPhase(10.0, 90, 100), AuditPhase(repeated, completed, 100), 0.1)
-    assert found.passed is passed
-    assert found.to_dict()["test"] == "output_caching_test"
+    result = audit(AuditPhase(10.0, 90, 100), AuditPhase(repeated, completed, 100), 0.1)
+    assert result.passed is passed
+    assert result.to_dict()["test"] == "output_caching_test"
 
 
 @given(QPS, QPS, QPS, SHARE)
-def test_a_faster_repetition_never_helps(reference: float, one: float, other: float, share: float) -> None:
+def test_a_faster_repetition_never_helps(reference: float, rate: float, other: float, share: float) -> None:
     """And a failure stays one, whatever the rates are."""
-    slow, fast = sorted((one, other))
+    slow, fast = sorted((rate, other))
     asked = AuditPhase(reference, 100, 100)
     if audit(asked, AuditPhase(fast, 100, 100), share).passed:
         assert audit(asked, AuditPhase(slow, 100, 100), share).passed
     assert not audit(AuditPhase(reference, 0, 100), AuditPhase(slow, 100, 100), share).passed
 
 
-def test_the_phases_ask_what_they_are_for(tmp_path: Path) -> None:
+def test_the_phases_have_their_prompts(tmp_path: Path) -> None:
     """Each prompt once, but for those of the warm-up; then one of them, as often."""
     path = tmp_path / "q.jsonl"
     path.write_text("".join(f'{{"prompt": "question {number}"}}\n' for number in range(6)))
-    one, two = phases(AuditSettings(sample=4), perf(prompts=str(path), warmup="2"))
-    reference, repeated = prepared(one, Secrets()), prepared(two, Secrets())
+    first, two = phases(AuditSettings(sample=4), perf(prompts=str(path), warmup="2"))
+    reference, repeated = prepared(first, Secrets()), prepared(two, Secrets())
     assert (reference.plan.requests, len(reference.dataset.samples)) == (4, 6)
-    assert (repeated.plan.requests, [one.prompt for one in repeated.dataset.samples]) == (4, ["question 4"])
+    assert (repeated.plan.requests, [sample.prompt for sample in repeated.dataset.samples]) == (
+        4,
+        ["question 4"],
+    )
     assert repeated.dataset.samples[0].index == 0
 
 
 @pytest.mark.parametrize(
-    ("given", "more", "why"),
+    ("options", "more", "why"),
     [
         ({"requests": 7}, {}, "has 6"),
         ({"requests": 6}, {"warmup": "1"}, "the warm-up sends 1"),
@@ -82,23 +89,23 @@ def test_the_phases_ask_what_they_are_for(tmp_path: Path) -> None:
         ({"sample": 6}, {}, "--sample 6"),
     ],
 )
-def test_too_few_prompts_are_no_reference(
-    tmp_path: Path, given: dict[str, Any], more: dict[str, Any], why: str
+def test_too_few_prompts_are_refused(
+    tmp_path: Path, options: dict[str, Any], more: dict[str, Any], why: str
 ) -> None:
     """A prompt that is asked twice in it could come from the cache that is looked for."""
     path = tmp_path / "q.jsonl"
     path.write_text("".join(f'{{"prompt": "question {number}"}}\n' for number in range(6)))
     with pytest.raises(UsageError, match=why):
-        phases(AuditSettings(**given), perf(prompts=str(path), **more))
+        phases(AuditSettings(**options), perf(prompts=str(path), **more))
 
 
 @pytest.mark.parametrize(
-    "given", [{"requests": 0}, {"audit_requests": -1}, {"sample": -1}, {"threshold": 0}, {"threshold": 1}]
+    "options", [{"requests": 0}, {"audit_requests": -1}, {"sample": -1}, {"threshold": 0}, {"threshold": 1}]
 )
-def test_what_no_audit_can_be(given: dict[str, Any]) -> None:
-    """It is told before anything is sent."""
+def test_invalid_audit_settings_are_refused(options: dict[str, Any]) -> None:
+    """They are refused before anything is sent."""
     with pytest.raises(UsageError, match="must be"):
-        AuditSettings(**given)
+        AuditSettings(**options)
 
 
 def test_one_at_a_time_is_allowed_more() -> None:
@@ -122,45 +129,45 @@ def calm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("reporter.metrics.validity", lambda _: Validity(valid=True, reasons=[]))
 
 
-def audited(mock: MockProcess, out: Path, **given: Any) -> int:
+def audited(mock: MockProcess, out: Path, **options: Any) -> int:
     """Run an audit of six requests, one at a time; return its exit code."""
-    own = {name: given.pop(name) for name in ("threshold", "json") if name in given}
+    own = {name: options.pop(name) for name in ("threshold", "json") if name in options}
     settings = AuditSettings(requests=6, out=out, quiet=True, **own)
     with pytest.raises(typer.Exit) as end:
-        output_caching(settings, perf(url=[mock.url], concurrency=1, **given))
+        output_caching(settings, perf(url=[mock.url], concurrency=1, **options))
     return end.value.exit_code
 
 
 @pytest.mark.usefixtures("calm")
-def test_a_cache_is_found_and_the_audit_can_be_gone_on_with(
+def test_a_cache_is_found_and_the_audit_can_be_resumed(
     caching: MockProcess, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit 1, and what is left is what the gate and checkers read; a phase that is missing is run again.
+    """Exit 1, and the files are those that gate and checkers read; a missing phase is run again.
 
-    Until it has been, nothing says how the audit ended; and a reference phase that was begun twice is told.
+    Until then no file says how the audit ended; a reference phase that was begun twice is reported.
     """
     folder = tmp_path / "audit"
     assert audited(caching, folder, json=True) == 1
-    told = orjson.loads(capsys.readouterr().out)
-    assert {"test": "output_caching_test", "passed": False, "threshold": 0.2}.items() <= told.items()
-    assert told["audit_qps"] > 1.2 * told["ref_qps"]
-    assert audits_in(folder) == {"output_caching": told}
+    result = orjson.loads(capsys.readouterr().out)
+    assert {"test": "output_caching_test", "passed": False, "threshold": 0.2}.items() <= result.items()
+    assert result["audit_qps"] > 1.2 * result["ref_qps"]
+    assert audits_in(folder) == {"output_caching": result}
     verified = folder / "audit" / "verify_OUTPUT_CACHING_TEST.txt"
     assert verified.read_text() == "Performance check pass: False\n"
     shutil.rmtree(folder / "02-output_caching")
-    known = (folder / "series.json").read_bytes()
-    (folder / "series.json").write_bytes(known.replace(caching.url.encode(), b"http://127.0.0.1:1"))
+    series = (folder / "series.json").read_bytes()
+    (folder / "series.json").write_bytes(series.replace(caching.url.encode(), b"http://127.0.0.1:1"))
     with pytest.raises(UnreachableError):
         resume(ResumeSettings(run=folder, quiet=True))
     assert list((folder / "audit").iterdir()) == []
-    (folder / "series.json").write_bytes(known)
+    (folder / "series.json").write_bytes(series)
     (folder / "01-reference.cut-1").mkdir()
     with pytest.raises(typer.Exit) as end:
         resume(ResumeSettings(run=folder, quiet=True))
     assert end.value.exit_code == 1
-    said = capsys.readouterr().out
-    assert "FAIL: one prompt repeated" in said
-    assert "the reference phase had been begun before" in said
+    output = capsys.readouterr().out
+    assert "FAIL: one prompt repeated" in output
+    assert "the reference phase had been begun before" in output
 
 
 @pytest.mark.usefixtures("calm")
@@ -170,11 +177,11 @@ def test_a_salt_keeps_the_cache_out(
     """Every prompt is then another one, and the audit is passed."""
     assert audited(caching, tmp_path / "audit", salt=True, threshold=0.9) == 0
     assert "PASS" in capsys.readouterr().out
-    (found,) = audits_in(tmp_path / "audit").values()
-    assert (found["passed"], found["salt"], found["audit_completed"]) == (True, True, 6)
+    (result,) = audits_in(tmp_path / "audit").values()
+    assert (result["passed"], result["salt"], result["audit_completed"]) == (True, True, 6)
 
 
-def test_what_cannot_be_reached_is_no_verdict(tmp_path: Path) -> None:
+def test_an_unreachable_endpoint_gives_no_verdict(tmp_path: Path) -> None:
     """Nothing is left that a gate could read."""
     settings = AuditSettings(requests=2, out=tmp_path / "audit", quiet=True)
     with pytest.raises(UnreachableError):

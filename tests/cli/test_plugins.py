@@ -128,7 +128,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     script = tmp_path_factory.mktemp("replies") / "replies.jsonl"
     replies = {"France": "Paris", "Peru": "LIMA"}
     script.write_bytes(
-        b"\n".join(orjson.dumps({"prompt": asked, "reply": said}) for asked, said in replies.items())
+        b"\n".join(orjson.dumps({"prompt": asked, "reply": reply}) for asked, reply in replies.items())
     )
     with start_mock(ttft="50ms", itl="0", replies=script) as mock:
         yield mock.url
@@ -162,14 +162,14 @@ def test_they_are_listed_and_broken_ones_are_reported(loadgen: Loadgen) -> None:
     assert "world_capitals" in listed.stdout
     assert "gsm8k" in listed.stdout
     warnings = listed.stderr.splitlines()
-    for said in (
+    for warning in (
         "gsm8k: the benchmark of capitals-plugin 1.2 is not used: the name is taken",
         "number: the benchmark of capitals-plugin 1.2 cannot be used: capitals_plugin:NOTHING is int, where",
         "missing: the benchmark of capitals-plugin 1.2 cannot be used: no_such_module:CAPITALS cannot be",
         "renamed: the benchmark of capitals-plugin 1.2 cannot be used: it calls itself 'world_capitals'",
         "world_capitals.quiet: the scorer of capitals-plugin 1.2 cannot be used: it calls itself 'other'",
     ):
-        assert any(line.startswith(f"warning: {said}") for line in warnings), said
+        assert any(line.startswith(f"warning: {warning}") for line in warnings), warning
     facts = orjson.loads(loadgen("list", "tasks", "--json").stdout)
     assert facts["world_capitals"]["plugin"] == "capitals-plugin 1.2"
     assert [scorer["name"] for scorer in facts["world_capitals"]["scorers"]] == ["official", "loud"]
@@ -178,7 +178,7 @@ def test_they_are_listed_and_broken_ones_are_reported(loadgen: Loadgen) -> None:
     assert "whispering a plug-in of capitals-plugin 1.2" in protocols
 
 
-def test_a_session_asks_and_scores_one(loadgen: Loadgen, url: str, data: Path, tmp_path: Path) -> None:
+def test_a_session_asks_and_scores_a_plugin(loadgen: Loadgen, url: str, data: Path, tmp_path: Path) -> None:
     """Its benchmark, by its protocol; and it is scored again, by the scorer that it adds."""
     run = tmp_path / "run"
     asked = loadgen(
@@ -190,7 +190,7 @@ def test_a_session_asks_and_scores_one(loadgen: Loadgen, url: str, data: Path, t
     assert (score["task"], score["value"], score["official"]) == ("world_capitals", 0.5, True)
     again = loadgen("score", run, "--scorer", "loud", "--json", "-q")
     assert again.returncode == 0, again.stderr
-    scores = {one["scorer"]: one["value"] for one in orjson.loads(again.stdout)["accuracy"]}
+    scores = {score["scorer"]: score["value"] for score in orjson.loads(again.stdout)["accuracy"]}
     assert scores == {"official": 0.5, "loud": 0.5}
     removed = subprocess.run(
         [sys.executable, "-m", "loadgen", "report", str(run), "--json"],
@@ -202,7 +202,7 @@ def test_a_session_asks_and_scores_one(loadgen: Loadgen, url: str, data: Path, t
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (("missing",), "missing: the benchmark of capitals-plugin 1.2 cannot be used"),
         (
@@ -216,10 +216,10 @@ def test_a_session_asks_and_scores_one(loadgen: Loadgen, url: str, data: Path, t
     ],
 )
 def test_a_broken_one_that_is_asked_for_is_an_error(
-    loadgen: Loadgen, options: tuple[str, ...], said: str
+    loadgen: Loadgen, options: tuple[str, ...], message: str
 ) -> None:
     """That names the package."""
     ended = loadgen("accuracy", *options, "--url", "http://127.0.0.1:1", "--model", "m")
     assert ended.returncode == 2
-    assert said in " ".join(ended.stderr.split())
+    assert message in " ".join(ended.stderr.split())
     assert "Traceback" not in ended.stderr

@@ -68,11 +68,11 @@ def test_prices_are_read_before_anybody_is_asked(tmp_path: Path, scored: Path) -
 
 
 def test_stats(scored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The scores of each level; a run that tells nothing apart has none."""
+    """The scores of each level; a run without tags has none."""
     report(scored, stats=True)
-    told = capsys.readouterr().out
-    assert "Accuracy by level: tool_selection" in told
-    assert told.index("edge ") < told.rindex("simple ")
+    output = capsys.readouterr().out
+    assert "Accuracy by level: tool_selection" in output
+    assert output.index("edge ") < output.rindex("simple ")
     folder = tmp_path / "plain"
     folder.mkdir()
     plain = Benchmark(Run(folder).begins()).asks("gsm8k", 1).answers(0).scored(1).write()

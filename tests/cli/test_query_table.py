@@ -77,7 +77,7 @@ def test_no_figure_is_broken(a_run: Path, columns: int, on_terminal: OnTerminal)
     assert printed.count("finish_reason") == (1 if columns == 200 else 2)
 
 
-def test_what_is_left_out_is_said(a_run: Path, on_terminal: OnTerminal) -> None:
+def test_columns_that_are_left_out_are_counted(a_run: Path, on_terminal: OnTerminal) -> None:
     """A table that has no room for all columns says how many it has, and how to see all."""
     printed = on_terminal(40, "sql", a_run, WIDE, "--no-expanded")
     assert "223456789" in printed

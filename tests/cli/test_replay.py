@@ -61,7 +61,9 @@ def test_a_trace_is_replayed(perf: Callable[..., Path], name: str, speed: float)
     run = perf("run", "--trace", TRACES / name, "--trace-speed", speed, "--ignore-eos")
     trace, requests = read_trace(TRACES / name, TracePart()), requests_of(run)
     start_ns = requests[0][0]
-    assert [due - start_ns for due, _, _ in requests] == [round(at / speed) for at in trace.offsets_ns]
+    assert [due - start_ns for due, _, _ in requests] == [
+        round(offset_ns / speed) for offset_ns in trace.offsets_ns
+    ]
     # The mock counts words, and a word is taken for 1.3 tokens; of Mooncake's blocks each is rounded.
     assert [inputs for _, inputs, _ in requests] == [
         sum(round(min(512, left) / 1.3) for left in range(tokens, 0, -512))
@@ -81,7 +83,7 @@ def test_the_warm_up_is_the_beginning_of_the_trace(perf: Callable[..., Path]) ->
     assert measured[1][0] - measured[0][0] == 91_785_200
 
 
-def test_a_run_is_asked_again(perf: Callable[..., Path], made_run: Path) -> None:
+def test_a_run_is_replayed(perf: Callable[..., Path], made_run: Path) -> None:
     """The same texts, at the same distances by the speed, with answers as long as they were."""
     again = perf("again", "--trace", made_run, "--trace-speed", 0.5)
     assert texts_of(again) == texts_of(made_run)
@@ -92,7 +94,7 @@ def test_a_run_is_asked_again(perf: Callable[..., Path], made_run: Path) -> None
     assert slower == [2 * gap for gap in gaps]
 
 
-def test_conversations_are_held_again(perf: Callable[..., Path]) -> None:
+def test_conversations_are_replayed(perf: Callable[..., Path]) -> None:
     """Each begins when it began, its user says the same, and recorded answers take the place of new ones."""
     lengths = ("--turns", 3, "--input-tokens", 20, "--shared-prefix", "10x2")
     first = perf("first", "--rate", 40, "--sessions", 4, *lengths)
@@ -111,7 +113,7 @@ def test_conversations_are_held_again(perf: Callable[..., Path]) -> None:
         (TracePart(span_ns=-1, ahead=4), 5),
     ],
 )
-def test_part_of_a_run_is_asked_again(made_run: Path, part: TracePart, count: int) -> None:
+def test_part_of_a_run_is_replayed(made_run: Path, part: TracePart, count: int) -> None:
     """As much of it as was wanted."""
     dataset = asked_again(made_run, part)
     assert len(dataset.samples) == len(dataset.offsets_ns or ()) == count
@@ -133,19 +135,19 @@ def test_a_run_without_its_texts_is_refused(a_run: Path) -> None:
 
 
 def test_a_run_has_its_own_texts(loadgen: Loadgen, a_run: Path) -> None:
-    """A corpus says nothing about it, and is refused."""
+    """A corpus has no use then, and is refused."""
     (a_run.parent / "corpus.txt").write_text("one two three")
     target = ("--url", "http://127.0.0.1:9", "--model", "small-model")
-    said = loadgen("perf", *target, "--trace", a_run, "--corpus", "corpus.txt")
-    assert said.returncode == 2
-    assert "its own prompts are sent again" in said.stderr
+    run = loadgen("perf", *target, "--trace", a_run, "--corpus", "corpus.txt")
+    assert run.returncode == 2
+    assert "its own prompts are sent again" in run.stderr
 
 
-def test_what_is_not_as_it_was_asked_for_is_told() -> None:
+def test_deviations_from_the_trace_are_reported() -> None:
     """Lengths that are approximate, and requests of a trace that were left out: a finding each."""
     trace = read_trace(TRACES / "burstgpt.csv", TracePart())
-    told = [event.data for event in dataset_findings(questions(trace, 0), 1)]
-    assert [finding["code"] for finding in told] == ["lengths_approximate", "trace_rows_left_out"]
-    assert told[1]["message"].startswith("Of the trace burstgpt.csv, 1 requests")
+    findings = [event.data for event in dataset_findings(questions(trace, 0), 1)]
+    assert [finding["code"] for finding in findings] == ["lengths_approximate", "trace_rows_left_out"]
+    assert findings[1]["message"].startswith("Of the trace burstgpt.csv, 1 requests")
     exact = questions(read_trace(TRACES / "plain.csv", TracePart()), 0, lambda text: len(text.split()))
     assert list(dataset_findings(exact, 1)) == []

@@ -51,7 +51,7 @@ def test_percentiles_that_are_none(loadgen: Loadgen) -> None:
 
 
 def test_the_origin_and_the_denominator(loadgen: Loadgen) -> None:
-    """What figures mean is said in the report, and changes them."""
+    """The report names its definitions, which change the figures."""
     usual = orjson.loads(loadgen("report", "run", "--json").stdout)
     other = orjson.loads(
         loadgen(

@@ -64,9 +64,9 @@ def setting(run: Path, **values: Any) -> None:
         )
 
 
-def again(given: ResumeSettings) -> Prepared:
+def again(settings: ResumeSettings) -> Prepared:
     """The rest of a run."""
-    return prepare_again(given, resumable(given.run))
+    return prepare_again(settings, resumable(settings.run))
 
 
 def left(run: Path, **more: Any) -> list[int]:
@@ -104,7 +104,7 @@ def test_a_failure_is_a_result_unless_it_is_our_own(
     assert left(a_run) == (TEN if again else [])
 
 
-def test_a_warm_up_is_done_again(a_run: Path) -> None:
+def test_the_warm_up_is_repeated(a_run: Path) -> None:
     """Nothing cold is measured in any segment; the prompts of the warm-up are those of the first one."""
     cut_off(a_run, [3, 4])
     setting(a_run, warmup=2, requests=8, options__warmup="2", options__requests=8)
@@ -162,7 +162,7 @@ def test_a_run_that_is_limited_by_time_alone_is_not_resumed(a_run: Path) -> None
 
 
 def test_a_running_run_is_not_resumed(a_run: Path) -> None:
-    """Somebody is at it."""
+    """Another process holds it."""
     cut_off(a_run, [0])
     store = Store.reopen(a_run / "events.db", Session())
     with pytest.raises(BeingWrittenError, match="is still running; `loadgen watch "):
@@ -212,10 +212,12 @@ def test_prompts_must_be_those_of_the_run(a_run: Path, tmp_path: Path) -> None:
 
 
 def test_a_trace_must_be_that_of_the_run(a_run: Path, tmp_path: Path) -> None:
-    """`--prompts` says where it is now; of prompts that were made up it says nothing."""
+    """`--prompts` says where it is now; of synthetic prompts it says nothing."""
     cut_off(a_run, [0, 1])
     moved = tmp_path / "moved.csv"
-    moved.write_text("timestamp,input_tokens,output_tokens\n" + "".join(f"{at},5,5\n" for at in range(10)))
+    moved.write_text(
+        "timestamp,input_tokens,output_tokens\n" + "".join(f"{second},5,5\n" for second in range(10))
+    )
     setting(a_run, options__prompts=None, options__trace=None)
     with pytest.raises(UsageError, match=r"--prompts .*moved.csv: those of this run were made up"):
         left(a_run, prompts=moved)
@@ -246,7 +248,7 @@ def test_stages_must_be_those_of_the_run(a_run: Path, tmp_path: Path) -> None:
 
 
 def test_another_version_does_not_finish_it_differently(a_run: Path) -> None:
-    """An option that is not known, or that comes to something else, is told."""
+    """An unknown option, or one with another meaning, is refused."""
     cut_off(a_run, [0])
     setting(a_run, temperature=0.5)
     with pytest.raises(
@@ -258,7 +260,7 @@ def test_another_version_does_not_finish_it_differently(a_run: Path) -> None:
         left(a_run)
 
 
-def test_a_log_that_only_lacks_its_end_gets_one(
+def test_a_log_that_lacks_only_its_end_is_completed(
     a_run: Path, loadgen: Callable[..., subprocess.CompletedProcess[str]], mock: MockProcess
 ) -> None:
     """Nothing is asked; the run is complete, and cannot be resumed again."""

@@ -60,22 +60,22 @@ def test_many_are_shown_in_a_line_each() -> None:
     (server,) = [line for line in lines if line.split()[0] == "gpt-oss-120b/server"]
     assert "ttft:p(99)<=3000ms@es99" in server
     assert "--scenario MODEL/SCENARIO" in lines[-1]
-    one = loadgen(
+    single = loadgen(
         "rules", "show", "mlperf-inference@v6.1", "--model", "openai/gpt-oss-120b", "--scenario", "server"
     )
-    assert one.stdout.startswith("mlperf-inference v6.1: gpt-oss-120b/server (locked)\n")
+    assert single.stdout.startswith("mlperf-inference v6.1: gpt-oss-120b/server (locked)\n")
 
 
 def test_as_json_it_is_what_a_log_keeps() -> None:
     """Seeds as texts, for not every reader has whole numbers of that size."""
-    told = orjson.loads(loadgen("rules", "show", "ours.yaml", "--json").stdout)
-    assert (told["name"], told["version"], told["locked"]) == ("ours", "1", True)
-    assert told["rulesets"][0]["seeds"] == {"schedule": "16159082839903944936"}
-    assert Ruleset.of_dict(told["rulesets"][0]).to_dict()["targets"][1]["id"] == "reading-speed"
+    shown = orjson.loads(loadgen("rules", "show", "ours.yaml", "--json").stdout)
+    assert (shown["name"], shown["version"], shown["locked"]) == ("ours", "1", True)
+    assert shown["rulesets"][0]["seeds"] == {"schedule": "16159082839903944936"}
+    assert Ruleset.of_dict(shown["rulesets"][0]).to_dict()["targets"][1]["id"] == "reading-speed"
 
 
 def test_a_file_is_checked() -> None:
-    """What is right is told with its warnings, and what is wrong with its place; that ends with 2."""
+    """A valid file is shown with its warnings; an invalid one ends with 2 and the place of the mistake."""
     checked = loadgen("rules", "check", "ours.yaml")
     assert checked.exit_code == 0
     assert checked.stdout == (
@@ -95,7 +95,7 @@ def test_a_file_is_checked() -> None:
     )
 
 
-def test_warnings_of_several_scenarios_are_told_once() -> None:
+def test_warnings_of_several_scenarios_are_shown_once() -> None:
     """With the scenarios that each is about."""
     Path("many.yaml").write_text(
         'schema: rulesets/1\nruleset: {name: a, version: "1"}\n'
@@ -109,7 +109,7 @@ def test_warnings_of_several_scenarios_are_told_once() -> None:
 
 def test_rulesets_are_listed() -> None:
     """Every one that comes with the program, with what it has rules for."""
-    told = orjson.loads(loadgen("list", "rulesets", "--json").stdout)
-    assert list(told) == list(names())
-    assert told["chat@1"].startswith("any model; ")
-    assert told["mlperf-inference@v6.1"].startswith("locked; ")
+    listed = orjson.loads(loadgen("list", "rulesets", "--json").stdout)
+    assert list(listed) == list(names())
+    assert listed["chat@1"].startswith("any model; ")
+    assert listed["mlperf-inference@v6.1"].startswith("locked; ")

@@ -33,11 +33,11 @@ models: {{"*": {{scenarios: {{one: {{targets: ['ttft:p(50)<10s'], audit: [seed_m
 """
 
 
-def test_both_seeds_are_used_and_kept_to_the_last_digit(mock: MockProcess, tmp_path: Path) -> None:
+def test_both_seeds_are_used_and_stored_to_the_last_digit(mock: MockProcess, tmp_path: Path) -> None:
     """Arrivals by the one, samples by the other; report, verdict and export have both."""
     (tmp_path / "rules.yaml").write_text(RULES)
     (tmp_path / "q.jsonl").write_text("".join(f'{{"prompt": "question {number}"}}\n' for number in range(9)))
-    given = perf_settings(
+    settings = perf_settings(
         url=[mock.url],
         model="small-model",
         api_key="sk-right-key",
@@ -51,7 +51,7 @@ def test_both_seeds_are_used_and_kept_to_the_last_digit(mock: MockProcess, tmp_p
         out=tmp_path / "run",
         quiet=True,
     )
-    report, folder = run(given)
+    report, folder = run(settings)
     assert (report.run.seed, report.run.schedule_seed) == (SEED, SCHEDULE_SEED)
     written = orjson.loads((folder / "report.json").read_bytes())["run"]
     assert (written["seed"], written["schedule_seed"]) == (SEED, SCHEDULE_SEED)

@@ -33,26 +33,26 @@ def scored(tmp_path: Path) -> Path:
     return run.scored(1, 1, 0).scored(1, 0, 0).write()
 
 
-def told(folder: Path) -> list[dict[str, Any]]:
+def accuracy_of(folder: Path) -> list[dict[str, Any]]:
     """The scores of report.json."""
     accuracy: list[dict[str, Any]] = orjson.loads((folder / "report.json").read_bytes())["accuracy"]
     return accuracy
 
 
 def test_any_pass_can_be_reported(scored: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The last one stands in report.json, and stays there when an earlier one is shown."""
+    """The last one is in report.json, and stays there when an earlier one is shown."""
     report(scored)
     assert "33.33 %" in capsys.readouterr().out
     report(scored, json=True, scoring_pass=1)
-    assert [one["value"] for one in orjson.loads(capsys.readouterr().out)["accuracy"]] == [0.666667]
-    assert [one["pass"] for one in told(scored)] == [2]
+    assert [score["value"] for score in orjson.loads(capsys.readouterr().out)["accuracy"]] == [0.666667]
+    assert [score["pass"] for score in accuracy_of(scored)] == [2]
     with pytest.raises(OptionError, match="no scoring pass 3: there are 1, 2") as error:
         report(scored, scoring_pass=3)
     assert exit_code(error.value) == 2
 
 
 def test_a_run_is_gated_by_its_own_scores(judged: Gate, scored: Path) -> None:
-    """Nobody has to give them: they are in its log."""
+    """They do not have to be given: they are in its log."""
     rules = {
         "accuracy.gsm8k:value>=0.3": "PASS",
         "accuracy.gsm8k.accuracy>=0.4": "FAIL",

@@ -38,36 +38,36 @@ KEY = "sk-right-key"
 
 def options(url: str, **more: Any) -> dict[str, Any]:
     """The options of perf as the command line hands them over."""
-    given = perf_settings(url=[url], model="small-model", api_key=KEY, **more)
+    settings = perf_settings(url=[url], model="small-model", api_key=KEY, **more)
     own = {field.name for field in fields(SearchSettings)}
-    return {name: value for name, value in flat_values(given).items() if name not in own | REPLACED}
+    return {name: value for name, value in flat_values(settings).items() if name not in own | REPLACED}
 
 
-def test_what_even_the_lowest_rate_misses_is_not_found(
+def test_a_target_that_even_the_lowest_rate_misses(
     mock: MockProcess, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A scout, a thorough trial, the end; going on with it finds the same in the logs."""
+    """A scout, a thorough trial, the end; resumed, it reads the same result from the logs."""
     folder = tmp_path / "search"
     settings = SearchSettings(
         require=["ttft:p(50)<2ms"], rate="20..40", point_duration=1, out=folder, json=True, quiet=True
     )
     with pytest.raises(typer.Exit) as end:
         search(settings, options(mock.url, on_invalid="warn"))
-    found = orjson.loads(capsys.readouterr().out)
+    result = orjson.loads(capsys.readouterr().out)
     assert end.value.exit_code == 1
-    assert (found["found"], found["rate"], found["between"]) == (False, None, [20.0, 40.0])
-    assert found["stopped_because"] == "low_misses"
+    assert (result["found"], result["rate"], result["between"]) == (False, None, [20.0, 40.0])
+    assert result["stopped_because"] == "low_misses"
     assert (
-        "No passing rate between 20 and 40 requests/s: even 20 failed: ttft:p(50)<2ms: " in found["message"]
+        "No passing rate between 20 and 40 requests/s: even 20 failed: ttft:p(50)<2ms: " in result["message"]
     )
-    assert [(one["rate"], one["thorough"], one["verdict"]) for one in found["tried"]] == [
+    assert [(trial["rate"], trial["thorough"], trial["verdict"]) for trial in result["tried"]] == [
         (20.0, False, "missed"),
         (20.0, True, "missed"),
     ]
     with pytest.raises(typer.Exit) as end:
         resume(ResumeSettings(run=folder, api_key=KEY, json=True, quiet=True))
     assert end.value.exit_code == 1
-    assert orjson.loads(capsys.readouterr().out) == found
+    assert orjson.loads(capsys.readouterr().out) == result
 
 
 def test_an_endpoint_that_meets_the_highest_load_passes(
@@ -80,13 +80,13 @@ def test_an_endpoint_that_meets_the_highest_load_passes(
     with pytest.raises(typer.Exit) as end:
         search(settings, options(mock.url, on_invalid="warn"))
     out, err = capsys.readouterr()
-    found = orjson.loads(out)
+    result = orjson.loads(out)
     lines = [line for line in err.splitlines() if line.startswith("  ")]
-    for line, one in zip(lines, found["tried"], strict=True):
-        assert f", {one['verdict']}" in line
-    assert (end.value.exit_code, found["stopped_because"]) == (0, "high_meets")
-    assert (found["found"], found["concurrency"], found["between"]) == (False, 2, [2, None])
-    assert "the top of the range. The limit is above it: search --concurrency 2.." in found["message"]
+    for line, trial in zip(lines, result["tried"], strict=True):
+        assert f", {trial['verdict']}" in line
+    assert (end.value.exit_code, result["stopped_because"]) == (0, "high_meets")
+    assert (result["found"], result["concurrency"], result["between"]) == (False, 2, [2, None])
+    assert "the top of the range. The limit is above it: search --concurrency 2.." in result["message"]
 
 
 def test_a_trial_that_was_overloaded_says_so_in_its_line(made_run: Path) -> None:
@@ -98,7 +98,7 @@ def test_a_trial_that_was_overloaded_says_so_in_its_line(made_run: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("overrides", "message"),
     [
         ({"rate": "1..2", "concurrency": "1..2"}, "--rate and --concurrency contradict each other"),
         ({"within": 0.0}, "--within 0: must be from 0.1% to 100%"),
@@ -108,15 +108,15 @@ def test_a_trial_that_was_overloaded_says_so_in_its_line(made_run: Path) -> None
         ),
     ],
 )
-def test_settings_that_contradict_each_other_are_refused(given: Any, said: str) -> None:
+def test_settings_that_contradict_each_other_are_refused(overrides: Any, message: str) -> None:
     """The message names both."""
     with pytest.raises(UsageError) as error:
-        SearchSettings(**given)
-    assert said in str(error.value)
+        SearchSettings(**overrides)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("overrides", "message"),
     [
         ({"require": []}, "nothing is required"),
         ({"require": ["qps>5"]}, "a share of good requests, and qps:value is another figure"),
@@ -140,17 +140,17 @@ def test_settings_that_contradict_each_other_are_refused(given: Any, said: str) 
         ({"concurrency": "1.5..8"}, "--concurrency 1.5..8: write LOW..HIGH, two whole numbers"),
     ],
 )
-def test_a_search_for_nothing_is_refused(given: Any, said: str, tmp_path: Path) -> None:
+def test_a_search_for_nothing_is_refused(overrides: Any, message: str, tmp_path: Path) -> None:
     """Before anything is sent, or written."""
-    settings = SearchSettings(**{"require": ["ttft:p(99)<1s"], "out": tmp_path / "s", **given})
+    settings = SearchSettings(**{"require": ["ttft:p(99)<1s"], "out": tmp_path / "s", **overrides})
     with pytest.raises(UsageError) as error:
         search(settings, options("http://127.0.0.1:1"))
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert not (tmp_path / "s").exists()
 
 
 def test_a_percentile_says_how_many_requests_it_takes() -> None:
-    """So many that none over the bound is no accident: 0.99**299 < 5 %."""
+    """Enough that none over the bound is not chance: 0.99**299 < 5 %."""
     assert fewest_samples(required_of(["ttft:p(99)<1s"], None)) == 299
     assert fewest_samples(required_of(["ttft:p(50)<1s", "error<1%"], None)) == 299
     assert fewest_samples(required_of(["ttft:mean<1s", "latency:max<9s"], None)) == 0
@@ -167,8 +167,8 @@ targets:
 """
 
 
-def test_of_a_ruleset_what_is_no_bound_must_be_left_out(tmp_path: Path) -> None:
-    """By --skip, so that nobody takes it for searched; the error rate that makes a run invalid is a bound."""
+def test_rules_that_are_not_bounds_must_be_skipped(tmp_path: Path) -> None:
+    """With --skip, so that no user takes them for searched; a maximum error rate is a bound."""
     rules = tmp_path / "rules.yaml"
     rules.write_text(RULES)
     with pytest.raises(
@@ -200,7 +200,7 @@ def test_that_a_percentile_is_missed_by_far_needs_fewer_requests() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tried", "said"),
+    ("tried", "message"),
     [
         ([], "no thorough trial passed or failed"),
         ([TrialResult(Trial(40, thorough=True), TrialVerdict.MET)], "the limit is not below 40 requests/s"),
@@ -209,12 +209,14 @@ def test_that_a_percentile_is_missed_by_far_needs_fewer_requests() -> None:
     ],
 )
 def test_a_search_that_ran_out_of_time_says_what_it_knows(
-    tried: list[TrialResult], said: str, tmp_path: Path
+    tried: list[TrialResult], message: str, tmp_path: Path
 ) -> None:
-    """And no more: a bound that was never tried is none."""
-    judged: Any = [SimpleNamespace(tried=one, why="") for one in tried]
-    found = SearchOutcome("rate", SearchRange(1, 100, 0.03, whole=False), StopReason.BUDGET, judged, tmp_path)
-    assert found.message == f"Time budget exhausted before a limit was found. So far: {said}."
+    """And no more: a load that was never tried is not a bound."""
+    judged: Any = [SimpleNamespace(tried=results, why="") for results in tried]
+    outcome = SearchOutcome(
+        "rate", SearchRange(1, 100, 0.03, whole=False), StopReason.BUDGET, judged, tmp_path
+    )
+    assert outcome.message == f"Time budget exhausted before a limit was found. So far: {message}."
 
 
 @pytest.mark.parametrize("kind", sorted({*ARRIVAL_PROCESSES} - {"constant"}))
@@ -237,7 +239,7 @@ def test_a_constant_rate_needs_no_choice() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stopped", "code", "said"),
+    ("stopped", "code", "message"),
     [
         (StopReason.PRECISION, 0, "Highest passing rate: 40 requests/s (41 failed: too late)"),
         (StopReason.LOW_MISSES, 1, "No passing rate between 1 and 100 requests/s: even 1 failed: too late"),
@@ -257,17 +259,17 @@ def test_a_constant_rate_needs_no_choice() -> None:
     ],
 )
 def test_every_end_has_a_code_and_a_sentence(
-    stopped: StopReason, code: int, said: str, tmp_path: Path
+    stopped: StopReason, code: int, message: str, tmp_path: Path
 ) -> None:
     """Nothing is missed by an endpoint that meets the highest load, but the limit is not found."""
     judged: Any = [
         SimpleNamespace(tried=TrialResult(Trial(40, thorough=True), TrialVerdict.MET), why=""),
         SimpleNamespace(tried=TrialResult(Trial(41, thorough=True), TrialVerdict.MISSED), why="too late"),
     ]
-    found = SearchOutcome("rate", SearchRange(1, 100, 0.03, whole=False), stopped, judged, tmp_path)
-    assert found.exit_code == code
-    assert said in found.message
-    assert found.load == {StopReason.PRECISION: 40, StopReason.HIGH_MEETS: 100}.get(stopped)
+    outcome = SearchOutcome("rate", SearchRange(1, 100, 0.03, whole=False), stopped, judged, tmp_path)
+    assert outcome.exit_code == code
+    assert message in outcome.message
+    assert outcome.load == {StopReason.PRECISION: 40, StopReason.HIGH_MEETS: 100}.get(stopped)
 
 
 FAILURES = {"refused", "http_500"}
@@ -282,7 +284,7 @@ def ended(run: Path, axis: str, trial: str, *errors: str) -> Any:
     findings = [Finding(code, "error", f"{code}!") for code in errors if code not in FAILURES]
     failures = {code: 5 for code in errors if code in FAILURES}
     counts = replace(report.counts, failed=sum(failures.values()), by_error=failures)
-    valid = Validity(not findings, [one.message for one in findings])
+    valid = Validity(not findings, [finding.message for finding in findings])
     changed = replace(report, findings=findings, counts=counts, validity=valid)
     point = SimpleNamespace(axes={axis: 4.0, "trial": trial})
     return SimpleNamespace(number=0, point=point, folder=run, report=changed)
@@ -371,7 +373,7 @@ def ended(run: Path, axis: str, trial: str, *errors: str) -> Any:
 def test_a_trial_says_what_its_run_says(
     made_run: Path, axis: str, trial: str, errors: Any, require: str, verdict: TrialVerdict, why: str
 ) -> None:
-    """The endpoint's faults are misses, the client's are nobody's, and a few requests are no clear p99."""
+    """The endpoint's faults are misses, the client's are invalid, and few requests leave a p99 unclear."""
     trials = Trials(axis, required_of([require], None), {}, least_s=1.0)
     [judged] = trials.evaluated([ended(made_run, axis, trial, *errors)])
     assert judged.tried.verdict is verdict

@@ -1,4 +1,4 @@
-"""Secrets stay out of the list of processes, the log, the report, and what is said of an error."""
+"""Secrets stay out of the list of processes, the log, the report, and messages of errors."""
 
 from __future__ import annotations
 
@@ -52,32 +52,32 @@ class Echo(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """An answer, in one of the shapes."""
         self.rfile.read(int(self.headers["Content-Length"]))
-        said = self._said()
+        text = self._echo()
         shape = next(self.places, "answer")
         if shape == "error":
-            self._send(400, orjson.dumps({"error": {"message": said}}))
+            self._send(400, orjson.dumps({"error": {"message": text}}))
         elif shape == "page":
-            self._send(500, f"<p>{said}</p>".encode(), "text/html")
+            self._send(500, f"<p>{text}</p>".encode(), "text/html")
         elif shape == "redirect":
-            self._send(307, b"", location="/?" + said.replace(" ", "%20"))
+            self._send(307, b"", location="/?" + text.replace(" ", "%20"))
         elif shape == "reason":
-            self._send(418, b"", reason=said)
+            self._send(418, b"", reason=text)
         elif shape == "malformed":
-            self._stream(b"data: {" + said.encode() + b"\n\n")
+            self._stream(b"data: {" + text.encode() + b"\n\n")
         elif shape == "frame":
-            self._stream(b"event: error\ndata: " + said.encode() + b"\n\n")
+            self._stream(b"event: error\ndata: " + text.encode() + b"\n\n")
         else:
-            self._stream(self._answer(said))
+            self._stream(self._answer(text))
 
-    def _answer(self, said: str) -> bytes:
-        call = {"index": 0, "id": said, said: said, "function": {"name": said, said: 1, "arguments": said}}
-        deltas = [{"reasoning": said}, {"content": said[:9]}, {"content": said[9:]}, {"tool_calls": [call]}]
+    def _answer(self, text: str) -> bytes:
+        call = {"index": 0, "id": text, text: text, "function": {"name": text, text: 1, "arguments": text}}
+        deltas = [{"reasoning": text}, {"content": text[:9]}, {"content": text[9:]}, {"tool_calls": [call]}]
         payloads: list[Any] = [{"choices": [{"delta": delta}]} for delta in deltas]
-        payloads.append({"choices": [{"delta": {}, "finish_reason": said}]})
+        payloads.append({"choices": [{"delta": {}, "finish_reason": text}]})
         frames = b"".join(b"data: " + orjson.dumps(payload) + b"\n\n" for payload in payloads)
-        return b": " + said.encode() + b"\n\n" + frames + b"data: [DONE]\n\n"
+        return b": " + text.encode() + b"\n\n" + frames + b"data: [DONE]\n\n"
 
-    def _said(self) -> str:
+    def _echo(self) -> str:
         key = self.headers["Authorization"].split()[-1]
         plain = f"{self.headers['Authorization']} {self.headers['Cookie']} {COOKIE}"
         return f"{plain} {b64encode(key.encode()).decode()} {key.replace('/', '%2F').replace('+', '%2B')}"
@@ -89,7 +89,7 @@ class Echo(BaseHTTPRequestHandler):
         self.send_response(status, more.pop("reason", None))
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
-        self.send_header("Set-Cookie", self._said())
+        self.send_header("Set-Cookie", self._echo())
         for name, value in more.items():
             self.send_header(name, value)
         self.end_headers()
@@ -117,13 +117,13 @@ def echo() -> Iterator[str]:
 def test_no_echo_of_a_secret_is_anywhere(loadgen: Loadgen, echo: str, tmp_path: Path) -> None:
     """Whatever shape a hostile server gives it: not in the log, the report, or the output of any command."""
     endpoint = ("--url", echo, "--model", "m", "--api-key", KEY, "--header", f"Cookie: a=b; id={COOKIE}")
-    said = [loadgen("perf", *endpoint, "--no-probe", "-n", len(SHAPES), "-c", 1, "--out", "run")]
-    said += [loadgen("check", *endpoint, "--json")]
-    said += [loadgen("sql", "run", "from samples join outputs using (sample_uuid)", "--json")]
-    assert "Traceback" not in "".join(run.stderr for run in said), said
-    assert '"***' in said[2].stdout
+    runs = [loadgen("perf", *endpoint, "--no-probe", "-n", len(SHAPES), "-c", 1, "--out", "run")]
+    runs += [loadgen("check", *endpoint, "--json")]
+    runs += [loadgen("sql", "run", "from samples join outputs using (sample_uuid)", "--json")]
+    assert "Traceback" not in "".join(run.stderr for run in runs), runs
+    assert '"***' in runs[2].stdout
     everything = b"".join(path.read_bytes() for path in (tmp_path / "run").iterdir())
-    everything += "".join(run.stdout + run.stderr for run in said).encode()
+    everything += "".join(run.stdout + run.stderr for run in runs).encode()
     assert b"samples" not in everything or b"http_418" in everything
     assert [form for form in FORMS if form in everything] == []
 
@@ -135,7 +135,7 @@ def descendants(pid: int) -> list[int]:
         for task in Path(f"/proc/{pid}/task").iterdir()
         for child in (task / "children").read_text().split()
     ]
-    return [pid, *(one for child in children for one in descendants(child))]
+    return [pid, *(descendant for child in children for descendant in descendants(child))]
 
 
 @needs_proc
@@ -191,12 +191,12 @@ def test_the_mock_s_key_is_not_shown_either(start_fresh_loadgen: Start) -> None:
     ],
 )
 def test_what_is_a_secret(arguments: list[str], masked: dict[int, str]) -> None:
-    """What follows the options, joined to them or not; a file's name is none."""
+    """The values of the options, joined to them or not; a file's name is not a secret."""
     assert secrets._masked(arguments) == masked
 
 
 def test_the_words_come_back_as_they_were(fresh_loadgen: Loadgen) -> None:
-    """Also where they are no UTF-8, hold line ends, or come twice; and the exit code is the program's."""
+    """Also where they are not UTF-8, hold line ends, or come twice; and the exit code is the program's."""
     run = fresh_loadgen(
         "perf", "--header", "a\nb", "--header", os.fsdecode(b"\xff"), "--url", "h", "--model", "m"
     )
@@ -205,8 +205,8 @@ def test_the_words_come_back_as_they_were(fresh_loadgen: Loadgen) -> None:
     assert fresh_loadgen("sql", "run", "--header", "x", LOADGEN_CONCEALED_77="y").returncode == 2
 
 
-def test_nothing_is_started_anew_without_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who gives none does not pay for it."""
+def test_nothing_is_restarted_without_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a secret there is no second start."""
     monkeypatch.setattr(sys, "argv", ["loadgen", "perf", "--api-key", "@file"])
     monkeypatch.setattr(os, "execve", lambda *_: pytest.fail("started anew"))
     secrets.conceal()
@@ -220,7 +220,7 @@ def test_a_program_inside_another_is_left_alone(monkeypatch: pytest.MonkeyPatch)
     secrets.conceal()
 
 
-def test_a_start_that_is_not_possible_is_told(
+def test_a_restart_that_fails_is_reported(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The secret is visible then: the user gets a note, and the run continues."""
@@ -279,14 +279,14 @@ def test_no_secret_is_in_a_traceback(
     monkeypatch.setattr(sys, "argv", ["loadgen", "perf", "--header", f"Authorization: Bearer {KEY}"])
     monkeypatch.setattr(command_line, "application", fail)
     code = command_line._run()
-    said = capsys.readouterr().err
+    stderr = capsys.readouterr().err
     assert code == (2 if isinstance(mistake, UsageError) else 70)
-    assert "***" in said
-    assert KEY not in said
-    assert "\x1b" not in said
+    assert "***" in stderr
+    assert KEY not in stderr
+    assert "\x1b" not in stderr
 
 
 def test_settings_do_not_show_their_secrets() -> None:
-    """Not where somebody prints them."""
+    """Not even when they are printed."""
     settings = perf_settings(url="h", model="m", api_key=KEY, header=[f"X-Token: {KEY}"])
     assert KEY not in repr(settings)

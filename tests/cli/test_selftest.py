@@ -48,11 +48,14 @@ def test_every_row_passes(everything: tuple[list[RowResult], Path]) -> None:
     scenario late in every protocol and over every transport.
     """
     judged, _ = everything
-    wrong = {str(one.row): [miss.what for miss in one.misses if not miss.only_time] for one in judged}
+    wrong = {
+        str(row_result.row): [miss.what for miss in row_result.misses if not miss.only_time]
+        for row_result in judged
+    }
     assert {row: what for row, what in wrong.items() if what} == {}
-    on_time = {one.row.scenario.name for one in judged if one.passed}
+    on_time = {row_result.row.scenario.name for row_result in judged if row_result.passed}
     assert set(TRIED) - on_time == set()
-    tried = Counter((one.row.scenario.name, one.row.protocol) for one in judged)
+    tried = Counter((row_result.row.scenario.name, row_result.row.protocol) for row_result in judged)
     assert tried == {
         (name, protocol): len(TRANSPORTS)
         for name, scenario in TRIED.items()
@@ -76,7 +79,7 @@ def test_the_table_has_a_line_for_each_scenario(everything: tuple[list[RowResult
     assert {line.split()[0] for line in lines if line} >= set(TRIED)
     assert "\x1b" not in page
     assert "\x1b[" in table(judged, width=width, color=True)
-    failed = sum(not one.passed for one in judged)
+    failed = sum(not row_result.passed for row_result in judged)
     verdict = f"{failed} of {len(judged)} rows fail" if failed else f"all {len(judged)} rows pass"
     assert verdict in " ".join(page.split())
     assert ("what the server does" in page) == (width == 200)
@@ -107,7 +110,7 @@ class Careless:
         return getattr(chat_completions, name)
 
     def chunk(self, payload: Any) -> Any:
-        """A role is a token, reasoning is none, an error is passed over, tool calls are not for it."""
+        """It counts a role as a token, ignores reasoning, skips errors, and ignores tool calls."""
         delta = chat_completions.chunk(payload)
         if (payload.get("choices") or [{}])[0].get("delta", {}).get("role"):
             delta = delta._replace(content="assistant")
@@ -123,13 +126,16 @@ def test_a_client_with_errors_fails(tmp_path: Path) -> None:
     """Each of its errors makes the row fail that is about it; what it does right still passes."""
     names = ["role_early", "reasoning", "error_frame", "ends_early", "tool_calls", "usage_null", "http_429"]
     judged = try_all(rows(names, ["chat"], ["native"]), tmp_path, make_codec=careless)
-    passed = {one.row.scenario.name: one.passed for one in judged}
+    passed = {row_result.row.scenario.name: row_result.passed for row_result in judged}
     assert passed == dict.fromkeys(names[:5], False) | {"usage_null": True, "http_429": True}
-    found = {one.row.scenario.name: "; ".join(miss.what for miss in one.misses) for one in judged}
-    assert "chunks: 17, not 16" in found["role_early"]
-    assert "completed, not error_frame" in found["error_frame"]
-    assert "completed, not truncated" in found["ends_early"]
-    assert "tool call: None, not {" in found["tool_calls"]
+    misses = {
+        row_result.row.scenario.name: "; ".join(miss.what for miss in row_result.misses)
+        for row_result in judged
+    }
+    assert "chunks: 17, not 16" in misses["role_early"]
+    assert "completed, not error_frame" in misses["error_frame"]
+    assert "completed, not truncated" in misses["ends_early"]
+    assert "tool call: None, not {" in misses["tool_calls"]
     page = " ".join(table(judged, width=100, color=False).split())
     assert "5 of 7 rows fail" in page
     assert "role_early, chat, native: " in page

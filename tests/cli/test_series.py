@@ -1,4 +1,4 @@
-"""A series runs its points one after the other, keeps what is done, and is gone on with where it ended."""
+"""A series runs its points one after the other, keeps what is done, and is resumed where it ended."""
 
 from __future__ import annotations
 
@@ -72,10 +72,10 @@ def wait_for(path: Path) -> None:
         time.sleep(0.005)
 
 
-def test_a_sweep_that_was_killed_is_gone_on_with(
+def test_a_killed_sweep_is_resumed(
     preloaded: Preloaded, mock: MockProcess, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What was done stays as it is, what was cut off is kept aside and run anew, and no file has the key."""
+    """Finished points stay as they are, a cut-off one is set aside and run again, and no file has the key."""
     folder = tmp_path / "sweep"
     sweep = start_sweep(preloaded, mock, folder, "--vary", "requests=8,100000,9", "-c", "4")
     wait_for(folder / "02-concurrency-4-requests-100000" / "events.db-wal")
@@ -84,9 +84,12 @@ def test_a_sweep_that_was_killed_is_gone_on_with(
     series = read(folder)
     quick = tuple(
         SeriesPoint(
-            one.name, one.axes, {**one.options, "requests": min(one.options["requests"], 20)}, one.headers
+            point.name,
+            point.axes,
+            {**point.options, "requests": min(point.options["requests"], 20)},
+            point.headers,
         )
-        for one in series.points
+        for point in series.points
     )
     write(folder, Series(series.kind, series.definition, quick))
     first = (folder / "01-concurrency-4-requests-8" / "events.db").read_bytes()
@@ -122,9 +125,9 @@ def test_an_interrupted_sweep_ends_in_order_and_says_how_to_go_on(
 
 
 def test_a_point_keeps_everything_but_secrets(tmp_path: Path) -> None:
-    """Through the file and back, with the secrets given anew."""
-    given = settings("http://127.0.0.1:1", rate="5", duration=2.0, require=["ttft:p(99)<1s"])
-    point = point_of("one", {"rate": 5}, given)
+    """Through the file and back, with the secrets given again."""
+    original = settings("http://127.0.0.1:1", rate="5", duration=2.0, require=["ttft:p(99)<1s"])
+    point = point_of("one", {"rate": 5}, original)
     write(tmp_path, Series(SeriesKind.SWEEP, {"plot": False}, (point,), 1.5))
     series = read(tmp_path)
     assert (series.kind, series.cooldown_s) == (SeriesKind.SWEEP, 1.5)
@@ -164,7 +167,7 @@ def test_a_series_is_never_overwritten(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"schema_version": 99, "points": []}', "[]"])
-def test_a_file_that_is_no_series_is_said_to_be(tmp_path: Path, text: str) -> None:
+def test_a_file_that_is_not_a_series_is_refused(tmp_path: Path, text: str) -> None:
     """With its name, and no traceback."""
     (tmp_path / SERIES).write_text(text)
     with pytest.raises(UsageError, match=r"series\.json"):
@@ -189,7 +192,7 @@ def test_a_moved_file_of_prompts_is_not_for_a_series(tmp_path: Path) -> None:
 
 
 def test_a_series_of_which_nothing_was_run_leaves_nothing(tmp_path: Path) -> None:
-    """Where the endpoint is not there; one that is gone on with stays."""
+    """Where the endpoint is not there; a resumed one stays."""
     point = point_of("one", {}, settings("http://127.0.0.1:1"))
     series = Series(SeriesKind.SWEEP, {"plot": False}, (point,))
     with pytest.raises(UnreachableError):

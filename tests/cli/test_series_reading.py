@@ -53,7 +53,9 @@ def start(preloaded: Preloaded, mock: MockProcess, folder: Path) -> Process:
     )
 
 
-def told(capsys: pytest.CaptureFixture[str], command: Callable[..., Any], *args: Any, **options: Any) -> str:
+def printed(
+    capsys: pytest.CaptureFixture[str], command: Callable[..., Any], *args: Any, **options: Any
+) -> str:
     """What a command prints, whatever its exit code."""
     with suppress(typer.Exit):
         command(*args, **options)
@@ -65,8 +67,8 @@ def test_the_table_and_the_summary_of_a_sweep_are_shown_again(
 ) -> None:
     """As they were, from the folder or its series.json; what is for one run is refused."""
     document = orjson.loads((swept / "sweep.json").read_bytes())
-    assert orjson.loads(told(capsys, report, swept, json=True)) == document
-    shown = told(capsys, report, swept / SERIES)
+    assert orjson.loads(printed(capsys, report, swept, json=True)) == document
+    shown = printed(capsys, report, swept / SERIES)
     assert "concurrency" in shown
     assert "Pareto front, throughput against TTFT: " in shown
     with pytest.raises(UsageError, match="--by: applies to a run"):
@@ -96,13 +98,13 @@ def test_sql_asks_all_runs_of_a_series(swept: Path, capsys: pytest.CaptureFixtur
     for view in ("samples", "session", "phases"):
         rows = [
             orjson.loads(line)
-            for line in told(capsys, sql, swept, counted.format(view), json=True).splitlines()
+            for line in printed(capsys, sql, swept, counted.format(view), json=True).splitlines()
         ]
         assert [row["run"] for row in rows] == POINTS
-    assert told(capsys, sql, swept, "select count(*) as n from samples", output="csv") == "n\n12\n"
+    assert printed(capsys, sql, swept, "select count(*) as n from samples", output="csv") == "n\n12\n"
     joined = "select count(*) as n from prompts join samples using (run, prompt_id)"
-    assert int(told(capsys, sql, swept, joined, output="csv").split()[1]) > 0
-    assert "samples" in told(capsys, sql, swept, "show tables", output="csv")
+    assert int(printed(capsys, sql, swept, joined, output="csv").split()[1]) > 0
+    assert "samples" in printed(capsys, sql, swept, "show tables", output="csv")
     target = swept.parent / "stolen.csv"
     for query in (
         f"copy samples to '{target}'",
@@ -121,14 +123,14 @@ def test_two_sweeps_are_compared_point_by_point(
     other = Path(shutil.copytree(swept, tmp_path / "other"))
     series = read(other)
     write(other, type(series)(series.kind, series.definition, series.points[:1]))
-    both = orjson.loads(told(capsys, compare, CompareSettings(runs=[swept, other], json=True)))
+    both = orjson.loads(printed(capsys, compare, CompareSettings(runs=[swept, other], json=True)))
     assert [point["name"] for point in both["points"]] == ["concurrency-1"]
     sides = both["points"][0]["comparison"]["sides"]
     assert [side["runs"] for side in sides] == [[str(swept / POINTS[0])], [str(other / POINTS[0])]]
-    shown = told(capsys, compare, CompareSettings(runs=[swept, other]))
+    shown = printed(capsys, compare, CompareSettings(runs=[swept, other]))
     assert "concurrency-1 " in shown
     assert "concurrency-2 " not in shown
-    alone = orjson.loads(told(capsys, compare, CompareSettings(runs=[swept], json=True)))
+    alone = orjson.loads(printed(capsys, compare, CompareSettings(runs=[swept], json=True)))
     assert [Path(side["name"]).name for side in alone["sides"]] == POINTS
     with pytest.raises(UsageError, match="a series is compared with a series"):
         compare(CompareSettings(runs=[swept, other / POINTS[0]]))
@@ -164,7 +166,7 @@ def test_runs_are_listed_with_what_they_are(
     (tmp_path / "empty").mkdir()
     hold = Hold(tmp_path / "sweep" / POINTS[1])
     runs = {
-        run["folder"]: run for run in orjson.loads(told(capsys, listing, "runs", str(tmp_path), json=True))
+        run["folder"]: run for run in orjson.loads(printed(capsys, listing, "runs", str(tmp_path), json=True))
     }
     hold.release()
     first, second = (f"sweep/{point}" for point in POINTS)
@@ -176,7 +178,7 @@ def test_runs_are_listed_with_what_they_are(
     assert runs["unreported"]["state"] == "unreported"
     assert runs["unreported"]["started_at"][:19] == runs[first]["started_at"][:19]
     assert runs["no-log"]["state"] == runs["no-report"]["state"] == "damaged"
-    shown = told(capsys, listing, "runs", str(tmp_path))
+    shown = printed(capsys, listing, "runs", str(tmp_path))
     assert "no-report: damaged: report.json cannot be read" in shown
     with pytest.raises(UsageError, match="no such folder"):
         listing("runs", str(tmp_path / "nowhere"))

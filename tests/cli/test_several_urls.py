@@ -1,4 +1,4 @@
-"""What is said of endpoints, orders and phases, from the command line to what is prepared."""
+"""Options of endpoints, orders and phases, from the command line to the prepared session."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 A, B = "http://a:1/v1", "http://b:2/v1"
 
 
-def settings(**given: Any) -> PerfSettings:
+def settings(**options: Any) -> PerfSettings:
     """Settings of a session."""
-    return perf_settings(**({"url": [A], "model": "m"} | given))
+    return perf_settings(**({"url": [A], "model": "m"} | options))
 
 
 @pytest.fixture
@@ -50,19 +50,19 @@ def talks(tmp_path: Path) -> str:
 def test_urls_can_be_repeated(
     monkeypatch: pytest.MonkeyPatch, arguments: list[str], variable: str | None
 ) -> None:
-    """Or stand in the variable with a blank between them; the first is also told alone."""
+    """Or be in the variable, separated by blanks; the first is also in a key of its own."""
     seen: list[PerfSettings] = []
 
-    def stop(given: PerfSettings, **_: object) -> NoReturn:
-        seen.append(given)
+    def stop(perf: PerfSettings, **_: object) -> NoReturn:
+        seen.append(perf)
         raise Exit
 
     monkeypatch.setattr("loadgen.sessions.run.session.run", stop)
     environment = {} if variable is None else {"LOADGEN_URL": variable}
     CliRunner().invoke(application("perf"), ["perf", *arguments, "--model", "m"], env=environment)
     prepared = prepare(seen[0])
-    told = prepared.settings()
-    assert (told["url"], told["urls"], told["balance"]) == (A, [A, B], "round-robin")
+    stored = prepared.settings()
+    assert (stored["url"], stored["urls"], stored["balance"]) == (A, [A, B], "round-robin")
     assert [target.url for target in prepared.targets] == [A, B]
 
 
@@ -81,9 +81,9 @@ def test_the_key_goes_to_every_endpoint_and_into_no_log() -> None:
     assert b"sk-0123456789" not in orjson.dumps(prepared.settings())
 
 
-def test_what_was_said_reaches_the_plan_and_the_log(talks: str) -> None:
+def test_options_reach_the_plan_and_the_log(talks: str) -> None:
     """Order, salt, history, conversations, warm-up and drain; and the log's options give the same again."""
-    given = settings(
+    original = settings(
         url=[A, B],
         prompts=talks,
         conversations="all",
@@ -95,20 +95,29 @@ def test_what_was_said_reaches_the_plan_and_the_log(talks: str) -> None:
         drain=1.5,
         balance="least-in-flight",
     )
-    prepared = prepare(given)
-    plan, told = prepared.plan, orjson.loads(orjson.dumps(prepared.settings()))
+    prepared = prepare(original)
+    plan, stored = prepared.plan, orjson.loads(orjson.dumps(prepared.settings()))
     assert (plan.requests, plan.sessions, plan.count) == (None, 6, 6)
     names = ("sessions", "order", "history", "salt", "balance", "warmup", "warmup_s", "drain_s")
-    assert [told[name] for name in names] == [6, "shuffle", "recorded", True, "least-in-flight", 0, 2.0, 1.5]
+    assert [stored[name] for name in names] == [
+        6,
+        "shuffle",
+        "recorded",
+        True,
+        "least-in-flight",
+        0,
+        2.0,
+        1.5,
+    ]
     assert prepared.agenda().conversations
-    again = prepare(given_again({**told["options"], "url": told["urls"]}))
+    again = prepare(given_again({**stored["options"], "url": stored["urls"]}))
     assert (again.plan, again.targets) == (plan, prepared.targets)
 
 
 def test_the_first_requests_of_a_trace_are_its_warm_up(tmp_path: Path) -> None:
-    """So many, or those of so long a time; what is left is measured, and something must be."""
+    """A number of them, or those of a time; the rest is measured, and must not be empty."""
     trace = tmp_path / "trace.csv"
-    rows = [f"{at},5,2" for at in (100.0, 100.5, 101.0, 104.0)]
+    rows = [f"{second},5,2" for second in (100.0, 100.5, 101.0, 104.0)]
     trace.write_text("\n".join(["timestamp,input_tokens,output_tokens", *rows]))
 
     def planned(warmup: str, **more: Any) -> tuple[int, float | None, int | None]:
@@ -124,15 +133,15 @@ def test_the_first_requests_of_a_trace_are_its_warm_up(tmp_path: Path) -> None:
             planned(warmup)
 
 
-def test_what_cannot_be_said_is_refused(talks: str, tmp_path: Path) -> None:
+def test_prompts_that_cannot_be_sent_are_refused(talks: str, tmp_path: Path) -> None:
     """No answer was recorded, there is no text to put a salt ahead of, or another thing is to be counted."""
     later = FollowUp(({"role": "user", "content": "b"},))
     unanswered = Dataset("talks", [Sample(0, "a", follow_ups=(later,))], "", synthetic=True)
-    given = settings(prompts=talks, conversations="all", history="recorded")
+    recorded = settings(prompts=talks, conversations="all", history="recorded")
     with pytest.raises(
         UsageError, match=r"talks, row 1: --history recorded, and there is no recorded answer"
     ):
-        require_askable(unanswered, given.prompts, chat_completions, Generation("m"))
+        require_askable(unanswered, recorded.prompts, chat_completions, Generation("m"))
     ids = tmp_path / "ids.jsonl"
     ids.write_text('{"token_ids": [1, 2, 3]}')
     with pytest.raises(UsageError, match=r"row 1: --salt puts a text ahead of each prompt"):

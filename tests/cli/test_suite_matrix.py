@@ -63,8 +63,8 @@ def test_filters_leave_what_matches_one_of_their_globs() -> None:
 def test_a_filter_is_a_name_or_a_part_of_one_or_a_glob(pattern: str, matching: list[str]) -> None:
     """The name itself goes before what it is a part of."""
     models = [{"name": name} for name in ("m1", "m10", "xm")]
-    found = names(Choice([pattern]), models=models)
-    assert found == [f"{name} / default / default" for name in matching]
+    matched = names(Choice([pattern]), models=models)
+    assert matched == [f"{name} / default / default" for name in matching]
 
 
 @pytest.mark.parametrize(
@@ -118,12 +118,12 @@ def test_a_dry_run_shows_the_matrix(
 ) -> None:
     """As a table and as JSON; `make golden` writes the files again. Nothing is written or sent."""
     (tmp_path / "suite.toml").write_bytes((GOLDEN / "suite.toml").read_bytes())
-    told = loadgen("run", "suite.toml", "--dry-run", "--set", "seed=3", *flags)
-    assert (told.returncode, told.stderr) == (
+    run = loadgen("run", "suite.toml", "--dry-run", "--set", "seed=3", *flags)
+    assert (run.returncode, run.stderr) == (
         0,
         "note: LARGE_KEY is not set; the suite takes a secret from it\n",
     )
-    golden.check(GOLDEN / name, told.stdout)
+    golden.check(GOLDEN / name, run.stdout)
     assert [path.name for path in tmp_path.iterdir()] == ["suite.toml"]
 
 
@@ -143,14 +143,14 @@ def test_a_run_that_cannot_be_is_refused_before_anything_is_sent(
     suite = tmp_path / "s.toml"
     models = "\n".join(f'[[models]]\nname = "{name}"\nurl = "http://127.0.0.1:9"' for name in "ab")
     suite.write_text(f"{models}\n{line}\n")
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as refused:
         run(RunSettings(suite=suite, quiet=True, out=tmp_path / "out"))
-    assert str(told.value).startswith(f"{suite}: b / default / default: ")
-    assert complaint in str(told.value)
+    assert str(refused.value).startswith(f"{suite}: b / default / default: ")
+    assert complaint in str(refused.value)
     assert [path.name for path in tmp_path.iterdir()] == ["s.toml"]
 
 
-def test_an_environment_that_goes_before_the_file_is_told(
+def test_an_environment_that_overrides_the_file_is_noted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It may have been set for something else."""
@@ -158,9 +158,9 @@ def test_an_environment_that_goes_before_the_file_is_told(
     suite.write_text('[[models]]\nname = "a"\nurl = "http://file:1"\n')
     monkeypatch.setenv("LOADGEN_URL", "http://other:2")
     run(RunSettings(suite=suite, dry_run=True, json=True))
-    told = capsys.readouterr()
-    assert told.err == "note: LOADGEN_URL overrides the url of the file\n"
-    (only,) = orjson.loads(told.out)["runs"]
+    printed = capsys.readouterr()
+    assert printed.err == "note: LOADGEN_URL overrides the url of the file\n"
+    (only,) = orjson.loads(printed.out)["runs"]
     assert only["said_by"]["url"] == ["[[models]] 1 (a)", "LOADGEN_URL"]
 
 

@@ -1,4 +1,4 @@
-"""A suite is run: killed and interrupted in the middle, gone on with, summed up; and its keys are nowhere."""
+"""A suite is run: killed and interrupted in the middle, resumed, summed up; and its keys are nowhere."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def suite(two_models: MockProcess, tmp_path: Path) -> Path:
 
 
 def stop(process: subprocess.Popen[str], log: Path, number: signal.Signals) -> tuple[str, str]:
-    """Send a signal while a run is under way; gives what the program has said."""
+    """Send a signal while a run is under way; return what the program printed."""
     until = time.monotonic() + GIVE_UP_S
     while issued(log) < 2:
         assert process.poll() is None, process.communicate()
@@ -96,9 +96,9 @@ def stop(process: subprocess.Popen[str], log: Path, number: signal.Signals) -> t
         os.killpg(process.pid, number)
     else:
         process.send_signal(number)
-    told, complaint = process.communicate()
+    output, complaint = process.communicate()
     assert process.returncode == (-9 if number is signal.SIGKILL else 130), complaint
-    return told, complaint
+    return output, complaint
 
 
 def issued(log: Path) -> int:
@@ -114,11 +114,11 @@ def issued(log: Path) -> int:
 
 def content(folder: Path, runs: list[str]) -> dict[str, Any]:
     """Every event of the logs of runs."""
-    found = {}
+    events = {}
     for name in runs:
         with closing(sqlite3.connect(folder / name / "events.db")) as connection:
-            found[name] = connection.execute("SELECT * FROM events ORDER BY 1").fetchall()
-    return found
+            events[name] = connection.execute("SELECT * FROM events ORDER BY 1").fetchall()
+    return events
 
 
 @pytest.mark.slow
@@ -129,15 +129,15 @@ def test_a_suite_that_is_killed_and_interrupted_is_finished(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Every run that was done stays as it was, the one that was cut off is done anew, then the rest."""
+    """Each finished run stays as it was, the one that was cut off is run again, then the rest."""
     monkeypatch.setenv("MOCK_KEY", KEY)
     folder = suite.parent / "done"
     started = start_loadgen("run", "suite.toml", "--out", "done", "-q")
     stop(started, folder / RUNS[1] / "events.db", signal.SIGKILL)
     first = content(folder, RUNS[:1])
     resumed = start_loadgen("resume", "done", "-q")
-    told, complaint = stop(resumed, folder / RUNS[2] / "events.db", signal.SIGINT)
-    assert "2 of 6 runs are done" in told
+    output, complaint = stop(resumed, folder / RUNS[2] / "events.db", signal.SIGINT)
+    assert "2 of 6 runs are done" in output
     assert "resume done" in complaint
     assert (folder / f"{RUNS[1]}.cut-1" / "events.db").exists()
     second = content(folder, RUNS[:2])
@@ -171,7 +171,7 @@ def answered(mock: MockProcess) -> int:
 def test_a_run_that_fails_can_end_the_suite(
     suite: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Who goes on goes past it, but not without the keys; the gravest run decides the exit code."""
+    """A resume continues after it, but needs the keys; the most severe run decides the exit code."""
     monkeypatch.setenv("MOCK_KEY", KEY)
     folder = suite.parent / "done"
     failing = RunSettings(
@@ -185,9 +185,9 @@ def test_a_run_that_fails_can_end_the_suite(
     with pytest.raises(Exit) as ended:
         run(failing)
     assert ended.value.exit_code in MISSED
-    told = capsys.readouterr().out
-    assert "1 of 2 runs are done" in told
-    assert "to continue" in told
+    output = capsys.readouterr().out
+    assert "1 of 2 runs are done" in output
+    assert "to continue" in output
     monkeypatch.delenv("MOCK_KEY")
     with pytest.raises(UsageError, match="variable MOCK_KEY, which the suite names, is not set"):
         resume_series(ResumeSettings(run=folder))
@@ -206,7 +206,7 @@ def test_a_run_that_fails_can_end_the_suite(
     assert ended.value.exit_code in MISSED
     assert "2 of 2 runs are done" in capsys.readouterr().out
     assert (folder / "02-b-default-default" / "report.json").exists()
-    # Somebody interrupts when a run has done everything already: nothing follows it all the same.
+    # After an interrupt at the very end of a run, no further run starts either.
     monkeypatch.setattr("loadgen.sessions.interrupt._stops", [True])
     with pytest.raises(Exit) as ended:
         resume_series(ResumeSettings(run=folder, quiet=True))

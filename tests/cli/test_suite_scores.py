@@ -74,7 +74,7 @@ def test_a_suite_of_benchmarks_shows_its_scores(
     assert [line.split()[-1] for line in out.splitlines() if ".jsonl, exact" in line] == ["3", "6", "6"] * 2
     assert "scored by" in out
     summary = orjson.loads((folder / "summary.json").read_bytes())
-    assert [[(one["name"], one["n"]) for one in point["scores"]] for point in summary["points"]] == [
+    assert [[(score["name"], score["n"]) for score in point["scores"]] for point in summary["points"]] == [
         [("sums.jsonl, exact", 3)],
         [("sums.jsonl, exact", 6), ("more.jsonl, exact", 6)],
     ] * 2
@@ -88,7 +88,7 @@ def test_a_suite_of_benchmarks_shows_its_scores(
     suites = ET.parse(folder / "junit.xml").getroot()  # noqa: S314 (our own file)
     cases = [case.findtext("system-out") or "" for case in suites.iter("testcase")]
     assert sum("(95 % interval 0.00.." in case and ", n = " in case for case in cases) >= 6
-    named = {one.get("name"): one.get("value") for one in suites.iter("property")}
+    named = {property_.get("name"): property_.get("value") for property_ in suites.iter("property")}
     assert named["score.sums.jsonl, exact.n"] == "6"
 
 
@@ -104,7 +104,7 @@ def outcome(run: Path, name: str, status: Status | None, code: int, **changes: A
 
 
 @pytest.mark.parametrize(
-    ("codes", "whole", "said"),
+    ("codes", "whole", "text"),
     [
         (((None, 0), (None, 0)), None, "Nothing was required: 2 valid"),
         ((("PASS", 0), ("PASS", 0)), "PASS", "PASS: 2 pass (required: error<1%)"),
@@ -117,26 +117,32 @@ def outcome(run: Path, name: str, status: Status | None, code: int, **changes: A
         ),
     ],
 )
-def test_whether_what_was_required_is_met_is_said_of_all_runs(
-    made_run: Path, codes: Any, whole: str | None, said: str
+def test_the_verdict_of_all_runs_is_one_sentence(
+    made_run: Path, codes: Any, whole: str | None, text: str
 ) -> None:
-    """The gravest of them, how many there are of each, and what was required."""
+    """The most severe status, the number of each, and what was required."""
     outcomes = [outcome(made_run, f"run {n}", status, code) for n, (status, code) in enumerate(codes)]
     assert verdict(outcomes) == whole
-    assert sentence(outcomes).startswith(said)
+    assert sentence(outcomes).startswith(text)
     assert required(outcomes) == ([] if whole is None else ["error<1%"])
 
 
 def test_a_table_fits_a_terminal_and_each_heading_is_of_one_column(made_run: Path) -> None:
-    """Of 80 columns; why a run did not pass, and what its figures do not tell, stands below."""
+    """Of 80 columns; reasons, and findings about the figures, are below."""
     short = Finding("too_short", "warning", "25 requests/s completed of 40 wanted.", "Measure for 5 s.")
     missed = outcome(made_run, "first", "FAIL", 1, findings=[short])
     invalid = outcome(made_run, "second", None, 4, validity=Validity(valid=False, reasons=["client_late!"]))
     lines = table([missed, invalid], width=WIDTH).splitlines()
     assert max(map(len, lines)) <= WIDTH
     above, below = lines[0], lines[1]
-    titles = [(above[at - 6 : at + 6].strip(), at) for at in range(len(below)) if below.startswith("p", at)]
-    assert len({f"{above[at : at + 6].strip()} {below[at : at + 6]}" for _, at in titles}) == len(titles)
+    titles = [
+        (above[column - 6 : column + 6].strip(), column)
+        for column in range(len(below))
+        if below.startswith("p", column)
+    ]
+    assert len(
+        {f"{above[column : column + 6].strip()} {below[column : column + 6]}" for _, column in titles}
+    ) == len(titles)
     text = " ".join(" ".join(lines).split())
     assert "first: 25 requests/s completed of 40 wanted. Measure for 5 s." in text
     assert "second: invalid: client_late!" in text

@@ -73,9 +73,9 @@ def test_details_fit_80_columns(name: str) -> None:
 
 def test_every_benchmark_says_how_it_is_scored() -> None:
     """With its scorers, the official one first; all of it is JSON."""
-    told = orjson.loads(orjson.dumps({name: facts(workload(name)) for name in TASKS}))
-    assert all(one["scorers"] and one["title"] for one in told.values())
-    assert told["mmlu_pro"]["options"]["shots"] == 5
+    listed = orjson.loads(orjson.dumps({name: facts(workload(name)) for name in TASKS}))
+    assert all(item["scorers"] and item["title"] for item in listed.values())
+    assert listed["mmlu_pro"]["options"]["shots"] == 5
     shown = details(workload("gaia"))
     assert "official: gaia-benchmark/leaderboard" in shown
     assert "judge_fallback (asks a judge): " in shown
@@ -94,14 +94,14 @@ def test_json_has_what_the_table_has(loadgen: Loadgen) -> None:
     """All of them, or the one that is named, also by another name."""
     every = orjson.loads(loadgen("list", "tasks", "--json").stdout)
     assert list(every) == list(TASKS)
-    assert {one["tier"] for one in every.values()} == {1, 2, 3}
+    assert {item["tier"] for item in every.values()} == {1, 2, 3}
     assert {"reasoning", "agentic", "coding", "rag", "chat", "use-case"} <= {
-        one["category"] for one in every.values()
+        item["category"] for item in every.values()
     }
-    one = orjson.loads(loadgen("list", "tasks", "Doc-QA", "--json").stdout)
-    assert list(one) == ["document_qa"]
-    assert one["document_qa"]["aliases"] == ["doc_qa"]
-    assert one["document_qa"]["needs"] == [
+    item = orjson.loads(loadgen("list", "tasks", "Doc-QA", "--json").stdout)
+    assert list(item) == ["document_qa"]
+    assert item["document_qa"]["aliases"] == ["doc_qa"]
+    assert item["document_qa"]["needs"] == [
         {"kind": "data", "met": True, "about": "its data comes with the package"}
     ]
     wrong = loadgen("list", "tasks", "mmlu_por")
@@ -127,9 +127,9 @@ def test_data_is_here_or_has_to_be_fetched(tmp_path: Path, monkeypatch: pytest.M
     assert (extra.kind, extra.met) == ("extra", False)
     assert "pip install 'llm-loadgen[hf]'" in extra.about
     monkeypatch.setattr("workloads.needs.find_spec", _with_modules("datasets"))
-    assert [one.met for one in needs(gsm8k)] == [False, True]
+    assert [item.met for item in needs(gsm8k)] == [False, True]
     (tmp_path / "test.jsonl").write_text("{}")
-    assert [(one.kind, one.met) for one in needs(gsm8k, tmp_path)] == [("data", True)]
+    assert [(item.kind, item.met) for item in needs(gsm8k, tmp_path)] == [("data", True)]
     assert "terms were accepted" in needs(workload("hle"))[0].about
     assert "openaipublic.blob.core.windows.net" in needs(workload("gpqa"))[0].about
 
@@ -139,10 +139,10 @@ def test_data_is_here_or_has_to_be_fetched(tmp_path: Path, monkeypatch: pytest.M
 
     assert not is_kept(gsm8k.source)
     source = gsm8k.source
-    kept = folder_of(f"openai--gsm8k/{source.revision}/{source.config}--{source.split}")
-    keep(kept, fetch)
+    cached = folder_of(f"openai--gsm8k/{source.revision}/{source.config}--{source.split}")
+    keep(cached, fetch)
     assert is_kept(source)
-    assert [one.about for one in needs(gsm8k)] == ["its data is in the cache"]
+    assert [item.about for item in needs(gsm8k)] == ["its data is in the cache"]
 
 
 def test_every_file_of_a_benchmark_is_looked_for(tmp_path: Path) -> None:
@@ -155,22 +155,22 @@ def test_every_file_of_a_benchmark_is_looked_for(tmp_path: Path) -> None:
 
 def test_extras_models_judges_and_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is installed is looked at; what a run has to say is neither here nor missing."""
-    told = {one.kind: one for one in needs(workload("math500"), None)}
-    assert told["extra"].met is False
-    assert [one.met for one in needs(workload("ifeval")) if one.kind == "model"] == [False]
+    by_kind = {item.kind: item for item in needs(workload("math500"), None)}
+    assert by_kind["extra"].met is False
+    assert [item.met for item in needs(workload("ifeval")) if item.kind == "model"] == [False]
     (tmp_path / "nltk" / PUNKT).mkdir(parents=True)
     monkeypatch.setattr(
         "workloads.needs.find_spec", _with_modules("math_verify", "pylatexenc", "sympy", "langdetect")
     )
-    assert [one.met for one in needs(workload("ifeval")) if one.kind != "data"] == [False, True, True]
-    assert [one.met for one in needs(workload("math500")) if "math" in one.about] == [False, True]
-    (judge,) = (one for one in needs(workload("simpleqa")) if one.kind == "judge")
+    assert [item.met for item in needs(workload("ifeval")) if item.kind != "data"] == [False, True, True]
+    assert [item.met for item in needs(workload("math500")) if "math" in item.about] == [False, True]
+    (judge,) = (item for item in needs(workload("simpleqa")) if item.kind == "judge")
     assert judge.met is None
     assert "LOADGEN_JUDGE_API_KEY is not set" in judge.about
     monkeypatch.setenv("LOADGEN_JUDGE_API_KEY", "sk-secret-0123456789")
-    (judge,) = (one for one in needs(workload("simpleqa")) if one.kind == "judge")
+    (judge,) = (item for item in needs(workload("simpleqa")) if item.kind == "judge")
     assert judge.about.endswith("LOADGEN_JUDGE_API_KEY is set")
-    assert [one.met for one in needs(workload("coding_assistant"))] == [True, None]
+    assert [item.met for item in needs(workload("coding_assistant"))] == [True, None]
 
 
 def test_the_estimate_is_what_its_parts_say() -> None:
@@ -180,7 +180,7 @@ def test_the_estimate_is_what_its_parts_say() -> None:
     assert mmlu["estimated_s"] == pytest.approx(14042 * (150 / 20_000 + 150 / 1_000))
     assert estimated_s(workload("mmlu"), 10) == pytest.approx(1.575)
     assert estimated_s(workload("wildchat")) is None
-    shown = [duration(one) for one in (None, 0.2, 45, 150, 5400, 72_000)]
+    shown = [duration(item) for item in (None, 0.2, 45, 150, 5400, 72_000)]
     assert shown == ["-", "1 s", "45 s", "2 min", "1.5 h", "20 h"]
 
 
@@ -208,7 +208,7 @@ def test_a_name_however_it_is_written(written: str, name: str) -> None:
     assert canonical(f"{written}:subset=main") == f"{name}:subset=main"
 
 
-def test_what_is_no_name_stays() -> None:
+def test_an_unknown_name_stays() -> None:
     """Files keep their names, and an alias never hides a benchmark."""
     for text in ("data/mmlu-pro.jsonl", "questions.jsonl", "MMLUX", ""):
         assert canonical(text) == text

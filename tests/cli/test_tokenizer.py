@@ -68,7 +68,7 @@ def test_prompts_have_exactly_the_tokens_asked_for(words: Path) -> None:
     assert dataset.facts["lengths"] == {"by": "tokenizer", "messages_counted": 30, "off_by_at_most": 0}
 
 
-def test_a_tokenizer_that_is_missing_is_told() -> None:
+def test_a_missing_tokenizer_is_reported() -> None:
     """The option and the name are in the message."""
     with pytest.raises(UsageError, match=r"--tokenizer \./nowhere: cannot be loaded"):
         counter("./nowhere")

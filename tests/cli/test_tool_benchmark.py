@@ -89,8 +89,8 @@ def test_a_model_s_file_says_where_it_is_asked(
     assert 5 < run.load["rate"] < 60
 
 
-def test_a_key_that_is_given_goes_before_that_of_a_model_s_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The file's variable goes before the variables of every endpoint, and `--api-key` before both."""
+def test_a_given_key_overrides_that_of_a_models_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file's variable overrides the variables of every endpoint, and `--api-key` overrides both."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-everyone")
     monkeypatch.setenv("OPENROUTER_API_KEY", "sk-of-the-file")
     session = {"task": ["tool_selection:model=gpt-5-mini"], "model": "gpt-5-mini"}
@@ -119,8 +119,8 @@ def test_limits_of_a_model_bound_the_rate() -> None:
     own = settings_of(AccuracySettings, {"task": [task], "model": "gpt-5-mini", "concurrency": 2})
     assert (with_tool_model(own).load.rate, with_tool_model(own).load.concurrency) == (None, 2)
     for other in ({"model": "served"}, {"model": "gpt-5-mini", "url": ["http://x"]}):
-        given = settings_of(AccuracySettings, {"task": [task], **other})
-        assert with_tool_model(given) is given
+        settings = settings_of(AccuracySettings, {"task": [task], **other})
+        assert with_tool_model(settings) is settings
 
 
 def test_a_model_has_the_name_that_people_use() -> None:

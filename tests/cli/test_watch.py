@@ -123,14 +123,14 @@ def test_a_terminal_gets_a_page_that_is_redrawn(tmp_path: Path, monkeypatch: pyt
     assert finals[0].run.ended == "completed"
 
 
-def test_a_run_that_never_begins_is_told(tmp_path: Path) -> None:
-    """After as long as it was to be waited for."""
+def test_a_run_that_never_begins_is_reported(tmp_path: Path) -> None:
+    """After the time that it was to be waited for."""
     with pytest.raises(NotALogError, match="the file does not exist"):
         watching.await_log(tmp_path / "run", 0.0)
 
 
-def test_a_log_that_is_just_being_made_is_waited_for(tmp_path: Path) -> None:
-    """A file that is no log yet is none that is wrong."""
+def test_a_log_that_is_just_being_created_is_waited_for(tmp_path: Path) -> None:
+    """An empty file may become a log."""
     (tmp_path / "events.db").touch()
     with pytest.raises(NotALogError):
         watching.await_log(tmp_path, 0.0)
@@ -168,8 +168,8 @@ def test_a_log_that_is_half_made_is_waited_for(tmp_path: Path, monkeypatch: pyte
     watching.await_log(tmp_path, 30.0)
 
 
-def test_what_is_no_log_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is there, and will be none in half a minute either."""
+def test_a_file_that_is_not_a_log_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It exists, and will not become a log."""
     slept: list[float] = []
     monkeypatch.setattr(watching.time, "sleep", slept.append)
     (tmp_path / "README.md").write_text("hello\n" * 1000)
@@ -208,9 +208,9 @@ def test_a_line_says_how_far_how_fast_and_how_well(made_run: Path) -> None:
     """Whatever there is to say."""
     with MetricsReporter(made_run) as reporter:
         report = reporter.create_report()
-    told = line(report)
-    assert told.startswith("completed  0 s  10 of 10 completed  0 in flight  0 failed")
-    assert "requests/s  TTFT p50 " in told
+    shown = line(report)
+    assert shown.startswith("completed  0 s  10 of 10 completed  0 in flight  0 failed")
+    assert "requests/s  TTFT p50 " in shown
     figures = Summary(1, 1, None, 1, 12.5, 1, 1, 99.0, 1, 1)
     failing = replace(
         report,

@@ -99,7 +99,7 @@ def test_requests_in_flight_are_compared_with_streams(in_flight: int, *, offline
     assert (warning is None) == (in_flight <= 500)
 
 
-@given(kept=CALIBRATIONS)
+@given(result=CALIBRATIONS)
 def test_a_calibration_survives_json(result: Calibration) -> None:
     """It is read as it was written."""
     assert Calibration.of_dict(orjson.loads(orjson.dumps(result.to_dict()))) == result

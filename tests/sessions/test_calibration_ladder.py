@@ -53,7 +53,7 @@ def step(
     return Step(load, compared, MedianAndP99(0.1, late_ms), faults)
 
 
-@given(ladder=LADDERS, most=st.integers(0, 200_000))
+@given(ladder=LADDERS, greatest=st.integers(0, 200_000))
 def test_the_search_finds_what_holds(ladder: Ladder, greatest: int) -> None:
     """It finds the greatest load that a simulated machine can hold, within the precision asked for."""
     held, failed = search(ladder, lambda load: load <= greatest)
@@ -100,7 +100,7 @@ def test_a_load_gets_a_second_chance() -> None:
     assert capacity(steps).at_least
 
 
-@given(ladder=LADDERS, most=st.integers(0, 200_000))
+@given(ladder=LADDERS, greatest=st.integers(0, 200_000))
 def test_the_capacity_follows_from_the_steps(ladder: Ladder, greatest: int) -> None:
     """The capacity is the greatest load that held, and the limit that of the least that did not."""
     steps = list(
