@@ -81,7 +81,7 @@ def test_every_exit_code_is_explained() -> None:
 
 
 @given(st.lists(st.sampled_from([0, 1, 2, 3, 4, 5, 130])))
-def test_the_gravest_code_counts(codes: list[int]) -> None:
+def test_the_most_severe_code_counts(codes: list[int]) -> None:
     """An interrupt over a mistake over a set-up over an invalid run over a miss over a doubt over a pass."""
     order = [130, 2, 3, 4, 1, 5, 0]
     assert gravest(codes) == min(codes, key=order.index, default=0)

@@ -34,7 +34,7 @@ def test_the_derived_file_is_next_to_the_report(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("option", ["junit", "markdown"])
-def test_a_file_that_was_asked_for_must_come_to_be(tmp_path: Path, option: str) -> None:
+def test_a_file_that_was_asked_for_must_be_written(tmp_path: Path, option: str) -> None:
     """A job must not continue without its result: the error has the path, and the exit code of a set-up."""
     (tmp_path / "file").write_text("in the way")
     for path in (tmp_path, tmp_path / "file" / "below"):

@@ -42,7 +42,7 @@ def test_a_method_is_still_taken_by_percentiles(loadgen: Loadgen) -> None:
     assert orjson.loads(run.stdout)["run"]["percentile_method"] == "nearest_rank"
 
 
-def test_percentiles_that_are_none(loadgen: Loadgen) -> None:
+def test_invalid_percentiles(loadgen: Loadgen) -> None:
     """A mistake in the command line, also of perf, before anything is sent."""
     for command in (("report", "run"), ("perf", "--url", "http://127.0.0.1:9", "--model", "m")):
         run = loadgen(*command, "--percentiles", "50,x")

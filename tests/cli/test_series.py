@@ -241,7 +241,7 @@ def test_the_result_of_a_point_ends_its_line(
     assert capsys.readouterr().err.rstrip().endswith(remark)
 
 
-def test_the_gravest_code_is_that_of_the_series() -> None:
+def test_the_most_severe_code_is_that_of_the_series() -> None:
     """Invalid over missed over passed; an interrupt over all of them."""
 
     def outcomes(*codes: int) -> Any:

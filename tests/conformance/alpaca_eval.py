@@ -43,12 +43,12 @@ def agreements(data: Path) -> Iterator[Agreement]:
     with gzip.open(data / NEEDS[0], "rt", encoding="utf-8") as lines:
         preferences = {row["model"]: row["preference"] for row in map(json.loads, lines)}
     for column, sql in _COLUMNS.items():
-        yield _held_against(board, preferences, column, sql, f"pairwise/{column}, alpaca_eval leaderboard")
+        yield _compared(board, preferences, column, sql, f"pairwise/{column}, alpaca_eval leaderboard")
     for name, (column, sql) in _SHORTCUTS.items():
-        yield _held_against(board, preferences, column, sql, f"pairwise: {name}", shortcut=True)
+        yield _compared(board, preferences, column, sql, f"pairwise: {name}", shortcut=True)
 
 
-def _held_against(
+def _compared(
     board: Mapping[str, Mapping[str, str]],
     preferences: Mapping[str, list[float]],
     column: str,

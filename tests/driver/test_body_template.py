@@ -75,7 +75,7 @@ def test_places(written: str, value: Any, expected: Any) -> None:
 
 
 @pytest.mark.parametrize("written", ["", ".", "a.", ".a", "a..b"])
-def test_what_is_no_place(written: str) -> None:
+def test_an_invalid_place_is_refused(written: str) -> None:
     """An empty name."""
     with pytest.raises(ValueError, match="is not a place in JSON"):
         place(written)

@@ -97,7 +97,7 @@ def test_an_error_without_end(ends: Any, wire: Any) -> None:
 
 
 @pytest.mark.parametrize("piece", [b"", b": \n", b'data: {"choices":[]}\n\n', DELTA % b'""'])
-def test_little_for_ever(ends: Any, wire: Any, step: Any, piece: bytes) -> None:
+def test_little_without_an_end(ends: Any, wire: Any, step: Any, piece: bytes) -> None:
     """Nothing, comments, empty chunks: the request's time ends them."""
     drips = chain.from_iterable(repeat([wire.chunk(piece), 0.005])) if piece else [step.HANG]
     head = wire.head(transfer_encoding="chunked")
@@ -123,7 +123,7 @@ def streamed(text: str) -> bytes:
     return DELTA % orjson.dumps(text)
 
 
-def receive_for_ever(stream: ResponseStream, piece: bytes) -> None:
+def receive_without_end(stream: ResponseStream, piece: bytes) -> None:
     """The same piece again and again, each time in memory of its own."""
     for at_ns in count(1):
         stream.receive([bytes(bytearray(piece))], [at_ns])
@@ -146,7 +146,7 @@ def test_what_a_response_holds_is_what_it_takes(piece: bytes) -> None:
     tracemalloc.start()
     try:
         with pytest.raises(RequestFailedError, match="to keep"):
-            receive_for_ever(stream, piece)
+            receive_without_end(stream, piece)
         # What is decoded between two counts is of no more than `SMALL_BYTES` of the body.
         assert tracemalloc.get_traced_memory()[0] < allowance.held + 4 * SMALL_BYTES
         stream.forget()

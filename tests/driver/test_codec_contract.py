@@ -254,7 +254,7 @@ def stream(codec: Codec, pieces: Iterable[bytes], *, lessons: int | None = None)
     return received
 
 
-def said(codec: Codec, pieces: Iterable[bytes], *, lessons: int | None = None) -> tuple[Any, ...]:
+def outcome_of(codec: Codec, pieces: Iterable[bytes], *, lessons: int | None = None) -> tuple[Any, ...]:
     """What a response says, times aside; or the failure that it is."""
     try:
         answer = stream(codec, pieces, lessons=lessons).answer
@@ -282,7 +282,7 @@ def test_any_text_comes_through(splits: Split, dialect: Dialect, texts: list[str
     body = frames([*dialect.start, *map(dialect.says, texts), *dialect.ends])
     expected = ("".join(texts), "", [], dialect.reason, dialect.counts)
     for pieces in ([body], splits(body, places)):
-        content, reasoning, calls, reason, usage, _, error, count = said(dialect.codec, pieces)
+        content, reasoning, calls, reason, usage, _, error, count = outcome_of(dialect.codec, pieces)
         assert (content, reasoning, calls, reason, usage) == expected
         assert (error, count) == (None, len(texts))
 
@@ -356,7 +356,7 @@ def test_other_shapes_are_malformed(dialect: Dialect) -> None:
 @pytest.mark.parametrize(
     "dialect", [d for d in DIALECTS.values() if d.thinks], ids=[n for n, d in DIALECTS.items() if d.thinks]
 )
-def test_thoughts_words_and_calls_are_told_apart(dialect: Dialect) -> None:
+def test_reasoning_content_and_calls_have_their_own_moments(dialect: Dialect) -> None:
     """Each has its moment: the first token, the first output, the first that can be seen."""
     assert dialect.thinks is not None
     assert dialect.calls is not None

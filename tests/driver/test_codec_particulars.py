@@ -148,7 +148,7 @@ def test_calls_of_responses(kind: str, message: str) -> None:
     assert answer.token_ns == [1, 2, 3]
 
 
-def test_reasoning_tokens_beside_the_others() -> None:
+def test_reasoning_tokens_next_to_the_others() -> None:
     """As SGLang has them; where there are details, they count."""
     usage = {"prompt_tokens": 1, "completion_tokens": 9, "reasoning_tokens": 5}
     assert chat_completions.chunk({"choices": [], "usage": usage}).usage == Usage(1, 9, 5, None)
@@ -312,7 +312,7 @@ HALF, OTHER = (
 )
 
 
-def test_a_character_cut_in_two_is_no_fault_of_the_protocol() -> None:
+def test_a_character_cut_in_two_is_not_a_protocol_error() -> None:
     """Gateways that count in UTF-16 send its halves in two frames: neither half is a character."""
     received = ResponseStream(chat_completions)
     received.start(event_stream=True)
@@ -342,7 +342,7 @@ def test_halves_of_characters_in_json(written: bytes, read: str) -> None:
 @pytest.mark.parametrize(
     "broken", [b"", b"{", rb'"\ud8"', rb'"\ud83d', b'"\xed\xa0\xbd"', rb'{"\ud83d": NaN}']
 )
-def test_what_is_no_json_stays_none(broken: bytes) -> None:
+def test_invalid_json_stays_invalid(broken: bytes) -> None:
     """Nothing else is forgiven."""
     with pytest.raises(orjson.JSONDecodeError):
         server_json.loads(broken)

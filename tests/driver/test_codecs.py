@@ -107,7 +107,7 @@ def test_a_count_that_cannot_be_true_is_logged(sent: str, logged: int) -> None:
 
 @pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("usage", [None, {}, [], "many", 7])
-def test_no_usage_is_none(codec: Codec, usage: Any) -> None:
+def test_null_usage_counts_as_missing(codec: Codec, usage: Any) -> None:
     """Null usage in every chunk, as some servers send it, says nothing, and neither does an empty one."""
     assert codec.chunk({"choices": [], "usage": usage}).usage is None
 

@@ -214,7 +214,7 @@ def test_silence_belongs_to_the_text_that_follows() -> None:
     assert last.data["first_visible_ns"] == SENT_NS + 65 * MS
 
 
-def test_nothing_but_silence_is_no_answer() -> None:
+def test_only_silence_counts_as_no_answer() -> None:
     """Whatever the server counts."""
     last, outcome = turn([ROLE, *[(20 + 5 * k, delta(content="")) for k in range(TOKENS)], *END])
     assert outcome.failure == "empty_response"

@@ -138,7 +138,7 @@ def test_an_unasked_word_spoils_a_connection(several: Any, wire: Any, status: in
     assert server.connections == 2
 
 
-def test_what_is_no_response_is_not_counted(several: Any, wire: Any) -> None:
+def test_bytes_that_are_not_a_response_are_not_counted(several: Any, wire: Any) -> None:
     """It spoils the connection all the same."""
     script = [wire.sized(b"abc"), 0.01, b"\r\n"]
     _, exchanges = several(script, script, closed=True)
@@ -201,7 +201,7 @@ def test_connections_that_are_opened_ahead(
     assert sum(exchange.setup.connect_ms is not None for exchange in exchanges) == 1
 
 
-def test_opening_ahead_where_nobody_listens(
+def test_opening_ahead_where_no_process_listens(
     run: Any, serve: Any, connect: Any, ask: Any, transport_kind: Any
 ) -> None:
     """It is the request that fails, as without it."""

@@ -10,7 +10,7 @@ AFTER_S = 0.02
 AFTERS_S = {"b": 0.02, "c": 0.01, "d": 0.005}
 
 
-def test_who_is_late_is_told_in_order() -> None:
+def test_late_ones_are_called_in_order() -> None:
     """Those who stop in time are not among them, and who comes after an empty time is waited for again."""
 
     async def scenario() -> list[str]:
@@ -44,7 +44,7 @@ def test_a_deadline_is_the_time_that_was_given() -> None:
     asyncio.run(scenario())
 
 
-def test_nobody_is_late_after_the_end() -> None:
+def test_none_is_late_after_the_end() -> None:
     """Closing forgets everybody, and lets the event loop end."""
 
     async def scenario() -> list[str]:

@@ -190,7 +190,7 @@ def test_secrets_are_taken_out_of_messages(value: str) -> None:
     assert redacted.startswith("no such key: ***")
 
 
-def test_words_are_no_secrets() -> None:
+def test_common_words_are_not_masked() -> None:
     """Short values are in any text."""
     assert secretive(X_Cache="true", X_Empty="", X_Blank="  ").redact("it is true") == "it is true"
 

@@ -53,7 +53,7 @@ def test_what_the_socket_does_not_take_waits() -> None:
     asyncio.run(scenario())
 
 
-def test_nobody_minds_an_end_that_is_gone() -> None:
+def test_sending_to_a_closed_end_raises_nothing() -> None:
     """What cannot be sent any more is dropped; the reader learns of it."""
 
     async def scenario() -> None:

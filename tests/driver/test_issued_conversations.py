@@ -35,7 +35,7 @@ MS = 1_000_000
 SERVICE_MS = 20
 
 
-def said(role: str, content: str) -> dict[str, str]:
+def chat_message(role: str, content: str) -> dict[str, str]:
     """A message."""
     return {"role": role, "content": content}
 
@@ -44,7 +44,8 @@ def conversation(index: int, turns: int) -> Sample:
     """One of this many turns, with a system prompt and recorded answers."""
     later = tuple(
         FollowUp(
-            (said("user", f"{index}.{turn}"),), recorded=said("assistant", f"recorded {index}.{turn - 1}")
+            (chat_message("user", f"{index}.{turn}"),),
+            recorded=chat_message("assistant", f"recorded {index}.{turn - 1}"),
         )
         for turn in range(1, turns)
     )
@@ -106,7 +107,7 @@ class Asker:
         text = messages[-1]["content"]
         if self.fails(text):
             return TurnOutcome("http_500", None, 0)
-        answer = said("assistant", f"answer {text}") if sample.follow_ups else None
+        answer = chat_message("assistant", f"answer {text}") if sample.follow_ups else None
         return TurnOutcome(None, 1.0, 5, answer)
 
     def give_up_for(self, reason: str) -> None:
@@ -193,9 +194,12 @@ def users(number: int, think: str | None = None) -> Load:
 
 def context(index: int, turn: int, before: str) -> list[dict[str, str]]:
     """What a turn must have before it."""
-    messages = [said("system", f"system {index}"), said("user", f"{index}.0")]
+    messages = [chat_message("system", f"system {index}"), chat_message("user", f"{index}.0")]
     for later in range(1, turn + 1):
-        messages += [said("assistant", f"{before} {index}.{later - 1}"), said("user", f"{index}.{later}")]
+        messages += [
+            chat_message("assistant", f"{before} {index}.{later - 1}"),
+            chat_message("user", f"{index}.{later}"),
+        ]
     return messages
 
 
@@ -300,7 +304,7 @@ def test_users_pause_between_their_requests() -> None:
     assert talk.event(EventType.TEST_ENDED).at_ns / MS == 120
 
 
-def test_nobody_begins_to_pause_after_a_stop() -> None:
+def test_no_conversation_begins_to_pause_after_a_stop() -> None:
     """Who has its answer after the stop asks nothing more: the end does not wait for a pause."""
     talk = Talk(users(3, "10s"), [Sample(0, "a")], requests=9, stop_at_ms=[10])
     assert talk.event(EventType.TEST_ENDED).at_ns / MS == SERVICE_MS

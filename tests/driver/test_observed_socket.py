@@ -133,7 +133,7 @@ def test_a_head_without_end_breaks_it(pair: Pair) -> None:
     assert note.reads == 1
 
 
-def test_what_nobody_asked_for_is_the_end(pair: Pair) -> None:
+def test_unasked_bytes_end_the_connection(pair: Pair) -> None:
     """Between two requests; before the first there is TLS to agree on."""
     server, observed = pair
     server.sendall(b"hello")

@@ -78,7 +78,7 @@ def test_a_run_that_fills_up_with_long_answers_is_left_alone(seed: int) -> None:
     assert noticed_s(arrivals, ends, 30) is None
 
 
-def test_a_burst_is_no_overload() -> None:
+def test_a_burst_is_not_an_overload() -> None:
     """Two seconds of four times the capacity, and time to work it off."""
     arrivals = sorted(
         [*poisson(0.4 * CAPACITY, 60, 1), *(10 + index for index in poisson(4 * CAPACITY, 2, 2))],
@@ -86,7 +86,7 @@ def test_a_burst_is_no_overload() -> None:
     assert noticed_s(arrivals, served(arrivals, SLOTS, lambda: SERVICE_S), 60) is None
 
 
-def test_nothing_is_said_of_few_requests() -> None:
+def test_few_requests_are_not_evaluated() -> None:
     """An endpoint that has ended next to nothing may only be slow to begin."""
     assert growth([Look(k * 10**9, 100 * k, k) for k in range(30)]) is None
     assert growth([]) is None

@@ -199,7 +199,7 @@ def test_what_is_left_of_a_load_goes_on_where_it_was() -> None:
         assert later(same, 5.0) == same
 
 
-def test_what_a_load_comes_to() -> None:
+def test_the_size_of_a_load() -> None:
     """The highest rate and the number of requests, where a load has a rate."""
     loads = (
         open_loop("poisson", 3.0),

@@ -95,13 +95,13 @@ def test_an_endpoint_without_a_list(probed: Any, wire: Any, status: int) -> None
         {"data": {"x": 1}},
     ],
 )
-def test_a_list_of_another_shape_is_none(probed: Any, wire: Any, listed: Any) -> None:
+def test_a_list_of_another_shape_is_ignored(probed: Any, wire: Any, listed: Any) -> None:
     """What cannot be read says nothing."""
     assert probed("models", [wire.json(listed)])[1] is None
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"", b'{"data":['])
-def test_a_list_that_is_no_json_is_none(probed: Any, wire: Any, body: bytes) -> None:
+def test_a_list_that_is_not_json_is_ignored(probed: Any, wire: Any, body: bytes) -> None:
     """Nor does a page."""
     assert probed("models", [wire.sized(body)])[1] is None
 
@@ -134,7 +134,7 @@ def test_a_wrong_model(probed: Any, wire: Any, expected: list[str], hint: str) -
     assert str(raised.value).endswith(hint or "no such model")
 
 
-def test_a_refusal_that_is_no_json(probed: Any, wire: Any) -> None:
+def test_a_refusal_that_is_not_json(probed: Any, wire: Any) -> None:
     """A gateway's page is quoted as it is."""
     with pytest.raises(RejectedError, match=r"\(HTTP 404\): <h1>nothing here</h1>; choose the --protocol"):
         probed("require_ready", [wire.sized(b"", 404)], [wire.sized(b"<h1>nothing here</h1>", 404)])
@@ -154,7 +154,7 @@ def test_a_key_that_is_not_taken(probed: Any, wire: Any, status: int, first: boo
     assert KEY not in str(raised.value)
 
 
-def test_nobody_listens(run: Any, serve: Any) -> None:
+def test_no_process_listens(run: Any, serve: Any) -> None:
     """The URL, the reason, and a question."""
 
     async def scenario() -> None:
@@ -193,7 +193,7 @@ def test_a_good_answer(probed: Any, wire: Any) -> None:
     assert probe.ttft_ms > 0
 
 
-def test_an_answer_that_is_no_stream(probed: Any, wire: Any) -> None:
+def test_an_answer_that_is_not_streamed(probed: Any, wire: Any) -> None:
     """It answers, without times and without usage."""
     probe = completion(probed, wire.json({"choices": [{"message": {"content": "hi"}}]}))
     assert (probe.failure, probe.streams, probe.usage, probe.ttft_ms) == (None, False, False, None)

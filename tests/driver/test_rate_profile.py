@@ -161,7 +161,7 @@ def test_known_points(text: str, points: dict[float, tuple[float, float]]) -> No
         ("bursts:5,100,10s", "is not a rate, the rate of a burst"),
     ],
 )
-def test_what_is_no_rate(text: str, complaint: str) -> None:
+def test_an_invalid_rate_is_refused(text: str, complaint: str) -> None:
     """The message says what is wrong with it, and what is possible."""
     with pytest.raises(ProfileError) as caught:
         profile(text)

@@ -18,7 +18,7 @@ def asked(value: str) -> float | None:
     return retry_after_s(head(503, ((b"Retry-After", value.encode()),)))
 
 
-def test_nobody_asks() -> None:
+def test_without_the_header() -> None:
     """The header does not exist."""
     assert retry_after_s(head(503, ())) is None
 

@@ -53,7 +53,7 @@ def measure(log: Path, urls: Sequence[str], load: Load, requests: int | None, **
     return asyncio.run(scenario())
 
 
-def told(log: Path, kind: EventType) -> list[tuple[str, dict[str, Any]]]:
+def payloads(log: Path, kind: EventType) -> list[tuple[str, dict[str, Any]]]:
     """What the events of a kind tell, of which request."""
     query = "SELECT coalesce(sample_uuid, ''), data FROM events WHERE code = ? ORDER BY seq"
     with closing(sqlite3.connect(log)) as connection:
@@ -67,18 +67,18 @@ def test_who_answers_is_asked_where_another_does_not(tmp_path: Path) -> None:
     load = Closed(6)
     with start_mock(ttft="0ms", tokens="2") as quick, start_mock(ttft="100s", tokens="2") as slow:
         pool = measure(log, [quick.url, slow.url], load, 40, balance="least-in-flight", drain_s=0.05)
-        asked = Counter(issue["endpoint"] for _, issue in told(log, EventType.LOADGEN_ISSUE_CALLED))
+        asked = Counter(issue["endpoint"] for _, issue in payloads(log, EventType.LOADGEN_ISSUE_CALLED))
         answered = {record.request_id for record in quick.truth(asked[0])}
     assert asked.total() == 40
     assert 2 <= asked[1] <= 6
-    issued = dict(told(log, EventType.LOADGEN_ISSUE_CALLED))
+    issued = dict(payloads(log, EventType.LOADGEN_ISSUE_CALLED))
     assert {uuid for uuid, issue in issued.items() if not issue["endpoint"]} == answered
-    cancelled = told(log, EventType.CANCELLED)
+    cancelled = payloads(log, EventType.CANCELLED)
     assert [(item["reason"], issued[uuid]["endpoint"]) for uuid, item in cancelled] == [
         ("drain_over", 1) for _ in range(asked[1])
     ]
     assert (pool.progress.completed, pool.progress.given_up) == (asked[0], asked[1])
-    ((_, result),) = told(log, EventType.FINDING)
+    ((_, result),) = payloads(log, EventType.FINDING)
     assert result["code"] == "drain_over"
     assert result["message"].startswith(f"{asked[1]} requests were still under way 0.05 s after")
-    assert told(log, EventType.TEST_ENDED) == [("", {"reason": "completed"})]
+    assert payloads(log, EventType.TEST_ENDED) == [("", {"reason": "completed"})]

@@ -55,7 +55,7 @@ def test_no_number_is_given_twice() -> None:
         assert counter.claim() == 4 * CLAIMS
 
 
-def test_who_dies_in_it_blocks_nobody() -> None:
+def test_a_process_that_dies_in_it_blocks_no_other() -> None:
     """A process is killed while it claims; the others go on."""
     with SharedCounter() as counter:
         for _ in range(5):

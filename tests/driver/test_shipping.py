@@ -141,7 +141,7 @@ def test_the_time_that_is_held_up_still_shows_while_it_lasts() -> None:
     asyncio.run(scenario())
 
 
-def test_with_room_nobody_waits() -> None:
+def test_with_room_there_is_no_wait() -> None:
     """And nothing is held up."""
 
     async def scenario() -> None:

@@ -48,7 +48,7 @@ def test_another_thread_may_get_it() -> None:
     assert interrupted(elsewhere) == ["all of it"]
 
 
-def test_an_ignored_signal_is_none() -> None:
+def test_an_ignored_signal_stays_ignored() -> None:
     """What the program was started to ignore stays ignored."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:

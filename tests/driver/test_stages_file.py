@@ -132,7 +132,9 @@ def test_every_format_says_the_same(tmp_path: Path, name: str, content: str) -> 
         ),
     ],
 )
-def test_what_is_no_file_of_stages(tmp_path: Path, name: str, content: str, complaint: str) -> None:
+def test_an_invalid_file_of_stages_is_refused(
+    tmp_path: Path, name: str, content: str, complaint: str
+) -> None:
     """The message names the file, the stage and the key."""
     path = write(tmp_path, name, content)
     with pytest.raises(StagesError) as caught:

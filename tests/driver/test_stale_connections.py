@@ -151,7 +151,7 @@ def after_a_close(run: Any, connect: Any) -> Callable[..., list[tuple[Exchange, 
 # Before the request…
 
 
-def test_a_close_that_nobody_has_heard_yet(after_a_close: Any, wire: Any) -> None:
+def test_a_close_that_was_not_read_yet(after_a_close: Any, wire: Any) -> None:
     """A client that was too busy to hear of it looks before it uses a connection that was idle for long."""
     (first, _), (second, sent) = after_a_close(PlainServer(*[wire.sized(b"abc")] * 2))
     assert (first.failure, second.failure) == (None, None)
@@ -161,7 +161,7 @@ def test_a_close_that_nobody_has_heard_yet(after_a_close: Any, wire: Any) -> Non
 
 @pytest.mark.parametrize("idle_s", [0.0, IDLE_S])
 @pytest.mark.parametrize("scheme", ["http", "https"])
-def test_a_word_that_nobody_has_heard_yet(
+def test_bytes_that_were_not_read_yet(
     after_a_close: Any, wire: Any, certified: Any, scheme: str, idle_s: float
 ) -> None:
     """It spoils the connection as if it had been heard, however soon it comes; the server need not agree."""
@@ -234,7 +234,7 @@ def test_what_a_server_says_to_a_new_connection(
 
 
 @pytest.mark.usefixtures("credulous")
-def test_a_clock_that_was_set_back_accuses_nobody(
+def test_a_clock_that_was_set_back_fails_no_request(
     after_a_close: Any, wire: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The stamp of a response may be too early by as much."""

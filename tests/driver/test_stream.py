@@ -63,7 +63,7 @@ def answer(pieces: Iterable[tuple[int, bytes]], *, event_stream: bool = True) ->
     return response.answer
 
 
-def said(bodies: Iterable[bytes], *, event_stream: bool = True) -> tuple[Any, ...]:
+def outcome_of(bodies: Iterable[bytes], *, event_stream: bool = True) -> tuple[Any, ...]:
     """What pieces of a body say, times aside; or the name of the failure that they are."""
     try:
         arguments = answer(((1, data) for data in bodies), event_stream=event_stream)
@@ -97,7 +97,7 @@ def test_every_chunk_has_the_stamp_of_the_read_that_completed_it() -> None:
     assert (arguments.done, "".join(arguments.content)) == (True, "abcd")
 
 
-def test_the_first_token_is_told_once_and_at_once() -> None:
+def test_the_first_token_is_reported_once_and_at_once() -> None:
     """While the stream runs: by the read that holds it, whatever came before."""
     response = received([])
     reads = [delta(role="assistant", content=""), delta(reasoning="a")[:-1], b"\n", delta(content="b")]
@@ -113,7 +113,7 @@ def test_reasoning_is_a_token_but_no_output() -> None:
     assert answer([*thinking, (5, delta(tool_calls=[{"index": 0}]))]).first_output_ns == 5
 
 
-def test_reads_are_told_by_their_stamps() -> None:
+def test_reads_are_distinguished_by_their_stamps() -> None:
     """Several pieces of one read are one read."""
     response = received([(7, b"a"), (7, b"b"), (9, b"c"), (12, b"d"), (12, b"e")])
     assert (response.reads, response.bytes, response.last_ns) == (3, 5, 12)
@@ -155,14 +155,14 @@ def test_any_split_gives_the_same_answer(
     """In one piece, in some pieces, or byte by byte."""
     payloads = [*({"choices": [{"delta": delta}]} for delta in deltas), *late]
     body = b"".join(b"data: " + orjson.dumps(payload) + b"\n\n" for payload in payloads) + end
-    assert said(splits(body, places)) == said([body])
-    assert said(body[i : i + 1] for i in range(len(body))) == said([body])
+    assert outcome_of(splits(body, places)) == outcome_of([body])
+    assert outcome_of(body[i : i + 1] for i in range(len(body))) == outcome_of([body])
 
 
 @given(body=st.binary(max_size=40), event_stream=st.booleans(), data=st.booleans())
 def test_any_bytes_are_an_answer_or_a_failure(body: bytes, event_stream: bool, data: bool) -> None:  # noqa: FBT001 (drawn)
     """Garbage ends a request by name; it never raises anything else."""
-    outcome = said([b"data: " + body if data else body], event_stream=event_stream)
+    outcome = outcome_of([b"data: " + body if data else body], event_stream=event_stream)
     assert len(outcome) == 8 or outcome == (Failure.MALFORMED_FRAME,)
 
 
@@ -291,7 +291,7 @@ def test_a_whole_response() -> None:
 @pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"choices":7}', b'{"choices":[{"message":"hi"}]}'])
 def test_a_whole_response_may_be_malformed(body: bytes) -> None:
     """A page instead of JSON, and JSON of another shape."""
-    assert said([body], event_stream=False) == (Failure.MALFORMED_FRAME,)
+    assert outcome_of([body], event_stream=False) == (Failure.MALFORMED_FRAME,)
 
 
 def test_nothing_is_an_empty_answer() -> None:
@@ -307,7 +307,7 @@ def test_late_usage_without_figures_takes_nothing_back() -> None:
         assert answer([(1, full + late)]).usage.output_tokens == 5
 
 
-def kept(pieces: Iterable[bytes], *, event_stream: bool) -> int:
+def pieces_stored(pieces: Iterable[bytes], *, event_stream: bool) -> int:
     """How many of endlessly many pieces are kept until the response is given up."""
     response = received([(1, delta(content="a"))] if event_stream else [], event_stream=event_stream)
     response._allowance = Allowance(100_000)
@@ -321,7 +321,7 @@ def kept(pieces: Iterable[bytes], *, event_stream: bool) -> int:
 @pytest.mark.parametrize("size", [1, 100, 5000])
 def test_memory_is_bounded(size: int, event_stream: bool) -> None:  # noqa: FBT001 (a case)
     """Whatever is sent: what it costs to keep a small piece counts too."""
-    count = kept([b"x" * size] * 200_000, event_stream=event_stream)
+    count = pieces_stored([b"x" * size] * 200_000, event_stream=event_stream)
     assert count * max(size, 100) <= 110_000
 
 

@@ -118,7 +118,7 @@ def test_what_teaches_nothing(shape: bytes, string: bytes) -> None:
     assert lesson(chat_completions, shape, string) is None
 
 
-def test_a_stream_that_never_repeats_itself_is_not_asked_for_ever() -> None:
+def test_a_stream_that_never_repeats_itself_ends_the_learning() -> None:
     """After some lessons in vain the template is given up; one that is learnt again counts from the start."""
     response = ResponseStream(chat_completions)
     response.start(event_stream=True)

@@ -62,14 +62,14 @@ def test_a_certificate_that_is_not(several: Any, certified: Any, wire: Any) -> N
 
 
 @pytest.mark.usefixtures("trusting")
-def test_a_certificate_for_somebody_else(several: Any, certified: Any, wire: Any) -> None:
+def test_a_certificate_for_another_host(several: Any, certified: Any, wire: Any) -> None:
     """The name has to be the one that was called."""
     _, (exchange,) = several(certified("elsewhere.example"), [wire.sized(b"abc")])
     assert exchange.failure == Failure.TLS
     assert "127.0.0.1" in exchange.message
 
 
-def test_a_certificate_that_nobody_looks_at(several: Any, certified: Any, wire: Any) -> None:
+def test_a_certificate_that_is_not_verified(several: Any, certified: Any, wire: Any) -> None:
     """On request, any will do."""
     _, (exchange,) = several(certified("elsewhere.example"), [wire.sized(b"abc")], verify=False)
     assert (exchange.failure, exchange.stream.body()) == (None, b"abc"), exchange.message
@@ -142,7 +142,7 @@ def test_large_bodies(several: Any, certified: Any, wire: Any) -> None:
     assert stamps[-1] <= exchange.ended_ns
 
 
-def test_closing_waits_for_nobody(
+def test_closing_does_not_wait_for_the_server(
     run: Any, serve: Any, connect: Any, ask: Any, certified: Any, wire: Any
 ) -> None:
     """A server may be slow to say good-bye; the socket is closed when the transport says so."""

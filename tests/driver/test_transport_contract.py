@@ -261,13 +261,13 @@ def test_the_deadline(exchange_of: Any, step: Any, start: bytes) -> None:
     assert exchange.ended_ns >= exchange.sent_ns
 
 
-def test_the_deadline_of_a_request_that_nobody_reads(exchange_of: Any, step: Any) -> None:
+def test_the_deadline_of_a_request_that_is_not_read(exchange_of: Any, step: Any) -> None:
     """It was not even sent."""
     exchange = exchange_of(10.0, step.HANG, timeout_s=0.1, whole_requests=False, body=LARGE)
     assert (exchange.failure, exchange.sent_ns) == (Failure.TOTAL_TIMEOUT, None)
 
 
-def test_nobody_listens(run: Any, serve: Any, connect: Any, ask: Any) -> None:
+def test_no_process_listens(run: Any, serve: Any, connect: Any, ask: Any) -> None:
     """A port that was just given back."""
 
     async def scenario() -> Exchange:

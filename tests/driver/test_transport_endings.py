@@ -186,7 +186,7 @@ def deaf(
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
 @pytest.mark.parametrize("size", [2, 16 * 2**20])
-def test_giving_up_waits_for_nobody(
+def test_cancelling_does_not_wait_for_the_server(
     run: Any, connect: Any, ask: Any, certified: Any, scheme: str, size: int
 ) -> None:
     """Neither for the rest of the request to go nor for the server to agree: the socket is closed."""

@@ -175,9 +175,7 @@ class Witness(Exchange):
 
 
 @pytest.mark.parametrize("ending", ["whole", "cut", "silent", "refused"])
-def test_the_order_in_which_it_is_told(
-    run: Any, serve: Any, connect: Any, wire: Any, step: Any, ending: str
-) -> None:
+def test_the_order_of_calls(run: Any, serve: Any, connect: Any, wire: Any, step: Any, ending: str) -> None:
     """Sent, head, body, end; a failure ends it wherever it comes, and nothing comes after an end."""
     start = [wire.head(content_length=6), 0.01, b"abc", 0.01]
     script, expected = {

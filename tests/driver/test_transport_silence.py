@@ -77,7 +77,7 @@ def test_a_head_that_stops(exchange_of: Any, step: Any, start: bytes) -> None:
     assert exchange_of(start, step.HANG, first_byte_s=0.05, timeout_s=0.12).failure == Failure.TOTAL_TIMEOUT
 
 
-def test_trailers_are_no_sign_of_life(exchange_of: Any, wire: Any) -> None:
+def test_trailers_do_not_extend_the_idle_timeout(exchange_of: Any, wire: Any) -> None:
     """A server that sends them without end is left alone when the body has paused for too long."""
     body = [wire.head(transfer_encoding="chunked") + wire.chunk(wire.STREAM) + b"0\r\n"]
     exchange = exchange_of(*body, *[SLOW_S, b"X: y\r\n"] * 500, idle_s=SHORT_S, timeout_s=LONG_S)
@@ -105,7 +105,7 @@ def test_each_time_has_its_own_limit(exchange_of: Any, wire: Any) -> None:
     assert (exchange.failure, exchange.stream.body()) == (None, b"abc")
 
 
-def test_a_request_that_nobody_reads_waits_for_no_answer(exchange_of: Any, step: Any) -> None:
+def test_a_request_that_is_not_read_waits_for_no_answer(exchange_of: Any, step: Any) -> None:
     """It was not even sent: only its own time is over."""
     exchange = exchange_of(
         *(10.0, step.HANG), timeout_s=0.3, first_byte_s=SHORT_S, whole_requests=False, body=LARGE
@@ -179,7 +179,7 @@ def test_the_whole_time_counts_what_had_arrived(exchange_of: Any, wire: Any, ste
     assert (exchange.failure, exchange.stream.body()) == (Failure.TOTAL_TIMEOUT, b": abc\n")
 
 
-def test_without_a_limit_nobody_looks() -> None:
+def test_without_a_limit_there_is_no_timer() -> None:
     """There is no timer then, not even a loop that could have one."""
     patience = Patience(Timeouts(), lambda _: None, lambda *_: None)
     patience.start(None)  # type: ignore[arg-type]

@@ -255,7 +255,7 @@ def test_a_close_inside_an_event_is_a_cut(take: Any, wire: Any, step: Any, rest:
 @pytest.mark.parametrize(
     "rest", [b"", b": pi", b"data: [DONE]", b"data: [DONE]\n\nda", b'data: {"choices":[]}']
 )
-def test_a_close_after_an_event_is_none(take: Any, wire: Any, step: Any, rest: bytes) -> None:
+def test_a_close_after_an_event_is_not_a_truncation(take: Any, wire: Any, step: Any, rest: bytes) -> None:
     """Some servers leave the last end of line out; what comes after the end counts for nothing."""
     events, _ = take(wire.head() + wire.TOKEN + wire.STOP + rest, step.CLOSE)
     assert kinds(events)[-1] == "COMPLETE"
@@ -268,7 +268,7 @@ def test_one_json_text_needs_no_further_end(take: Any, wire: Any) -> None:
 
 
 @pytest.mark.parametrize("frame", [b"data: {boom\n\n", b'data: {"error":"boom"}\n\n'])
-def test_a_token_beside_a_bad_frame_counts(take: Any, wire: Any, frame: bytes) -> None:
+def test_a_token_in_one_piece_with_a_bad_frame_counts(take: Any, wire: Any, frame: bytes) -> None:
     """What came before it, in the same piece, is announced and is evidence, as in a piece of its own."""
     events, outcome = take(wire.chunked(wire.TOKEN + wire.TOKEN + frame + wire.TOKEN))
     assert kinds(events) == ["REQUEST_SENT", "FIRST_CHUNK", "ERROR"]
@@ -422,9 +422,7 @@ def test_a_request_that_is_given_up(run: Any, serve: Any, wire: Any, step: Any, 
     assert data.get("texts", {"output": ""})["output"] == "hi" * tokens
 
 
-def test_a_long_answer_that_has_come_is_told_before_all_is_said_to_be_told(
-    run: Any, serve: Any, wire: Any
-) -> None:
+def test_a_long_answer_is_delivered_before_flushing_ends(run: Any, serve: Any, wire: Any) -> None:
     """It is decoded by parts; the caller waits for them."""
 
     async def scenario() -> None:

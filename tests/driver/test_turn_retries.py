@@ -189,7 +189,7 @@ def test_silences_are_retried(take: Any, wire: Any, step: Any) -> None:
     assert (events[-1].type, events[-1].data["attempts"]) == (EventType.COMPLETE, 3)
 
 
-def test_nobody_listens(run: Any, serve: Any, connect: Any) -> None:
+def test_no_process_listens(run: Any, serve: Any, connect: Any) -> None:
     """An attempt that got no connection was never sent."""
 
     async def scenario() -> Taken:

@@ -154,7 +154,7 @@ def test_each_prompt_is_asked_once(quick_mock: MockProcess, tmp_path: Path, load
     assert sum(due >= start_ns for due in dues) == 100
 
 
-def test_every_worker_tells_of_itself(quick_mock: MockProcess, tmp_path: Path) -> None:
+def test_every_worker_sends_telemetry(quick_mock: MockProcess, tmp_path: Path) -> None:
     """Each has its own telemetry, the last of which comes before it ends."""
     log = tmp_path / "events.db"
 
@@ -367,7 +367,7 @@ def test_workers_end_with_their_staff() -> None:
     assert [process.exit_status() for process in (first, second)] == ["exit code 0", "exit code 0"]
 
 
-def test_a_worker_that_is_stopped_for_ever(tmp_path: Path) -> None:
+def test_a_worker_that_is_never_continued(tmp_path: Path) -> None:
     """It says nothing any more, is taken for dead after a while, and does not hold up the session's end."""
     log = tmp_path / "events.db"
     bounds = QueueBounds(silence_s=1.5)

@@ -51,7 +51,7 @@ def test_little_does_not_press(tmp_path: Path) -> None:
     assert (pressing[0], pressing[-1]) == (False, True)
 
 
-def test_a_truth_that_nobody_wants_is_forgotten() -> None:
+def test_a_truth_without_a_file_is_forgotten() -> None:
     """Without a file nothing is kept."""
     ledger = Ledger(None)
     ledger.enter(Truth("a", "/v1/completions", 1))

@@ -139,7 +139,7 @@ def test_options_travel_as_json(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["{", "[1]", '{"prot": 1}'])
-def test_other_json_is_no_options(text: str) -> None:
+def test_other_json_is_refused(text: str) -> None:
     """What is not a JSON object of options is an error that quotes it."""
     with pytest.raises(MockOptionsError, match="is not a JSON object of mock options"):
         MockOptions.from_json(text)

@@ -86,7 +86,7 @@ def test_a_script_is_sound(scenario: Scenario, protocol: str) -> None:
     assert COMPLETED not in scenario.sees or expected.tokens or expected.output
 
 
-def test_names_can_stand_in_a_path() -> None:
+def test_names_can_be_part_of_a_path() -> None:
     """Lower case, digits and underscores; none is an operation, a version or the mix."""
     assert all(re.fullmatch(r"[a-z][a-z0-9_]+", name) for name in SCENARIOS)
     assert not {"v1", CHAOS, SHORT.name} & set(SCENARIOS)
@@ -168,7 +168,9 @@ def test_the_table_says_where_each_scenario_is_met(server: MockProcess) -> None:
         ("POST", "/tool_calls/v1/completions", 404),
     ],
 )
-def test_what_is_served_beside_scenarios(server: MockProcess, method: str, path: str, status: int) -> None:
+def test_what_is_served_in_addition_to_scenarios(
+    server: MockProcess, method: str, path: str, status: int
+) -> None:
     """Model lists, and a plain word for what is not there."""
     assert ask(server, path, method)[0] == status
 

@@ -148,7 +148,7 @@ def test_a_model_is_needed() -> None:
         loadgen.perf(url="http://127.0.0.1:9")  # type: ignore[call-arg]
 
 
-def test_a_series_is_no_run(server: MockProcess, tmp_path: Path) -> None:
+def test_a_series_is_not_a_run(server: MockProcess, tmp_path: Path) -> None:
     """A sweep has runs, but its folder is not a run."""
     result = loadgen.sweep(url=server.url, model="m", concurrency="1,2", requests=10, out=tmp_path / "sweep")
     assert [run.folder.parent for run in result.runs] == [result.folder, result.folder]

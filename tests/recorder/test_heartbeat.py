@@ -83,7 +83,7 @@ def test_what_comes_from_elsewhere_is_complete_when_that_is_said(tmp_path: Path)
         assert heartbeats(recorder.path)[0].complete_until_ns == until_ns
 
 
-def test_it_is_said_with_the_batch_that_makes_it_true_and_not_before(tmp_path: Path) -> None:
+def test_it_is_written_with_the_batch_that_makes_it_true(tmp_path: Path) -> None:
     """In a log that is behind, too: each reader sees as many events as the heartbeat promises."""
     recorder = EventRecorder(path=tmp_path / "events.db")
     recorder.expect_completeness()

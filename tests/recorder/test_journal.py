@@ -123,7 +123,7 @@ def test_a_writer_cuts_off_no_log(half_done: Path) -> None:
     assert half_done.read_bytes() == before
 
 
-def test_it_can_be_gone_on_with(half_done: Path) -> None:
+def test_its_log_can_be_continued(half_done: Path) -> None:
     """As if the one that was killed had never been there."""
     store = Store.reopen(half_done, Session(), after_seq=300)
     store.append([schema.row(Event(EventType.TELEMETRY, 2))])
@@ -140,7 +140,7 @@ def test_a_journal_that_names_another_file_is_refused(half_done: Path) -> None:
         verify(half_done)
 
 
-def test_what_somebody_is_doing_is_not_undone(tmp_path: Path) -> None:
+def test_the_journal_of_a_living_writer_is_not_rolled_back(tmp_path: Path) -> None:
     """While a writer lives its journal is its own."""
     log = tmp_path / "events.db"
     Store.create(log, Session()).close()

@@ -58,7 +58,7 @@ def test_a_recorder_holds_its_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-def test_nobody_begins_a_log_where_another_is_begun(tmp_path: Path) -> None:
+def test_no_log_begins_where_another_is_beginning(tmp_path: Path) -> None:
     """Also while there is no log yet that could be found."""
     hold = Hold(tmp_path)
     with pytest.raises(BeingWrittenError), EventRecorder(path=tmp_path / "events.db"):
@@ -80,7 +80,7 @@ def test_the_kernel_gives_back_what_a_killed_process_held(tmp_path: Path) -> Non
     assert not is_held(tmp_path)
 
 
-def test_who_only_looks_keeps_nobody_from_writing(tmp_path: Path) -> None:
+def test_readers_of_the_lock_do_not_block_writers(tmp_path: Path) -> None:
     """A writer gets its folder while others look at it without a pause."""
     enough = threading.Event()
 

@@ -143,7 +143,7 @@ def test_nothing_is_written_through_a_planted_file(tmp_path: Path, suffix: str, 
 
 
 @pytest.mark.parametrize("name", ["events.db", "events.db-wal"])
-def test_a_log_with_a_second_name_is_not_gone_on_with(tmp_path: Path, name: str) -> None:
+def test_a_log_with_a_second_name_is_not_continued(tmp_path: Path, name: str) -> None:
     """It would be written to under both."""
     log, other = tmp_path / "run" / "events.db", tmp_path / "other"
     Store.create(log, Session()).close()

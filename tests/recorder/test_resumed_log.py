@@ -119,7 +119,7 @@ def test_this_boot_has_a_name_that_stays() -> None:
     assert Session().boot_id == boot_id()
 
 
-def test_a_recorder_goes_on_with_a_log(log: Path) -> None:
+def test_a_recorder_continues_a_log(log: Path) -> None:
     """What is recorded then follows what was there."""
     with EventRecorder(path=log, resume=True, environment={"host": "here"}) as recorder:
         recorder.record_event(EventType.TEST_STARTED, 7)
@@ -131,7 +131,7 @@ def test_a_recorder_goes_on_with_a_log(log: Path) -> None:
     assert ask(log, "SELECT environment FROM sittings ORDER BY sitting") == [("{}",), ('{"host":"here"}',)]
 
 
-def test_a_log_that_is_being_written_is_not_gone_on_with(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_that_is_being_written_is_not_continued(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run has one writer."""
     monkeypatch.setattr(lock, "PATIENCE_S", 0.0)
     store = Store.reopen(log, FIRST)
@@ -151,7 +151,7 @@ def test_an_older_log_is_only_read(log: Path) -> None:
     lock.Hold(log.parent).release()
 
 
-def test_what_is_no_log_is_not_gone_on_with(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_log_is_not_continued(tmp_path: Path) -> None:
     """Neither nothing, nor some other file."""
     with pytest.raises(NotALogError, match=r"it has no events\.db"):
         Store.reopen(tmp_path / "events.db", FIRST)
@@ -209,7 +209,7 @@ def test_a_reader_does_not_keep_a_log_from_being_closed(log: Path, monkeypatch: 
     assert ask(log, "SELECT count(*) FROM events") == [(3,)]
 
 
-def test_a_log_that_somebody_has_gone_on_with_meanwhile(log: Path) -> None:
+def test_a_log_that_was_continued_meanwhile(log: Path) -> None:
     """What was known of it is not so any more: it is refused, left as it is, and let go of."""
     write(Store.reopen(log, FIRST, after_seq=2), 52 * HOUR)
     with (
@@ -222,7 +222,7 @@ def test_a_log_that_somebody_has_gone_on_with_meanwhile(log: Path) -> None:
     Store.reopen(log, FIRST, after_seq=3).close()
 
 
-def test_a_link_is_not_gone_on_with(log: Path, tmp_path: Path) -> None:
+def test_a_link_is_not_continued(log: Path, tmp_path: Path) -> None:
     """Continuing the log itself holds another folder; a link to the folder is the folder."""
     link = tmp_path / "linked" / "events.db"
     link.parent.mkdir()

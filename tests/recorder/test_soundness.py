@@ -47,7 +47,7 @@ def test_what_would_run_is_refused(log: Path, change: str, why: str) -> None:
     assert why in str(raised.value)
 
 
-def test_what_somebody_added_for_himself_is_welcome(log: Path) -> None:
+def test_a_users_views_and_indices_are_allowed(log: Path) -> None:
     """Views and indices of one's own change nothing that is read."""
     with closing(sqlite3.connect(log)) as connection:
         connection.executescript("CREATE VIEW mine AS SELECT 1; CREATE INDEX mine_too ON events (code)")

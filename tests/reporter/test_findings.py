@@ -176,7 +176,7 @@ def own(p99: OwnPart, p50: OwnPart = NONE, count: int = FEWEST) -> OwnDelay:
         (own(OwnPart(0.0, 100.0), OwnPart(9.0, 10.0), FEWEST - 1), {}),
     ],
 )
-def test_the_clients_own_share_has_a_limit(kind: str, delay: OwnDelay, expected: dict[str, str]) -> None:
+def test_client_overhead_has_a_limit(kind: str, delay: OwnDelay, expected: dict[str, str]) -> None:
     """More than 10 % and 4 ms of the TTFT's p99 are too much, or 1 ms where the median has as much.
 
     Below 100 requests the median has to agree.

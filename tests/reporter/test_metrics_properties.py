@@ -168,7 +168,7 @@ def expected(asked: list[Asked], method: str, *, by_token: bool) -> dict[str, An
     return {name: summarised([us / 1e3 for us in of], method) for name, of in values.items()}
 
 
-def own_share(asked: list[Asked], method: str) -> Any:
+def client_overhead(asked: list[Asked], method: str) -> Any:
     """How much smaller the p99 of the time to the first token would be, had the client taken no time."""
     done = [r for r in asked if r.phase == "performance" and r.ending is EventType.COMPLETE]
     if not done:
@@ -234,7 +234,7 @@ def test_the_report_is_what_plain_python_says(
     report = run.report(percentile_method=method, tpot_reporting_mode=mode).to_dict()
     summaries = expected(asked, method, by_token=mode is TPOTReportingMode.TOKEN_WEIGHTED)
     assert {name: report[name] for name in summaries} == summaries
-    assert report["own_ttft_share"] == own_share(asked, method)
+    assert report["own_ttft_share"] == client_overhead(asked, method)
     assert report["throughput"] == throughput(asked, duration_us)
     measured = [r for r in asked if r.phase == "performance"]
     assert report["counts"]["warmup"] == len(asked) - len(measured)

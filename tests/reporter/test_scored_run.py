@@ -126,7 +126,7 @@ def test_a_score_knows_its_question_and_its_answer(asked: Run) -> None:
     assert rows[1][3] == {}
 
 
-def test_what_a_pass_has_not_come_to_is_not_lost(asked: Run) -> None:
+def test_answers_that_a_pass_has_not_reached_are_not_lost(asked: Run) -> None:
     """An answer without a score has no value, whatever the reason is."""
     folder = asked.stops(50).ends(60).write()
     append_segment(folder, a_pass(1, {"a": 1.0}, reason=None))
@@ -170,7 +170,7 @@ def test_a_scored_log_is_lawful(asked: Run) -> None:
     assert violations(requests) == []
 
 
-def test_a_run_may_be_gone_on_with_after_it_was_scored(asked: Run, a_run: NewRun) -> None:
+def test_a_run_may_be_resumed_after_it_was_scored(asked: Run, a_run: NewRun) -> None:
     """The segments of the run are numbered through, and its figures know of no scoring between them."""
     later, boot = a_run(), "after a restart"
     later.events.clear()

@@ -48,6 +48,6 @@ def test_steps() -> None:
 @pytest.mark.parametrize(
     "stage", [{}, {"start_s": 1.0}, {"start_s": 2.0, "duration_s": -1.0}, {"duration_s": 0.0}]
 )
-def test_stages_of_a_damaged_log_are_none(stage: dict[str, Any]) -> None:
+def test_stages_of_a_damaged_log_are_left_out(stage: dict[str, Any]) -> None:
     """A stage must last for some time."""
     assert list(stages_of({"stages": [stage]})) == []

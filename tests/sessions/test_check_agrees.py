@@ -83,12 +83,12 @@ async def both(scenarios: Mapping[str, Scenario], urls: Mapping[str, str]) -> di
     """The outcomes of the two by scenario."""
     slots = asyncio.Semaphore(AT_ONCE)
 
-    async def one(scenario: Scenario) -> tuple[str, str]:
+    async def outcome_of(scenario: Scenario) -> tuple[str, str]:
         settings = settings_for(scenario, urls[scenario.name])
         async with slots:
             return await checked(settings), await run(settings)
 
-    outcomes = await asyncio.gather(*map(one, scenarios.values()))
+    outcomes = await asyncio.gather(*map(outcome_of, scenarios.values()))
     return dict(zip(scenarios, outcomes, strict=True))
 
 

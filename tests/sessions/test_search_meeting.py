@@ -53,7 +53,7 @@ def test_what_late_reads_can_decide_is_unclear(tmp_path: Path) -> None:
     ("rule", "expected"),
     [("ttft:p(50)<105ms", "unclear"), ("ttft:p(50)<109ms", "met"), ("ttft:p(50)<45ms", "missed")],
 )
-def test_so_is_what_the_client_s_own_delay_can_decide(tmp_path: Path, rule: str, expected: str) -> None:
+def test_so_is_what_client_overhead_can_decide(tmp_path: Path, rule: str, expected: str) -> None:
     """8 ms of 100 ms are not too much of it, and of 60 ms they are."""
     log = recorded(tmp_path, [rule], 8.0, 60.0)
     status, _ = evaluate(required_of([rule], None), make_report(log, None), log)

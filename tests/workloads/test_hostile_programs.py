@@ -231,7 +231,7 @@ def test_a_grader_that_is_killed_leaves_nothing(
     assert not folders()
 
 
-def test_what_isolated_a_program_is_told(left_out: tuple[str, ...]) -> None:
+def test_what_isolated_a_program_is_reported(left_out: tuple[str, ...]) -> None:
     """By the names of what the kernel has."""
     wanted = [name for name in ALL if name not in left_out]
     assert outcome("x = 1").isolation == "+".join(wanted)

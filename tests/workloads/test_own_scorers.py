@@ -76,7 +76,7 @@ def test_an_answer_that_cannot_be_read_is_wrong(scorer: str, truth: Any, text: s
         ("calls", None, "the ground_truth is neither a call"),
     ],
 )
-def test_a_ground_truth_that_the_scorer_cannot_use_is_no_score(scorer: str, truth: Any, why: str) -> None:
+def test_an_unusable_ground_truth_gives_no_score(scorer: str, truth: Any, why: str) -> None:
     """For the answer is not to blame."""
     score = judged(scorer, truth, "x")
     assert score.status is Status.INFRA_ERROR

@@ -140,7 +140,7 @@ def test_a_program_that_prints(source: str) -> None:
     assert (wrong.ending, wrong.reason) == ("failed", "test 1: line 1 is another")
 
 
-def test_a_program_that_prints_too_much_or_is_none() -> None:
+def test_a_program_that_prints_too_much_or_is_invalid() -> None:
     """The number of lines counts; what is not Python fails."""
     assert job("standard_input", "print('a\\nb')", [("", "a")]).reason == "test 1: 2 lines instead of 1"
     assert job("standard_input", "print(", [("", "a")]).ending == "failed"

@@ -32,7 +32,7 @@ def test_a_gzip_bomb() -> None:
     assert peak < limit + 8 * 2**20
 
 
-def test_text_that_is_well_compressed_is_no_bomb() -> None:
+def test_well_compressed_text_is_not_refused() -> None:
     """The same question ten thousand times."""
     stored = gzip.compress(b'{"prompt": "What is the answer to everything?"}\n' * 10_000)
     assert sum(1 for _ in read_rows(Path("q.jsonl.gz"), stored)) == 10_000

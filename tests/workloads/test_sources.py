@@ -206,7 +206,7 @@ def test_file_on_disk(tmp_path: Path) -> None:
     assert read_stored(tmp_path / "q.jsonl") == b'{"a": 1}'
 
 
-def test_a_device_is_no_file(tmp_path: Path) -> None:
+def test_a_device_is_not_a_file(tmp_path: Path) -> None:
     """What has no end is not read, through a link neither."""
     (tmp_path / "endless.jsonl").symlink_to("/dev/zero")
     with pytest.raises(WorkloadError, match="not a file with an end"):

@@ -38,7 +38,7 @@ def words(text: str) -> int:
     return len(text.split())
 
 
-def said(sample: Sample) -> list[str]:
+def user_text(sample: Sample) -> list[str]:
     """All that the user says in a conversation."""
     return [sample.prompt, *(turn.messages[0]["content"] for turn in sample.follow_ups)]
 
@@ -51,8 +51,8 @@ def test_lengths_are_exact_with_a_tokenizer(count: Count, seed: int, corpus: Cor
     dataset = prompts_to_length(wanted(turns=turns, prefix=prefix, corpus=corpus, seed=seed), count)
     by_words = prompts_to_length(wanted(turns=turns, prefix=prefix, corpus=corpus, seed=seed), words)
     # The draws do not depend on who counts, and words count as they are.
-    drawn = [words(text) for sample in by_words.samples for text in said(sample)]
-    assert [count(text) for sample in dataset.samples for text in said(sample)] == drawn
+    drawn = [words(text) for sample in by_words.samples for text in user_text(sample)]
+    assert [count(text) for sample in dataset.samples for text in user_text(sample)] == drawn
     assert {count(sample.system or "") for sample in dataset.samples} == {40}
     assert dataset.facts["lengths"]["by"] == "tokenizer"
     assert dataset.facts["lengths"]["messages_counted"] == len(drawn)
@@ -72,7 +72,7 @@ def test_no_two_begin_alike(seed: int) -> None:
     """Each message begins with a number of its own, so that a prefix cache helps with none."""
     turns = lengths("--turns", "uniform:1..3")
     dataset = prompts_to_length(wanted(50, "fixed:40", turns=turns, seed=seed))
-    begun = [tuple(text.split()[:7]) for sample in dataset.samples for text in said(sample)]
+    begun = [tuple(text.split()[:7]) for sample in dataset.samples for text in user_text(sample)]
     assert len(set(begun)) == len(begun)
 
 
@@ -115,7 +115,7 @@ def test_turns_have_lengths_of_their_own() -> None:
     following = sample.after({"role": "assistant", "content": "So."})
     assert len(sample.follow_ups) == 2
     assert [message["role"] for message in following.messages()] == ["user", "assistant", "user"]
-    assert len({words(text) for text in said(sample)}) == 3
+    assert len({words(text) for text in user_text(sample)}) == 3
     assert following.max_tokens == sample.follow_ups[0].max_tokens is not None
 
 
@@ -163,7 +163,7 @@ def test_a_prefix_is_read() -> None:
     assert shared_prefix("--shared-prefix", " 500x8") == SharedPrefix(500, 8)
 
 
-def test_a_tokenizer_that_cannot_is_told() -> None:
+def test_a_tokenizer_that_cannot_is_reported() -> None:
     """Where no short word is one token, no length is exact, and a sentence says what to do."""
     with pytest.raises(PromptError, match="Leave it out, and lengths are approximate"):
         prompts_to_length(wanted(), lambda text: 2 * len(text))

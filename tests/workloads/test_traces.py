@@ -239,7 +239,7 @@ def test_a_bad_trace_names_file_and_line(tmp_path: Path, content: str, complaint
     assert complaint in str(raised.value)
 
 
-def test_a_trace_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_an_unreadable_trace_is_reported(tmp_path: Path) -> None:
     """Missing, a folder, damaged, not text: one sentence each."""
     (tmp_path / "cut.gz").write_bytes(gzip.compress((PLAIN + "0,5,5\n" * 9).encode())[:-9])
     (tmp_path / "latin").write_bytes(PLAIN.encode() + "0,5,é\n".encode("latin-1"))

@@ -117,13 +117,13 @@ def trials(numbers: type[Numbers], side: Callable[..., object]) -> Callable[...,
     def run(by: float, runs: int) -> list[MetricChange]:
         random = Random(f"{by} {runs}")  # noqa: S311 (a simulation, not a secret)
 
-        def one(slower: float) -> Numbers:
+        def run_of(slower: float) -> Numbers:
             own = 1 + slower + random.gauss(0, 0.05)
             return numbers({"ttft": [100 * own * (1 + 0.1 * random.gauss()) for _ in range(100)]})
 
         def change() -> MetricChange:
             sides = [
-                side(which, *(one(slower) for _ in range(runs)), metrics=("ttft:mean",))
+                side(which, *(run_of(slower) for _ in range(runs)), metrics=("ttft:mean",))
                 for which, slower in (("A", 0.0), ("B", by))
             ]
             return compare(sides, [metric("ttft:mean")], [], Rules()).rows[0].changes[0]  # type: ignore[arg-type]  # they are sides

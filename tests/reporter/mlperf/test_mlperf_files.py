@@ -215,7 +215,7 @@ def value(expected: Files, name: str) -> Any:
     return value_of(expected[file], key.path)
 
 
-def test_failures_stand_in_the_estimates(a_run: Callable[..., Run]) -> None:
+def test_failures_are_in_the_estimates(a_run: Callable[..., Run]) -> None:
     """They are worse than every figure: with one among 64 the estimate of p90 is not one that could pass."""
     run = a_run(kind="poisson", rate=1.0).fails(at_ms=0, failed=9)
     for number in range(1, 64):
@@ -228,7 +228,7 @@ def test_failures_stand_in_the_estimates(a_run: Callable[..., Run]) -> None:
     assert result["latency"]["total"] == sum(number + 5 for number in range(1, 64)) * 1e6
 
 
-def test_too_few_are_no_estimate(short_run: Files) -> None:
+def test_too_few_give_no_estimate(short_run: Files) -> None:
     """Below 11 requests there is not even one of the median; what a submission stands on is named."""
     assert set(short_run[SUMMARY]["ttft"]["early_stopping_percentiles"].values()) == {None}
     reasons = {name: why for (_, why), names in lacking(short_run).items() for name in names}

@@ -74,7 +74,7 @@ def test_a_run_without_scores_has_no_table(a_run: Callable[..., Run]) -> None:
     assert "accuracy" not in render(report_of(a_run)).lower()
 
 
-def test_scores_stand_in_the_report(a_run: Callable[..., Run], golden: Callable[[str, str], None]) -> None:
+def test_scores_are_in_the_report(a_run: Callable[..., Run], golden: Callable[[str, str], None]) -> None:
     """Each with its interval, what is missing, its other figures, and what there is to know."""
     unscored = {"infra_error": 2, "judge_pending": 3, "unscored": 5, "missing": 0, "notes": ["wait\x1b[31m"]}
     bound = {"value": 0.5, "best": 0.6, "interval": None}

@@ -333,7 +333,7 @@ def test_the_conflict_at_a_bound_is_noted(version: str) -> None:
     )
 
 
-def test_the_conflict_of_a_bound_stands_beside_it() -> None:
+def test_a_bound_in_conflict_has_a_note() -> None:
     """Interactive TPOT of gpt-oss-120b is 15 ms as checked, and its target says that the policy prints 20."""
     for version in ("v6.0", "v6.1"):
         targets = by_id(book(version).rulesets["gpt-oss-120b", "interactive"])

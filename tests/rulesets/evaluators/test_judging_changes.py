@@ -64,7 +64,7 @@ def test_a_change_fails_where_it_is_large_and_no_chance(
     assert (row.id, row.group, row.n, row.bound) == ("baseline.tps", "baseline", 10, -0.03)
 
 
-def test_what_chance_may_have_done_is_no_failure(make_run: MakeRun) -> None:
+def test_a_change_that_chance_explains_is_not_a_failure(make_run: MakeRun) -> None:
     """Ten percent less in the median, and no significant difference: the method says so."""
     noisy, lower = (1000.0, 700.0, 1300.0, 850.0, 1150.0), (900.0, 1200.0, 650.0, 1050.0, 750.0)
     row = compared(make_run, noisy, lower, no_worse())

@@ -44,7 +44,7 @@ def test_millers_formula_as_it_is_written(clusters: list[list[float]]) -> None:
 
 
 @given(scores=st.lists(st.floats(0, 1), min_size=2, max_size=20))
-def test_clusters_of_one_are_no_clusters(scores: list[float]) -> None:
+def test_clusters_of_one_change_nothing(scores: list[float]) -> None:
     """Miller's formula and the corrected one are then the plain one; empty clusters are not."""
     alone: list[list[float]] = [[], *([score] for score in scores)]
     assert standard_error(alone, "miller") == pytest.approx(plain(scores), abs=1e-12)

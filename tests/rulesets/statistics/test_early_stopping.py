@@ -187,7 +187,7 @@ def test_how_many_samples_would_do(seen: int, n: int, test: int | None, estimate
 
 
 @given(seen=st.integers(0, 40), n=st.integers(100, 5000), p=shares)
-def test_so_many_samples_do_pass(seen: int, n: int, p: Fraction) -> None:
+def test_the_number_of_samples_that_pass(seen: int, n: int, p: Fraction) -> None:
     """With the share of them over, rounded up, and never fewer than there are."""
     for form, spare in (("test", 0), ("estimate", 1)):
         needed = samples_needed(seen, n, p, form)

@@ -109,7 +109,7 @@ def test_it_covers_in_practice() -> None:
 
 
 @given(unmet=st.integers(0, 30), n=st.integers(50, 3000), p=shares, level=levels)
-def test_so_many_samples_do(unmet: int, n: int, p: Fraction, level: float) -> None:
+def test_the_number_of_samples_that_suffices(unmet: int, n: int, p: Fraction, level: float) -> None:
     """With the share of them unmet, rounded up, the limit has as many on its far side."""
     above, below = samples_needed(unmet, n, p, level), samples_needed(unmet, n, p, level, "lower")
     if above is not None:

@@ -56,7 +56,7 @@ def test_nothing_counted_says_nothing() -> None:
 
 
 @given(count=st.integers(0, 30), of=st.integers(50, 5000), bound=st.floats(0.001, 0.9), level=levels)
-def test_so_many_samples_do(count: int, of: int, bound: float, level: float) -> None:
+def test_the_number_of_samples_that_suffices(count: int, of: int, bound: float, level: float) -> None:
     """With the same share the limit meets the bound then; on the wrong side of it, none would."""
     above = samples_needed(count, of, bound, level)
     below = samples_needed(count, of, bound, level, "lower")

@@ -34,7 +34,7 @@ def test_normalised(text: str, same: str) -> None:
         ("a+b", "so a+b it is", True),
     ],
 )
-def test_stands_in(part: str, text: str, *, expected: bool) -> None:
+def test_contains_words(part: str, text: str, *, expected: bool) -> None:
     """Whole words and numbers, and any place in scripts without blanks."""
     assert stands_in(part, text) is expected
 

@@ -16,7 +16,7 @@ from workloads.grading.time_limit import TimeUpError, time_limit
 SHORT_S: Final = 0.05
 
 
-def for_ever() -> None:
+def without_end() -> None:
     """Compute without an end."""
     for _ in count():
         pass
@@ -25,24 +25,24 @@ def for_ever() -> None:
 def swallowing() -> None:
     """Compute without an end, and take the first interruption for a failure of what is computed."""
     with suppress(BaseException):
-        for_ever()
-    for_ever()
+        without_end()
+    without_end()
 
 
 def limited() -> str:
     """Say how it ended."""
     try:
         with time_limit(SHORT_S):
-            for_ever()
+            without_end()
     except TimeUpError:
         return "time is up"
     return "at its end"
 
 
-def test_what_computes_for_ever_is_ended() -> None:
+def test_an_endless_computation_is_ended() -> None:
     """Also where the first exception is swallowed, and in the midst of arithmetic with huge numbers."""
     with pytest.raises(TimeUpError), time_limit(SHORT_S):
-        for_ever()
+        without_end()
     with pytest.raises(TimeUpError), time_limit(SHORT_S):
         swallowing()
     with pytest.raises(TimeUpError), time_limit(SHORT_S):

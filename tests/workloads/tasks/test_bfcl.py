@@ -173,7 +173,7 @@ def test_functions_are_tools(data: Path) -> None:
     assert "properties" not in options
 
 
-def test_a_model_that_has_no_tools_is_told_in_the_system_prompt(data: Path) -> None:
+def test_a_model_without_tools_has_them_in_its_system_prompt(data: Path) -> None:
     """The prompt comes before what a system prompt of the question says."""
     plain, with_system = questions(data, "multiple", "prompt")
     assert plain.sample.tools == ()
@@ -329,7 +329,7 @@ def test_an_answer_in_source_code(
     assert verdict(data, category, answer) == (value, error)
 
 
-def test_what_cannot_be_decoded_is_told_apart(data: Path) -> None:
+def test_an_output_that_cannot_be_decoded_is_unparsed(data: Path) -> None:
     """It is wrong and unparsed; a decoded answer is kept as it was understood."""
     reference = questions(data, "simple_python", "prompt")[0].reference
     assert grade(reference, Answer("no")).status is Status.UNPARSED

@@ -109,7 +109,7 @@ def test_mmlu_has_four_categories(tmp_path: Path, subject: str, category: str) -
         ("question", 5, "column 'question': a number, where a text should be"),
     ],
 )
-def test_a_row_that_is_no_question_is_an_error_with_its_place(
+def test_an_invalid_row_is_an_error_with_its_place(
     tmp_path: Path, column: str, value: object, message: str
 ) -> None:
     """The message has the file, the line and the column."""
@@ -148,7 +148,7 @@ def test_mmlu_pro_shows_examples_of_the_same_category(tmp_path: Path) -> None:
     assert question.reference == {"answer": "B", "options": 3, "id": "70"}
 
 
-def test_mmlu_pro_asks_as_the_other_script_where_it_is_told_to(tmp_path: Path) -> None:
+def test_mmlu_pro_can_ask_as_the_other_script(tmp_path: Path) -> None:
     """As `evaluate_from_api.py` does, with fewer examples."""
     (question,) = asked(tmp_path, "mmlu_pro:shots=1,prompt=api", PRO, validation=[EXAMPLE, EXAMPLE])
     listed = "Options: A. two\nB. three\nC. four\n"
@@ -181,7 +181,7 @@ def test_mmlu_pro_refuses_other_options(tmp_path: Path, options: str, message: s
         asked(tmp_path, f"mmlu_pro:{options}", PRO)
 
 
-def test_mmlu_pro_refuses_a_letter_that_is_none_and_options_that_are_none(tmp_path: Path) -> None:
+def test_mmlu_pro_refuses_invalid_letters_and_options(tmp_path: Path) -> None:
     """With their place."""
     with pytest.raises(ColumnError, match=r"line 1, column 'answer': 'K', where one of the letters"):
         asked(tmp_path, "mmlu_pro:shots=0", PRO | {"answer": "K"})

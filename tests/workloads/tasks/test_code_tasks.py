@@ -139,14 +139,14 @@ def test_a_method_is_asked_for_and_judged() -> None:
 @pytest.mark.parametrize(
     "tests", ["no tests", packed([{"in": ""}]), base64.b64encode(zlib.compress(pickle.dumps(print))).decode()]
 )
-def test_tests_that_are_none(tests: str) -> None:
+def test_invalid_tests(tests: str) -> None:
     """The row is named; and a pickle that would call something does not."""
     with pytest.raises(ColumnError, match=r"own\.jsonl, line 1, column 'private_test_cases': no tests"):
         asked(livecodebench.WORKLOAD, problem(private_test_cases=tests))
 
 
 @pytest.mark.parametrize("metadata", ["no JSON", "[]", 5])
-def test_metadata_that_is_none(metadata: Any) -> None:
+def test_invalid_metadata(metadata: Any) -> None:
     """The row is named."""
     with pytest.raises(ColumnError, match=r"own\.jsonl, line 1, column 'metadata': no JSON object"):
         asked(livecodebench.WORKLOAD, problem(metadata=metadata))

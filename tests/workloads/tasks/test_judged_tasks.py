@@ -109,7 +109,7 @@ def test_simpleqa_asks_the_problem_alone(tmp_path: Path) -> None:
     assert (asked.max_tokens, asked.temperature) == (2048, 0.0)
 
 
-def test_simpleqa_names_metadata_that_is_none(tmp_path: Path) -> None:
+def test_simpleqa_names_invalid_metadata(tmp_path: Path) -> None:
     """A file that is not as published is not a reason to guess."""
     row = {"metadata": "{'topic': ", "problem": "Who?", "answer": "Ada"}
     with pytest.raises(ColumnError, match=r"simpleqa\.jsonl, line 1: `metadata` is not a Python literal"):
@@ -152,7 +152,7 @@ def test_simpleqas_figures_are_the_published_ones() -> None:
         ("frames", {"Prompt": 1, "Answer": "x", "reasoning_types": ""}, "column 'Prompt': a number, where"),
     ],
 )
-def test_a_question_that_is_no_text(tmp_path: Path, task: str, row: dict[str, Any], message: str) -> None:
+def test_a_question_that_is_not_a_text(tmp_path: Path, task: str, row: dict[str, Any], message: str) -> None:
     """The line and the column are named."""
     with pytest.raises(ColumnError, match=f"line 1, {message}"):
         questions(task, tmp_path, **{task: [row]})
@@ -263,7 +263,7 @@ def test_wildchat_shows_both_answers_in_both_orders(tmp_path: Path) -> None:
     assert both.grade({}, always_first).metrics == {"consistent": 0.0, "first_place": 1.0}
 
 
-def test_one_order_is_no_comparison() -> None:
+def test_one_order_is_not_a_comparison() -> None:
     """While one is missing the score is pending; one without a verdict is a judge that failed."""
     grade = workload("wildchat").scorers[0].grade
     assert grade({}, Answer("", judged={"ab": "[[A]]"})).status is Status.JUDGE_PENDING
@@ -493,7 +493,7 @@ def test_a_verdict_of_five_steps_that_cannot_be_read_is_shown() -> None:
     assert not {"objective", "subjective"} & set(score.metrics)
 
 
-def test_wildchats_rubrics_are_told_to_the_judge(tmp_path: Path) -> None:
+def test_wildchats_rubrics_are_in_the_judges_prompt(tmp_path: Path) -> None:
     """The subjective one has five criteria, the objective one correctness alone."""
     item = questions("wildchat", tmp_path, wildchat=wild_rows())[0]
     scorer = named("wildchat", "five_verdicts")

@@ -101,7 +101,7 @@ def test_mlperf_numbers_are_those_of_its_expression(text: str) -> None:
     assert number_in(text) == (expected and expected.replace(",", ""))
 
 
-def test_a_row_of_commas_is_no_number() -> None:
+def test_a_row_of_commas_is_not_a_number() -> None:
     """And is found to be none in no time."""
     assert judged("gsm8k", "mlperf", "1", "," * 200_000).status is Status.UNPARSED
 
@@ -145,7 +145,7 @@ def test_math500_scorers(scorer: str, text: str, value: float, status: str) -> N
     assert (score.value, score.status) == (value, status)
 
 
-def test_math500_ends_what_would_take_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_math500_ends_endless_comparisons(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is not shown to be equal in time is not equal, and the score says why."""
     monkeypatch.setattr(math500, "LONGEST_S", 0.1)
     score = judged("math500", "official", "x", r"\boxed{9**9**9}")
@@ -188,7 +188,7 @@ def test_aime_reads_data_of_any_year(tmp_path: Path, row: dict[str, Any]) -> Non
         ({"answer": 3}, "there is no column 'question'"),
     ],
 )
-def test_aime_refuses_rows_that_are_no_problems(tmp_path: Path, row: dict[str, Any], message: str) -> None:
+def test_aime_refuses_rows_that_are_not_problems(tmp_path: Path, row: dict[str, Any], message: str) -> None:
     """With their place."""
     with pytest.raises(ColumnError, match=message):
         asked(tmp_path, "aime", row)

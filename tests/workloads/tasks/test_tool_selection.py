@@ -156,7 +156,7 @@ def test_names_in_a_text(text: str, names: str | None) -> None:
     assert score.value == (names == "a, b")
 
 
-def test_an_empty_answer_is_none() -> None:
+def test_an_empty_answer_scores_nothing() -> None:
     """It says nothing where saying something would be right."""
     score = grade(steps(), Answer(" \n"))
     assert (score.value, score.status) == (0, Status.UNPARSED)

@@ -128,7 +128,7 @@ def test_the_score_of_a_level(figures: Callable[..., dict[str, Any]]) -> None:
     assert (payload["accuracy"], payload["easy"], payload["medium"], payload["hard"]) == (2 / 3, 1, 1, 0)
 
 
-def test_a_level_that_is_none(tmp_path: Path) -> None:
+def test_an_unknown_level(tmp_path: Path) -> None:
     """A file of one's own that takes the place of the package's says its levels, too."""
     row = {**rows("knowledge_base.jsonl")[0], "difficulty": "trivial"}
     (tmp_path / "knowledge_base.jsonl").write_text(json.dumps(row))
@@ -214,7 +214,7 @@ def test_findings_are_in_the_code() -> None:
 @pytest.mark.parametrize(
     "text", ["", "I cannot help with that.", "[]", "{}", "null", "```\n\n```", "\x00" * 9]
 )
-def test_what_is_no_answer(name: str, text: str) -> None:
+def test_an_invalid_answer(name: str, text: str) -> None:
     """It scores nothing, and what was wrong has a name; only where nothing is right, [] may be."""
     grade = parse(name).workload.scorers[0].grade
     for question in asked(name).values():
@@ -294,7 +294,7 @@ def test_citations(which: str, message: Any, reason: str) -> None:
     assert (score.value, score.reason) == (float(not reason), reason)
 
 
-def test_words_are_no_digest_of_a_day_without_items() -> None:
+def test_words_are_not_a_digest_of_a_day_without_items() -> None:
     """Neither the selection nor the order of such a day is right by accident."""
     score = judged("daily_digest", "g02", "I do not know.")
     assert (score.value, score.metrics["in_order"], score.metrics["selection_f1"]) == (0, 0, 0)
