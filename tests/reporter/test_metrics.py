@@ -225,7 +225,7 @@ def test_a_killed_run_says_until_when_its_log_is_complete(a_run: NewRun) -> None
     run.beat = Heartbeat(ns(300), ns(712.4))
     report = run.report()
     assert report.run.complete_until == CompleteUntil(
-        at_ms="2026-01-02T03:04:05.978Z",
+        at="2026-01-02T03:04:05.978Z",
         at_ns=ns(300),
         last_sign_of_life="2026-01-02T03:04:06.391Z",
         last_sign_of_life_ns=ns(712.4),

@@ -28,12 +28,12 @@ def run(a_run: Callable[..., Any]) -> Path:
     """Forty answers of two classes, one each 25 ms, and two failures."""
     described = a_run()
     for number in range(40):
-        at = 25 * number
+        at_ms = 25 * number
         described.answers(
-            *(at + 10 + number + 5 * chunk for chunk in range(4)),
-            at=at,
+            *(at_ms + 10 + number + 5 * chunk for chunk in range(4)),
+            at_ms=at_ms,
             usage=(10 * number, 4 + number % 3),
-            issue={"scheduled": at - 1, "about": {"tags": {"class": CLASSES[number % 2]}}},
+            issue={"scheduled": at_ms - 1, "about": {"tags": {"class": CLASSES[number % 2]}}},
         )
     return described.stops(1000).ends(1100).write()  # type: ignore[no-any-return]
 
@@ -96,7 +96,7 @@ def test_a_cdf_of_many_has_few_points_which_are_exact(a_run: Callable[..., Any])
     """Each is a value of a request, with the share of all that does not exceed it."""
     described = a_run()
     for number in range(1500):
-        described.answers(number + (number * 7919 % 1500) / 7, at=number)
+        described.answers(number + (number * 7919 % 1500) / 7, at_ms=number)
     with open_log(described.stops(2000).ends(2000).write()) as log:
         plot = make_plot(log, "ttft-cdf")
         values = sorted(ms for (ms,) in log.execute("SELECT ttft_ms FROM samples").fetchall())
