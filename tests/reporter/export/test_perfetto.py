@@ -30,7 +30,7 @@ def traced(run: Any, parsed: Parsed) -> Any:
 
 def test_a_request_is_three_slices_and_its_chunks(a_run: Callable[..., Any], parsed: Parsed) -> None:
     """Nested on the track of its stream, to the nanosecond; chunks to the half microsecond of the log."""
-    run = a_run().answers(50.000123, 60.5, 70.25, at=1.5, issue={"sent": 2.25}).stops(100).ends()
+    run = a_run().answers(50.000123, 60.5, 70.25, at_ms=1.5, issue={"sent": 2.25}).stops(100).ends()
     read = traced(run, parsed)
     (request,) = read.named("request", "measured")
     (send,), (prefill,), (decode,) = (read.named(name) for name in ("send", "prefill", "decode"))
@@ -50,8 +50,8 @@ def test_requests_in_flight_together_are_on_tracks_of_their_own(
 ) -> None:
     """A track is taken again as soon as it is free; the counter says how many were in flight."""
     run = a_run()
-    for at in (0, 10, 40):
-        run.answers(at + 20, at + 30, at=at, uuid=f"from {at}")
+    for at_ms in (0, 10, 40):
+        run.answers(at_ms + 20, at_ms + 30, at_ms=at_ms, uuid=f"from {at_ms}")
     read = traced(run.stops(100).ends(), parsed)
     tracks = {item.arguments["sample_uuid"]: item.track[-1] for item in read.named("request")}
     assert tracks == {"from 0": "stream 1", "from 10": "stream 2", "from 40": "stream 1"}
@@ -63,9 +63,9 @@ def test_what_failed_and_what_is_open_stays_apart_from_the_figures(
     a_run: Callable[..., Any], parsed: Parsed
 ) -> None:
     """The category says how a request ended; one without an end is an open slice."""
-    run = a_run().answers(20, 30).fails("reset", at=1, failed=10).issues(at=50)
+    run = a_run().answers(20, 30).fails("reset", at_ms=1, failed=10).issues(at_ms=50)
     run.happens(EventType.RETRY, 60, attempt=1, error="http_503")
-    read = traced(run.issues(at=70, phase="warmup", sent=-1).ends(), parsed)
+    read = traced(run.issues(at_ms=70, phase="warmup", sent=-1).ends(), parsed)
     assert {item.category: item.dur for item in read.named("request")} == {
         "measured": 30_000_000,
         "failed": 9_000_000,
@@ -97,9 +97,9 @@ def test_the_percentile_of_the_slices_is_that_of_the_report(
     """As the query of docs/export.md finds it, over many requests at a time."""
     chance, run = random.Random(7), a_run()  # noqa: S311 (no secret depends on it)
     for number in range(200):
-        at, first = number * 3.0, chance.uniform(5, 400)
-        run.answers(at + first, at + first + 10, at=at, uuid=f"request {number}")
-    run.fails("reset", at=1, failed=900).stops(1000).ends(2000)
+        at_ms, first = number * 3.0, chance.uniform(5, 400)
+        run.answers(at_ms + first, at_ms + first + 10, at_ms=at_ms, uuid=f"request {number}")
+    run.fails("reset", at_ms=1, failed=900).stops(1000).ends(2000)
     read = traced(run, parsed)
     ttfts_ms = [item.dur / 1e6 for item in read.named("prefill", "measured")]
     with MetricsReporter(run.folder) as reporter:
@@ -112,10 +112,10 @@ def test_the_percentile_of_the_slices_is_that_of_the_report(
 @given(st.lists(st.tuples(st.integers(0, 100), st.integers(1, 20) | st.none())))
 def test_lanes_never_hold_two_at_a_time(intervals: list[tuple[int, int | None]]) -> None:
     """And there are as many as there are intervals at a time, at most."""
-    lanes, until, most = Lanes(), {}, 0
+    lanes, until, highest = Lanes(), {}, 0
     for start, length in sorted(intervals, key=lambda interval: interval[0]):
         lane = lanes.take(start, None if length is None else start + length)
         assert until.get(lane, 0) <= start
         until[lane] = start + (1_000 if length is None else length)
-        most = max(most, sum(1 for end in until.values() if end > start))
-        assert set(until) == set(range(most))
+        highest = max(highest, sum(1 for end in until.values() if end > start))
+        assert set(until) == set(range(highest))
