@@ -39,7 +39,7 @@ class Row:
         """How the median stands: `aim`, `met`, `MISSED`, `in doubt`, or `not measured`."""
         if not self.values:
             return "not measured"
-        required, aim = map(self._kept, self.bounds)
+        required, aim = map(self._meets, self.bounds)
         if aim:
             return "aim"
         return "met" if required else "in doubt" if self.doubt else "MISSED"
@@ -54,7 +54,7 @@ class Row:
         note = self.doubt if verdict == "in doubt" else self.note
         return _LINE.format(self.work, measured, f"{sign} {required:g}", f"{aim:g}", self.unit, verdict, note)
 
-    def _kept(self, bound: float) -> bool:
+    def _meets(self, bound: float) -> bool:
         value = median(self.values)
         return value >= bound if self.least else value <= bound
 

@@ -88,7 +88,7 @@ class Stored:
     judge_failure: str | None = None
     done: frozenset[str] = frozenset()
 
-    def held_against(self) -> Mapping[str, Any]:
+    def parsed_reference(self) -> Mapping[str, Any]:
         """The reference."""
         return members(document(self.reference))
 
@@ -238,10 +238,10 @@ def _conversation(
     for turn, messages in enumerate(asked):
         yield from messages
         if turn < len(earlier):
-            yield _said(earlier[turn])
+            yield _as_message(earlier[turn])
 
 
-def _said(output: Mapping[str, Any]) -> Mapping[str, Any]:
+def _as_message(output: Mapping[str, Any]) -> Mapping[str, Any]:
     """An answer as a chat message."""
     message: dict[str, Any] = {"role": "assistant", "content": text(output.get("output")) or ""}
     calls = _calls(output.get("tool_calls"))

@@ -75,13 +75,13 @@ def breakdown(
         method: How percentiles are taken.
     """
     ways = {"phase": _by_phase(log)} if counts.warmup else {}
-    ways |= {name: _of_window(log, *sql) for name, sql in _told_apart(log).items()}
+    ways |= {name: _of_window(log, *sql) for name, sql in _part_columns(log).items()}
     if by := _by_stage(log, load):
         ways["stage"] = by
     return {name: _parts(log, by, method) for name, by in ways.items()}
 
 
-def _told_apart(log: OpenLog) -> dict[str, tuple[str, str]]:
+def _part_columns(log: OpenLog) -> dict[str, tuple[str, str]]:
     """For each way, the SQL for the value of a part, and for the order of parts."""
     endpoints, turns = log.execute(
         "SELECT count(DISTINCT endpoint_index), count(turn) FROM requests WHERE measured",

@@ -12,7 +12,7 @@ from rulesets.definitions import Definitions
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reporter.findings.client_overhead import OwnDelay
+    from reporter.findings.client_overhead import ClientOverhead
     from reporter.findings.cold_start import ColdStart
     from reporter.report import Finding, MetricBounds, RequestCounts, SteadyState, Summary
     from reporter.run_facts import CompleteUntil
@@ -96,7 +96,7 @@ class CheckInputs:
     load: Mapping[str, Any]
     counts: RequestCounts
     latency_ms: Summary | None = None
-    own: OwnDelay | None = None
+    own: ClientOverhead | None = None
     deciding: tuple[AffectedFigure, ...] | None = None
     bounds: Mapping[str, MetricBounds] = field(default_factory=dict)
     reported: Mapping[str, Summary | None] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from reporter.displayed import DisplayedReport
 from reporter.distribution import summaries, weighted_summary
 from reporter.evidence import CheckInputs, Violation
 from reporter.findings.acceptance import accepted
-from reporter.findings.client_overhead import DELAYS, ENDS, late_reads_ms, longest_delay_ms, own_delay
+from reporter.findings.client_overhead import DELAYS, ENDS, late_reads_ms, longest_delay_ms, overhead_of
 from reporter.findings.cold_start import cold_start
 from reporter.findings.findings import findings, validity
 from reporter.findings.overhead_effect import effects
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
 
-    from reporter.findings.client_overhead import OwnDelay
+    from reporter.findings.client_overhead import ClientOverhead
     from reporter.health import ClientHealth
     from reporter.log.database import OpenLog
     from reporter.report_options import ReportOptions
@@ -174,18 +174,18 @@ def _own(
     stamped: tuple[str | None, ClientHealth],
     *,
     doubt: bool,
-) -> OwnDelay | None:
+) -> ClientOverhead | None:
     """Client overhead, from summaries that are removed from the given ones.
 
     `stamped` is the source of arrival stamps, and the health of the client's processes.
     """
     ends = summaries(log, _with_own(ENDS), tuple(ENDS), method) if doubt else None
     late_ms = late_reads_ms(*stamped)
-    own = own_delay({name: summaries_found.pop(name) for name in DELAYS}, ends, late_ms)
+    own = overhead_of({name: summaries_found.pop(name) for name in DELAYS}, ends, late_ms)
     return own and replace(own, longest_ms=longest_delay_ms(log, late_ms))
 
 
-def _own_figures(own: OwnDelay | None, load: str | None) -> dict[str, Any]:
+def _own_figures(own: ClientOverhead | None, load: str | None) -> dict[str, Any]:
     """The client overhead, by the fields of the report."""
     return {
         "own_ttft_share": own.p99.share if own else None,

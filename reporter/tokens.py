@@ -59,7 +59,7 @@ def with_counted_tokens(log: OpenLog, tokenizer: Tokenizer | None, *, recount: b
     table = f"client_tokens_{uuid4().hex}"
     log.execute(f"CREATE TABLE {table} AS FROM client_tokens LIMIT 0")
     if tokenizer is None:
-        log.execute(_OF_SERVER.format(table=table, told=_told(definitions)))
+        log.execute(_OF_SERVER.format(table=table, told=_counted_usage(definitions)))
         return log.with_token_counts(table)
     which = "true" if recount else _which(definitions)
     for counts in _counted(log, _counter(tokenizer), definitions, which):
@@ -119,7 +119,7 @@ def _counted(
     }
     (answers_known,) = texts.execute(_ANSWERS_KNOWN).fetchall()[0]
     conversation = ConversationTokens()
-    texts.execute(_ANSWERS.format(told=_told(definitions), which=which))
+    texts.execute(_ANSWERS.format(told=_counted_usage(definitions), which=which))
     while rows := texts.fetchmany(_BATCH_ROWS):
         counted = []
         for uuid, conversation_id, prompt_id, turn, usage, first_chunk, *parts in rows:
@@ -139,7 +139,7 @@ def _counted(
         yield pa.table(dict(zip(_COLUMNS, columns, strict=True)))
 
 
-def _told(definitions: Definitions) -> str:
+def _counted_usage(definitions: Definitions) -> str:
     """SQL for how much of the server's count is of categories that count; NULL where that is unknown."""
     if _all_counted(definitions):
         return "NULL"

@@ -70,7 +70,7 @@ class RunState:
         """The number of requests that have not ended."""
         return self.issued - self.ended
 
-    def most(self, metric: str) -> float:
+    def greatest(self, metric: str) -> float:
         """The greatest that a count can still become."""
         if self.planned is None:
             return math.inf
@@ -178,7 +178,7 @@ class TargetWatch:
             figure = 1000 / figure if figure else math.inf
         return COMPARE[self.target.op](figure, self._bound)
 
-    def _most(self, so_far: RunState) -> int | None:
+    def _greatest_samples(self, so_far: RunState) -> int | None:
         """The most samples that there can be; None where that is unknown."""
         if so_far.planned is None:
             return None
@@ -186,7 +186,7 @@ class TargetWatch:
         return so_far.planned - so_far.cancelled - without
 
     def _percentile(self, so_far: RunState) -> str | None:
-        p, samples = self.target.percentile or Fraction(0), self._most(so_far)
+        p, samples = self.target.percentile or Fraction(0), self._greatest_samples(so_far)
         allowed = _may_miss(self._samples + so_far.in_flight if samples is None else samples, p)
         if self._missing <= allowed:
             return None
@@ -195,7 +195,7 @@ class TargetWatch:
         return self._surely_more_than(1 - p, self._missing, self._samples, "miss it")
 
     def _mean(self, so_far: RunState) -> str | None:
-        samples = self._most(so_far)
+        samples = self._greatest_samples(so_far)
         if not samples or any(self._meets(total / samples) for total in self._totals):
             return None
         return f"{self._samples:,} samples add up to more than {samples:,} may"
@@ -215,7 +215,7 @@ class TargetWatch:
 
     def _goods(self, so_far: RunState) -> str | None:
         """The share of good requests, or how many they are: those that are planned may all be good."""
-        bad, bound, planned = self._missing, self.target.bound, self._most(so_far)
+        bad, bound, planned = self._missing, self.target.bound, self._greatest_samples(so_far)
         requests = self._samples + so_far.in_flight if planned is None else planned
         if self.target.stat == "count":
             missed = planned is not None and not COMPARE[self.target.op](requests - bad, bound)
@@ -229,7 +229,7 @@ class TargetWatch:
 
     def _count(self, so_far: RunState) -> str | None:
         """Counts only grow, up to what is planned."""
-        least, greatest = getattr(so_far, self.target.metric), so_far.most(self.target.metric)
+        least, greatest = getattr(so_far, self.target.metric), so_far.greatest(self.target.metric)
         bound, compare = self.target.bound, COMPARE[self.target.op]
         within = (least, greatest, bound) if least <= bound <= greatest else (least, greatest)
         if any(compare(count, bound) for count in within):

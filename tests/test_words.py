@@ -39,7 +39,7 @@ AVOIDED = {
     r"(hold|holds|held) against\b": "compared with, evaluated by",
     r"stands? (in|at|there|here|below|above|nowhere|beside)\b": "is in, is at",
     r"(is|are|be) said (of|to|in|with)\b": "says, is described in",
-    r"gravest\b": "most severe",
+    r"most_severe\b": "most severe",
     r"sittings?\b": "segment",
     r"takes? its time\b": "is slow",
     r"last word\b": "precedence",
@@ -54,7 +54,7 @@ AVOIDED = {
 """Phrases as regular expressions, in any case, with what to write instead."""
 
 VAGUE = frozenset({"told", "said", "found", "known", "kept", "given", "beside", "one", "its", "most", "at"})
-"""Names of variables and parameters that do not say what they hold."""
+"""Names of variables, parameters and functions that do not say what they hold."""
 
 KEYS_OF_REPORT = frozenset(
     {
@@ -158,6 +158,13 @@ def bound_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.name
 
 
+def defined_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """The functions and classes that a module defines."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.lineno, node.name
+
+
 def faults_of(path: Path) -> Iterator[str]:
     """What is not plain in a module, with its place."""
     tree = ast.parse(path.read_bytes())
@@ -169,6 +176,10 @@ def faults_of(path: Path) -> Iterator[str]:
     for line, variable in bound_names(tree):
         if variable.strip("_") in VAGUE and (name, variable) not in KEYS_OF_REPORT:
             yield f"{name}:{line}: the name {variable!r}"
+    for line, defined in defined_names(tree):
+        words = defined.strip("_").replace("_", " ")
+        if words in VAGUE - {"at"} or _ANY_PHRASE.search(words):
+            yield f"{name}:{line}: the name {defined!r}"
 
 
 def test_the_code_is_written_plainly() -> None:

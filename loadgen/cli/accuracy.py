@@ -23,7 +23,7 @@ def accuracy(settings: AccuracySettings) -> None:
 
     loadgen accuracy questions.jsonl --map ground_truth=answer --eval graders:exact --url $URL --model llama
     """
-    from loadgen.cli.perf import tell
+    from loadgen.cli.perf import finish
     from loadgen.cli.terminal.observer import Terminal
     from loadgen.sessions.run.session import run
     from loadgen.sessions.run.tool_model import with_tool_model
@@ -31,4 +31,6 @@ def accuracy(settings: AccuracySettings) -> None:
     from loadgen.sessions.settings.prices import load
 
     prices = load(settings.prices)
-    tell(*run(with_load(with_tool_model(settings)), prices, Terminal(quiet=settings.output.quiet)), settings)
+    finish(
+        *run(with_load(with_tool_model(settings)), prices, Terminal(quiet=settings.output.quiet)), settings
+    )

@@ -56,9 +56,9 @@ def compare(settings: CompareSettings) -> None:
 
 def _write(comparison: Comparison, settings: CompareSettings) -> None:
     from loadgen.sessions.formats import render
-    from loadgen.sessions.gating.outputs import lay
+    from loadgen.sessions.gating.outputs import write_output
 
     files = (("--markdown", "markdown", settings.markdown), ("--plot", "svg", settings.plot))
     for option, form, path in files:
         if path is not None:
-            lay(option, path, render("comparison", form, comparison))
+            write_output(option, path, render("comparison", form, comparison))

@@ -10,7 +10,7 @@ import typer
 
 from loadgen.sessions.errors import UsageError, printable
 from loadgen.sessions.formats import JSON, TEXT
-from loadgen.sessions.gating.outcome import gravest
+from loadgen.sessions.gating.outcome import most_severe
 from loadgen.sessions.program import program
 from loadgen.sessions.settings.formats import chosen_format
 
@@ -44,7 +44,7 @@ def compare_series(settings: CompareSettings, compare: Callable[[CompareSettings
     for name in result.left_out:
         sys.stderr.write(printable(f"note: {name} is in one of the series only, and is left out\n"))
     points = [{"name": point.name, "comparison": point.comparison.to_dict()} for point in result.points]
-    code = gravest(point.exit_code for point in result.points)
+    code = most_severe(point.exit_code for point in result.points)
     if form == JSON:
         import orjson
 

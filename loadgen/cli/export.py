@@ -44,14 +44,14 @@ def export(settings: ExportSettings) -> None:
 
 
 def _export_mlperf(settings: ExportSettings) -> None:
-    from loadgen.sessions.exporting.bundle import lay
-    from loadgen.sessions.exporting.options import require_meant
+    from loadgen.sessions.exporting.bundle import write_bundle
+    from loadgen.sessions.exporting.options import require_fitting_options
     from loadgen.sessions.series.series import is_series
     from loadgen.sessions.settings.tokenizer import load
 
     folder, of_series = settings.mlperf_endpoints, is_series(settings.run)
     assert folder is not None  # noqa: S101 (the format that was chosen)
-    require_meant(settings, of_series=of_series)
+    require_fitting_options(settings, of_series=of_series)
     tokenizer = load(settings.tokenizer)
     if of_series:
         from loadgen.sessions.exporting.curve import bundle_of as curve
@@ -61,7 +61,7 @@ def _export_mlperf(settings: ExportSettings) -> None:
         from loadgen.sessions.exporting.scenario import bundle_of as scenario
 
         bundle = scenario(settings, tokenizer)
-    lay(folder, bundle, force=settings.force)
+    write_bundle(folder, bundle, force=settings.force)
     _tell(folder, bundle, as_json=settings.json)
     if bundle.invalid:
         raise typer.Exit(ExitCode.INVALID)

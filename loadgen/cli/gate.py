@@ -34,11 +34,11 @@ def gate(settings: GateSettings) -> None:
     """
     from loadgen.cli.terminal.pipe import end_with_the_reader
     from loadgen.cli.terminal.show import show_verdicts
-    from loadgen.cli.terminal.verdicts import tell
+    from loadgen.cli.terminal.verdicts import publish_verdicts
     from loadgen.sessions.errors import UsageError
     from loadgen.sessions.gating.evaluation import evaluate
     from loadgen.sessions.gating.idle import idle_options
-    from loadgen.sessions.gating.outcome import exit_code, gravest
+    from loadgen.sessions.gating.outcome import exit_code, most_severe
     from loadgen.sessions.gating.whole import evaluate_series
     from loadgen.sessions.run.run_folder import folder_of
     from loadgen.sessions.series.series import is_series
@@ -56,7 +56,7 @@ def gate(settings: GateSettings) -> None:
                 raise UsageError(f"{option} {concurrency}: applies to a sweep, and this is one run")
         report, _ = evaluate(settings.run, settings, tokenizer, settings.skip)
         parts = [NamedVerdict.of(report)]
-    code = gravest(exit_code(part.status, settings.inconclusive) for part in parts)
+    code = most_severe(exit_code(part.status, settings.inconclusive) for part in parts)
     show_verdicts(
         parts,
         form=chosen_format(settings.form, json=settings.json),
@@ -65,5 +65,5 @@ def gate(settings: GateSettings) -> None:
     )
     for option in idle_options(settings, parts):
         sys.stderr.write(f"note: {option} was given, and no rule needs it\n")
-    tell(parts, folder_of(settings.run), junit=settings.junit, markdown=settings.markdown)
+    publish_verdicts(parts, folder_of(settings.run), junit=settings.junit, markdown=settings.markdown)
     raise typer.Exit(code)

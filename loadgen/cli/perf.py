@@ -34,11 +34,11 @@ def perf(settings: PerfSettings) -> None:
     from loadgen.cli.terminal.observer import Terminal
     from loadgen.sessions.run.session import run
 
-    tell(*run(settings, observer=Terminal(quiet=settings.output.quiet)), settings)
+    finish(*run(settings, observer=Terminal(quiet=settings.output.quiet)), settings)
 
 
-def tell(report: Report, folder: Path, settings: PerfSettings) -> NoReturn:
-    """Print the report of a session that is over, tell its verdict, and exit with its outcome."""
+def finish(report: Report, folder: Path, settings: PerfSettings) -> NoReturn:
+    """Print the report of a session that is over, publish its verdict, and exit with its outcome."""
     from loadgen.cli.terminal.show import show
     from loadgen.sessions.program import program
     from loadgen.sessions.run.session import outcome
@@ -51,10 +51,10 @@ def tell(report: Report, folder: Path, settings: PerfSettings) -> NoReturn:
         verbose=output.verbose,
     )
     if report.verdict is not None:
-        from loadgen.cli.terminal.verdicts import tell as tell_verdict
+        from loadgen.cli.terminal.verdicts import publish_verdicts
         from reporter.render.named_verdict import NamedVerdict
 
-        tell_verdict([NamedVerdict.of(report)], folder)
+        publish_verdicts([NamedVerdict.of(report)], folder)
     if not settings.output.quiet:
         shown = errors.printable(str(folder))
         print(f"\nResults saved to {shown}. View again: {program()} report {shown}", file=sys.stderr)

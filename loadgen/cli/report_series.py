@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import UsageError, printable
 from loadgen.sessions.series import series as files
-from loadgen.sessions.series.outcome import SeriesResult, gravest
+from loadgen.sessions.series.outcome import SeriesResult, most_severe
 from loadgen.sessions.series.series import SeriesKind
 from loadgen.sessions.series.so_far import outcomes_so_far
 from recorder.lock import is_held
@@ -47,7 +47,7 @@ def show_series(folder: Path, *, json: bool) -> int:
     missing = len(series.points) - len(outcomes)
     if missing:
         _say_what_is_missing(folder, series, len(outcomes))
-    code = gravest(outcomes)
+    code = most_severe(outcomes)
     return ExitCode.INVALID if missing and code == ExitCode.PASS and not is_held(folder) else code
 
 
@@ -79,9 +79,9 @@ def _suite(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> tu
 def _search(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> tuple[str, Mapping[str, Any]]:
     from loadgen.cli.terminal.search_table import table
     from loadgen.cli.terminal.show import page
-    from loadgen.sessions.series.search.search import found_in
+    from loadgen.sessions.series.search.search import search_outcome
 
-    result = found_in(folder, series, outcomes)
+    result = search_outcome(folder, series, outcomes)
     return table(result, **page()), result.to_dict()
 
 

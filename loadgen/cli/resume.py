@@ -36,11 +36,11 @@ def resume(settings: ResumeSettings) -> None:
 
 
 def _resume_run(settings: ResumeSettings) -> None:
-    from loadgen.cli.perf import tell
+    from loadgen.cli.perf import finish
     from loadgen.cli.terminal.observer import Terminal
     from loadgen.driver.workers.launcher import WorkerLauncher
     from loadgen.sessions.run.ending import end_log
-    from loadgen.sessions.run.resumption import prepare_again, resumable, settings_again
+    from loadgen.sessions.run.resumption import prepare_resumption, resumable, resumed_settings
     from loadgen.sessions.run.run_folder import folder_of
     from loadgen.sessions.run.scores import score
     from loadgen.sessions.run.session import conduct, reported, score_if_over
@@ -48,10 +48,10 @@ def _resume_run(settings: ResumeSettings) -> None:
     terminal = Terminal(quiet=settings.quiet)
     run, folder = resumable(settings.run), folder_of(settings.run)
     if run.ended == "completed":
-        settings_of_run = settings_again(settings, run)
+        settings_of_run = resumed_settings(settings, run)
         score(settings_of_run, folder, terminal)
-        tell(reported(folder, None, settings_of_run, observer=terminal), folder, settings_of_run)
-    prepared, broken = prepare_again(settings, run), None
+        finish(reported(folder, None, settings_of_run, observer=terminal), folder, settings_of_run)
+    prepared, broken = prepare_resumption(settings, run), None
     if prepared.left:
         if not settings.quiet:
             sys.stderr.write(_announcement(prepared))
@@ -63,7 +63,7 @@ def _resume_run(settings: ResumeSettings) -> None:
         end_log(prepared, folder)
     score_if_over(prepared, folder, broken, terminal)
     report = reported(folder, broken, prepared.perf, observer=terminal)
-    tell(report, folder, prepared.perf)
+    finish(report, folder, prepared.perf)
 
 
 def _announcement(prepared: Prepared) -> str:

@@ -9,9 +9,9 @@ import typer
 
 from loadgen.cli.terminal.observer import Terminal
 from loadgen.cli.terminal.suite_table import as_text
-from loadgen.cli.terminal.verdicts import told_of
+from loadgen.cli.terminal.verdicts import publish_series_verdicts
 from loadgen.sessions.errors import printable
-from loadgen.sessions.gating.outcome import gravest
+from loadgen.sessions.gating.outcome import most_severe
 from loadgen.sessions.program import program
 from loadgen.sessions.series.runner import run_series
 from loadgen.sessions.series.suite.keys import secrets_of
@@ -58,8 +58,8 @@ def conduct_suite(folder: Path, series: Series, key: str | None, *, json: bool, 
         folder, series, lambda point: secrets(point.name), observer=Terminal(quiet=quiet), stop_after=stop
     )
     _tell(folder, series, ended, json=json)
-    together = told_of(folder, ended.outcomes, quiet=json)
-    raise typer.Exit(gravest([ended.exit_code, together]))
+    together = publish_series_verdicts(folder, ended.outcomes, quiet=json)
+    raise typer.Exit(most_severe([ended.exit_code, together]))
 
 
 def _failed(outcome: PointOutcome) -> bool:

@@ -50,9 +50,9 @@ def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quie
     import sys
 
     from loadgen.cli.terminal.observer import Terminal
-    from loadgen.cli.terminal.verdicts import told_of
+    from loadgen.cli.terminal.verdicts import publish_series_verdicts
     from loadgen.sessions.errors import printable
-    from loadgen.sessions.gating.outcome import gravest
+    from loadgen.sessions.gating.outcome import most_severe
     from loadgen.sessions.series.sweep.result import SWEEP
     from loadgen.sessions.series.sweep.session import run_sweep
 
@@ -65,7 +65,7 @@ def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quie
         from loadgen.cli.terminal.sweep_table import as_text
 
         sys.stdout.write(as_text(ended.outcomes))
-    together = told_of(folder, ended.outcomes, quiet=json)
+    together = publish_series_verdicts(folder, ended.outcomes, quiet=json)
     if not quiet:
         print(f"\nThe sweep is in {printable(str(folder))}", file=sys.stderr)
-    raise typer.Exit(gravest([ended.exit_code, together]))
+    raise typer.Exit(most_severe([ended.exit_code, together]))

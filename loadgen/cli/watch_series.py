@@ -42,10 +42,10 @@ def watch_series(folder: Path, watch_run: Callable[[Path], None], *, json: bool)
             sys.stdout.flush()
         watch_run(place)
     if json:
-        from loadgen.sessions.series.outcome import gravest
+        from loadgen.sessions.series.outcome import most_severe
         from loadgen.sessions.series.so_far import outcomes_so_far
 
-        return gravest(outcomes_so_far(folder, files.read(folder)))
+        return most_severe(outcomes_so_far(folder, files.read(folder)))
     return show_series(folder, json=False)
 
 

@@ -94,7 +94,7 @@ def details(workload: Workload, data: Path | None = None) -> str:
         ("also called", [", ".join(aliases_of(workload.name))]),
         ("questions", [_questions(workload)]),
         ("runtime", [_runtime(workload)]),
-        ("needs", [_told(need) for need in needs(workload, data)] or ["nothing"]),
+        ("needs", [_as_sentence(need) for need in needs(workload, data)] or ["nothing"]),
         ("options", [", ".join(f"{name}={value}" for name, value in workload.options.items())]),
         ("sampling", [_sampling(workload)]),
         ("scorers", [_scorer(scorer) for scorer in workload.scorers]),
@@ -173,7 +173,7 @@ def _runtime(workload: Workload) -> str:
     return f"{start}{each}, at {rates}; a reasoning model writes many times as much"
 
 
-def _told(need: Need) -> str:
+def _as_sentence(need: Need) -> str:
     """A need as a sentence, with whether it is met."""
     mark = {True: "ok", False: "missing", None: "per run"}[need.met]
     return f"{mark}: {need.about}"

@@ -21,7 +21,7 @@ from reporter.report import Finding
 from rulesets.client_delay import IN_DOUBT
 
 if TYPE_CHECKING:
-    from reporter.findings.client_overhead import OwnDelay
+    from reporter.findings.client_overhead import ClientOverhead
     from reporter.report import RequestCounts
 
 LATE_PART: Final = 0.5
@@ -85,9 +85,9 @@ def _late(evidence: CheckInputs) -> Finding | None:
     return Finding("client_late", "warning", f"The client was late: {facts}.", relief(evidence))
 
 
-def _between(own: OwnDelay) -> str:
+def _between(own: ClientOverhead) -> str:
     """The interval of the share, where stamps are uncertain."""
-    low, high = own.least.p99.share, own.most.p99.share
+    low, high = own.least.p99.share, own.greatest.p99.share
     return "" if own.ends is None else f", and could be {low:.0%} to {high:.0%}"
 
 
@@ -97,7 +97,7 @@ def _asked(evidence: CheckInputs) -> str:
     if own is None or asked is None:
         return ""
     sure = list(map(str, affected(own.least, asked, kind)))
-    perhaps = [name for name in map(str, affected(own.most, asked, kind)) if name not in sure]
+    perhaps = [name for name in map(str, affected(own.greatest, asked, kind)) if name not in sure]
     clauses = [
         f"The rules ask for {' and '.join(names)}, which this {verb}"
         for names, verb in ((sure, "affects"), (perhaps, "may affect"))

@@ -78,7 +78,7 @@ class OwnPart:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnDelay:
+class ClientOverhead:
     """The client's part of the median and of the p99.
 
     Attributes:
@@ -96,21 +96,21 @@ class OwnDelay:
     p50: OwnPart
     p99: OwnPart
     parts: Mapping[str, Mapping[str, OwnPart]] = field(default_factory=dict)
-    ends: tuple[OwnDelay, OwnDelay] | None = None
+    ends: tuple[ClientOverhead, ClientOverhead] | None = None
     longest_ms: float | None = None
 
     @property
-    def least(self) -> OwnDelay:
+    def least(self) -> ClientOverhead:
         """With all parts at the least that they can be."""
         return self if self.ends is None else self.ends[0]
 
     @property
-    def most(self) -> OwnDelay:
+    def greatest(self) -> ClientOverhead:
         """With all parts at the most that they can be."""
         return self if self.ends is None else self.ends[1]
 
 
-def own_delay(delays: Delays, ends: Delays | None, late_ms: float) -> OwnDelay | None:
+def overhead_of(delays: Delays, ends: Delays | None, late_ms: float) -> ClientOverhead | None:
     """Compare the time to the first token, and the latency, with and without client overhead.
 
     Args:
@@ -121,11 +121,11 @@ def own_delay(delays: Delays, ends: Delays | None, late_ms: float) -> OwnDelay |
     Returns:
         None where no completed measured request has a known overhead.
     """
-    own = _own_delay(delays, late_ms, lambda figure: (figure("all"), figure("server")))
+    own = _overhead(delays, late_ms, lambda figure: (figure("all"), figure("server")))
     if own is None or ends is None:
         return own
     both = {**delays, **ends}
-    least, greatest = _own_delay(both, late_ms, _least), _own_delay(both, late_ms, _most)
+    least, greatest = _overhead(both, late_ms, _least), _overhead(both, late_ms, _greatest)
     return own if least is None or greatest is None else replace(own, ends=(least, greatest))
 
 
@@ -139,15 +139,15 @@ def _least(figure: Figures) -> tuple[float, float]:
     return server_ms + max(figure("all_low") - server_ms, figure("own_low")), server_ms
 
 
-def _most(figure: Figures) -> tuple[float, float]:
+def _greatest(figure: Figures) -> tuple[float, float]:
     """The same, where the overhead has the greatest share."""
     server_ms = figure("server_low")
     return server_ms + min(figure("all") - server_ms, figure("own_high")), server_ms
 
 
-def _own_delay(
+def _overhead(
     summaries: Delays, late_ms: float, times: Callable[[Figures], tuple[float, float]]
-) -> OwnDelay | None:
+) -> ClientOverhead | None:
     """Client overhead, from times with it and without it."""
     ttft = summaries["ttft_all"]
     if ttft is None:
@@ -157,7 +157,7 @@ def _own_delay(
         for metric in METRICS
         if summaries[f"{metric}_all"] is not None
     }
-    return OwnDelay(ttft.count, parts["ttft"]["p50"], parts["ttft"]["p99"], parts)
+    return ClientOverhead(ttft.count, parts["ttft"]["p50"], parts["ttft"]["p99"], parts)
 
 
 def _figures(summaries: Delays, metric: str, stat: str) -> Figures:

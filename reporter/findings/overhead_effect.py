@@ -11,7 +11,7 @@ from rulesets.client_delay import IN_DOUBT, AffectedFigure
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from reporter.findings.client_overhead import OwnDelay, OwnPart
+    from reporter.findings.client_overhead import ClientOverhead, OwnPart
     from reporter.report import Report
 
 FEWEST: Final = 100
@@ -24,7 +24,7 @@ NEGLIGIBLE: Final = 0.01
 """The share up to which a figure is called not affected."""
 
 
-def part_of(own: OwnDelay, figure: AffectedFigure, load: str | None) -> OwnPart | None:
+def part_of(own: ClientOverhead, figure: AffectedFigure, load: str | None) -> OwnPart | None:
     """The client overhead in a figure; None where it has none.
 
     A stream of a closed loop asks its next question as much later as the client was late: of its time, the
@@ -36,7 +36,7 @@ def part_of(own: OwnDelay, figure: AffectedFigure, load: str | None) -> OwnPart 
     return own.parts.get(figure.metric, {}).get(figure.stat)
 
 
-def too_late(own: OwnDelay, asked: tuple[AffectedFigure, ...] | None, load: str | None) -> bool:
+def too_late(own: ClientOverhead, asked: tuple[AffectedFigure, ...] | None, load: str | None) -> bool:
     """Whether client overhead is too large in the figures that decide."""
     limit, few = OWN_TTFT_LIMIT, own.count < FEWEST
     if asked is None:
@@ -45,12 +45,14 @@ def too_late(own: OwnDelay, asked: tuple[AffectedFigure, ...] | None, load: str 
     return any(affected(own, asked, load))
 
 
-def may_be_too_late(own: OwnDelay, asked: tuple[AffectedFigure, ...] | None, load: str | None) -> bool:
+def may_be_too_late(own: ClientOverhead, asked: tuple[AffectedFigure, ...] | None, load: str | None) -> bool:
     """Whether the stamps are too uncertain to tell if it is too much of the figures that decide."""
-    return too_late(own.most, asked, load) and not too_late(own.least, asked, load)
+    return too_late(own.greatest, asked, load) and not too_late(own.least, asked, load)
 
 
-def affected(own: OwnDelay, asked: Iterable[AffectedFigure], load: str | None) -> Iterator[AffectedFigure]:
+def affected(
+    own: ClientOverhead, asked: Iterable[AffectedFigure], load: str | None
+) -> Iterator[AffectedFigure]:
     """The figures of the rules with too much client overhead."""
     for figure in asked:
         part = part_of(own, figure, load)
@@ -61,7 +63,7 @@ def affected(own: OwnDelay, asked: Iterable[AffectedFigure], load: str | None) -
             yield figure
 
 
-def effects(own: OwnDelay | None, load: str | None) -> dict[str, dict[str, OwnEffect]]:
+def effects(own: ClientOverhead | None, load: str | None) -> dict[str, dict[str, OwnEffect]]:
     """The client's own part of what a report shows, by metric and statistic; empty where it is not known."""
     if own is None:
         return {}
@@ -73,9 +75,9 @@ def effects(own: OwnDelay | None, load: str | None) -> dict[str, dict[str, OwnEf
     return effects_by_metric
 
 
-def _effect(own: OwnDelay, figure: AffectedFigure, load: str | None) -> OwnEffect | None:
+def _effect(own: ClientOverhead, figure: AffectedFigure, load: str | None) -> OwnEffect | None:
     """To a nanosecond: the last bits of a mean depend on the order in which it was added up."""
-    part, low, high = (part_of(overhead, figure, load) for overhead in (own, own.least, own.most))
+    part, low, high = (part_of(overhead, figure, load) for overhead in (own, own.least, own.greatest))
     if part is None or low is None or high is None:
         return None
     effect = OwnEffect(round(part.ms, 6), round(part.of_ms, 6), round(part.share, 9))
@@ -101,7 +103,7 @@ def decided_alike(report: Report, asked: tuple[AffectedFigure, ...] | None) -> b
     ) and not any(finding.code in codes for finding in report.findings)
 
 
-def in_words(own: OwnDelay, load: str | None) -> str:
+def in_words(own: ClientOverhead, load: str | None) -> str:
     """The effect on each figure that is affected, then the others; empty where nothing is known."""
     parts = [(figure, part) for figure in _shown() if (part := part_of(own, figure, load))]
     clauses = [_clause(figure, part) for figure, part in parts if part.share > NEGLIGIBLE]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.render.figures import NOTHING, decimals, fixed, given, whole
+from reporter.render.figures import NOTHING, as_written, decimals, fixed, whole
 from reporter.render.page import clean
 
 if TYPE_CHECKING:
@@ -56,10 +56,10 @@ def _of_task(task_cost: Mapping[str, Any]) -> str:
 
 
 def _described(price: Mapping[str, Any]) -> str:
-    rates = [f"input {given(price['input'])}", f"output {given(price['output'])}"]
+    rates = [f"input {as_written(price['input'])}", f"output {as_written(price['output'])}"]
     if price["cached_input"] != price["input"]:
-        rates.insert(1, f"cached {given(price['cached_input'])}")
+        rates.insert(1, f"cached {as_written(price['cached_input'])}")
     if price["reasoning"] != price["output"]:
-        rates.append(f"reasoning {given(price['reasoning'])}")
+        rates.append(f"reasoning {as_written(price['reasoning'])}")
     where = f"{clean(price['source'])}, {price['date']}"
     return f"dollars per million tokens of {clean(price['model'])}: {', '.join(rates)} ({where})"

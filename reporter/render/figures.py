@@ -43,7 +43,7 @@ def counted(count: int | None, noun: str) -> str:
     return f"{whole(count)} {noun}{'' if count == 1 else 's'}"
 
 
-def given(value: float | None) -> str:
+def as_written(value: float | None) -> str:
     """A number as it was written, with its thousands separated."""
     return NOTHING if value is None else f"{value:,.10g}"
 

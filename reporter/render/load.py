@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reporter.render.figures import given, whole
+from reporter.render.figures import as_written, whole
 from reporter.render.page import clean
 from workloads.arrivals import ARRIVAL_PROCESSES
 
@@ -22,7 +22,7 @@ def load_in_words(load: Mapping[str, Any]) -> Iterator[str]:
         case "closed":
             yield f"closed loop with {whole(load.get('concurrency'))} in flight"
         case "constant" if load.get("rate") is not None:
-            yield f"open loop at a constant {given(load['rate'])} requests/s"
+            yield f"open loop at a constant {as_written(load['rate'])} requests/s"
         case str(kind) if kind in ARRIVAL_PROCESSES:
             yield f"open loop, {ARRIVAL_PROCESSES[kind].label}{_burstiness(load)} {_rate(load)}"
         case "trace":
@@ -39,17 +39,17 @@ def load_in_words(load: Mapping[str, Any]) -> Iterator[str]:
 
 def _burstiness(load: Mapping[str, Any]) -> str:
     shape = load.get("burstiness")
-    return "" if shape is None else f" of burstiness {given(shape)}"
+    return "" if shape is None else f" of burstiness {as_written(shape)}"
 
 
 def _rate(load: Mapping[str, Any]) -> str:
     """A rate, or how it changes."""
     if stages := load.get("stages"):
         return f"in {whole(len(stages))} stages"
-    shown = given(load.get("rate")) if load.get("profile") is None else clean(load["profile"])
+    shown = as_written(load.get("rate")) if load.get("profile") is None else clean(load["profile"])
     return f"at {shown} requests/s"
 
 
 def _speed(load: Mapping[str, Any]) -> str:
     speed = load.get("trace_speed")
-    return "" if speed is None or speed == 1 else f" {given(speed)} times as fast"
+    return "" if speed is None or speed == 1 else f" {as_written(speed)} times as fast"

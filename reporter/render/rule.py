@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.render.figures import NOTHING, decimals, fixed, given, whole
+from reporter.render.figures import NOTHING, as_written, decimals, fixed, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -71,7 +71,7 @@ def limit(row: VerdictRow) -> str:
 
 def bound(row: VerdictRow) -> str:
     """The bound as it was written."""
-    return _with_unit(given(row.bound), row)
+    return _with_unit(as_written(row.bound), row)
 
 
 def margin(row: VerdictRow) -> str:

@@ -37,7 +37,7 @@ def require(target: Target, wanted: Definitions, used: Definitions) -> None:
         if asked != had:
             what = name.replace("_", " ")
             raise Unanswerable(
-                f"the report was computed with {what} {_said(had)}, and the rules say {_said(asked)}",
+                f"the report was computed with {what} {_text(had)}, and the rules say {_text(asked)}",
                 "evaluate the run's log, which any definition can be applied to",
             )
 
@@ -50,7 +50,7 @@ def _that_matter(target: Target) -> Iterator[str]:
         yield from BY_NAME[target.metric].depends_on
 
 
-def _said(value: object) -> str:
+def _text(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(str, value))
     return "of its own" if value is None else str(value)

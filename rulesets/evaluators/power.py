@@ -38,7 +38,7 @@ def _evaluate(wanted: Mapping[str, Any], case: Case) -> RuleOutcome:
         return RuleOutcome(
             "FAIL" if wanted.get("required") else "SKIP",
             reason="the run has no figure of power, and a client cannot measure that of a remote endpoint",
-            remedy=f"measure it at the server, and tell the gate: --power {_told(asked)}:WATTS",
+            remedy=f"measure it at the server, and tell the gate: --power {_source(asked)}:WATTS",
         )
     if asked not in {"none", source}:
         return RuleOutcome(
@@ -50,5 +50,5 @@ def _evaluate(wanted: Mapping[str, Any], case: Case) -> RuleOutcome:
     return RuleOutcome("PASS", watts, 1, f"power: {source}")
 
 
-def _told(asked: str) -> str:
+def _source(asked: str) -> str:
     return "SOURCE" if asked == "none" else asked

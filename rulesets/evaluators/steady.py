@@ -53,12 +53,12 @@ def rules(ruleset: Ruleset) -> Iterator[Rule]:
         )
 
 
-def _told(case: Case) -> Mapping[str, Any]:
+def _steady_state(case: Case) -> Mapping[str, Any]:
     return facts.section(case.report, "steady_state")
 
 
 def _required(case: Case) -> RuleOutcome:
-    steady = _told(case)
+    steady = _steady_state(case)
     blocks = int(facts.number(steady.get("blocks")) or 0)
     if steady.get("found") is True:
         return RuleOutcome("PASS", n=blocks, method=f"{blocks} blocks without a drift")
@@ -69,7 +69,7 @@ def _required(case: Case) -> RuleOutcome:
 
 
 def _min_blocks(bound: int, case: Case) -> RuleOutcome:
-    steady = _told(case)
+    steady = _steady_state(case)
     if facts.was_cut_short(case.report):
         return RuleOutcome("SKIP", reason=facts.CUT_SHORT)
     blocks = facts.number(steady.get("blocks")) if steady.get("found") is True else None

@@ -29,7 +29,7 @@ def rules(ruleset: Ruleset) -> Iterator[Rule]:
             id=f"validity.{key}",
             kind=f"validity.{key}",
             group="validity",
-            text=f"{key}: {_told(wanted)}",
+            text=f"{key}: {_text(wanted)}",
             evaluate=lambda case, evaluate=evaluate, wanted=wanted: evaluate(wanted, case),  # type: ignore[misc]
             bound=None if isinstance(wanted, bool | str) else wanted,
             unit=unit,
@@ -37,7 +37,7 @@ def rules(ruleset: Ruleset) -> Iterator[Rule]:
         )
 
 
-def _told(wanted: Any) -> str:
+def _text(wanted: Any) -> str:
     if isinstance(wanted, bool):
         return "yes"
     return f"{wanted:g}" if isinstance(wanted, float) else str(wanted)

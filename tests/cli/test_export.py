@@ -16,7 +16,7 @@ import yaml
 
 from loadgen.cli.export import export
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.exporting.bundle import Bundle, lay
+from loadgen.sessions.exporting.bundle import Bundle, write_bundle
 from loadgen.sessions.exporting.disclosed import Disclosed, disclosed
 from loadgen.sessions.exporting.official import Official, canonical
 from loadgen.sessions.run.run_folder import model_folder
@@ -108,16 +108,16 @@ def files_of(**contents: str) -> Bundle:
 
 def test_nothing_of_others_is_overwritten(tmp_path: Path) -> None:
     """What no export wrote, or was changed since, stays, unless it is said that it may go."""
-    lay(tmp_path / "a", files_of(x="1", y="2"), force=False)
-    lay(tmp_path / "a", files_of(x="3"), force=False)
+    write_bundle(tmp_path / "a", files_of(x="1", y="2"), force=False)
+    write_bundle(tmp_path / "a", files_of(x="3"), force=False)
     assert [path.name for path in (tmp_path / "a").iterdir() if path.name != "export.json"] == ["x"]
     (tmp_path / "a" / "x").write_text("mine")
     (tmp_path / "a" / "z").write_text("mine, too")
     for bundle in (files_of(x="4"), files_of(z="5"), files_of(w="6")):
         with pytest.raises(UsageError, match="nothing is overwritten"):
-            lay(tmp_path / "a", bundle, force=False)
+            write_bundle(tmp_path / "a", bundle, force=False)
     assert [(tmp_path / "a" / name).read_text() for name in "xz"] == ["mine", "mine, too"]
-    lay(tmp_path / "a", files_of(z="5"), force=True)
+    write_bundle(tmp_path / "a", files_of(z="5"), force=True)
     assert [(tmp_path / "a" / name).read_text() for name in "xz"] == ["mine", "5"]
 
 
@@ -127,17 +127,17 @@ def test_a_foreign_manifest_is_ignored(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "export.json").write_text("[]")
     with pytest.raises(UsageError, match="was not written by an export"):
-        lay(folder, files_of(x="1"), force=False)
+        write_bundle(folder, files_of(x="1"), force=False)
     theirs = tmp_path / "theirs"
     theirs.write_text("")
     (folder / "way").symlink_to(tmp_path)
     for name in ("../theirs", str(theirs), "way/theirs"):
         files = {name: hashlib.sha256(b"").hexdigest()}
         (folder / "export.json").write_bytes(orjson.dumps({"files": files}))
-        lay(folder, files_of(x="1"), force=True)
+        write_bundle(folder, files_of(x="1"), force=True)
         assert theirs.exists()
     with pytest.raises(UsageError, match="is a file"):
-        lay(tmp_path / "theirs", files_of(x="1"), force=True)
+        write_bundle(tmp_path / "theirs", files_of(x="1"), force=True)
 
 
 def test_a_sweep_is_a_curve(made_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from loadgen.cli.gate import gate
 from loadgen.sessions.errors import UsageError, exit_code
 from loadgen.sessions.gating.outcome import exit_code as code_of
-from loadgen.sessions.gating.outcome import gravest
+from loadgen.sessions.gating.outcome import most_severe
 from loadgen.sessions.series.series import Series, SeriesKind, SeriesPoint, write
 from loadgen.sessions.settings.gate import GateSettings
 from recorder.errors import LogError
@@ -84,7 +84,7 @@ def test_every_exit_code_is_explained() -> None:
 def test_the_most_severe_code_counts(codes: list[int]) -> None:
     """An interrupt over a mistake over a set-up over an invalid run over a miss over a doubt over a pass."""
     order = [130, 2, 3, 4, 1, 5, 0]
-    assert gravest(codes) == min(codes, key=order.index, default=0)
+    assert most_severe(codes) == min(codes, key=order.index, default=0)
 
 
 def test_the_scenario_is_chosen_or_asked_for(judged: Gate, a_run: Path, rules: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from loadgen.cli.terminal.show import show_verdicts
-from loadgen.cli.terminal.verdicts import tell
+from loadgen.cli.terminal.verdicts import publish_verdicts
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.gating.outputs import JUNIT
 from reporter.render.named_verdict import NamedVerdict
@@ -25,9 +25,11 @@ PARTS = [NamedVerdict(VERDICT)]
 
 def test_the_derived_file_is_next_to_the_report(tmp_path: Path) -> None:
     """Whether or not it was asked for elsewhere too."""
-    tell(PARTS, tmp_path, environment={})
+    publish_verdicts(PARTS, tmp_path, environment={})
     assert "so it is" in (tmp_path / JUNIT).read_text()
-    tell(PARTS, tmp_path, junit=tmp_path / "new" / "other.xml", markdown=tmp_path / "g.md", environment={})
+    publish_verdicts(
+        PARTS, tmp_path, junit=tmp_path / "new" / "other.xml", markdown=tmp_path / "g.md", environment={}
+    )
     assert (tmp_path / "new" / "other.xml").read_text() == (tmp_path / JUNIT).read_text()
     assert "so it is" in (tmp_path / "g.md").read_text()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["g.md", JUNIT, "new"]
@@ -39,7 +41,7 @@ def test_a_file_that_was_asked_for_must_be_written(tmp_path: Path, option: str) 
     (tmp_path / "file").write_text("in the way")
     for path in (tmp_path, tmp_path / "file" / "below"):
         with pytest.raises(SetupError, match=rf"--{option} .*cannot be written"):
-            tell(PARTS, tmp_path, environment={}, **{option: path})
+            publish_verdicts(PARTS, tmp_path, environment={}, **{option: path})
     assert (tmp_path / "file").read_text() == "in the way"
 
 
@@ -49,16 +51,16 @@ def test_a_log_is_not_written_over(tmp_path: Path, option: str) -> None:
     log = tmp_path / "kept"
     log.write_bytes(b"SQLite format 3\0 and so on")
     with pytest.raises(UsageError, match=rf"--{option} .*a log is never overwritten"):
-        tell(PARTS, tmp_path, environment={}, **{option: log})
+        publish_verdicts(PARTS, tmp_path, environment={}, **{option: log})
     assert log.read_bytes().endswith(b"and so on")
     with pytest.raises(UsageError, match="both name"):
-        tell(PARTS, tmp_path, environment={}, junit=tmp_path / "a", markdown=tmp_path / "." / "a")
+        publish_verdicts(PARTS, tmp_path, environment={}, junit=tmp_path / "a", markdown=tmp_path / "." / "a")
 
 
 def test_a_file_that_was_not_asked_for_may_fail(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A note says so; the verdict is not about this machine's disk."""
     (tmp_path / JUNIT).mkdir()
-    tell(PARTS, tmp_path, environment={"GITHUB_STEP_SUMMARY": str(tmp_path / "no" / "where")})
+    publish_verdicts(PARTS, tmp_path, environment={"GITHUB_STEP_SUMMARY": str(tmp_path / "no" / "where")})
     notes = capsys.readouterr().err.splitlines()
     assert len(notes) == 2
     assert all(note.startswith("note: ") and "was not written" in note for note in notes)
@@ -68,21 +70,21 @@ def test_the_summary_is_added_to_and_not_too_long(tmp_path: Path) -> None:
     """Other commands of the step write to it too, and GitHub takes one mebibyte of all of them."""
     summary = tmp_path / "summary.md"
     summary.write_text("before\n")
-    tell(PARTS, tmp_path, environment={"GITHUB_STEP_SUMMARY": str(summary)})
-    tell(PARTS, tmp_path, environment={"GITHUB_STEP_SUMMARY": str(summary)})
+    publish_verdicts(PARTS, tmp_path, environment={"GITHUB_STEP_SUMMARY": str(summary)})
+    publish_verdicts(PARTS, tmp_path, environment={"GITHUB_STEP_SUMMARY": str(summary)})
     assert summary.read_text().startswith("before\n")
     assert summary.read_text().count("### ") == 2
     summary.write_bytes(b"x" * (1024 * 1024 - 200))
-    tell(PARTS, tmp_path, environment={"GITHUB_STEP_SUMMARY": str(summary)})
+    publish_verdicts(PARTS, tmp_path, environment={"GITHUB_STEP_SUMMARY": str(summary)})
     assert 1024 * 1024 - 200 <= summary.stat().st_size <= 1024 * 1024
 
 
 def test_annotations_are_for_github_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Elsewhere they are not printed, and nothing is printed twice; they never mix with printed JSON."""
     for environment in ({}, {"GITHUB_ACTIONS": "false"}, {"GITHUB_STEP_SUMMARY": ""}):
-        tell(PARTS, tmp_path, environment=environment)
+        publish_verdicts(PARTS, tmp_path, environment=environment)
     assert capsys.readouterr() == ("", "")
-    tell(PARTS, tmp_path, environment={"GITHUB_ACTIONS": "true"})
+    publish_verdicts(PARTS, tmp_path, environment={"GITHUB_ACTIONS": "true"})
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.startswith("::error title=a::FAIL a")

@@ -116,9 +116,9 @@ def test_without_rules_those_of_the_run_count(a_run: Path) -> None:
 def test_a_score_can_be_given(a_run: Path) -> None:
     """An accuracy score may come from another run."""
     wanted = rules("accuracy.exact_match>=80")
-    told_of = make_report(a_run, wanted, GateInputs(scores={"exact_match": Accuracy(83.1, 100)})).verdict
-    assert told_of is not None
-    assert told_of.status == "PASS"
+    scored = make_report(a_run, wanted, GateInputs(scores={"exact_match": Accuracy(83.1, 100)})).verdict
+    assert scored is not None
+    assert scored.status == "PASS"
     missing = make_report(a_run, wanted).verdict
     assert missing is not None
     assert missing.status == "FAIL"

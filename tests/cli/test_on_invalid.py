@@ -15,7 +15,7 @@ from loadgen.sessions.series.outcome import PointOutcome
 from loadgen.sessions.series.rows import result, rows
 from loadgen.sessions.series.series import SeriesPoint
 from loadgen.sessions.settings.perf import perf_settings
-from loadgen.sessions.settings.stored import given_again, kept
+from loadgen.sessions.settings.stored import settings_from_stored, stored_options
 from reporter.log.settings import settings
 from reporter.render import annotations, junit, markdown
 from reporter.render.named_verdict import NamedVerdict
@@ -138,7 +138,7 @@ def test_a_run_keeps_the_choice_in_its_log(loadgen: Loadgen, mock: MockProcess, 
     assert done.returncode == 0, done.stderr
     options = settings(tmp_path / "kept")["options"]
     assert options["on_invalid"] == "warn"
-    assert given_again(options).verdict.on_invalid == "warn"
-    without = dict(kept(perf_settings(url=[mock.url], model="m")))
+    assert settings_from_stored(options).verdict.on_invalid == "warn"
+    without = dict(stored_options(perf_settings(url=[mock.url], model="m")))
     without.pop("on_invalid")
-    assert given_again(without, url=[mock.url]).verdict.on_invalid == "fail"
+    assert settings_from_stored(without, url=[mock.url]).verdict.on_invalid == "fail"

@@ -15,7 +15,7 @@ from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.accuracy import AccuracySettings
 from loadgen.sessions.settings.concerns import from_flat
 from loadgen.sessions.settings.score import ScoreSettings
-from loadgen.sessions.settings.stored import kept
+from loadgen.sessions.settings.stored import stored_options
 from reporter.errors import PriceError
 from tests.reporter.accuracy.conftest import Benchmark
 from tests.reporter.conftest import Run
@@ -58,7 +58,7 @@ def test_prices_are_read_before_anybody_is_asked(tmp_path: Path, scored: Path) -
         AccuracySettings,
         {"url": ["http://host.invalid"], "model": "m", "task": ["gsm8k"], "prices": missing},
     )
-    assert "prices" not in kept(settings)
+    assert "prices" not in stored_options(settings)
     with pytest.raises(PriceError, match="cannot be read"):
         accuracy(settings)
     with pytest.raises(PriceError, match="cannot be read"):

@@ -10,7 +10,7 @@ import pytest
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.dataset_findings import dataset_findings
-from loadgen.sessions.run.earlier_run import asked_again
+from loadgen.sessions.run.earlier_run import replayed_requests
 from reporter.log.database import open_log
 from workloads.traces.replayed import questions
 from workloads.traces.trace import TracePart, read_trace
@@ -115,11 +115,11 @@ def test_conversations_are_replayed(perf: Callable[..., Path]) -> None:
 )
 def test_part_of_a_run_is_replayed(made_run: Path, part: TracePart, count: int) -> None:
     """As much of it as was wanted."""
-    dataset = asked_again(made_run, part)
+    dataset = replayed_requests(made_run, part)
     assert len(dataset.samples) == len(dataset.offsets_ns or ()) == count
     assert dataset.facts["trace"]["whole"] == (count == 10)
     assert {sample.max_tokens for sample in dataset.samples} == {4}
-    assert asked_again(made_run / "events.db", part).sha256 == dataset.sha256
+    assert replayed_requests(made_run / "events.db", part).sha256 == dataset.sha256
 
 
 def test_a_run_without_its_texts_is_refused(a_run: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_run_without_its_texts_is_refused(a_run: Path) -> None:
         log.execute("UPDATE events SET texts = NULL WHERE code = 20")
         log.commit()
     with pytest.raises(UsageError, match="does not have the text of prompt"):
-        asked_again(a_run, TracePart())
+        replayed_requests(a_run, TracePart())
 
 
 def test_a_run_has_its_own_texts(loadgen: Loadgen, a_run: Path) -> None:

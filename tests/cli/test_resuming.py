@@ -15,7 +15,7 @@ from loadgen.driver.load_record import load_record
 from loadgen.driver.requests.order import order_of
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.loads import load_of
-from loadgen.sessions.run.resumption import prepare_again, resumable
+from loadgen.sessions.run.resumption import prepare_resumption, resumable
 from loadgen.sessions.settings.perf import perf_settings
 from loadgen.sessions.settings.resume import ResumeSettings
 from recorder import Event, EventType, schema
@@ -66,7 +66,7 @@ def setting(run: Path, **values: Any) -> None:
 
 def again(settings: ResumeSettings) -> Prepared:
     """The rest of a run."""
-    return prepare_again(settings, resumable(settings.run))
+    return prepare_resumption(settings, resumable(settings.run))
 
 
 def left(run: Path, **more: Any) -> list[int]:

@@ -19,7 +19,7 @@ from loadgen.driver.errors import UnreachableError
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.run.report import make_report
 from loadgen.sessions.series.options import Secrets, check, point_of, settings_of
-from loadgen.sessions.series.outcome import PointOutcome, SeriesResult, gravest
+from loadgen.sessions.series.outcome import PointOutcome, SeriesResult, most_severe
 from loadgen.sessions.series.runner import run_series
 from loadgen.sessions.series.series import (
     SERIES,
@@ -247,9 +247,9 @@ def test_the_most_severe_code_is_that_of_the_series() -> None:
     def outcomes(*codes: int) -> Any:
         return tuple(type("Outcome", (), {"exit_code": code})() for code in codes)
 
-    assert gravest(outcomes(0, 1, 4, 0)) == 4
-    assert gravest(outcomes(0, 1)) == 1
-    assert gravest(()) == 0
+    assert most_severe(outcomes(0, 1, 4, 0)) == 4
+    assert most_severe(outcomes(0, 1)) == 1
+    assert most_severe(()) == 0
     assert SeriesResult(outcomes(4), interrupted=True).exit_code == ExitCode.INTERRUPTED
     assert SeriesResult(outcomes(4), interrupted=False).exit_code == 4
 

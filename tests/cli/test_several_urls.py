@@ -16,7 +16,7 @@ from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.askable import require_askable
 from loadgen.sessions.run.preparation import prepare
 from loadgen.sessions.settings.perf import PerfSettings, perf_settings
-from loadgen.sessions.settings.stored import given_again
+from loadgen.sessions.settings.stored import settings_from_stored
 from workloads.dataset import Dataset
 from workloads.sample import FollowUp, Sample
 
@@ -110,7 +110,7 @@ def test_options_reach_the_plan_and_the_log(talks: str) -> None:
         1.5,
     ]
     assert prepared.agenda().conversations
-    again = prepare(given_again({**stored["options"], "url": stored["urls"]}))
+    again = prepare(settings_from_stored({**stored["options"], "url": stored["urls"]}))
     assert (again.plan, again.targets) == (plan, prepared.targets)
 
 

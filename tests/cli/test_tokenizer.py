@@ -13,8 +13,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.run.made_to_length import made_to_length
 from loadgen.sessions.run.preparation import prepare
+from loadgen.sessions.run.synthetic import synthetic_dataset
 from loadgen.sessions.settings.perf import perf_settings
 from loadgen.sessions.settings.tokenizer import counter
 
@@ -59,7 +59,7 @@ def test_prompts_have_exactly_the_tokens_asked_for(words: Path) -> None:
         output_tokens="fixed:7",
         tokenizer=str(words),
     )
-    dataset = made_to_length(settings.prompts, 30, settings.load.seed)
+    dataset = synthetic_dataset(settings.prompts, 30, settings.load.seed)
     lengths = [len(sample.prompt.split()) for sample in dataset.samples]
     assert min(lengths) >= 20
     assert max(lengths) <= 90

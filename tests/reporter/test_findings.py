@@ -10,7 +10,7 @@ import pytest
 from recorder import EventType
 from reporter.evidence import CheckInputs, Violation
 from reporter.findings.client_limits import OWN_FAILURES
-from reporter.findings.client_overhead import OwnDelay, OwnPart
+from reporter.findings.client_overhead import ClientOverhead, OwnPart
 from reporter.findings.findings import findings, validity
 from reporter.findings.overhead_effect import FEWEST
 from reporter.health import ClientHealth, RecorderHealth, WorkerHealth
@@ -151,9 +151,9 @@ def test_each_fault_has_its_finding(changes: dict[str, Any], expected: dict[str,
 NONE = OwnPart(0.0, 50.0)
 
 
-def own(p99: OwnPart, p50: OwnPart = NONE, count: int = FEWEST) -> OwnDelay:
+def own(p99: OwnPart, p50: OwnPart = NONE, count: int = FEWEST) -> ClientOverhead:
     """What the client took of the time to the first token, at the p99 and at the median."""
-    return OwnDelay(count, p50, p99)
+    return ClientOverhead(count, p50, p99)
 
 
 @pytest.mark.parametrize("kind", ["constant", "poisson", "closed"])
@@ -176,7 +176,7 @@ def own(p99: OwnPart, p50: OwnPart = NONE, count: int = FEWEST) -> OwnDelay:
         (own(OwnPart(0.0, 100.0), OwnPart(9.0, 10.0), FEWEST - 1), {}),
     ],
 )
-def test_client_overhead_has_a_limit(kind: str, delay: OwnDelay, expected: dict[str, str]) -> None:
+def test_client_overhead_has_a_limit(kind: str, delay: ClientOverhead, expected: dict[str, str]) -> None:
     """More than 10 % and 4 ms of the TTFT's p99 are too much, or 1 ms where the median has as much.
 
     Below 100 requests the median has to agree.

@@ -275,7 +275,7 @@ def test_an_answer_is_stored_whole(a_run: NewRun) -> None:
     assert [answer.reasoning for answer in answers] == ["why", None, None, None, None]
     assert all(answer.tool_calls == tuple(calls) for answer in answers)
     assert all(answer.messages == ({"role": "user", "content": "how?"},) for answer in answers)
-    assert all(item.held_against() == reference for item in stored)
+    assert all(item.parsed_reference() == reference for item in stored)
 
 
 def test_the_last_reply_of_the_requested_judge_counts(asked: Run) -> None:

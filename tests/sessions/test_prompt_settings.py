@@ -10,7 +10,7 @@ import pytest
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.preparation import prepare
 from loadgen.sessions.settings.perf import PerfSettings, perf_settings
-from loadgen.sessions.settings.stored import given_again, kept
+from loadgen.sessions.settings.stored import settings_from_stored, stored_options
 from workloads.errors import ColumnError, WorkloadError
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def test_options_reach_the_dataset(tmp_path: Path) -> None:
 def test_stored_options_make_the_same_settings(tmp_path: Path) -> None:
     """The log has every option that differs from its default."""
     original = settings(prompts=str(tmp_path / "q.jsonl"), conversations="all", history="recorded", tag=["a"])
-    assert given_again(kept(original), url=original.endpoint.url) == original
+    assert settings_from_stored(stored_options(original), url=original.endpoint.url) == original
 
 
 USER, ANSWER = {"role": "user", "content": "u"}, {"role": "assistant", "content": "a"}

@@ -19,8 +19,8 @@ from loadgen.sessions.series.search.strategy import (
     Trial,
     TrialResult,
     TrialVerdict,
-    known,
     next_step,
+    trial_bounds,
 )
 from reporter.findings.rate_held import BLOCKS, FILLING, judged
 from reporter.report import Summary
@@ -61,7 +61,7 @@ def clear(limit: float, *, hint: float | None = None) -> Server:
 def test_it_lands_within_the_precision(limit: float, within: float, hint: float | None) -> None:
     """Whatever capacity overloaded trials hint at."""
     stopped, tried = search(clear(limit, hint=hint), SearchRange(1, 10_000, within, whole=False))
-    bounds = known(tried)
+    bounds = trial_bounds(tried)
     assert stopped is StopReason.PRECISION
     assert bounds.met is not None
     assert bounds.missed is not None
@@ -79,7 +79,7 @@ def test_users_are_whole_numbers(limit: int, low: int) -> None:
         assert stopped is StopReason.LOW_MISSES
         return
     assert stopped is StopReason.PRECISION
-    assert known(tried).met == limit
+    assert trial_bounds(tried).met == limit
     assert all(result.trial.load == int(result.trial.load) for result in tried)
 
 
@@ -107,7 +107,7 @@ def test_an_unclear_trial_is_repeated_longer_and_then_counts_as_missed() -> None
 
     stopped, tried = search(server, SearchRange(1, 1000, 0.05, whole=False))
     assert stopped is StopReason.PRECISION
-    assert 19 <= (known(tried).met or 0) <= 20
+    assert 19 <= (trial_bounds(tried).met or 0) <= 20
     extended = [
         result.trial.extensions
         for result in tried
@@ -131,7 +131,7 @@ def test_a_hint_that_was_wrong_is_forgotten() -> None:
 
     stopped, tried = search(server, SearchRange(1, 1000, 0.05, whole=False))
     assert stopped is StopReason.PRECISION
-    assert 190 <= (known(tried).met or 0) <= 200
+    assert 190 <= (trial_bounds(tried).met or 0) <= 200
 
 
 def test_a_trial_that_the_client_limited_is_repeated() -> None:
@@ -154,7 +154,7 @@ def test_a_doubtful_trial_is_not_the_result() -> None:
 
     stopped, tried = search(server, SearchRange(1, 1000, 0.05, whole=False))
     assert stopped is StopReason.PRECISION
-    assert 38 <= (known(tried).met or 0) <= 40
+    assert 38 <= (trial_bounds(tried).met or 0) <= 40
     bounds = SearchRange(1, 64, 0.05, whole=False)
     stopped, tried = search(lambda trial: TrialResult(trial, TrialVerdict.MET, doubtful=True), bounds)
     assert stopped is StopReason.HIGH_MEETS
@@ -201,7 +201,7 @@ def test_it_finds_where_a_queue_stops_being_stable(slots: int, seed: int) -> Non
     """Within 5 %, from requests that arrive at random and a requirement that is loose."""
     stopped, tried = search(queue(slots, lambda _: 0.195, seed), SearchRange(1, 1e5, 0.03, whole=False))
     assert stopped is StopReason.PRECISION
-    assert math.isclose(known(tried).met or 0, slots / 0.195, rel_tol=0.05)
+    assert math.isclose(trial_bounds(tried).met or 0, slots / 0.195, rel_tol=0.05)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -210,7 +210,7 @@ def test_services_at_random_bring_it_a_little_too_high_at_most(seed: int) -> Non
     servers = queue(32, lambda draw: draw.expovariate(1 / 0.195), seed)
     stopped, tried = search(servers, SearchRange(20, 1e5, 0.03, whole=False))
     assert stopped is StopReason.PRECISION
-    assert math.isclose(known(tried).met or 0, 32 / 0.195, rel_tol=0.1)
+    assert math.isclose(trial_bounds(tried).met or 0, 32 / 0.195, rel_tol=0.1)
 
 
 def test_a_backlog_may_hide_in_chance() -> None:

@@ -20,7 +20,7 @@ from loadgen.sessions.settings.accuracy import AccuracySettings
 from loadgen.sessions.settings.concerns import from_flat
 from loadgen.sessions.settings.option import OptionValueError
 from loadgen.sessions.settings.perf import PerfSettings, perf_settings
-from loadgen.sessions.settings.stored import given_again, kept
+from loadgen.sessions.settings.stored import settings_from_stored, stored_options
 from loadgen.sessions.settings.tasks import system_prompt_of
 from recorder.event import EventType
 from workloads.dataset import Dataset
@@ -186,7 +186,7 @@ def test_the_judges_key_is_never_stored(own: str, monkeypatch: pytest.MonkeyPatc
     original = settings(task=["sums.jsonl", "gsm8k"], columns=MAPPED, data=Path("d"), **judge)
     assert "sk-judge" not in repr(original)
     point = point_of("one", {}, original)
-    assert b"sk-judge" not in orjson.dumps([kept(original), dict(point.options)])
+    assert b"sk-judge" not in orjson.dumps([stored_options(original), dict(point.options)])
     assert point.options["task"] == [own, "gsm8k"]
     again = settings_of(point, Secrets(judge_api_key="sk-other"))
     assert (again.tasks.judge_api_key, again.tasks.data, again.tasks.task) == (
@@ -201,7 +201,7 @@ def test_an_accuracy_session_is_resumed_like_any_other() -> None:
     original = from_flat(
         AccuracySettings, {"url": ["http://host.invalid"], "model": "m", "task": ["gsm8k"], "repeats": 4}
     )
-    again = given_again(kept(original), url=original.endpoint.url)
+    again = settings_from_stored(stored_options(original), url=original.endpoint.url)
     assert (again.tasks.task, again.tasks.repeats) == (["gsm8k"], 4)
 
 
@@ -234,12 +234,12 @@ def test_samples_are_drawn_by_the_seed(tmp_path: Path) -> None:
 
 def test_a_run_from_before_samples_were_drawn_is_resumed_with_its_questions(own: str) -> None:
     """What it kept does not say how they were chosen: they were the first ones."""
-    options = kept(settings(task=[own], columns=MAPPED, samples=1))
-    assert given_again(options, url=["http://host.invalid"]).tasks.draws_samples
+    options = stored_options(settings(task=[own], columns=MAPPED, samples=1))
+    assert settings_from_stored(options, url=["http://host.invalid"]).tasks.draws_samples
     del options["sample_order"]
-    assert not given_again(options, url=["http://host.invalid"]).tasks.draws_samples
+    assert not settings_from_stored(options, url=["http://host.invalid"]).tasks.draws_samples
     del options["samples"]
-    assert given_again(options, url=["http://host.invalid"]).tasks.sample_order is None
+    assert settings_from_stored(options, url=["http://host.invalid"]).tasks.sample_order is None
 
 
 def test_a_request_seed_is_sent_where_the_protocol_has_one() -> None:
@@ -272,6 +272,6 @@ def test_a_system_prompt_precedes_each_question(own: str, tmp_path: Path) -> Non
     assert [sample.system for sample in prepared.dataset.samples] == ["Be brief."] * 2
     assert prepared.dataset.tasks[0]["system_prompt"] == "Be brief."
     assert prepared.dataset.sha256 != prepare(settings(**options)).dataset.sha256
-    assert kept(prepared.perf)["system_prompt"] == "Be brief."
+    assert stored_options(prepared.perf)["system_prompt"] == "Be brief."
     with pytest.raises(UsageError, match="--system-prompt"):
         settings(system_prompt="x")

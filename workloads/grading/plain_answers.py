@@ -27,7 +27,7 @@ def normalised(text: str) -> str:
     return " ".join("".join(letters).split())
 
 
-def stands_in(part: str, text: str) -> bool:
+def contains_words(part: str, text: str) -> bool:
     """Whether one normalised text is in another, and not within a longer word or number.
 
     Only a letter of a to z or a digit next to it makes a word longer, so that scripts without blanks between

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from workloads.grading.function_calls import calls_of_text, same_calls
 from workloads.grading.json_calls import calls_of_json, calls_of_tools
-from workloads.grading.plain_answers import as_items, choice, items, jaccard, normalised, stands_in
+from workloads.grading.plain_answers import as_items, choice, contains_words, items, jaccard, normalised
 from workloads.score import Score, failed, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
 
@@ -121,7 +121,7 @@ SCORERS: Final = (
     Scorer(
         "contains_normalised",
         1,
-        _normalised(stands_in),
+        _normalised(contains_words),
         "the ground_truth is in the answer, both so normalised, and not within a longer word or number",
     ),
     *(

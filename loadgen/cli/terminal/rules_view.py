@@ -71,15 +71,15 @@ def _sections(ruleset: Ruleset) -> Mapping[str, Any]:
     """The contents of each section to show; empty where it has none."""
     locked = {"locked": True} if ruleset.generation.locked else {}
     return {
-        "definitions": _said(asdict(ruleset.definitions)),
+        "definitions": _without_defaults(asdict(ruleset.definitions)),
         "seeds": {name: str(seed) for name, seed in ruleset.seeds.items()},
-        "load": {} if ruleset.load is None else _said(_flat(asdict(ruleset.load), "others")),
-        "dataset": _said(asdict(ruleset.dataset), asdict(DatasetDemand())),
+        "load": {} if ruleset.load is None else _without_defaults(_flat(asdict(ruleset.load), "others")),
+        "dataset": _without_defaults(asdict(ruleset.dataset), asdict(DatasetDemand())),
         "generation": {**ruleset.generation.settings, **locked},
-        "validity": _said(asdict(ruleset.validity), asdict(ValidityDemand())),
+        "validity": _without_defaults(asdict(ruleset.validity), asdict(ValidityDemand())),
         "audit": "; ".join(map(_audit, ruleset.audits)),
-        "steady_state": _said(asdict(ruleset.steady_state), asdict(SteadyStateDemand())),
-        "baseline": {} if ruleset.baseline is None else _said(asdict(ruleset.baseline)),
+        "steady_state": _without_defaults(asdict(ruleset.steady_state), asdict(SteadyStateDemand())),
+        "baseline": {} if ruleset.baseline is None else _without_defaults(asdict(ruleset.baseline)),
         "sweep": "" if ruleset.sweep is None else _sweep(asdict(ruleset.sweep)),
         "power": ruleset.power,
         "report": ruleset.report,
@@ -96,12 +96,16 @@ def _flat(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _sweep(sweep: Mapping[str, Any]) -> str:
-    parts = {name: shown(_said(value)) for name, value in sweep.items() if name != "checks" and value}
+    parts = {
+        name: shown(_without_defaults(value)) for name, value in sweep.items() if name != "checks" and value
+    }
     checks = [name if value is None else f"{name} {shown(value)}" for name, value in sweep["checks"]]
     return "; ".join([*(f"{name} {value}" for name, value in parts.items()), *checks])
 
 
-def _said(values: Mapping[str, Any], silent: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+def _without_defaults(
+    values: Mapping[str, Any], silent: Mapping[str, Any] | None = None
+) -> Mapping[str, Any]:
     """The values that differ from the defaults."""
     nothing = silent or {}
     return {name: value for name, value in values.items() if value not in (None, "", {}, nothing.get(name))}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reporter.render.named_verdict import NamedVerdict
 
 
-def tell(
+def publish_verdicts(
     parts: Sequence[NamedVerdict],
     folder: Path,
     *,
@@ -43,7 +43,7 @@ def tell(
         sys.stderr.write(render("verdict", "github", parts))
 
 
-def told_of(folder: Path, outcomes: Sequence[PointOutcome], *, quiet: bool) -> int:
+def publish_series_verdicts(folder: Path, outcomes: Sequence[PointOutcome], *, quiet: bool) -> int:
     """Write the verdicts of a series that has just been run, including the rules over all its runs.
 
     Args:
@@ -58,7 +58,7 @@ def told_of(folder: Path, outcomes: Sequence[PointOutcome], *, quiet: bool) -> i
 
     verdicts = verdicts_of(outcomes)
     if verdicts.parts or verdicts.scored:
-        tell(verdicts.parts, folder, scored=verdicts.scored)
+        publish_verdicts(verdicts.parts, folder, scored=verdicts.scored)
     if verdicts.together and not quiet:
         show_verdicts(verdicts.together)
     return verdicts.exit_code

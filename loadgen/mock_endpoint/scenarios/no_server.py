@@ -17,12 +17,12 @@ _CONNECT: Final = Timeouts(total_s=20.0, connect_s=0.3)
 _VERIFIED: Final = "verified unless --insecure"
 
 
-def _nobody(_: Dialect) -> ScenarioScript:
+def _no_request(_: Dialect) -> ScenarioScript:
     """No request ever comes."""
     return ScenarioScript((), counted=False)
 
 
-_unmet: Final = partial(Scenario, script=_nobody, protocols=OPENAI, requests=2, fast=False)
+_unmet: Final = partial(Scenario, script=_no_request, protocols=OPENAI, requests=2, fast=False)
 
 NOBODY: Final = (
     _unmet(

@@ -49,7 +49,7 @@ class Bundle:
         }
 
 
-def lay(folder: Path, bundle: Bundle, *, force: bool) -> None:
+def write_bundle(folder: Path, bundle: Bundle, *, force: bool) -> None:
     """Write a bundle.
 
     Args:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from loadgen.sessions.settings.export import ExportSettings
 
 
-def require_meant(settings: ExportSettings, *, of_series: bool) -> None:
+def require_fitting_options(settings: ExportSettings, *, of_series: bool) -> None:
     """Refuse an option that the other kind of export takes."""
     if of_series:
         unused = {"--audit": settings.audit}

@@ -44,7 +44,7 @@ def write_samples(settings: ExportSettings, file: Path) -> Exported:
     return Exported("file", str(file), count)
 
 
-def lay_samples(
+def write_run_samples(
     folder: Path, form: str, options: ReportOptions, model: str, observer: Observer = SILENT
 ) -> None:
     """Write the results of a run into its folder, as `samples.jsonl`, `samples.csv` or `samples.parquet`.

@@ -32,7 +32,7 @@ def exit_code(status: str, inconclusive: str = "5") -> int:
     return (codes | {"INCONCLUSIVE": _INCONCLUSIVE[inconclusive]})[status]
 
 
-def gravest(codes: Iterable[int]) -> int:
+def most_severe(codes: Iterable[int]) -> int:
     """The exit code of several together; that of none is 0."""
     distinct = set(codes)
     return next((code for code in PRECEDENCE if code in distinct), max(distinct, default=ExitCode.PASS))

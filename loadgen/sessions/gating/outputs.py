@@ -56,7 +56,7 @@ def write_verdicts(
     for option, path, content in (("--junit", junit, xml), ("--markdown", markdown, summary)):
         if path is not None:
             require_no_log(option, path)
-            lay(option, path, content)
+            write_output(option, path, content)
     derived = folder / JUNIT
     if junit is None or junit.absolute() != derived.absolute():
         _note(derived, lambda: write_whole(derived, xml.encode()), observer)
@@ -66,7 +66,7 @@ def write_verdicts(
         _note(Path(named), lambda: _append(Path(named), summary), observer)
 
 
-def lay(option: str, path: Path, content: str) -> None:
+def write_output(option: str, path: Path, content: str) -> None:
     """Write the file of an option; its folder is created.
 
     Raises:

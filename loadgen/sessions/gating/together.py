@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.gating.outcome import exit_code, gravest
+from loadgen.sessions.gating.outcome import exit_code, most_severe
 from loadgen.sessions.gating.reference import require_known
 from reporter.render.named_verdict import NamedVerdict
 from rulesets.verdict import Verdict, whole
@@ -95,7 +95,7 @@ def verdicts_of(outcomes: Sequence[PointOutcome]) -> SeriesVerdicts:
     options = next(iter(with_verdict.values())).point.options if with_verdict else {}
     together = tuple(over_all(runs, [name for name in options.get("skip", ()) if name.startswith("sweep")]))
     parts = (*(NamedVerdict.of(outcome.report, name) for name, outcome in with_verdict.items()), *together)
-    code = gravest(exit_code(part.status, options.get("inconclusive", "5")) for part in together)
+    code = most_severe(exit_code(part.status, options.get("inconclusive", "5")) for part in together)
     return SeriesVerdicts(parts, together, tuple(scored), code)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from workloads.traces.trace import TracePart
 
 
-def asked_again(run: Path, part: TracePart) -> Dataset:
+def replayed_requests(run: Path, part: TracePart) -> Dataset:
     """The measured requests of a run, whatever their outcome; conversations begin when they began then.
 
     Args:

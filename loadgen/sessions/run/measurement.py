@@ -96,7 +96,7 @@ async def measure(
                 warn_beyond(plan, recorder.put, clock.now_ns(), observer)
                 background = [
                     asyncio.create_task(own_health.watch_parent(recorder.put)),
-                    asyncio.create_task(_tell_of_stopping(stop, pool, observer)),
+                    asyncio.create_task(_announce_stop(stop, pool, observer)),
                 ]
                 if perf.verdict.abort_on_fail and prepared.left is None:
                     following = watch_gate(folder / LOG_NAME, pool, recorder, clock, stop, observer)
@@ -131,7 +131,7 @@ async def _require_ready(prepared: Prepared, target: Endpoint) -> None:
         await transport.close()
 
 
-async def _tell_of_stopping(stop: Stop, pool: WorkerPool, observer: Observer) -> None:
+async def _announce_stop(stop: Stop, pool: WorkerPool, observer: Observer) -> None:
     """Say what is awaited, and how to abort; quietly only after a user's request to stop."""
     await stop.draining.wait()
     if stop.aborting.is_set():

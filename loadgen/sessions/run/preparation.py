@@ -35,7 +35,7 @@ from loadgen.sessions.run.protocol_options import headers_of, options_of, protoc
 from loadgen.sessions.run.questions import count_of, dataset_of
 from loadgen.sessions.run.scores import accuracy_settings
 from loadgen.sessions.settings.definitions import chosen_in, with_definitions
-from loadgen.sessions.settings.stored import kept, plain
+from loadgen.sessions.settings.stored import plain, stored_options
 from loadgen.sessions.settings.tokenizer import load as load_tokenizer
 from workloads.cache import use_cache
 
@@ -98,7 +98,7 @@ class Prepared:
             "workers": self.workers,
             "transport": self.perf.client.transport,
             "connect_ahead": self.perf.client.connect_ahead,
-            "options": kept(self.perf),
+            "options": stored_options(self.perf),
             "dataset": {
                 "name": plain(self.dataset.name),
                 "sha256": self.dataset.sha256,

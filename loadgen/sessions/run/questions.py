@@ -10,8 +10,8 @@ from loadgen.driver.load import expected_arrivals
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.benchmark_questions import benchmark_questions
 from loadgen.sessions.run.loads import DEFAULT_REQUESTS, duration_of, warmup_of
-from loadgen.sessions.run.made_to_length import has_options, made_to_length
 from loadgen.sessions.run.replay import replayed
+from loadgen.sessions.run.synthetic import has_options, synthetic_dataset
 
 if TYPE_CHECKING:
     from loadgen.driver.load import Load
@@ -105,5 +105,5 @@ def _made_up(prompts: PromptSettings, count: int, seed: int) -> Dataset:
     from workloads.synthetic import synthetic_prompts
 
     if has_options(prompts):
-        return made_to_length(prompts, count, seed)
+        return synthetic_dataset(prompts, count, seed)
     return synthetic_prompts(count, seed=seed)

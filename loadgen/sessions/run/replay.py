@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.loads import warmup_of
-from loadgen.sessions.run.made_to_length import corpus_of
+from loadgen.sessions.run.synthetic import corpus_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,13 +44,13 @@ def _of_trace(settings: PerfSettings, source: Path) -> Dataset:
 
 
 def _of_run(settings: PerfSettings, source: Path) -> Dataset:
-    from loadgen.sessions.run.earlier_run import asked_again
+    from loadgen.sessions.run.earlier_run import replayed_requests
 
     if settings.prompts.corpus is not None or settings.prompts.tokenizer is not None:
         raise UsageError(
             f"--trace {source} is a run: its own prompts are sent again; leave --corpus and --tokenizer out"
         )
-    return asked_again(source, _part(settings.load))
+    return replayed_requests(source, _part(settings.load))
 
 
 def _part(load: LoadSettings) -> TracePart:

@@ -133,7 +133,7 @@ def write_report(
     """
     report = make_report(log, rules, inputs, options, choice=choice)
     if options is None or options.scoring_pass is None:
-        lay(log, report, observer)
+        save_report(log, report, observer)
     return report
 
 
@@ -154,7 +154,7 @@ def write_report_with_contents(
     return report, contents
 
 
-def lay(log: Path, report: Report, observer: Observer = SILENT) -> None:
+def save_report(log: Path, report: Report, observer: Observer = SILENT) -> None:
     """Write a report next to its log as `report.json`.
 
     A folder that cannot be written to is not an error: the file is derived, and the log has everything.

@@ -14,7 +14,7 @@ from loadgen.driver.requests.remaining import remaining
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.preparation import Prepared, prepare
 from loadgen.sessions.run.run_folder import folder_of, still_running
-from loadgen.sessions.settings.stored import given_again
+from loadgen.sessions.settings.stored import settings_from_stored
 from recorder.schema import encode
 from reporter.log.so_far import so_far
 from workloads.amounts import duration_text
@@ -46,7 +46,7 @@ def resumable(path: Path) -> RunSoFar:
     return run
 
 
-def settings_again(settings: ResumeSettings, run: RunSoFar) -> PerfSettings:
+def resumed_settings(settings: ResumeSettings, run: RunSoFar) -> PerfSettings:
     """The settings of a run, with secrets that its log does not have and options that differ this time.
 
     Raises:
@@ -74,13 +74,13 @@ def settings_again(settings: ResumeSettings, run: RunSoFar) -> PerfSettings:
     return _settings(options, run)
 
 
-def prepare_again(settings: ResumeSettings, run: RunSoFar) -> Prepared:
+def prepare_resumption(settings: ResumeSettings, run: RunSoFar) -> Prepared:
     """Prepare the rest of a run.
 
     Raises:
         UsageError: An input has changed; the message says which, and what to do.
     """
-    prepared = prepare(settings_again(settings, run))
+    prepared = prepare(resumed_settings(settings, run))
     _require_the_same(prepared, run)
     return _rest(prepared, run)
 
@@ -93,7 +93,7 @@ def _require_resumable(path: Path, run: RunSoFar) -> None:
         raise UsageError(
             f"{folder} is complete: there is nothing to resume; `loadgen report {folder}` reports it"
         )
-    if not _says_how(run.settings):
+    if not _can_be_resumed(run.settings):
         raise UsageError(
             f"{folder} does not say how it was started: only a run of `loadgen perf` can be resumed"
         )
@@ -113,7 +113,7 @@ def _has_count(settings: Mapping[str, Any]) -> bool:
     return isinstance(settings.get("requests"), int) or isinstance(settings.get("sessions"), int)
 
 
-def _says_how(settings: Mapping[str, Any]) -> bool:
+def _can_be_resumed(settings: Mapping[str, Any]) -> bool:
     """Whether settings have what is needed to resume a run of `loadgen perf`."""
     if settings.get("command") != "perf" or not all(
         isinstance(settings.get(name), kind) for name, kind in _KINDS.items()
@@ -149,7 +149,7 @@ def _settings(options: Mapping[str, Any], run: RunSoFar) -> PerfSettings:
             )
     if options.get("data") is not None:
         options = {**options, "data": Path(options["data"])}
-    return given_again(options)
+    return settings_from_stored(options)
 
 
 def _source(options: Mapping[str, Any]) -> str:

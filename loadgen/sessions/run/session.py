@@ -128,9 +128,11 @@ def reported(
         )
         report = write_report(folder, None, options=options, observer=observer)
         if settings.output.sample_results is not None:
-            from loadgen.sessions.exporting.samples import lay_samples
+            from loadgen.sessions.exporting.samples import write_run_samples
 
-            lay_samples(folder, settings.output.sample_results, options, settings.endpoint.model, observer)
+            write_run_samples(
+                folder, settings.output.sample_results, options, settings.endpoint.model, observer
+            )
         require_none()
     except BaseException as error:
         if not errors.is_interrupt(error):

@@ -68,7 +68,7 @@ def choose(
         EvalError, ExtraError: An eval function cannot be used, or a package is missing.
     """
     stored = started_with or {}
-    named = {**_kept(stored.get("scorers")), **_named(options.scorers, tasks)}
+    named = {**_stored_scorers(stored.get("scorers")), **_named(options.scorers, tasks)}
     evals = options.evals or tuple(name for name in stored.get("evals") or () if isinstance(name, str))
     chosen = []
     for task in tasks:
@@ -126,7 +126,7 @@ def _scorers(task: str) -> tuple[Scorer, ...]:
     return parse(task).workload.scorers
 
 
-def _kept(value: Any) -> dict[str, str]:
+def _stored_scorers(value: Any) -> dict[str, str]:
     """The scorers that a run was started with, by their tasks."""
     there = value if isinstance(value, dict) else {}
     return {task: name for task, name in there.items() if isinstance(name, str) and name}

@@ -54,7 +54,7 @@ def grade(scorer: Scorer, stored: Stored, model: str | None, sampling: str | Non
     """
     try:
         answer = stored.answer(scorer.judge, model, sampling)
-        return _with_judge(checked(scorer.grade(stored.held_against(), answer)), stored)
+        return _with_judge(checked(scorer.grade(stored.parsed_reference(), answer)), stored)
     except MISSING:
         raise
     except MemoryError:

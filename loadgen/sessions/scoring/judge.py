@@ -160,7 +160,7 @@ def _open(chosen_scorer: Chosen, stored: Stored, judge: JudgeEndpoint) -> Sequen
     scorer = chosen_scorer.scorer
     if stored.task != chosen_scorer.task or scorer.ask is None:
         return ()
-    reference = stored.held_against()
+    reference = stored.parsed_reference()
     answer = stored.answer(scorer.judge, judge.model, judge.sampling.label)
     try:
         asked = scorer.ask(reference, answer)

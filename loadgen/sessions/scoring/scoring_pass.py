@@ -179,7 +179,7 @@ def _plan(
     chosen = choose(list(there.tasks), options, there.accuracy)
     contents = {
         "scorers": [chosen_scorer.facts() for chosen_scorer in chosen],
-        "options": _kept(options, chosen),
+        "options": _stored_options(options, chosen),
         "versions": _versions(),
         **({} if judging is None else {"judging": judging}),
     }
@@ -208,7 +208,7 @@ def _number(there: Scorable, contents: Mapping[str, Any]) -> tuple[int, int]:
 _SAME: Final = ("task", "scorer", "version", "definition", "judge")
 
 
-def _kept(options: ScoringOptions, chosen: Sequence[Chosen]) -> dict[str, Any]:
+def _stored_options(options: ScoringOptions, chosen: Sequence[Chosen]) -> dict[str, Any]:
     """The options that scores depend on, for the log."""
     from loadgen.driver.client.endpoint import endpoint
 

@@ -13,7 +13,7 @@ from loadgen.sessions.series.series import SeriesPoint
 from loadgen.sessions.settings.concerns import flat_values
 from loadgen.sessions.settings.field import fields_of
 from loadgen.sessions.settings.perf import PerfSettings
-from loadgen.sessions.settings.stored import given_again, kept
+from loadgen.sessions.settings.stored import settings_from_stored, stored_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -57,7 +57,7 @@ def point_of(name: str, axes: Mapping[str, Any], settings: PerfSettings) -> Seri
         "scenario": settings.verdict.scenario,
         "skip": list(settings.verdict.skip),
     }
-    options = {**kept(settings), "url": settings.endpoint.url, **rules, **files}
+    options = {**stored_options(settings), "url": settings.endpoint.url, **rules, **files}
     options.pop("out", None)
     return SeriesPoint(name, dict(axes), options, _headers(settings))
 
@@ -79,7 +79,7 @@ def settings_of(
         "quiet": quiet,
         "json": False,
     }
-    settings = given_again(_with_paths(point.options), **more)
+    settings = settings_from_stored(_with_paths(point.options), **more)
     _require_headers(point, settings)
     return settings
 
@@ -90,7 +90,7 @@ def settings_to_read(point: SeriesPoint) -> PerfSettings:
     Raises:
         UsageError: Another version of this program stored them.
     """
-    return given_again(_with_paths(point.options), quiet=True, json=False)
+    return settings_from_stored(_with_paths(point.options), quiet=True, json=False)
 
 
 def check(points: Iterable[SeriesPoint], secrets: Callable[[SeriesPoint], Secrets]) -> None:

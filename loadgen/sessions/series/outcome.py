@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from loadgen.sessions.gating.outcome import gravest as gravest_code
+from loadgen.sessions.gating.outcome import most_severe as most_severe_code
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -55,9 +55,9 @@ class SeriesResult:
         """130 when it was interrupted; else the most severe of its points."""
         if self.interrupted:
             return ExitCode.INTERRUPTED
-        return gravest(self.outcomes)
+        return most_severe(self.outcomes)
 
 
-def gravest(outcomes: Sequence[PointOutcome]) -> int:
+def most_severe(outcomes: Sequence[PointOutcome]) -> int:
     """The exit code of several points together: 4 over 1 over 5 over 0."""
-    return gravest_code(outcome.exit_code for outcome in outcomes)
+    return most_severe_code(outcome.exit_code for outcome in outcomes)

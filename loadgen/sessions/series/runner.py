@@ -72,15 +72,15 @@ def run_series(
             for outcome, is_fresh in _outcomes(folder, series, secrets, following, observer):
                 observer.run_ended(outcome, None if remark is None else remark(outcome))
                 outcomes.append(outcome)
-                files.lay(folder / SUMMARY, {"kind": series.kind, "points": rows(outcomes, folder)})
+                files.write_json(folder / SUMMARY, {"kind": series.kind, "points": rows(outcomes, folder)})
                 if is_fresh and stop_after is not None and stop_after(outcome):
                     break
         except BaseException as error:
             stopped = is_interrupt(error)
             if is_new and not stopped and not any(path.is_dir() for path in folder.iterdir()):
-                _take_away(folder, whole=is_made)
+                _remove_empty(folder, whole=is_made)
             else:
-                _tell_how_to_go_on(folder, observer)
+                _announce_resume(folder, observer)
             if not stopped:
                 raise
             return SeriesResult(tuple(outcomes), interrupted=True)
@@ -131,10 +131,10 @@ def _run(
         KeyboardInterrupt: It was interrupted.
     """
     from loadgen.sessions.run.session import outcome, run
-    from loadgen.sessions.series.stored_report import kept_report
+    from loadgen.sessions.series.stored_report import stored_report
 
     place, point = files.folder_of(folder, series, number), series.points[number]
-    _move_aside(place)
+    _set_aside(place)
     try:
         report, _ = run(settings_of(point, secrets(point), out=place), observer=observer)
     finally:
@@ -143,7 +143,7 @@ def _run(
     if report.run.ended in UNFINISHED:
         raise KeyboardInterrupt
     # As it will be read when the series is resumed, to the last digit.
-    stored = kept_report(place) or report
+    stored = stored_report(place) or report
     return PointOutcome(number, point, place, stored, outcome(stored, point.options.get("inconclusive", "5")))
 
 
@@ -169,7 +169,7 @@ def _score_rest(
             score(settings_of(point, secrets(point), out=place), place, observer)
 
 
-def _move_aside(place: Path) -> None:
+def _set_aside(place: Path) -> None:
     """Make room for a run: an unfinished one is renamed."""
     if place.exists():
         names = (place.with_name(f"{place.name}.cut-{number}") for number in count(1))
@@ -196,14 +196,14 @@ def _held(folder: Path) -> Iterator[None]:
         hold.release()
 
 
-def _take_away(folder: Path, *, whole: bool) -> None:
+def _remove_empty(folder: Path, *, whole: bool) -> None:
     """Remove the folder of a series without a run."""
     (folder / files.SERIES).unlink(missing_ok=True)
     if whole:
         folder.rmdir()
 
 
-def _tell_how_to_go_on(folder: Path, observer: Observer) -> None:
+def _announce_resume(folder: Path, observer: Observer) -> None:
     observer.note(
         f"The series is in {folder}, not complete; to continue: {program()} resume {folder}", apart=True
     )

@@ -155,10 +155,10 @@ def read(folder: Path) -> Series:
 
 def write(folder: Path, series: Series) -> None:
     """Write the definition of a series, atomically; its folder is created."""
-    lay(folder / SERIES, {"schema_version": SCHEMA_VERSION, **asdict(series)})
+    write_json(folder / SERIES, {"schema_version": SCHEMA_VERSION, **asdict(series)})
 
 
-def lay(path: Path, content: object) -> None:
+def write_json(path: Path, content: object) -> None:
     """Write a JSON file atomically; its folder is created.
 
     Raises:

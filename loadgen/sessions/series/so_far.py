@@ -25,7 +25,7 @@ def outcome_of(folder: Path, series: Series, number: int, observer: Observer = S
     from loadgen.sessions.run.report import write_report
     from loadgen.sessions.run.run_folder import still_running
     from loadgen.sessions.run.session import outcome
-    from loadgen.sessions.series.stored_report import kept_report
+    from loadgen.sessions.series.stored_report import stored_report
     from recorder.errors import LogError
     from recorder.store import LOG_NAME
 
@@ -33,7 +33,7 @@ def outcome_of(folder: Path, series: Series, number: int, observer: Observer = S
     if not (place / LOG_NAME).exists():
         return None
     try:
-        report = kept_report(place) or write_report(place, None, observer=observer)
+        report = stored_report(place) or write_report(place, None, observer=observer)
     except LogError:
         return None
     if report.run.ended == "running":

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def lay_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+def write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Write the rows of a series (`series.rows.rows`) as CSV, whole or not at all: the axes first."""
     table = list(map(_flat, rows))
     text = StringIO(newline="")

@@ -20,7 +20,7 @@ _NOT_OVER: Final = frozenset({"running", "interrupted", "cut_off"})
 _BY_TOKENIZER: Final = frozenset({"client_tokenizer", "mixed"})
 
 
-def kept_report(run: Path) -> Report | None:
+def stored_report(run: Path) -> Report | None:
     """Read the report of a run that has ended, which takes a hundredth of the time to compute it.
 
     `loadgen report` and `loadgen gate` may have written it since, with other options and rules: one

@@ -52,8 +52,8 @@ class SettingField:
             ValueError: The value is invalid; the message is the end of a sentence that names the key.
         """
         if not self.is_list:
-            return self._one(value, folder)
-        return [self._one(each, folder) for each in (value if isinstance(value, list | tuple) else [value])]
+            return self._item(value, folder)
+        return [self._item(each, folder) for each in (value if isinstance(value, list | tuple) else [value])]
 
     def schema(self) -> dict[str, Any]:
         """The JSON schema of its values."""
@@ -66,7 +66,7 @@ class SettingField:
         examples = {"examples": suggested} if suggested else {}
         return {**value_schema, **examples, "description": self.declared.help}
 
-    def _one(self, value: object, folder: Path | None) -> Any:
+    def _item(self, value: object, folder: Path | None) -> Any:
         if self.kind is bool:
             if not isinstance(value, bool):
                 raise ValueError(f"must be true or false, not {value!r}")

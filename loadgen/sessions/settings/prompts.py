@@ -222,7 +222,7 @@ class PromptSettings:
             "--tag": [] if has_own_data else self.tag,
             "--conversations": self.conversations,
         }
-        if self.prompts is None and (set_options := _given(columns)):
+        if self.prompts is None and (set_options := _set_names(columns)):
             raise UsageError(f"{set_options}: applies to the rows of a file or dataset: give --prompts")
         if len(set(self.tag)) < len(self.tag):
             raise UsageError(f"--tag {' --tag '.join(self.tag)}: each column once")
@@ -234,11 +234,11 @@ class PromptSettings:
             "--turns": self.turns,
             "--shared-prefix": self.shared_prefix,
         }
-        if self.prompts is not None and (set_options := _given({**lengths, "--corpus": self.corpus})):
+        if self.prompts is not None and (set_options := _set_names({**lengths, "--corpus": self.corpus})):
             raise UsageError(
                 f"{set_options}: only for synthetic prompts, and cannot be combined with --prompts"
             )
-        if trace is not None and (set_options := _given({**lengths, "--max-tokens": max_tokens})):
+        if trace is not None and (set_options := _set_names({**lengths, "--max-tokens": max_tokens})):
             raise UsageError(f"{set_options}: a trace has its own lengths: leave --trace out, or these")
         if self.output_tokens is not None and max_tokens is not None:
             raise UsageError("--max-tokens and --output-tokens contradict each other: both bound the output")
@@ -287,6 +287,6 @@ class PromptSettings:
             )
 
 
-def _given(options: Mapping[str, object]) -> str:
+def _set_names(options: Mapping[str, object]) -> str:
     """The options that were given, for a message; empty when none was."""
     return " and ".join(option for option, value in options.items() if value not in (None, []))

@@ -33,12 +33,12 @@ _NOT_KEPT: Final = frozenset(
 """Secrets, options that the log keeps elsewhere (the URL without secrets, the rules), and output paths."""
 
 
-def kept(perf: PerfSettings) -> dict[str, Any]:
+def stored_options(perf: PerfSettings) -> dict[str, Any]:
     """The options with defaults, as JSON values."""
     return {name: plain(value) for name, value in flat_values(perf).items() if name not in _NOT_KEPT}
 
 
-def given_again(options: Mapping[str, Any], **more: Any) -> PerfSettings:
+def settings_from_stored(options: Mapping[str, Any], **more: Any) -> PerfSettings:
     """The settings of stored options.
 
     Args:

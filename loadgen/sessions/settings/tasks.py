@@ -160,7 +160,7 @@ class TaskSettings:
         """
         if self.task:
             self._check_questions(prompts, load)
-        elif set_options := _given(self._about_tasks()):
+        elif set_options := _set_names(self._about_tasks()):
             raise UsageError(f"{set_options}: applies to benchmarks: give --task, or use loadgen accuracy")
         if not math.isfinite(self.pass_threshold):
             raise UsageError(f"--pass-threshold {self.pass_threshold}: must be a number")
@@ -206,10 +206,10 @@ class TaskSettings:
             "--corpus": prompts.corpus,
             "--tokenizer": prompts.tokenizer,
         }
-        if set_options := _given(others):
+        if set_options := _set_names(others):
             raise UsageError(f"--task and {set_options} contradict each other: each names the prompts")
         changed = {"--salt": prompts.salt, "--ignore-eos": prompts.ignore_eos}
-        if set_options := _given(changed):
+        if set_options := _set_names(changed):
             raise UsageError(f"{set_options}: it would change the benchmark's questions; leave it out")
         if prompts.only_prompt is not None:
             raise UsageError(
@@ -245,7 +245,7 @@ class TaskSettings:
             "--sessions": load.sessions,
             "--passes": load.passes,
         }
-        if set_options := _given(counts):
+        if set_options := _set_names(counts):
             raise UsageError(
                 f"--repeats and {set_options} contradict each other: each sets the number of requests"
             )
@@ -256,6 +256,6 @@ class TaskSettings:
             )
 
 
-def _given(options: Mapping[str, object]) -> str:
+def _set_names(options: Mapping[str, object]) -> str:
     """The options that were given, for a message; empty when none was."""
     return " and ".join(option for option, value in options.items() if value not in (None, [], 0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workloads.grading.plain_answers import choice, items, jaccard, normalised, stands_in
+from workloads.grading.plain_answers import choice, contains_words, items, jaccard, normalised
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_normalised(text: str, same: str) -> None:
 )
 def test_contains_words(part: str, text: str, *, expected: bool) -> None:
     """Whole words and numbers, and any place in scripts without blanks."""
-    assert stands_in(part, text) is expected
+    assert contains_words(part, text) is expected
 
 
 CHOICES = [

@@ -52,7 +52,7 @@ def conclude(
         result = replace(result, reason=f"{result.reason}; {_BEGUN_BEFORE}")
     run = outcomes[0].report.run
     record = {**result.to_dict(), "model": run.model, "salt": run.salt}
-    _lay(folder, record, passed=result.passed)
+    _write_record(folder, record, passed=result.passed)
     return result
 
 
@@ -75,9 +75,9 @@ def verified(*, passed: bool) -> bytes:
     return f"Performance check pass: {passed}\n".encode()
 
 
-def _lay(folder: Path, record: dict[str, Any], *, passed: bool) -> None:
+def _write_record(folder: Path, record: dict[str, Any], *, passed: bool) -> None:
     """Write the record first: without it, no file may say that the audit passed."""
-    files.lay(folder / RECORD, record)
+    files.write_json(folder / RECORD, record)
     try:
         write_whole(folder / VERIFIED, verified(passed=passed))
     except OSError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.sessions.series.search.strategy import HIGHEST, StopReason, TrialVerdict, known
+from loadgen.sessions.series.search.strategy import HIGHEST, StopReason, TrialVerdict, trial_bounds
 from reporter.sweep import OVERLOADED
 from rulesets.exit_codes import ExitCode
 
@@ -64,7 +64,7 @@ class SearchOutcome:
             return self.bounds.low, self.bounds.high
         if self.stopped is StopReason.HIGH_MEETS:
             return self.bounds.high, None
-        so_far = known([trial.tried for trial in self.evaluated])
+        so_far = trial_bounds([trial.tried for trial in self.evaluated])
         low = self.bounds.low if so_far.met is None else so_far.met
         high = self.bounds.high if so_far.missed is None else so_far.missed
         return low, high
@@ -109,7 +109,7 @@ class SearchOutcome:
 
     def _so_far(self) -> str:
         """The state of a search that has not ended."""
-        so_far, unit = known([trial.tried for trial in self.evaluated]), _UNITS[self.axis]
+        so_far, unit = trial_bounds([trial.tried for trial in self.evaluated]), _UNITS[self.axis]
         if so_far.met is None and so_far.missed is None:
             return "no thorough trial passed or failed"
         if so_far.met is None:

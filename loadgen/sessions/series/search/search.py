@@ -73,7 +73,7 @@ def seek(folder: Path, series: Series, secrets: Secrets, observer: Observer = SI
     return SearchOutcome(axis, bounds, stopped, trials.evaluated(ended.outcomes), folder)
 
 
-def found_in(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> SearchOutcome:
+def search_outcome(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> SearchOutcome:
     """The result of a search so far, by the trials that have been run; `search.json` has why it ended."""
     import orjson
 

@@ -55,8 +55,8 @@ def new_search(settings: SearchSettings, perf: Mapping[str, Any]) -> tuple[Path,
 def run_search(folder: Path, series: Series, secrets: Secrets, observer: Observer = SILENT) -> SearchOutcome:
     """Search, and write `search.json`. A search that is resumed has its whole budget again."""
     from loadgen.sessions.series.search.search import RESULT, seek
-    from loadgen.sessions.series.series import lay
+    from loadgen.sessions.series.series import write_json
 
     result = seek(folder, series, secrets, observer)
-    lay(folder / RESULT, result.to_dict())
+    write_json(folder / RESULT, result.to_dict())
     return result

@@ -128,7 +128,7 @@ class TrialResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class TrialBounds:
     """All trials together; None is unknown. A hint counts until a thorough trial contradicts it.
 
     Attributes:
@@ -144,7 +144,7 @@ class Known:
     seems_missed: float | None
 
 
-def known(tried: Sequence[TrialResult]) -> Known:
+def trial_bounds(tried: Sequence[TrialResult]) -> TrialBounds:
     """Summarize the results of trials."""
     thorough = {result.trial.load: result.verdict for result in tried if result.trial.thorough}
     missed = min(
@@ -171,7 +171,7 @@ def known(tried: Sequence[TrialResult]) -> Known:
     above = [load for load in (missed, *hints_missed) if load is not None and load > _or(met, 0.0)]
     seems_missed = min(above, default=None)
     below = [load for load in (met, *hints_met) if load is not None and load < _or(seems_missed, math.inf)]
-    return Known(met, missed, max(below, default=None), seems_missed)
+    return TrialBounds(met, missed, max(below, default=None), seems_missed)
 
 
 def next_step(tried: Sequence[TrialResult], bounds: SearchRange) -> Trial | StopReason:
@@ -189,7 +189,7 @@ def next_step(tried: Sequence[TrialResult], bounds: SearchRange) -> Trial | Stop
         return Trial(last.trial.load, thorough=True, extensions=last.trial.extensions + 1)
     if len(tried) >= MOST_TRIALS:
         return StopReason.INCONCLUSIVE
-    return _onward(tried, known(tried), bounds)
+    return _onward(tried, trial_bounds(tried), bounds)
 
 
 def _again(tried: Sequence[TrialResult]) -> Trial | StopReason:
@@ -203,7 +203,7 @@ def _again(tried: Sequence[TrialResult]) -> Trial | StopReason:
     return last if times <= MOST_REPEATS else StopReason.INVALID
 
 
-def _onward(tried: Sequence[TrialResult], so_far: Known, bounds: SearchRange) -> Trial | StopReason:
+def _onward(tried: Sequence[TrialResult], so_far: TrialBounds, bounds: SearchRange) -> Trial | StopReason:
     met, missed = so_far.met, so_far.missed
     if missed == bounds.low:
         verdicts = [
@@ -234,7 +234,7 @@ def _upward(top: float, bounds: SearchRange) -> Trial:
     return Trial(min(bounds.rounded(SCOUTS_APART * top), bounds.high), thorough=False)
 
 
-def _narrowing(tried: Sequence[TrialResult], so_far: Known, bounds: SearchRange) -> float:
+def _narrowing(tried: Sequence[TrialResult], so_far: TrialBounds, bounds: SearchRange) -> float:
     """A load between one that seems to meet and one that does not; one of the two where they are near."""
     low, high = _or(so_far.seems_met, bounds.low), _or(so_far.seems_missed, bounds.high)
     if low >= high:

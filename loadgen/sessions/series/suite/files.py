@@ -34,17 +34,17 @@ def _placed(name: str, value: Any, folder: Path) -> Any:
     option = options().get(name)
     if option is None or not isinstance(value, str):
         return value
-    return _found(value, str(option.declared.metavar), folder)
+    return _placed_text(value, str(option.declared.metavar), folder)
 
 
-def _found(value: str, meant: str, folder: Path) -> str:
+def _placed_text(value: str, metavar: str, folder: Path) -> str:
     """The value of a text, by what the option takes."""
-    if meant.endswith("NAME|FILE"):
+    if metavar.endswith("NAME|FILE"):
         return ruleset_placed(value, folder)
-    if meant.startswith("FILE") and not value.startswith(_HUB):
+    if metavar.startswith("FILE") and not value.startswith(_HUB):
         return str(folder / Path(value).expanduser())
-    if meant.endswith("FOLDER") and (folder / value).exists():
+    if metavar.endswith("FOLDER") and (folder / value).exists():
         return str(folder / value)
-    if meant == "DISTRIBUTION" and value.startswith(_HISTOGRAM):
+    if metavar == "DISTRIBUTION" and value.startswith(_HISTOGRAM):
         return _HISTOGRAM + str(folder / Path(value.removeprefix(_HISTOGRAM)).expanduser())
     return value

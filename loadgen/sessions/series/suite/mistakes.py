@@ -131,7 +131,7 @@ def _unknown(place: Place) -> str:
         return "[gate] has the rules for runs; the LLM that judges answers is configured in [judge]"
     if name in SYNONYMS:
         return f"this key is {SYNONYMS[name]!r} here, and belongs into {_home(SYNONYMS[name])}"
-    keys = _known(place)
+    keys = _valid_keys(place)
     few = f" ({', '.join(keys)})" if len(keys) < _FEW else ""
     return f"the key does not exist here{few}{did_you_mean(name, keys)}"
 
@@ -140,6 +140,6 @@ def _home(key: str) -> str:
     return "[run]" if key in RunTable.model_fields else "[defaults], or a table that overrides it"
 
 
-def _known(place: Place) -> list[str]:
+def _valid_keys(place: Place) -> list[str]:
     """The valid keys of a place."""
     return list((Suite if len(place) == 1 else _TABLES[str(place[0])]).model_fields)

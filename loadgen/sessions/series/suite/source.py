@@ -47,7 +47,7 @@ class SuiteSource:
         places = (place[:length] for length in range(len(place), 0, -1))
         line = next((self.lines[each] for each in places if each in self.lines), None)
         where = f"{self.path}:{line}" if line else str(self.path)
-        return UsageError(": ".join(filter(None, (where, self._told(place), message))))
+        return UsageError(": ".join(filter(None, (where, self._described(place), message))))
 
     def table(self, kind: str, number: int | None = None) -> str:
         """The name of a table: `[defaults]`, or `[[models]] 2 (big)`."""
@@ -59,7 +59,7 @@ class SuiteSource:
         name = listed[number].get("name") if isinstance(listed[number], dict) else None
         return f"[[{kind}]] {number + 1}" + (f" ({name})" if isinstance(name, str) else "")
 
-    def _told(self, place: Place) -> str:
+    def _described(self, place: Place) -> str:
         if not place:
             return ""
         kind, *rest = place

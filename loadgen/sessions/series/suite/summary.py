@@ -6,11 +6,11 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import printable
-from loadgen.sessions.gating.outcome import gravest
+from loadgen.sessions.gating.outcome import most_severe
 from loadgen.sessions.series.rows import result, rows
 from loadgen.sessions.series.runner import SUMMARY
-from loadgen.sessions.series.series import lay
-from loadgen.sessions.series.spreadsheet import lay_csv
+from loadgen.sessions.series.series import write_json
+from loadgen.sessions.series.spreadsheet import write_csv
 from rulesets.verdict import EXIT_CODES
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ def summed_up(folder: Path, series: Series, ended: SeriesResult) -> dict[str, An
         The content of `summary.json`.
     """
     content = document(folder, series, ended)
-    lay(folder / SUMMARY, content)
-    lay_csv(folder / CSV, content["points"])
+    write_json(folder / SUMMARY, content)
+    write_csv(folder / CSV, content["points"])
     return content
 
 
@@ -55,7 +55,7 @@ def verdict(outcomes: Sequence[PointOutcome]) -> str | None:
     """The most severe verdict of the runs; None where none had requirements."""
     if all(outcome.report.verdict is None for outcome in outcomes):
         return None
-    return _VERDICTS.get(gravest(outcome.exit_code for outcome in outcomes), "INVALID")
+    return _VERDICTS.get(most_severe(outcome.exit_code for outcome in outcomes), "INVALID")
 
 
 def required(outcomes: Sequence[PointOutcome]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.series import series as files
 from loadgen.sessions.series.rows import rows
-from loadgen.sessions.series.spreadsheet import lay_csv
+from loadgen.sessions.series.spreadsheet import write_csv
 from loadgen.sessions.whole_file import write_whole
 from reporter.log.planes import planes
 from reporter.pareto import front, knee
@@ -26,11 +26,11 @@ PLOT: Final = "pareto.svg"
 SCHEMA_VERSION: Final = 1
 
 
-def lay(folder: Path, outcomes: Sequence[PointOutcome], *, plot: bool) -> None:
+def write_sweep(folder: Path, outcomes: Sequence[PointOutcome], *, plot: bool) -> None:
     """Write the files of a sweep that has ended."""
     content = document(folder, outcomes)
-    files.lay(folder / SWEEP, content)
-    lay_csv(folder / CSV, content["points"])
+    files.write_json(folder / SWEEP, content)
+    write_csv(folder / CSV, content["points"])
     if plot:
         from reporter.render.plot import picture
 

@@ -51,13 +51,13 @@ def run_sweep(folder: Path, series: Series, secrets: Secrets, observer: Observer
     """
     from loadgen.sessions.series.options import check
     from loadgen.sessions.series.runner import run_series
-    from loadgen.sessions.series.sweep.result import lay
+    from loadgen.sessions.series.sweep.result import write_sweep
 
     require_plot(wanted=series.definition["plot"])
     check(series.points, lambda _: secrets)
     ended = run_series(folder, series, lambda _: secrets, observer=observer)
     if not ended.interrupted:
-        lay(folder, ended.outcomes, plot=series.definition["plot"])
+        write_sweep(folder, ended.outcomes, plot=series.definition["plot"])
     return ended
 
 

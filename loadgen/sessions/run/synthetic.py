@@ -22,7 +22,7 @@ def has_options(prompts: PromptSettings) -> bool:
     return any(option is not None for option in (*options, prompts.corpus, prompts.tokenizer))
 
 
-def made_to_length(prompts: PromptSettings, count: int, seed: int) -> Dataset:
+def synthetic_dataset(prompts: PromptSettings, count: int, seed: int) -> Dataset:
     """Make prompts.
 
     Args:

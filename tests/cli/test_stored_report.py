@@ -14,7 +14,7 @@ import pytest
 from loadgen.sessions.gating.reference import read_rules
 from loadgen.sessions.run.report import make_report, write_report
 from loadgen.sessions.run.run_folder import REPORT
-from loadgen.sessions.series.stored_report import kept_report
+from loadgen.sessions.series.stored_report import stored_report
 from recorder.store import LOG_NAME
 from rulesets.definitions import Definitions
 from rulesets.ruleset import of_expressions
@@ -53,7 +53,7 @@ def remove_findings(run: Path) -> None:
 
 def test_it_is_what_would_be_computed(reported_copy: Path) -> None:
     """To the digits of the file, whatever rules it was evaluated by since."""
-    before = kept_report(reported_copy)
+    before = stored_report(reported_copy)
     assert before is not None
     computed = make_report(reported_copy, None)
     assert (before.counts, before.findings, before.verdict) == (computed.counts, computed.findings, None)
@@ -62,7 +62,7 @@ def test_it_is_what_would_be_computed(reported_copy: Path) -> None:
     assert before.ttft_ms.p99 == pytest.approx(computed.ttft_ms.p99, abs=1e-6)
     assert write_report(reported_copy, read_rules(["ttft:max<1us"], None)).verdict is not None
     # On a busy machine the client is late, and other figures decide by the rules than without any.
-    assert kept_report(reported_copy) in (None, before)
+    assert stored_report(reported_copy) in (None, before)
 
 
 def test_the_verdict_is_by_the_rules_of_the_run(reported_copy: Path) -> None:
@@ -71,7 +71,7 @@ def test_the_verdict_is_by_the_rules_of_the_run(reported_copy: Path) -> None:
     assert rules is not None
     change(reported_copy, ruleset=rules.to_dict(), own_delay_decides=["TTFT max"])
     remove_findings(reported_copy)
-    read = kept_report(reported_copy)
+    read = stored_report(reported_copy)
     assert read is not None
     assert read.verdict is not None
     assert read.verdict.status == "FAIL"
@@ -91,7 +91,7 @@ def test_figures_that_a_report_lacks_are_computed(
     """Where the rules ask for more than its summaries, or for figures by other definitions."""
     own = replace(of_expressions(rules), definitions=Definitions(**definitions))
     change(reported_copy, ruleset=own.to_dict())
-    assert kept_report(reported_copy) is None
+    assert stored_report(reported_copy) is None
 
 
 @pytest.mark.parametrize(
@@ -107,15 +107,15 @@ def test_figures_that_a_report_lacks_are_computed(
 def test_a_report_by_other_options_is_not_used(reported_copy: Path, changes: Any) -> None:
     """By other options, another version, or before the end."""
     change(reported_copy, **changes)
-    assert kept_report(reported_copy) is None
+    assert stored_report(reported_copy) is None
 
 
 def test_one_that_is_older_than_the_log_is_not_used(reported_copy: Path) -> None:
     """Nor an invalid one, or a missing one."""
     later = (reported_copy / REPORT).stat().st_mtime_ns + 1
     os.utime(reported_copy / LOG_NAME, ns=(later, later))
-    assert kept_report(reported_copy) is None
+    assert stored_report(reported_copy) is None
     (reported_copy / REPORT).write_text("{}")
-    assert kept_report(reported_copy) is None
+    assert stored_report(reported_copy) is None
     (reported_copy / REPORT).unlink()
-    assert kept_report(reported_copy) is None
+    assert stored_report(reported_copy) is None
