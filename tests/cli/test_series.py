@@ -28,11 +28,11 @@ from loadgen.sessions.series.series import (
     SeriesPoint,
     folder_of,
     is_series,
-    lay,
     new_series_folder,
     read,
     require_run,
     write,
+    write_json,
 )
 from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 from loadgen.sessions.settings.resume import ResumeSettings
@@ -258,5 +258,5 @@ def test_what_cannot_be_written_is_named_and_leaves_nothing(tmp_path: Path) -> N
     """A full disk, or as here a name that is taken: which file, and why."""
     (tmp_path / "summary.json").mkdir()
     with pytest.raises(SetupError, match=r"summary\.json cannot be written"):
-        lay(tmp_path / "summary.json", {})
+        write_json(tmp_path / "summary.json", {})
     assert [path.name for path in tmp_path.iterdir()] == ["summary.json"]

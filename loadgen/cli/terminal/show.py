@@ -33,9 +33,9 @@ def show(
     if output is None:
         print_as("report", form, report, **options)
         return
-    from loadgen.sessions.gating.outputs import lay
+    from loadgen.sessions.gating.outputs import write_output
 
-    lay("--output", output, render("report", form, report, **options))
+    write_output("--output", output, render("report", form, report, **options))
 
 
 def show_verdicts(parts: Sequence[NamedVerdict], *, form: str = TEXT, **options: Any) -> None:

@@ -150,7 +150,7 @@ def write_report_with_contents(
     with opened_report(log, None, options=options, choice=choice) as (report, evidence):
         contents = run_contents(report, evidence)
     if options is None or options.scoring_pass is None:
-        lay(log, report, observer)
+        save_report(log, report, observer)
     return report, contents
 
 

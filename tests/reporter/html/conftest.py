@@ -60,10 +60,10 @@ def hostile_page(a_run: Callable[..., Any], tmp_path_factory: pytest.TempPathFac
     run = a_run()
     run.settings |= {"model": f"model {SAFE}", "url": "http://127.0.0.1:1/<u>", "load": {"kind": "closed"}}
     for number in range(80):
-        at = 25 * number
+        at_ms = 25 * number
         run.answers(
-            *(at + 10 + number % 17 + 5 * chunk for chunk in range(2 + number % 9)),
-            at=at,
+            *(at_ms + 10 + number % 17 + 5 * chunk for chunk in range(2 + number % 9)),
+            at_ms=at_ms,
             usage=(10 * number + 1, 2 + number % 9),
             texts={"output": f"{number} {SAFE}"},
             issue={
@@ -72,7 +72,7 @@ def hostile_page(a_run: Callable[..., Any], tmp_path_factory: pytest.TempPathFac
             },
         )
     for number in range(3):
-        run.fails("http_500", at=2000 + number, failed=2050, message=f"boom {SAFE}")
+        run.fails("http_500", at_ms=2000 + number, failed=2050, message=f"boom {SAFE}")
     run.session(EventType.FINDING, 2100, code="odd", severity="warning", message=SAFE, remedy=SAFE)
     folder = run.stops(2100).ends(2200).write()
     return made_page(folder, tmp_path_factory.mktemp("page") / "report.html")
