@@ -11,7 +11,7 @@ import pytest
 
 from loadgen.cli.export import export
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.exporting.samples import write_samples
+from loadgen.sessions.exporting.samples import write_run_samples
 from loadgen.sessions.observer import Observer
 from loadgen.sessions.series.series import Series, SeriesKind, SeriesPoint, folder_of, write
 from loadgen.sessions.settings.export import ExportSettings
@@ -89,13 +89,13 @@ def test_results_that_cannot_be_written_end_no_run(made_run: Path, tmp_path: Pat
     run = tmp_path / "run"
     shutil.copytree(made_run, run)
     (run / "samples.csv").mkdir()
-    write_samples(run, "csv", ReportOptions(), "small-model", notes)
+    write_run_samples(run, "csv", ReportOptions(), "small-model", notes)
     assert "loadgen export" in notes.said[0]
     prices = tmp_path / "prices.yaml"
     prices.write_text(
         "{schema: prices/1, source: a test, date: 2026-01-01, models: [{model: other, input: 1, output: 1}]}"
     )
-    write_samples(run, "jsonl", ReportOptions(prices=read_prices(prices)), "small-model", notes)
+    write_run_samples(run, "jsonl", ReportOptions(prices=read_prices(prices)), "small-model", notes)
     assert len(notes.said) == 1
     rows = (run / "samples.jsonl").read_bytes().splitlines()
     assert {orjson.loads(row)["cost_usd"] for row in rows} == {None}
