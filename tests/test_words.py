@@ -37,7 +37,7 @@ AVOIDED = {
     r"(own|whose|server's|client's) doing\b": "caused by",
     r"(own|client's) (share|delay)\b": "client overhead",
     r"(hold|holds|held) against\b": "compared with, evaluated by",
-    r"stands? (in|at|there|here|below|above|nowhere|beside)\b": "is in, is at",
+    r"stands? (in(?! for\b|$)|at|there|here|below|above|nowhere|beside)\b": "is in, is at",
     r"(is|are|be) said (of|to|in|with)\b": "says, is described in",
     r"most_severe\b": "most severe",
     r"sittings?\b": "segment",

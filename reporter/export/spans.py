@@ -179,7 +179,7 @@ def _of_a_request(
         None,
         row["issued_ns"] + shift_ns,
         row["ended_ns"] + shift_ns,
-        _known(attributes),
+        _without_nulls(attributes),
         row["error_message"] or row["error"] if row["status"] == "failed" else None,
         moments,
     )
@@ -203,7 +203,7 @@ def _of_a_request(
             root,
             attempt.start_ns + shift_ns,
             (attempt.end_ns or attempt.start_ns) + shift_ns,
-            _known(about),
+            _without_nulls(about),
             attempt.error,
         )
 
@@ -241,7 +241,7 @@ def _seconds(start_ns: int | None, end_ns: int | None) -> float | None:
     return None if start_ns is None or end_ns is None else (end_ns - start_ns) / 1e9
 
 
-def _known(attributes: Mapping[str, Any]) -> dict[str, Any]:
+def _without_nulls(attributes: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in attributes.items() if value is not None}
 
 

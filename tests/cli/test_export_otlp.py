@@ -124,10 +124,10 @@ def test_a_span_tells_what_the_view_samples_has(traced_run: Path, collector: Sta
         attributes(span)["loadgen.sample_uuid"]: span for span in spans_of(collector) if span.name == "chat m"
     }
     for uuid, tokens, ttft_ms, lasted_ns, first_token_ns in rows:
-        span, told = spans[uuid], attributes(spans[uuid])
-        assert told["gen_ai.usage.output_tokens"] == tokens == 3
-        assert told["gen_ai.response.time_to_first_chunk"] == pytest.approx(ttft_ms / 1e3)
-        assert (told["gen_ai.operation.name"], told["gen_ai.request.model"]) == ("chat", "m")
+        span, values = spans[uuid], attributes(spans[uuid])
+        assert values["gen_ai.usage.output_tokens"] == tokens == 3
+        assert values["gen_ai.response.time_to_first_chunk"] == pytest.approx(ttft_ms / 1e3)
+        assert (values["gen_ai.operation.name"], values["gen_ai.request.model"]) == ("chat", "m")
         assert span.end_time_unix_nano - span.start_time_unix_nano == lasted_ns
         assert [event.time_unix_nano for event in span.events if event.name == "first_token"] == [
             first_token_ns
@@ -162,7 +162,7 @@ def test_the_metrics_are_the_figures_of_the_report(traced_run: Path, collector: 
 
 
 def test_what_is_refused(made_run: Path, monkeypatch: pytest.MonkeyPatch, collector: StandIn) -> None:
-    """A URL with a secret, a URL that is none, a collector that takes nothing; no error has the secret."""
+    """A URL with a secret, an invalid URL, a collector that takes nothing; no error has the secret."""
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer sk-hidden")
     with pytest.raises(UsageError, match="leave user, password and query out") as refused:
         export(ExportSettings(run=made_run, otlp="http://me:sk-hidden@127.0.0.1"))

@@ -60,7 +60,7 @@ def send(settings: ExportSettings, url: str) -> Exported:
     report = make_report(settings.run, None, options=ReportOptions(tokenizer=load(settings.tokenizer)))
     resource = _resource(report.run.session_id, str(report.run.versions.get("llm-loadgen")))
     sent = 0
-    with _said(base) as require_taken, opened(settings) as log:
+    with _logged_errors(base) as require_taken, opened(settings) as log:
         exporter = OTLPSpanExporter(endpoint=f"{base}/v1/traces")
         pending = spans(log)
         while batch := list(islice(pending, _BATCH)):
@@ -173,7 +173,7 @@ class _Collected(logging.Handler):
 
 
 @contextmanager
-def _said(base: str) -> Iterator[Any]:
+def _logged_errors(base: str) -> Iterator[Any]:
     """Silence the exporters' log, and yield a function that demands success."""
     logger, handler = logging.getLogger("opentelemetry"), _Collected()
     before = logger.propagate
