@@ -160,8 +160,8 @@ def test_a_sensor_process_that_is_killed(preloaded: Preloaded, tmp_path: Path) -
         run = perf(preloaded, mock.url, tmp_path / "run", "--server-metrics")
         started.join(30)
     assert run.returncode == 0, run.stderr
-    found = query(tmp_path / "run", "SELECT code, message FROM findings WHERE code = 'sensors_lost'").rows
-    assert "killed by SIGKILL" in found[0][1]
+    findings = query(tmp_path / "run", "SELECT code, message FROM findings WHERE code = 'sensors_lost'").rows
+    assert "killed by SIGKILL" in findings[0][1]
     assert query(tmp_path / "run", "SELECT count(*) FROM samples WHERE status = 'completed'").rows == [(30,)]
 
 

@@ -99,7 +99,7 @@ def test_each_server_has_its_row(engine: str) -> None:
     assert dict(together) == pytest.approx(EXPECTED[engine])
 
 
-def test_engines_of_one_server_are_told_apart() -> None:
+def test_engines_of_one_server_have_their_own_series() -> None:
     """Labels that name an engine stay; others are summed over, without requests that failed."""
     first, second = observed(page("vllm"), "vllm", names.SERVER, whole=True)
     model = {"model_name": "meta-llama/Llama-3.1-8B-Instruct"}
@@ -138,7 +138,7 @@ def test_a_page_with_countless_labels_is_bounded() -> None:
 
 
 @pytest.mark.parametrize("value", ["NaN", "+Inf", "-1", "9223372036854775794"])
-def test_values_that_are_none(value: str) -> None:
+def test_values_that_are_not_numbers(value: str) -> None:
     """Neither infinities nor negative numbers, nor what DCGM has in place of nothing."""
     assert observed(f"DCGM_FI_DEV_POWER_USAGE {value}", "dcgm", names.DCGM, whole=True) == []
 
