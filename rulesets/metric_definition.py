@@ -96,11 +96,6 @@ class MetricDefinition:
         return units.get(self.quantity.kind, self.quantity.scale.default or "")
 
     @property
-    def is_distribution(self) -> bool:
-        """Whether a report has a summary of its values."""
-        return self.quantity.kind in {"latency", "length", "speed"}
-
-    @property
     def column(self) -> str:
         """The key of its summary in a report, and where a request has one value, the column of `samples`."""
         return f"{self.name}_ms" if self.unit == "ms" else self.name

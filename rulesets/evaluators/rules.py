@@ -40,9 +40,6 @@ _PARTS: Final = (
 KINDS: Final = tuple(kind for part in _PARTS for kind in part.KINDS)
 """Every kind of rule that a run can meet or miss."""
 
-NEVER_JUDGED: Final = (load.OTHERS, seeds.QSL, over_runs.SWEEP)
-"""Those that one run can neither meet nor miss: they are always skipped, with the reason."""
-
 
 def rules_of(ruleset: Ruleset) -> tuple[Rule, ...]:
     """Every rule of a ruleset, each once."""

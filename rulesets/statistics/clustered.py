@@ -53,15 +53,3 @@ def plain(scores: Sequence[float]) -> float | None:
     mean = fmean(scores)
     squares = math.fsum((score - mean) ** 2 for score in scores)
     return math.sqrt(squares / (len(scores) - 1) / len(scores))
-
-
-def design_effect(size: float, correlation: float) -> float:
-    """By how much clusters of that size widen a variance: 1 + (size - 1) * correlation.
-
-    L. Kish, Survey Sampling (1965), 5.4.
-
-    Args:
-        size: Samples a cluster.
-        correlation: Of two samples of one cluster.
-    """
-    return 1 + (size - 1) * correlation

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING
 from rulesets.statistics import wilson
 from rulesets.statistics.binomial import at_most
 from rulesets.statistics.clustered import plain
-from rulesets.statistics.normal import quantile
-from rulesets.statistics.probability import proper
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,23 +101,3 @@ def newcombe(
     )
     by = (first - second) / of
     return by - down, by + up
-
-
-def questions_needed(
-    effect: float,
-    between: float,
-    within: Sequence[float] = (),
-    alpha: Probability = 0.05,
-    power: Probability = 0.8,
-) -> int:
-    """How many questions show a difference: (z_{1-alpha/2} + z_power)² (ω² + Σ s²/K) / δ²: Miller, section 5.
-
-    Args:
-        effect: The difference to find, δ.
-        between: The variance of the difference between questions, ω².
-        within: For each model, the variance of a score on one question, averaged over K answers: s²/K.
-        alpha: At which p a difference is significant.
-        power: How often it is to be found.
-    """
-    both = quantile(float(1 - proper(alpha) / 2)) + quantile(float(proper(power)))
-    return math.ceil(both**2 * (between + math.fsum(within)) / effect**2)

@@ -80,7 +80,9 @@ def wrong(metric: MetricDefinition) -> list[str]:
     rules = {
         "has no meaning, definition or use, which the docs print": all(texts),
         "has a `|` in its texts, which ends a cell of a table": not any("|" in text for text in texts),
-        "has values of requests, so it is a latency, a length or a speed": metric.is_distribution
+        "has values of requests, so it is a latency, a length or a speed": (
+            metric.quantity.kind in {"latency", "length", "speed"}
+        )
         is not of_run,
         f"depends on {unknown}, which no definition is (rulesets/definitions.py)": not unknown,
         f"has the overhead of {metric.overhead!r}": metric.overhead in {None, *get_args(Overhead)},

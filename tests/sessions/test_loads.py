@@ -181,7 +181,8 @@ def test_how_many_are_asked(
 ) -> None:
     """Requests, or conversations where the dataset has some; each sample once where nothing was said."""
     settings = settings_of(**options)
-    assert counts_of(settings, of, duration_of(settings, load_of(settings.load))) == counts
+    duration_s = duration_of(settings, load_of(settings.load))
+    assert counts_of(settings.load, settings.tasks.repeats, of, duration_s) == counts
 
 
 @pytest.mark.parametrize(
@@ -204,7 +205,7 @@ def test_how_many_are_asked(
 def test_what_does_not_go_with_the_dataset(options: dict[str, Any], of: Dataset, complaint: str) -> None:
     """What depends on the questions is refused once they are known."""
     with pytest.raises(UsageError) as caught:
-        counts_of(settings_of(**options), of, None)
+        counts_of(settings_of(**options).load, None, of, None)
     assert complaint in str(caught.value)
 
 

@@ -85,7 +85,7 @@ def warmup_of(settings: LoadSettings) -> tuple[int, float | None]:
 
 
 def counts_of(
-    settings: PerfSettings, dataset: Dataset, duration_s: float | None
+    settings: LoadSettings, repeats: int | None, dataset: Dataset, duration_s: float | None
 ) -> tuple[int | None, int | None]:
     """How many requests are measured, or how many conversations where the dataset has some.
 
@@ -93,7 +93,8 @@ def counts_of(
     once.
 
     Args:
-        settings: The settings.
+        settings: The options of the load.
+        repeats: `--repeats` of a benchmark; None where it was not given.
         dataset: The prompts.
         duration_s: The duration; see `duration_of`.
 
@@ -103,13 +104,13 @@ def counts_of(
     Raises:
         UsageError: An option does not go with the dataset; what to give instead.
     """
-    _require_fit(settings.load, dataset)
-    count = settings.load.sessions if settings.load.requests is None else settings.load.requests
+    _require_fit(settings, dataset)
+    count = settings.sessions if settings.requests is None else settings.requests
     rows = len(dataset.samples)
-    passes = settings.load.passes if settings.tasks.repeats is None else settings.tasks.repeats
+    passes = settings.passes if repeats is None else repeats
     if passes is not None:
         count = passes * rows
-    elif settings.load.trace is not None:
+    elif settings.trace is not None:
         count = rows if count is None else count
     elif count is None and duration_s is None:
         count = DEFAULT_REQUESTS if dataset.synthetic else rows

@@ -128,7 +128,7 @@ def prepare(settings: PerfSettings) -> Prepared:
     load = load_of(settings.load)
     duration_s, (warmup, warmup_s) = duration_of(settings, load), warmup_of(settings.load)
     dataset = dataset_of(settings, count_of(settings, load))
-    requests, sessions = counts_of(settings, dataset, duration_s)
+    requests, sessions = counts_of(settings.load, settings.tasks.repeats, dataset, duration_s)
     warmup, warmup_s, limit = _around_trace(dataset, load, warmup, warmup_s)
     plan = Plan(
         load=with_its_dataset(load, dataset),
@@ -179,7 +179,10 @@ def prepare(settings: PerfSettings) -> Prepared:
     if settings.prompts.prompts is not None:
         load_tokenizer(settings.prompts.tokenizer)
     require_known(rules, settings.verdict.skip)
-    workers, accuracy = workers_of(settings, plan.load, plan.count), accuracy_settings(settings, dataset)
+    workers, accuracy = (
+        workers_of(settings.client.workers, plan.load, plan.count),
+        accuracy_settings(settings, dataset),
+    )
     return Prepared(plan, targets, dataset, rules, workers, settings, accuracy=accuracy)
 
 
@@ -189,15 +192,15 @@ def _trace_context(settings: PerfSettings, targets: Sequence[Endpoint]) -> bool:
     return settings.client.trace_context
 
 
-def workers_of(settings: PerfSettings, load: Load, requests: int | None) -> int:
+def workers_of(workers: int | None, load: Load, requests: int | None) -> int:
     """The number of worker processes: as given, else by the load.
 
     Args:
-        settings: The settings.
+        workers: `--workers`; None where it was not given.
         load: The load.
         requests: Their number, if known; see `Plan.count`.
     """
-    workers, limit = settings.client.workers, limit_of(load)
+    limit = limit_of(load)
     if workers is None:
         workers = workers_for(load, requests, usable_cpus())
         return workers if limit is None else max(1, min(workers, limit))

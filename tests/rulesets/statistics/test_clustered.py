@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulesets.statistics.clustered import design_effect, plain, standard_error
+from rulesets.statistics.clustered import plain, standard_error
 
 CLUSTERS = [[1, 1, 1, 0], [0, 0, 0], [1, 1], [1, 0, 1]]
 SCORES = list(chain.from_iterable(CLUSTERS))
@@ -55,9 +55,3 @@ def test_too_few_say_nothing() -> None:
     """One cluster, one score."""
     assert standard_error([[1, 0, 1], []]) is None
     assert plain([1]) is None
-
-
-def test_what_clusters_cost() -> None:
-    """Five answers a question that agree by half are worth a third."""
-    assert design_effect(5, 0.5) == 3
-    assert design_effect(1, 0.5) == 1

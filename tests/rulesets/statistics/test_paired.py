@@ -2,7 +2,7 @@
 
 import pytest
 
-from rulesets.statistics.paired import difference, mcnemar, questions_needed
+from rulesets.statistics.paired import difference, mcnemar
 
 A = [1, 1, 1, 1, 0, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0, 1]
 B = [1, 1, 0, 1, 0, 1, 0, 0, 1, 0, 1, 1, 1, 0, 1, 0, 1, 1, 1, 1]
@@ -32,9 +32,3 @@ def test_mcnemar(first: int, second: int, p: float) -> None:
     """Exactly, and the same whichever model is first."""
     assert mcnemar(first, second) == pytest.approx(p, abs=5e-8)
     assert mcnemar(second, first) == mcnemar(first, second)
-
-
-def test_how_many_questions_it_takes() -> None:
-    """For three points, with one answer a question or with a hundred."""
-    assert questions_needed(0.03, 1 / 9, (1 / 6, 1 / 6)) == 3876
-    assert questions_needed(0.03, 1 / 9, (1 / 600, 1 / 600)) < 1000
