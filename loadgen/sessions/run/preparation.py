@@ -179,10 +179,8 @@ def prepare(settings: PerfSettings) -> Prepared:
     if settings.prompts.prompts is not None:
         load_tokenizer(settings.prompts.tokenizer)
     require_known(rules, settings.verdict.skip)
-    workers, accuracy = (
-        workers_of(settings.client.workers, plan.load, plan.count),
-        accuracy_settings(settings, dataset),
-    )
+    workers = workers_of(settings.client.workers, plan.load, plan.count)
+    accuracy = accuracy_settings(settings, dataset)
     return Prepared(plan, targets, dataset, rules, workers, settings, accuracy=accuracy)
 
 
