@@ -90,7 +90,9 @@ def _say(exported: Exported, *, as_json: bool) -> None:
     from loadgen.sessions.errors import printable
     from reporter.render.figures import counted
 
-    if as_json:
+    if exported.text is not None:
+        sys.stdout.write(exported.text)
+    elif as_json:
         import orjson
 
         sys.stdout.write(orjson.dumps(exported.to_dict()).decode() + "\n")

@@ -66,7 +66,7 @@ def _figures(report: Report) -> Iterator[ReportedFigure]:
                 yield ReportedFigure(metric, statistic, value, unit)
     for kind in _TOKENS:
         if (value := getattr(report.tokens, kind)) is not None:
-            yield ReportedFigure(f"{kind}_tokens_total", None, value, "tokens")
+            yield ReportedFigure(f"total_{kind}_tokens", None, value, "tokens")
     yield from _scores(report)
     if report.cost is not None and report.cost.total is not None:
         yield ReportedFigure("cost_usd", None, report.cost.total, "USD")

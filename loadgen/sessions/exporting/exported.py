@@ -16,12 +16,14 @@ class Exported:
         target: Its name.
         rows: How many requests it is about.
         details: What else a program wants to know, by name.
+        text: What is printed instead of all that; None where the target is not standard output.
     """
 
     place: str
     target: str
     rows: int
     details: Mapping[str, Any] = field(default_factory=dict)
+    text: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for `--json`."""

@@ -47,11 +47,39 @@ def _otlp(settings: ExportSettings, target: Any) -> Exported:
     return send(settings, target)
 
 
+def _parquet(settings: ExportSettings, target: Any) -> Exported:
+    from loadgen.sessions.exporting.parquet import write_folder
+
+    return write_folder(settings, target)
+
+
+def _vllm_json(settings: ExportSettings, target: Any) -> Exported:
+    from loadgen.sessions.exporting.vllm_json import write_result
+
+    return write_result(settings, target)
+
+
+def _openmetrics(settings: ExportSettings, target: Any) -> Exported:
+    from loadgen.sessions.exporting.openmetrics import write_metrics
+
+    return write_metrics(settings, target)
+
+
+def _push_gateway(settings: ExportSettings, target: Any) -> Exported:
+    from loadgen.sessions.exporting.openmetrics import push
+
+    return push(settings, target)
+
+
+_OF_REPORT: Final = frozenset({"prices", "scoring_pass", "tokenizer"})
+
 RUN_FORMATS: Final[Mapping[str, ExportFormat]] = {
-    "samples": ExportFormat(
-        "FILE", _samples, frozenset({"texts", "raw", "prices", "scoring_pass", "tokenizer"})
-    ),
+    "samples": ExportFormat("FILE", _samples, _OF_REPORT | {"texts", "raw"}),
     "perfetto": ExportFormat("FILE", _perfetto, frozenset({"tokenizer"})),
+    "parquet": ExportFormat("FOLDER", _parquet, _OF_REPORT | {"texts"}),
+    "vllm_json": ExportFormat("FILE", _vllm_json, frozenset({"texts", "tokenizer"})),
+    "openmetrics": ExportFormat("FILE", _openmetrics, _OF_REPORT),
+    "push_gateway": ExportFormat("URL", _push_gateway, _OF_REPORT | {"job"}),
     "otlp": ExportFormat("URL", _otlp, frozenset({"tokenizer"})),
 }
 """The formats of a single run, by the field of the option that names the target."""

@@ -46,18 +46,16 @@ def send(settings: ExportSettings, url: str) -> Exported:
         LogError: The run cannot be read.
     """
     from loadgen.sessions.exporting.opened import opened
-    from loadgen.sessions.run.report import make_report
-    from loadgen.sessions.settings.tokenizer import load
+    from loadgen.sessions.exporting.report import report_of, requests_of
     from reporter.export.figures import figures
     from reporter.export.histograms import histograms
     from reporter.export.spans import spans
-    from reporter.report_options import ReportOptions
 
     base = base_url(_OPTION, url, _HEADERS)
     with importing(_OPTION, "otel"):
         from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-    report = make_report(settings.run, None, options=ReportOptions(tokenizer=load(settings.tokenizer)))
+    report = report_of(settings)
     resource = _resource(report.run.session_id, str(report.run.versions.get("llm-loadgen")))
     sent = 0
     with _logged_errors(base) as require_taken, opened(settings) as log:
@@ -71,7 +69,7 @@ def send(settings: ExportSettings, url: str) -> Exported:
         metrics = OTLPMetricExporter(endpoint=f"{base}/v1/metrics")
         require_taken(metrics.export(_metrics(list(histograms(log)), figures(report), period, resource)))
         metrics.shutdown()
-    return Exported("url", base, report.counts.issued + report.counts.warmup, {"spans": sent})
+    return Exported("url", base, requests_of(report), {"spans": sent})
 
 
 def _resource(run: str, version: str) -> Any:

@@ -45,6 +45,43 @@ class ExportSettings:
             panel=FORMATS,
         ),
     ] = None
+    parquet: Annotated[
+        Path | None,
+        Option(
+            metavar="FOLDER",
+            help="Write samples.parquet (as --samples), events.parquet and chunks.parquet.",
+            show_default=False,
+            panel=FORMATS,
+        ),
+    ] = None
+    vllm_json: Annotated[
+        Path | None,
+        Option(
+            metavar="FILE",
+            help="Write the result file of vllm bench serve --save-detailed, which tools of vLLM and SGLang "
+            "read.",
+            show_default=False,
+            panel=FORMATS,
+        ),
+    ] = None
+    openmetrics: Annotated[
+        Path | None,
+        Option(
+            metavar="FILE|-",
+            help="Write the figures as OpenMetrics text for Prometheus.",
+            show_default=False,
+            panel=FORMATS,
+        ),
+    ] = None
+    push_gateway: Annotated[
+        str | None,
+        Option(
+            metavar="URL",
+            help="Push the figures to a Prometheus Pushgateway.",
+            show_default=False,
+            panel=FORMATS,
+        ),
+    ] = None
     otlp: Annotated[
         str | None,
         Option(
@@ -70,7 +107,7 @@ class ExportSettings:
         bool,
         Option(
             "--texts/--no-texts",
-            help="Write prompts, outputs and references as well.",
+            help="Write prompts, outputs and references as well; also with --parquet, --vllm-json.",
             panel=OF_SAMPLES,
         ),
     ] = True
@@ -126,6 +163,10 @@ class ExportSettings:
         ),
     ] = None
 
+    job: Annotated[
+        str,
+        Option(metavar="NAME", help="With --push-gateway: the job.", show_default=True),
+    ] = "loadgen"
     tokenizer: Tokenizer = None
     force: Annotated[bool, Option("--force", help="Overwrite the file, or any files in the folder.")] = False
     json: Json = False
