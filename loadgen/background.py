@@ -14,6 +14,7 @@ from loadgen.sessions.observer import Observer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from loadgen.driver.plan import Plan
     from loadgen.driver.progress import Progress as Counters
@@ -74,8 +75,9 @@ class _Listener(Observer):
         _LOG.info("%s", text)
 
     @contextmanager
-    def session(self, progress: Counters, plan: Plan) -> Iterator[None]:
+    def session(self, progress: Counters, plan: Plan, log: Path) -> Iterator[None]:
         """Follow the counters of a session."""
+        del log
         self._followed = (progress, plan)
         try:
             yield

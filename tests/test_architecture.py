@@ -233,7 +233,7 @@ ONE_PLACE = {
         "workloads.sandbox.local",  # runs foreign code, with an environment of its own
     },
     r'"h": 3600': {"workloads.amounts"},
-    r"x1b\[2?K": {"loadgen.cli.terminal.status_line"},
+    r"x1b\[2?K": {"loadgen.cli.terminal.block", "loadgen.cli.terminal.status_line"},
 }
 """What is written once: a pattern of what it takes, and the modules that have it, one per leaf room."""
 

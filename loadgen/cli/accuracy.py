@@ -31,6 +31,5 @@ def accuracy(settings: AccuracySettings) -> None:
     from loadgen.sessions.settings.prices import load
 
     prices = load(settings.prices)
-    finish(
-        *run(with_load(with_tool_model(settings)), prices, Terminal(quiet=settings.output.quiet)), settings
-    )
+    terminal = Terminal(quiet=settings.output.quiet, live=not settings.output.no_live)
+    finish(*run(with_load(with_tool_model(settings)), prices, terminal), settings)

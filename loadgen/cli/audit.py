@@ -55,7 +55,9 @@ def resume_audit(folder: Path, series: Series, settings: ResumeSettings) -> None
     _conduct(folder, series, secrets, json=settings.json, quiet=settings.quiet)
 
 
-def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quiet: bool) -> None:
+def _conduct(
+    folder: Path, series: Series, secrets: Secrets, *, json: bool, quiet: bool, live: bool = True
+) -> None:
     import sys
 
     from loadgen.cli.terminal.observer import Terminal
@@ -65,7 +67,7 @@ def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quie
     from rulesets.exit_codes import ExitCode
 
     withdraw(folder)
-    terminal = Terminal(quiet=quiet)
+    terminal = Terminal(quiet=quiet, live=live)
     ended = run_series(folder, series, lambda _: secrets, observer=terminal)
     if ended.interrupted:
         raise typer.Exit(ended.exit_code)

@@ -34,7 +34,8 @@ def perf(settings: PerfSettings) -> None:
     from loadgen.cli.terminal.observer import Terminal
     from loadgen.sessions.run.session import run
 
-    finish(*run(settings, observer=Terminal(quiet=settings.output.quiet)), settings)
+    terminal = Terminal(quiet=settings.output.quiet, live=not settings.output.no_live)
+    finish(*run(settings, observer=terminal), settings)
 
 
 def finish(report: Report, folder: Path, settings: PerfSettings) -> NoReturn:

@@ -34,7 +34,7 @@ def search(settings: SearchSettings, perf: Mapping[str, Any]) -> None:
     """
     from loadgen.sessions.series.search.session import new_search
 
-    _conduct(*new_search(settings, perf), json=settings.json, quiet=settings.quiet)
+    _conduct(*new_search(settings, perf), json=settings.json, quiet=settings.quiet, live=not perf["no_live"])
 
 
 def resume_search(folder: Path, series: Series, settings: ResumeSettings) -> None:
@@ -45,7 +45,9 @@ def resume_search(folder: Path, series: Series, settings: ResumeSettings) -> Non
     _conduct(folder, series, secrets, json=settings.json, quiet=settings.quiet)
 
 
-def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quiet: bool) -> None:
+def _conduct(
+    folder: Path, series: Series, secrets: Secrets, *, json: bool, quiet: bool, live: bool = True
+) -> None:
     import sys
 
     from loadgen.cli.terminal.observer import Terminal
@@ -53,7 +55,7 @@ def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quie
     from loadgen.sessions.series.search.search import RESULT
     from loadgen.sessions.series.search.session import run_search
 
-    result = run_search(folder, series, secrets, Terminal(quiet=quiet))
+    result = run_search(folder, series, secrets, Terminal(quiet=quiet, live=live))
     if json:
         sys.stdout.write((folder / RESULT).read_text())
     else:

@@ -35,7 +35,7 @@ def sweep(settings: SweepSettings, perf: Mapping[str, Any]) -> None:
     """
     from loadgen.sessions.series.sweep.session import new_sweep
 
-    _conduct(*new_sweep(settings, perf), json=settings.json, quiet=settings.quiet)
+    _conduct(*new_sweep(settings, perf), json=settings.json, quiet=settings.quiet, live=not perf["no_live"])
 
 
 def resume_sweep(folder: Path, series: Series, settings: ResumeSettings) -> None:
@@ -46,7 +46,9 @@ def resume_sweep(folder: Path, series: Series, settings: ResumeSettings) -> None
     _conduct(folder, series, secrets, json=settings.json, quiet=settings.quiet)
 
 
-def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quiet: bool) -> None:
+def _conduct(
+    folder: Path, series: Series, secrets: Secrets, *, json: bool, quiet: bool, live: bool = True
+) -> None:
     import sys
 
     from loadgen.cli.terminal.observer import Terminal
@@ -56,7 +58,7 @@ def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quie
     from loadgen.sessions.series.sweep.result import SWEEP
     from loadgen.sessions.series.sweep.session import run_sweep
 
-    ended = run_sweep(folder, series, secrets, Terminal(quiet=quiet))
+    ended = run_sweep(folder, series, secrets, Terminal(quiet=quiet, live=live))
     if ended.interrupted:
         raise typer.Exit(ended.exit_code)
     if json:

@@ -1,4 +1,4 @@
-"""`loadgen watch`: the report of a run in progress, from another terminal."""
+"""`loadgen watch`: a run in progress, from another terminal."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def watch(
 ) -> None:
     """Show a run in progress, and its report when it has ended.
 
-    Of a sweep, a search or a suite, each run in turn, and the summary at the end. The log is only read,
-    without an effect on the run. The exit code is that of the run; Ctrl-C ends the watching, with 130, and
-    not the run.
+    A terminal shows what [bold]loadgen perf[/bold] shows, elsewhere there is a line per reading. Of a sweep,
+    a search or a suite, each run in turn, and the summary at the end. The log is only read, without an effect
+    on the run. The exit code is that of the run; Ctrl-C ends the watching, with 130, and not the run.
 
     [bold]Examples[/bold]
 
@@ -97,14 +97,15 @@ def _follow(run: Path, interval_s: float, wait_s: float, *, json: bool) -> None:
 
 
 def _show_while_it_runs(run: Path, interval_s: float, *, json: bool) -> None:
-    from loadgen.cli.terminal.watch_view import Lines, Screen, json_line
-    from loadgen.sessions.run.watching import while_it_runs
+    from loadgen.cli.terminal.watch_view import is_rewritable, json_line, show_block, show_line
+    from loadgen.sessions.run.watching import reports_while_it_runs
 
-    if json:
-        for report in while_it_runs(run, interval_s):
+    if not json and is_rewritable():
+        show_block(run, interval_s)
+        return
+    for report in reports_while_it_runs(run, interval_s):
+        if json:
             sys.stdout.write(json_line(report))
             sys.stdout.flush()
-        return
-    with Screen() if sys.stdout.isatty() else Lines() as view:
-        for report in while_it_runs(run, interval_s):
-            view.show(report)
+        else:
+            show_line(report)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from loadgen.driver.judge_client import Tally
     from loadgen.driver.plan import Plan
@@ -32,14 +33,15 @@ class Observer:
     def progress(self, text: str) -> None:
         """Take a line about how far things are, which a quiet caller leaves out."""
 
-    def session(self, progress: Progress, plan: Plan) -> AbstractContextManager[object]:
+    def session(self, progress: Progress, plan: Plan, log: Path) -> AbstractContextManager[object]:
         """Follow a session while the context lasts.
 
         Args:
             progress: Its counters, which go on counting.
             plan: What it is to do.
+            log: Its log, which grows.
         """
-        del progress, plan
+        del progress, plan, log
         return nullcontext()
 
     def stoppable(self, ask: Callable[[], None]) -> None:

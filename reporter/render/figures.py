@@ -9,6 +9,7 @@ NOTHING: Final = "-"
 """The placeholder where there is no figure."""
 
 _MOST_DECIMALS: Final = 9
+_BAR: Final = 24
 _SIZES: Final = ("bytes", "kB", "MB", "GB")
 _SIZE_STEP: Final = 1000
 _UNITS: Final = frozenset({"ns", "us", "ms", "s", "bytes", "share"})
@@ -89,3 +90,8 @@ def seconds(value: float | None) -> str:
     minutes, rest = divmod(round(value), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s"
+
+
+def bar(share: float) -> str:
+    """A bar of the share that is done, and the share in percent."""
+    return f"{'█' * round(share * _BAR):░<{_BAR}} {share:4.0%}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loadgen.cli.terminal.status_line import StatusLine, bar
+from loadgen.cli.terminal.status_line import StatusLine
+from reporter.render.figures import bar
 
 if TYPE_CHECKING:
     import pytest

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
+import pyte
 import pytest
 
 from loadgen.cli import watch
@@ -93,8 +94,8 @@ def test_an_interrupt_ends_the_watching_and_not_the_run(
     assert recorder.failure is None
 
 
-def test_a_terminal_gets_a_page_that_is_redrawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a screen of its own, which is left before the report is printed."""
+def test_a_terminal_gets_a_block_that_is_rewritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is removed before the report is printed."""
     ours, theirs = pty.openpty()
     monkeypatch.setenv("TERM", "xterm")
     with (
@@ -103,23 +104,25 @@ def test_a_terminal_gets_a_page_that_is_redrawn(tmp_path: Path, monkeypatch: pyt
     ):
         begin(recorder)
         monkeypatch.setattr(sys, "stdout", terminal)
-        shown: list[bytes] = []
+        shown = b""
         finals: list[Any] = []
         watcher = threading.Thread(target=lambda: finals.append(watch._watched(tmp_path, 0.05, json=False)))
         watcher.start()
-        while b"STILL RUNNING" not in b"".join(shown):
-            shown.append(os.read(ours, 65536))
+        while b"Ctrl-C ends the watching, not the run" not in shown:
+            shown += os.read(ours, 65536)
         end(recorder)
         recorder.close()
-        while b"milliseconds" not in b"".join(shown).partition(b"\x1b[?1049l")[2]:
-            shown.append(os.read(ours, 65536))
+        while b"milliseconds" not in shown:
+            shown += os.read(ours, 65536)
         watcher.join()
         monkeypatch.undo()
     os.close(ours)
-    page, _, after = b"".join(shown).partition(b"\x1b[?1049l")
-    assert page.startswith(b"\x1b[?1049h")
-    assert b"Ctrl-C ends the watching" in page
-    assert b"STILL RUNNING" not in after
+    screen = pyte.Screen(80, 50)
+    pyte.ByteStream(screen).feed(shown)
+    page = "\n".join(screen.display)
+    assert b"requests     0 in flight  1 completed" in shown
+    assert "in flight  1 completed" not in page
+    assert "1 of 1 completed, 0 failed" in page
     assert finals[0].run.ended == "completed"
 
 
@@ -197,7 +200,7 @@ def test_a_log_that_takes_long_to_read_is_read_less_often(
     monkeypatch.setattr(watching.time, "sleep", sleep)
     monkeypatch.setattr("loadgen.sessions.run.report.make_report", read)
     monkeypatch.setattr("recorder.lock.is_held", lambda _: True)
-    readings = watching.while_it_runs(tmp_path, 1.0)
+    readings = watching.reports_while_it_runs(tmp_path, 1.0)
     for _ in range(3):
         next(readings)
     assert sum(slept) == pytest.approx(2 * 6.0)

@@ -1,103 +1,117 @@
-"""The view of a running session, on standard error: one line that is rewritten, or a line every few seconds.
+"""The view of a running session, on standard error: a block that is rewritten, or a line every few seconds.
 
-It has a thread of its own, so that a terminal that does not take output holds up nothing, and draws one line
-itself: a redraw by rich takes milliseconds of the interpreter, which the requests would have to wait for.
+The block's text is made by a process that reads the log (`loadgen.sessions.run.live_reader`); here a thread
+only writes what it sends. A terminal that does not take output so holds up nothing, and the interpreter of
+the client is busy with the view for less than a millisecond per second. Without that process, without a
+terminal and with --no-live there is a line of the session's counters.
 """
 
 from __future__ import annotations
 
-import re
 import shutil
+import subprocess
+import sys
 import threading
 import time
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final, Self
 
-from loadgen.cli.terminal.status_line import StatusLine, bar
+from loadgen.cli.terminal.block import Block
+from loadgen.cli.terminal.status_line import StatusLine
+from loadgen.sessions.run.progress_line import PLAIN_WIDTH, progress_line
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
     from loadgen.driver.plan import Plan
     from loadgen.driver.progress import Progress
 
-_PLAIN_WIDTH: Final = 120
-_SECOND_NS: Final = 1e9
+_SOON_S: Final = 0.1
+"""How long a terminal is waited for that takes no output."""
 
 
 class LiveView:
     """Shows the progress of a session while it is open; a context manager.
 
     Args:
-        progress: What to show.
+        progress: The session's counters.
         plan: Says how much there is to do.
+        log: The session's log; None where there is none to read.
         quiet: Show nothing.
+        block: Whether a terminal shows the block.
     """
 
-    def __init__(self, progress: Progress, plan: Plan, *, quiet: bool) -> None:
+    def __init__(
+        self, progress: Progress, plan: Plan, log: Path | None = None, *, quiet: bool, block: bool = True
+    ) -> None:
         self._progress = progress
         self._plan = plan
-        self._status = StatusLine()
+        self._status = StatusLine(rewritten=block)
+        self._log = log if block and self._status.is_terminal and not quiet else None
+        self._reader: subprocess.Popen[bytes] | None = None
+        self._block = Block(sys.stderr)
+        self._writing = threading.Lock()
         self._ended = threading.Event()
         self._thread = None if quiet else threading.Thread(target=self._run, name="live-view", daemon=True)
 
     def __enter__(self) -> Self:
+        if self._log is not None:
+            from loadgen.sessions.run.live_reader import start_reader
+
+            with suppress(OSError):
+                self._reader = start_reader(self._log)
         if self._thread is not None:
             self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._ended.set()
+        if self._reader is not None:
+            self._reader.kill()
         if self._thread is not None:
             self._thread.join(timeout=1.0)
+        if self._reader is not None:
+            self._reader.wait()
+            for pipe in (self._reader.stdin, self._reader.stdout):
+                if pipe is not None and not (self._thread and self._thread.is_alive()):
+                    pipe.close()
+
+    @contextmanager
+    def interrupted(self) -> Iterator[None]:
+        """Let other output be written, above the block."""
+        # A terminal that takes no output holds its lock: then the text comes where it may.
+        is_free = self._writing.acquire(timeout=_SOON_S)
+        try:
+            if is_free:
+                self._block.clear()
+                self._status.clear()
+            yield
+        finally:
+            if is_free:
+                self._writing.release()
 
     def _run(self) -> None:
+        if self._reader is not None:
+            self._show_blocks(self._reader)
         with self._status as status:
             while not self._ended.wait(status.interval_s):
-                width = shutil.get_terminal_size().columns - 1 if status.is_terminal else _PLAIN_WIDTH
-                status.write(line(self._progress, self._plan, time.monotonic_ns(), width))
+                width = shutil.get_terminal_size().columns - 1 if status.is_terminal else PLAIN_WIDTH
+                status.write(progress_line(self._progress, self._plan, time.monotonic_ns(), width))
 
+    def _show_blocks(self, reader: subprocess.Popen[bytes]) -> None:
+        """Show what the reader sends until it ends."""
+        import orjson
 
-def line(progress: Progress, plan: Plan, now_ns: int, width: int = _PLAIN_WIDTH) -> str:
-    """One line: how far, how fast, how well.
+        from reporter.live.lines import Line
 
-    Args:
-        progress: The counters.
-        plan: What there is to do.
-        now_ns: The time, CLOCK_MONOTONIC.
-        width: The most characters; the bar goes first, then what stands last.
-    """
-    elapsed_s = (
-        max((now_ns - progress.phase_started_ns) / _SECOND_NS, 1e-9) if progress.phase_started_ns else 0.0
-    )
-    ttft_ms = progress.ttft_ms()
-    parts = [f"{progress.phase:<11}"]
-    if progress.phase == "performance":
-        parts.append(bar(_share(progress, plan, elapsed_s)))
-    parts.append(f"{progress.completed} done")
-    if progress.phase == "performance":
-        parts.append(f"{progress.ended / elapsed_s:.1f}/s")
-    parts.append(f"{progress.in_flight} in flight")
-    if ttft_ms is not None:
-        parts.append(f"TTFT {ttft_ms:.1f} ms")
-    parts.append(f"{progress.errors.total()} errors" + _most_common(progress))
-    parts.append(f"{elapsed_s:.0f} s")
-    whole = "  ".join(parts)
-    if len(whole) > width:
-        whole = re.sub(r"[█░]+ +", "", whole)
-    return whole[:width]
-
-
-def _share(progress: Progress, plan: Plan, elapsed_s: float) -> float:
-    """The part of the plan that is done: of the limit that is nearer."""
-    shares = [0.0]
-    if plan.sessions is not None:
-        shares.append(progress.sessions / plan.sessions)
-    elif plan.requests is not None:
-        shares.append(progress.ended / plan.requests)
-    if plan.duration_s is not None:
-        shares.append(elapsed_s / plan.duration_s)
-    return min(1.0, max(shares))
-
-
-def _most_common(progress: Progress) -> str:
-    """The most frequent failure, if there is one."""
-    worst = progress.errors.most_common(1)
-    return f" ({worst[0][0]})" if worst else ""
+        if reader.stdout is None:
+            return
+        for sent in reader.stdout:
+            with self._writing, suppress(ValueError):  # the last line of a process that is killed
+                if self._ended.is_set():
+                    break
+                width, lines = orjson.loads(sent)
+                self._block.draw([Line(*line) for line in lines], width)
+        with self._writing:
+            self._block.clear()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from loadgen.sessions.errors import printable
@@ -11,7 +11,9 @@ from loadgen.sessions.observer import Observer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
+    from loadgen.cli.terminal.live import LiveView
     from loadgen.driver.judge_client import Tally
     from loadgen.driver.plan import Plan
     from loadgen.driver.progress import Progress
@@ -24,16 +26,18 @@ class Terminal(Observer):
 
     Args:
         quiet: Write notes only.
+        live: Whether a terminal shows a session as a block that is rewritten.
     """
 
-    def __init__(self, *, quiet: bool = False) -> None:
+    def __init__(self, *, quiet: bool = False, live: bool = True) -> None:
         self._quiet = quiet
-        self._in_session = False
+        self._live = live
+        self._view: LiveView | None = None
 
     def note(self, text: str, *, apart: bool = False) -> None:
-        """Write a line; a view that is rewritten ends first."""
-        before = "\n" if apart or self._in_session else ""
-        sys.stderr.write(f"{before}{printable(text)}\n")
+        """Write a line, above a view that is rewritten."""
+        with nullcontext() if self._view is None else self._view.interrupted():
+            sys.stderr.write(f"{chr(10) * apart}{printable(text)}\n")
 
     def progress(self, text: str) -> None:
         """Write a line, unless it is quiet."""
@@ -41,16 +45,13 @@ class Terminal(Observer):
             self.note(text)
 
     @contextmanager
-    def session(self, progress: Progress, plan: Plan) -> Iterator[None]:
-        """Show the counters of a session while it runs."""
+    def session(self, progress: Progress, plan: Plan, log: Path) -> Iterator[None]:
+        """Show a session while it runs."""
         from loadgen.cli.terminal.live import LiveView
 
-        self._in_session = True
-        try:
-            with LiveView(progress, plan, quiet=self._quiet):
-                yield
-        finally:
-            self._in_session = False
+        with LiveView(progress, plan, log, quiet=self._quiet, block=self._live) as self._view:
+            yield
+        self._view = None
 
     @contextmanager
     def scoring(self, total: int, before: int) -> Iterator[Callable[[int, Mapping[str, int]], None]]:

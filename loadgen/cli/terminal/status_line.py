@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 _REDRAW_S: Final = 0.25
 _LINE_S: Final = 5.0
-_BAR: Final = 24
 _CLEAR: Final = "\r\x1b[2K"
 
 
@@ -21,14 +20,15 @@ class StatusLine:
 
     Args:
         quiet: Show nothing.
+        rewritten: Whether a terminal's line is rewritten.
 
     Attributes:
-        is_terminal: Whether the line is rewritten.
+        is_terminal: Whether the line is on a terminal that can rewrite it, and is to.
         interval_s: How long a line stays before the next.
     """
 
-    def __init__(self, *, quiet: bool = False) -> None:
-        self.is_terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    def __init__(self, *, quiet: bool = False, rewritten: bool = True) -> None:
+        self.is_terminal = rewritten and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self.interval_s = _REDRAW_S if self.is_terminal else _LINE_S
         self._quiet = quiet
         self._is_shown = False
@@ -64,8 +64,3 @@ class StatusLine:
 
     def __exit__(self, *_: object) -> None:
         self.clear()
-
-
-def bar(share: float) -> str:
-    """A bar of the share that is done, and the share in percent."""
-    return f"{'█' * round(share * _BAR):░<{_BAR}} {share:4.0%}"

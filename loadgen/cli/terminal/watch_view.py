@@ -1,71 +1,48 @@
-"""How a run is shown while it goes on: as a page that is redrawn, as a line a reading, or as JSON."""
+"""How a run is shown while it goes on: as a block that is rewritten, as a line a reading, or as JSON."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
-from datetime import datetime
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from reporter.render.figures import figure, whole
 from reporter.render.page import clean
 
 if TYPE_CHECKING:
-    from types import TracebackType
+    from pathlib import Path
 
     from reporter.report import Report
 
 
-class Lines:
-    """A line for each reading, for a file or a pipe."""
-
-    def show(self, report: Report) -> None:
-        """Write the line of a report."""
-        sys.stdout.write(line(report) + "\n")
-        sys.stdout.flush()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
+def is_rewritable() -> bool:
+    """Whether standard output is a terminal on which lines can be rewritten."""
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
-class Screen:
-    """The whole report on a page of its own; afterwards what stood on the terminal before is back again."""
+def show_block(run: Path, interval_s: float) -> None:
+    """Show a run on a terminal until it is over; the block is then removed."""
+    from loadgen.cli.terminal.block import Block
+    from loadgen.sessions.run.watching import readings_while_it_runs
+    from reporter.live.lines import Line, lines
+    from reporter.live.tail import LogTail
 
-    def __init__(self) -> None:
-        from rich.console import Console
-        from rich.live import Live
+    block = Block(sys.stdout)
+    hint = Line("Ctrl-C ends the watching, not the run", "dim")
+    try:
+        for shown in readings_while_it_runs(run, interval_s, LogTail(run).read):
+            size = shutil.get_terminal_size()
+            width, height = size.columns - 1, size.lines - 2
+            block.draw([*lines(shown, width, height), hint._replace(text=hint.text[:width])], size.columns)
+    finally:
+        block.clear()
 
-        console = Console(file=sys.stdout)
-        self._live = Live(console=console, screen=True, auto_refresh=False, vertical_overflow="crop")
 
-    def show(self, report: Report) -> None:
-        """Draw a report over the one before; what does not fit on the screen is left out."""
-        from rich.text import Text
-
-        from loadgen.cli.terminal.show import page
-        from reporter.render.console import render
-
-        height = shutil.get_terminal_size().lines
-        drawn = render(report, **page())
-        if drawn.count("\n") >= height:
-            drawn = render(report, summary_only=True, **page())
-        hint = f"as of {datetime.now().astimezone():%H:%M:%S}; Ctrl-C ends the watching, not the run"
-        self._live.update(Text.from_ansi(f"{hint}\n\n{drawn}"), refresh=True)
-
-    def __enter__(self) -> Self:
-        self._live.__enter__()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._live.__exit__(kind, error, trace)
+def show_line(report: Report) -> None:
+    """Write the line of a report, for a file or a pipe."""
+    sys.stdout.write(line(report) + "\n")
+    sys.stdout.flush()
 
 
 def line(report: Report) -> str:

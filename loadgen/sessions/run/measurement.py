@@ -101,7 +101,7 @@ async def measure(
                 if perf.verdict.abort_on_fail and prepared.left is None:
                     following = watch_gate(folder / LOG_NAME, pool, recorder, clock, stop, observer)
                     background.append(asyncio.create_task(following))
-                with observer.session(pool.progress, plan):
+                with observer.session(pool.progress, plan, folder / LOG_NAME):
                     await Session(plan, pool, recorder.put, clock, stop).run()
                 await pool.end()
                 await sensors.finish()

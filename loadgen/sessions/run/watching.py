@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from stat import S_ISREG
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from reporter.report import Report
+
+Reading = TypeVar("Reading")
 
 LEAST_PAUSE: Final = 3.0
 """A pause lasts at least this many times as long as the reading before it, which so gets a quarter."""
@@ -20,16 +22,22 @@ _LOOK_S: Final = 0.1
 """How often it checks whether the run has ended, or begun."""
 
 
-def while_it_runs(run: Path, interval_s: float) -> Iterator[Report]:
+def reports_while_it_runs(run: Path, interval_s: float) -> Iterator[Report]:
     """The report so far, repeatedly; the caller's time to show it counts as reading."""
     from loadgen.sessions.run.report import make_report
+
+    return readings_while_it_runs(run, interval_s, lambda: make_report(run, None))
+
+
+def readings_while_it_runs(run: Path, interval_s: float, read: Callable[[], Reading]) -> Iterator[Reading]:
+    """What a function reads of a run, repeatedly, as for `reports_while_it_runs`."""
     from loadgen.sessions.run.run_folder import folder_of
     from recorder.lock import is_held
 
     folder = folder_of(run).resolve()
     while is_held(folder):
         started_s = time.monotonic()
-        yield make_report(run, None)
+        yield read()
         now_s = time.monotonic()
         pause_s = max(started_s + interval_s - now_s, LEAST_PAUSE * (now_s - started_s))
         while (left_s := now_s + pause_s - time.monotonic()) > 0 and is_held(folder):

@@ -33,3 +33,11 @@ class OutputSettings:
         bool,
         Option("--quiet -q", help="No progress.", panel=RESULT),
     ] = False
+    no_live: Annotated[
+        bool,
+        Option(
+            "--no-live",
+            help="On a terminal, too, a line of progress every few seconds, not a block that is rewritten.",
+            panel=RESULT,
+        ),
+    ] = False

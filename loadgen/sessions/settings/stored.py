@@ -26,6 +26,7 @@ _NOT_KEPT: Final = frozenset(
         "prices",
         "json",
         "quiet",
+        "no_live",
         "summary",
         "verbose",
     }

@@ -1,0 +1,91 @@
+"""The figures of a run in progress, by what its log had so far."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+WINDOW_S = 10.0
+"""The span that rates and percentiles are of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Percentiles:
+    """Of the requests that completed in the last seconds, in ms."""
+
+    p50: float
+    p90: float
+    p99: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveFigures:
+    """A run at one moment; a figure without data is None.
+
+    Attributes:
+        phase: `warmup`, `performance` or `drain`; `setup` before the first.
+        elapsed_s: Since the phase began.
+        planned_s: How long the phase is to last.
+        planned_requests: How many requests it is to issue.
+        issued: Requests issued since the performance phase began; before, since the warm-up did.
+        completed: Those that completed.
+        errors: Those that failed, by the name of the failure.
+        cancelled: Those that the client gave up.
+        in_flight: Requests in flight, whenever they were issued.
+        rate: Requests that ended per second, of the last seconds.
+        issued_rate: Requests issued per second, likewise.
+        wanted_rate: The rate of the load, where it is constant.
+        output_tps: Output tokens of completed requests per second, likewise.
+        ttft: Of the last seconds.
+        tpot: Of the last seconds.
+        window_s: How long the last seconds are.
+        client: The last reading of each worker, of the parent and of the recorder, by their names.
+        scored: How many answers have a score, if any has.
+        mean_score: Their mean.
+    """
+
+    phase: str = "setup"
+    elapsed_s: float = 0.0
+    planned_s: float | None = None
+    planned_requests: int | None = None
+    issued: int = 0
+    completed: int = 0
+    errors: Counter[str] = field(default_factory=Counter)
+    cancelled: int = 0
+    in_flight: int = 0
+    rate: float | None = None
+    issued_rate: float | None = None
+    wanted_rate: float | None = None
+    output_tps: float | None = None
+    ttft: Percentiles | None = None
+    tpot: Percentiles | None = None
+    window_s: float = WINDOW_S
+    client: dict[str, dict[str, Any]] = field(default_factory=dict)
+    scored: int = 0
+    mean_score: float | None = None
+
+    @property
+    def ended(self) -> int:
+        """Requests that have ended."""
+        return self.completed + self.errors.total() + self.cancelled
+
+    @property
+    def share(self) -> float | None:
+        """The part of the phase that is done, of the limit that is nearer; None where it has no end."""
+        shares = []
+        if self.planned_requests:
+            shares.append(self.ended / self.planned_requests)
+        if self.planned_s:
+            shares.append(self.elapsed_s / self.planned_s)
+        return min(1.0, max(shares)) if shares else None
+
+    @property
+    def left_s(self) -> float | None:
+        """How long the phase still takes, at the rate of the last seconds; None where that is unknown."""
+        left = []
+        if self.planned_s is not None:
+            left.append(max(0.0, self.planned_s - self.elapsed_s))
+        if self.planned_requests and self.rate:
+            left.append(max(0, self.planned_requests - self.ended) / self.rate)
+        return min(left, default=None)

@@ -1,0 +1,140 @@
+"""The live view of a run on a terminal, as the user sees it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import signal
+import struct
+import subprocess
+import sys
+import termios
+from typing import TYPE_CHECKING, Self
+
+import pyte
+import pytest
+
+from loadgen.mock_endpoint.process import start_mock
+from tests.conftest import clean_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """An endpoint that answers in a tenth of a second."""
+    with start_mock(ttft="50ms", itl="10ms", tokens="6") as mock:
+        yield mock.url
+
+
+class Run:
+    """A run on a terminal; a context manager that ends it."""
+
+    def __init__(self, folder: Path, *options: object, columns: int = 80, **environment: str) -> None:
+        self.screen = pyte.Screen(columns, 24)
+        self.sent = b""
+        self._stream = pyte.ByteStream(self.screen)
+        self._ours, theirs = pty.openpty()
+        self.resize(columns)
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "loadgen", "perf", "--model", "m", *map(str, options)],
+            cwd=folder,
+            env=clean_environment(**{"TERM": "xterm", **environment}),
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            start_new_session=True,
+        )
+        os.close(theirs)
+
+    def resize(self, columns: int) -> None:
+        """Change the terminal's width."""
+        fcntl.ioctl(self._ours, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+
+    def reads_until(self, text: str, times: int = 1) -> None:
+        """Read until the program has written a text that often, or has ended."""
+        while self.sent.decode(errors="replace").count(text) < times and self._read():
+            pass
+
+    def interrupt(self) -> None:
+        """Press Ctrl-C."""
+        os.kill(self._process.pid, signal.SIGINT)
+
+    def ends(self) -> int:
+        """Read to the end, and return the exit code."""
+        while self._read():
+            pass
+        return self._process.wait()
+
+    @property
+    def page(self) -> str:
+        """What is on the screen."""
+        return "\n".join(row.rstrip() for row in self.screen.display)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        os.close(self._ours)
+
+    def _read(self) -> bool:
+        try:
+            sent = os.read(self._ours, 65536)
+        except OSError:  # the program has ended
+            return False
+        self.sent += sent
+        self._stream.feed(sent)
+        return bool(sent)
+
+
+def test_a_run_is_shown_as_a_block_that_is_gone_in_the_end(tmp_path: Path, url: str) -> None:
+    """By the figures of its log; narrower when the terminal is; the report stands where it was."""
+    with Run(tmp_path, "--url", url, "--rate", 20, "--duration", "60s") as run:
+        run.reads_until("/s wanted")
+        assert "/s of 20.0/s wanted" in run.page
+        assert "performance" in run.page
+        before = run.sent.count(b"last ")
+        assert before
+        run.resize(40)
+        run.screen.resize(columns=40)
+        run.reads_until("in flight", run.sent.decode(errors="replace").count("in flight") + 2)
+        assert max(len(row) for row in run.page.splitlines() if row.startswith(("requests", "TTFT"))) < 40
+        run.resize(80)
+        run.screen.resize(columns=80)
+        run.interrupt()
+        assert run.ends() == 130
+        assert "TTFT         p50" not in run.page
+        assert "Results saved" in run.page
+        assert b"\x1b[?25l" not in run.sent
+
+
+@pytest.mark.parametrize(("options", "environment"), [(["--no-live"], {}), ([], {"TERM": "dumb"})])
+def test_lines_where_no_block_is_wanted(
+    tmp_path: Path, url: str, options: list[str], environment: dict[str, str]
+) -> None:
+    """One every few seconds, without control characters."""
+    with Run(
+        tmp_path, "--url", url, "--rate", 20, "--duration", "6s", "--summary", *options, **environment
+    ) as run:
+        assert run.ends() == 0
+    before_report = run.sent.partition(b"open loop")[0]
+    assert before_report.count(b"performance  ") >= 1
+    assert b"\x1b" not in before_report
+
+
+def test_no_colour_where_none_is_wanted(tmp_path: Path) -> None:
+    """With NO_COLOR, failures are shown without a colour."""
+    with (
+        start_mock(scenario="chaos", fault_share=1.0) as mock,
+        Run(tmp_path, "--url", mock.url, "--rate", 20, "--duration", "60s", NO_COLOR="1") as run,
+    ):
+        run.reads_until("errors  ")
+        assert "failed" in run.page
+        run.interrupt()
+        run.ends()
+    assert b"\x1b[31m" not in run.sent

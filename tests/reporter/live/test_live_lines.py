@@ -1,0 +1,123 @@
+"""The block of text that a run in progress is shown as."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reporter.live.figures import LiveFigures, Percentiles
+from reporter.live.lines import lines
+
+RUNNING = LiveFigures(
+    phase="performance",
+    elapsed_s=75.0,
+    planned_s=120.0,
+    issued=1515,
+    completed=1480,
+    errors=Counter({"http_429": 7, "reset": 3, "total_timeout": 2, "truncated": 1, "http_500": 1}),
+    in_flight=21,
+    rate=19.62,
+    issued_rate=20.1,
+    wanted_rate=20.0,
+    output_tps=2345.6,
+    ttft=Percentiles(84.71, 141.3, 228.9),
+    tpot=Percentiles(12.0, 12.13, 13.3),
+    client={
+        "recorder": {"longest_wait_ms": 12.5, "lost": 0},
+        "client 0": {"cpu_share": 0.11, "loop_lag_max_ms": 2.0},
+        "client 1": {"cpu_share": 0.14, "loop_lag_max_ms": 9.5},
+    },
+)
+
+FRAME = """\
+performance  ███████████████░░░░░░░░░  62%  1 min 15 s  45 s left
+requests     21 in flight  1,480 completed  14 failed
+rate         19.6/s of 20.0/s wanted  2,346 output tokens/s
+TTFT         p50 84.7 ms     p90 141 ms      p99 229 ms      last 10 s
+TPOT         p50 12.0 ms     p90 12.1 ms     p99 13.3 ms     last 10 s
+errors       http_429 7  reset 3  total_timeout 2  truncated 1  others 1
+client       OK  CPU 14%  loop held up 9.50 ms  log 12.5 ms behind at most"""
+
+NARROW = """\
+performance
+requests     21 in flight
+rate         19.6/s of 20.0/s w
+TTFT         p50 84.7 ms
+TPOT         p50 12.0 ms
+errors       http_429 7
+client       OK  CPU 14%"""
+
+
+def text(shown: LiveFigures, width: int = 79, height: int | None = None) -> str:
+    """The block as it is on the screen."""
+    return "\n".join(line.text for line in lines(shown, width, height))
+
+
+def test_the_block_of_a_run_in_the_middle() -> None:
+    """In eighty columns; errors and a client that cannot keep up are emphasised."""
+    assert text(RUNNING) == FRAME
+    assert {line.text[:6]: line.tone for line in lines(RUNNING) if line.tone} == {"errors": "bad"}
+
+
+def test_a_narrow_terminal_has_the_first_parts() -> None:
+    """And a low one the first lines."""
+    assert text(RUNNING, 31) == NARROW
+    assert text(RUNNING, height=2) == "\n".join(FRAME.splitlines()[:2])
+
+
+def test_a_run_that_has_just_begun_has_what_is_known() -> None:
+    """No figure is made up."""
+    assert (
+        text(LiveFigures())
+        == "setup        0 s\nrequests     0 in flight  0 completed\nrate         not known yet"
+    )
+
+
+def test_requests_to_go_at_the_rate_of_the_last_seconds_say_how_long_it_takes() -> None:
+    """Where both a number and a duration are planned, the one that is nearer."""
+    shown = LiveFigures(phase="performance", elapsed_s=10, planned_requests=4000, completed=1000, rate=0.5)
+    assert text(shown).splitlines()[0].endswith("25%  10 s  1 h 40 min left")
+    shown = LiveFigures(phase="performance", planned_s=30, planned_requests=4000, completed=1000, rate=0.5)
+    assert text(shown).splitlines()[0].endswith("25%  0 s  30 s left")
+
+
+def test_what_is_wrong_with_the_client_is_emphasised() -> None:
+    """A busy one, and one that lost events; and the scores so far are shown."""
+    busy = LiveFigures(
+        client={"client 0": {"cpu_share": 0.99, "loop_lag_max_ms": 1.0}}, scored=20, mean_score=0.75
+    )
+    assert lines(busy)[-1] == ("client       BUSY  CPU 99%  loop held up 1.00 ms", "warn")
+    assert "accuracy     mean score 0.750 of 20 answers so far" in text(busy)
+    lost = LiveFigures(client={"recorder": {"lost": 3}})
+    assert lines(lost)[-1] == ("client       BAD  3 events lost", "bad")
+
+
+counts = st.integers(0, 10**12)
+amounts = st.none() | st.floats(0, 1e15)
+percentiles = st.none() | st.builds(Percentiles, *(st.floats(0, 1e12),) * 3)
+
+
+@given(
+    st.builds(
+        LiveFigures,
+        phase=st.sampled_from(["setup", "warmup", "performance", "drain", "x" * 200]),
+        elapsed_s=st.floats(0, 1e9),
+        planned_s=st.none() | st.floats(0.001, 1e9),
+        planned_requests=st.none() | st.integers(1, 10**12),
+        completed=counts,
+        cancelled=counts,
+        in_flight=counts,
+        errors=st.dictionaries(st.text("abc_", max_size=90), st.integers(1, 10**9)).map(Counter),
+        rate=amounts,
+        wanted_rate=amounts,
+        output_tps=amounts,
+        ttft=percentiles,
+        tpot=percentiles,
+    ),
+    st.integers(1, 200),
+)
+def test_no_line_is_longer_than_the_terminal(shown: LiveFigures, width: int) -> None:
+    """Whatever the figures are."""
+    assert all(len(line.text) <= width and "\n" not in line.text for line in lines(shown, width))
