@@ -178,6 +178,20 @@ class SessionOptions(ScoringOptions, total=False):
     """Time between two readings of the server's metrics."""
     host_metrics: bool | None
     """Record CPU, memory and network of this machine each second."""
+    gpu_metrics: str | Sequence[str] | None
+    """Record power, energy and use of GPUs: of this host, or by the URL of DCGM's exporter."""
+    gpu_metrics_interval: float | str | None
+    """Time between two readings of the GPUs by NVML; DCGM's exporter is read each second."""
+    declared_power: float | None
+    """Power of the system, where it cannot be measured: energy is then tagged as declared."""
+    param_count_b: float | None
+    """Billions of parameters of the model, for mfu_pct, mbu_pct."""
+    active_params_b: float | None
+    """Billions of parameters that a token uses. Default: all of them."""
+    gpu_peak_tflops: float | None
+    """Peak TFLOP/s of a GPU, dense, in the model's precision."""
+    gpu_peak_bandwidth_gb_s: float | None
+    """Peak memory bandwidth of a GPU, in GB/s."""
     max_tokens: int | None
     """Maximum of output tokens of each request."""
     temperature: float | None

@@ -14,6 +14,8 @@ from reporter.costs.cost import Cost  # noqa: TC001 (the schema is made of what 
 from reporter.findings.overhead_limit import OWN_TTFT_LIMIT, OwnEffect, OwnLimit
 from reporter.health import ClientHealth, RecorderHealth  # noqa: TC001 (the schema is made of what the annotations name)
 from reporter.run_facts import RunFacts  # noqa: TC001 (the schema is made of what the annotations name)
+from reporter.telemetry.energy import Energy  # noqa: TC001 (the schema is made of what the annotations name)
+from reporter.telemetry.server_side import ServerSide  # noqa: TC001 (the schema is made of what the annotations name)
 from rulesets.verdict import Verdict  # noqa: TC001 (the schema is made of what the annotations name)
 
 if TYPE_CHECKING:
@@ -351,6 +353,8 @@ class Report:
     findings: list[Finding]
     accuracy: list[TaskScore] = field(default_factory=list, kw_only=True)
     cost: Cost | None = field(default=None, kw_only=True)
+    server_side: ServerSide | None = field(default=None, kw_only=True)
+    energy: Energy | None = field(default=None, kw_only=True)
     verdict: Verdict | None = None
     steady_state: SteadyState | None = None
     breakdown: dict[str, list[PartReport]] = field(default_factory=dict)
@@ -362,6 +366,9 @@ class Report:
         plain = {name: _without_choice(value) for name, value in asdict(self).items()}
         if self.run.power is None:
             del plain["run"]["power"]
+        for name in ("server_side", "energy"):
+            if plain[name] is None:
+                del plain[name]
         return plain | {
             "recorder": self.recorder.to_dict(),
             "client": self.client.to_dict(),

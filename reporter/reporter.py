@@ -18,6 +18,8 @@ from reporter.log.database import open_log
 from reporter.log.tables import rows
 from reporter.quantile import PERCENTILES, method_named
 from reporter.report_options import ReportOptions, TPOTReportingMode
+from reporter.telemetry.agreement import has_sensors
+from reporter.telemetry.telemetry import with_telemetry
 from reporter.tokens import with_counted_tokens
 from reporter.validation import decided_report, rules_of, with_verdict
 from rulesets.definitions import Definitions
@@ -156,6 +158,8 @@ class MetricsReporter:
                 scores = accuracy(log, options.scoring_pass)
                 findings = [*report.findings, *undetermined.findings(scores)]
                 report = replace(report, accuracy=scores, findings=in_order(findings))
+            if has_sensors(log):
+                report = with_telemetry(log, report)
             if rules is not None:
                 report = with_verdict(log, report, rules)
             if options.prices is not None:

@@ -39,6 +39,9 @@ _DEFINITIONS: Final = ("percentile_method", "tpot_mode", "definitions")
 _SCORING: Final = ("scorer", "version", "judge_model", "pass_threshold", "repeats")
 """Keys of a score; where these differ, it is not the same measure."""
 
+_ENERGY: Final = ("source", "method", "devices")
+"""Joules of different sources are of different things."""
+
 Facts = Mapping[str, Mapping[str, Any]]
 """The facts of a run by topic and by name: `settings`, then `load.concurrency`."""
 
@@ -49,7 +52,7 @@ class Mismatch:
 
     Attributes:
         about: The topic: `settings`, `dataset`, `lengths`, `tokens`, `scoring`, `machine`, `client`,
-            `versions`, `definitions` or `validity`.
+            `versions`, `definitions`, `energy` or `validity`.
         what: Its name there, such as `load.concurrency`.
         run: The run.
         value: Its value in the run.
@@ -74,7 +77,7 @@ def facts(report: Mapping[str, Any], settings: Mapping[str, Any], environment: M
         environment: Likewise.
     """
     run, tokens = members(report.get("run")), members(report.get("tokens"))
-    dataset = members(run.get("dataset"))
+    dataset, energy = members(run.get("dataset")), members(report.get("energy"))
     run_settings = {**run, **settings}
     return {
         "settings": dict(_flat({name: run_settings[name] for name in _SETTINGS if name in run_settings})),
@@ -85,6 +88,7 @@ def facts(report: Mapping[str, Any], settings: Mapping[str, Any], environment: M
         "definitions": dict(_flat({name: run[name] for name in _DEFINITIONS if name in run})),
         "tokens": {"source": tokens.get("source")},
         "scoring": dict(_scoring(report)),
+        "energy": {name: energy[name] for name in _ENERGY if name in energy},
     }
 
 

@@ -106,12 +106,13 @@ def _rates(price: Price) -> dict[str, float]:
 def _tasks(log: OpenLog, rates: Mapping[str, float], accuracy: Sequence[TaskScore]) -> Iterator[TaskCost]:
     totals: dict[str, float | None] = dict(log.execute(_TASKS, rates).fetchall())
     for score in accuracy:
-        total, correct = totals.get(score.task), _correct(log, score)
+        total, correct = totals.get(score.task), correct_answers(log, score)
         each = total / correct if total is not None and correct else None
         yield TaskCost(score.task, score.scorer, total, correct, each)
 
 
-def _correct(log: OpenLog, score: TaskScore) -> int | None:
+def correct_answers(log: OpenLog, score: TaskScore) -> int | None:
+    """How many answers of a benchmark are correct; None where that is undetermined."""
     first = next(iter(score.headlines.values()))
     if score.pass_ is None or score.unscored or first.unit != "share":
         return None

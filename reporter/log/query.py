@@ -34,6 +34,7 @@ VIEWS: Final[Mapping[str, str]] = {
     "sensors": "one row a value that a sensor read: of the server, this host, a GPU",
     "server_metrics": "one row a reading of the server's metrics page",
     "server_pages": "one row a metrics page as it was served, before and after the run",
+    "request_energy": "one row a request: its share of the energy, and the power while it ran",
     "findings": "what the load generator found while it ran",
     "measured_window": "one row: the span that rates are counted over",
     "violations": "laws of the log that were broken; there should be none",

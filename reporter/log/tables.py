@@ -120,6 +120,9 @@ BIG_TABLES: Final[Mapping[str, str | None]] = {
     "server_pages": """
         SELECT seq, at_ns, coalesce(data, '') AS data, texts FROM events
         WHERE code = EventType.SENSOR_READING AND texts IS NOT NULL""",
+    "power_spans": None,
+    "energy_flow": None,
+    "request_energy": None,
 }
 """What is made on demand, in this order."""
 
@@ -142,6 +145,9 @@ _NEEDS: Final[Mapping[str, frozenset[str]]] = {
     "scores": frozenset({"questions", "passes", "scored", "asked"}),
     "sensors": frozenset({"sensor_readings"}),
     "server_metrics": frozenset({"sensor_readings"}),
+    "power_spans": frozenset({"sensor_readings"}),
+    "energy_flow": frozenset({"sensor_readings", "power_spans"}),
+    "request_energy": frozenset({"sensor_readings", "power_spans", "energy_flow"}),
 }
 """What has to be there before."""
 

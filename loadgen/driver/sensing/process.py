@@ -119,6 +119,10 @@ def sensor_of(config: SensorConfig) -> Sensor:
         from recorder.sensors.host import HostSensor
 
         return HostSensor(config.interval_s)
+    if config.kind == "nvml":
+        from recorder.sensors.nvml import NvmlSensor
+
+        return NvmlSensor(config.interval_s)
     from recorder.sensors.prometheus import PrometheusSensor
     from recorder.sensors.scrape import Target
 

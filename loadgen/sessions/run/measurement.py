@@ -30,7 +30,7 @@ from loadgen.sessions.run.default_url import default_url_named
 from loadgen.sessions.run.environment import environment
 from loadgen.sessions.run.gate_watch import watch_gate
 from loadgen.sessions.run.recording import put_all, recording
-from loadgen.sessions.run.sensors import sensors_of
+from loadgen.sessions.run.sensors import declared_power, sensors_of
 from recorder.event import Event, EventType
 from recorder.store import LOG_NAME
 from recorder.writer import EventRecorder
@@ -93,6 +93,8 @@ async def measure(
                     stop,
                 )
                 await sensors.ready()
+                for declared in declared_power(prepared, clock.now_ns()):
+                    recorder.put(declared)
                 warn_beyond(plan, recorder.put, clock.now_ns(), observer)
                 background = [
                     asyncio.create_task(own_health.watch_parent(recorder.put)),

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from loadgen.driver.sensing.config import SensorConfig
-from loadgen.sessions.settings.telemetry import AUTO
+from loadgen.sessions.settings.telemetry import AUTO, NVML
+from recorder.event import Event, EventType
+from recorder.payloads import SensorStarted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,10 +18,26 @@ if TYPE_CHECKING:
 
 HOST_INTERVAL_S: Final = 1.0
 
+DCGM_INTERVAL_S: Final = 1.0
+"""The exporter itself collects less often."""
+
 
 def sensors_of(prepared: Prepared) -> tuple[SensorConfig, ...]:
     """The sensors of a run; none unless options ask for one."""
     return tuple(_sensors(prepared))
+
+
+def declared_power(prepared: Prepared, at_ns: int) -> Iterator[Event]:
+    """What the log says of a declared power: a sensor without readings.
+
+    Args:
+        prepared: The session.
+        at_ns: When, in ns of CLOCK_MONOTONIC.
+    """
+    watts = prepared.perf.telemetry.declared_power
+    if watts is not None:
+        started = SensorStarted(source="declared", about={"power_w": watts})
+        yield Event(EventType.SENSOR_STARTED, at_ns, data=started)
 
 
 def _sensors(prepared: Prepared) -> Iterator[SensorConfig]:
@@ -36,7 +54,15 @@ def _sensors(prepared: Prepared) -> Iterator[SensorConfig]:
             verify=prepared.targets[0].verify,
             labels={"page": str(number)},
         )
-    if chosen.host_metrics or urls:
+    for source in dict.fromkeys(chosen.gpu_metrics):
+        if source == NVML:
+            yield SensorConfig(kind="nvml", interval_s=chosen.gpu_metrics_interval)
+        else:
+            interval_s = max(chosen.gpu_metrics_interval, DCGM_INTERVAL_S)
+            yield SensorConfig(
+                kind="dcgm", interval_s=interval_s, url=source, verify=prepared.targets[0].verify
+            )
+    if chosen.host_metrics or urls or chosen.gpu_metrics:
         yield SensorConfig(kind="host", interval_s=HOST_INTERVAL_S)
 
 

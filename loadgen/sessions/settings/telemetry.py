@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 from typing import Annotated, Final
@@ -13,12 +14,15 @@ from loadgen.sessions.settings.option import Option, OptionValueError
 
 TELEMETRY: Final = "Telemetry"
 
+NVML: Final = "nvml"
+"""In place of a URL: the GPUs of this host."""
+
 AUTO: Final = "auto"
 """In place of a URL: the page that belongs to the endpoint."""
 
 _VISIBLE: Final = re.compile(r"[!-~]+")
 
-SHORTEST_INTERVAL_S: Final = 0.1
+SHORTEST_INTERVAL_S: Final = 0.02
 
 
 def page_url(value: str) -> str:
@@ -41,6 +45,17 @@ def page_url(value: str) -> str:
     if parts.scheme not in {"http", "https"} or not host or not _VISIBLE.fullmatch(value):
         raise OptionValueError(f"{value!r} is not a URL such as http://127.0.0.1:8000/metrics")
     return parts.geturl()
+
+
+def gpu_source(value: str) -> str:
+    """Read `nvml`, or the URL of DCGM's exporter.
+
+    Raises:
+        OptionValueError: It is neither.
+    """
+    if value == AUTO:
+        raise OptionValueError("give nvml, or the URL of DCGM's exporter")
+    return value if value == NVML else page_url(value)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,9 +90,71 @@ class TelemetrySettings:
         ),
     ] = False
 
+    gpu_metrics: Annotated[
+        list[str],
+        Option(
+            parser=gpu_source,
+            metavar="nvml|URL",
+            help="Record power, energy and use of GPUs: of this host, or by the URL of DCGM's exporter.",
+            panel=TELEMETRY,
+        ),
+    ] = field(default_factory=list)
+    gpu_metrics_interval: Annotated[
+        float,
+        Option(
+            parser=seconds,
+            metavar="TIME",
+            help="Time between two readings of the GPUs by NVML; DCGM's exporter is read each second.",
+            show_default="100ms",
+            panel=TELEMETRY,
+        ),
+    ] = 0.1
+    declared_power: Annotated[
+        float | None,
+        Option(
+            metavar="WATTS",
+            help="Power of the system, where it cannot be measured: energy is then tagged as declared.",
+            panel=TELEMETRY,
+        ),
+    ] = None
+    param_count_b: Annotated[
+        float | None,
+        Option(
+            metavar="N", help="Billions of parameters of the model, for mfu_pct, mbu_pct.", panel=TELEMETRY
+        ),
+    ] = None
+    active_params_b: Annotated[
+        float | None,
+        Option(
+            metavar="N",
+            help="Billions of parameters that a token uses. Default: all of them.",
+            panel=TELEMETRY,
+        ),
+    ] = None
+    gpu_peak_tflops: Annotated[
+        float | None,
+        Option(metavar="N", help="Peak TFLOP/s of a GPU, dense, in the model's precision.", panel=TELEMETRY),
+    ] = None
+    gpu_peak_bandwidth_gb_s: Annotated[
+        float | None,
+        Option(metavar="N", help="Peak memory bandwidth of a GPU, in GB/s.", panel=TELEMETRY),
+    ] = None
+
     def __post_init__(self) -> None:
-        if self.server_metrics_interval < SHORTEST_INTERVAL_S:
-            raise UsageError(
-                f"--server-metrics-interval {self.server_metrics_interval:g}: "
-                f"must be at least {SHORTEST_INTERVAL_S:g} s"
-            )
+        intervals = {
+            "--server-metrics-interval": self.server_metrics_interval,
+            "--gpu-metrics-interval": self.gpu_metrics_interval,
+        }
+        for option, interval_s in intervals.items():
+            if interval_s < SHORTEST_INTERVAL_S:
+                raise UsageError(f"{option} {interval_s:g}: must be at least {SHORTEST_INTERVAL_S:g} s")
+        figures = {
+            "--declared-power": self.declared_power,
+            "--param-count-b": self.param_count_b,
+            "--active-params-b": self.active_params_b,
+            "--gpu-peak-tflops": self.gpu_peak_tflops,
+            "--gpu-peak-bandwidth-gb-s": self.gpu_peak_bandwidth_gb_s,
+        }
+        for option, figure in figures.items():
+            if figure is not None and not (figure > 0 and math.isfinite(figure)):
+                raise UsageError(f"{option} {figure:g}: must be more than 0")

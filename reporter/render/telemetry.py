@@ -1,0 +1,102 @@
+"""What sensors recorded, for the console: the server next to the client, and energy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reporter.render.figures import NOTHING, figure, percent, whole
+from reporter.render.page import Column, block, grid, sentence, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import RenderableType
+    from rich.text import Text
+
+    from reporter.report import Report
+    from reporter.telemetry.energy import Energy
+    from reporter.telemetry.server_side import ServerSide, SideBySide
+
+_ENGINES: Final = {"vllm": "vLLM", "sglang": "SGLang", "tgi": "TGI", "tensorrt_llm": "TensorRT-LLM"}
+_COLUMNS: Final = (
+    Column("Server", justify="left"),
+    Column("client"),
+    Column("server"),
+    Column("difference"),
+    Column("", justify="left"),
+)
+_SOURCES: Final = {
+    "nvml": "measured by NVML",
+    "dcgm": "measured by DCGM",
+    "declared": "from a declared power, not measured",
+}
+
+
+def sections(report: Report, *, width: int) -> Iterator[Sequence[RenderableType]]:
+    """The server's side and the energy of a run, as far as it has them."""
+    if report.server_side is not None and report.server_side.readings:
+        yield list(_server(report.server_side, width))
+    if report.energy is not None:
+        yield list(_energy(report.energy))
+
+
+def _server(side: ServerSide, width: int) -> Iterator[RenderableType]:
+    if side.compared:
+        yield grid(_COLUMNS, [_row(row) for row in side.compared], width=width)
+    gauges = [
+        _gauge("running", side.running_mean, side.running_max),
+        _gauge("waiting", side.waiting_mean, side.waiting_max),
+        ""
+        if side.kv_cache_usage_max_pct is None
+        else f"KV cache max {figure(side.kv_cache_usage_max_pct)} %",
+        "" if side.prefix_hit_pct is None else f"prefix cache hits {figure(side.prefix_hit_pct)} %",
+        "" if side.preemptions is None else f"{whole(side.preemptions)} preemptions",
+    ]
+    yield block(text(_ENGINES.get(side.engine or "", side.engine or "Server")), sentence(*gauges))
+
+
+def _gauge(name: str, mean: float | None, highest: float | None) -> str:
+    return "" if mean is None else f"{name} mean {figure(mean)}, max {figure(highest)}"
+
+
+def _row(row: SideBySide) -> list[Text]:
+    server = figure(row.server)
+    if row.server is None and row.server_low is not None:
+        server = f"{figure(row.server_low)} – {figure(row.server_high) if row.server_high else '∞'}"  # noqa: RUF001
+    difference = (
+        "" if row.difference is None else f"{'+' if row.difference > 0 else ''}{figure(row.difference)}"
+    )
+    share = "" if row.share is None else f" ({'+' if row.share > 0 else ''}{percent(row.share, 1)})"
+    mark = "" if row.agrees is None else ("agree" if row.agrees else "DISAGREE")
+    return [
+        text(row.quantity),
+        text(NOTHING if row.client is None else figure(row.client)),
+        text(server),
+        text(difference + share),
+        text(mark, "" if row.agrees is not False else "bold yellow"),
+    ]
+
+
+def _energy(energy: Energy) -> Iterator[RenderableType]:
+    parts = [
+        "" if energy.window_joules is None else f"{figure(energy.window_joules)} J",
+        "" if energy.mean_watts is None else f"mean {figure(energy.mean_watts)} W",
+        ""
+        if energy.joules_per_output_token is None
+        else f"{figure(energy.joules_per_output_token)} J per output token",
+        "" if energy.joules_per_request is None else f"{figure(energy.joules_per_request)} J per request",
+    ]
+    lines = [sentence(*parts)] if any(parts) else []
+    went = (
+        f"of {figure(energy.total_joules)} J observed {figure(energy.measured_joules)} J for measured "
+        f"requests, {figure(energy.other_joules)} J for others, {figure(energy.idle_joules)} J idle"
+    )
+    of_tasks = [
+        f"{task.task}: {figure(task.joules_per_correct)} J per correct answer ({whole(task.correct)} correct)"
+        for task in energy.tasks
+        if task.joules_per_correct is not None and task.correct is not None
+    ]
+    source = (
+        f"{_SOURCES.get(energy.source, energy.source)}, {whole(energy.devices)} devices, by {energy.method}"
+    )
+    yield block("Energy", *lines, text(went), *map(text, of_tasks), text(source))

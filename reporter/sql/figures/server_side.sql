@@ -1,0 +1,63 @@
+-- One row: what the server counted from the first reading of its page to the last one, over all pages and segments, and
+-- what the client measured of the requests in that time. NULL where the page does not have it, or a counter went back.
+WITH spans AS (
+    SELECT
+        max(at_ns) - min(at_ns) AS span_ns,
+        grown(arg_max(completed_requests_total, at_ns), arg_min(completed_requests_total, at_ns)) AS completed,
+        grown(arg_max(prompt_tokens_total, at_ns), arg_min(prompt_tokens_total, at_ns)) AS prompt_tokens,
+        grown(arg_max(output_tokens_total, at_ns), arg_min(output_tokens_total, at_ns)) AS output_tokens,
+        grown(arg_max(preemptions_total, at_ns), arg_min(preemptions_total, at_ns)) AS preemptions,
+        grown(arg_max(prefix_queried_tokens_total, at_ns), arg_min(prefix_queried_tokens_total, at_ns)) AS queried,
+        grown(arg_max(prefix_hit_tokens_total, at_ns), arg_min(prefix_hit_tokens_total, at_ns)) AS hits,
+        grown(arg_max(ttft_sum_s, at_ns), arg_min(ttft_sum_s, at_ns)) AS ttft_sum_s,
+        grown(arg_max(ttft_requests_total, at_ns), arg_min(ttft_requests_total, at_ns)) AS ttft_requests,
+        grown(arg_max(queue_sum_s, at_ns), arg_min(queue_sum_s, at_ns)) AS queue_sum_s,
+        grown(arg_max(queue_requests_total, at_ns), arg_min(queue_requests_total, at_ns)) AS queue_requests,
+        grown(arg_max(latency_sum_s, at_ns), arg_min(latency_sum_s, at_ns)) AS latency_sum_s,
+        grown(arg_max(latency_requests_total, at_ns), arg_min(latency_requests_total, at_ns)) AS latency_requests
+    FROM server_metrics
+    GROUP BY sitting, page
+),
+
+counted_by_server AS (
+    SELECT
+        sum(completed) AS server_completed,
+        sum(prompt_tokens) AS server_prompt_tokens,
+        sum(output_tokens) AS server_output_tokens,
+        sum(preemptions) AS preemptions,
+        100 * sum(hits) / nullif(sum(queried), 0) AS prefix_hit_pct,
+        1e3 * sum(ttft_sum_s) / nullif(sum(ttft_requests), 0) AS server_ttft_ms,
+        1e3 * sum(queue_sum_s) / nullif(sum(queue_requests), 0) AS server_queue_ms,
+        1e3 * sum(latency_sum_s) / nullif(sum(latency_requests), 0) AS server_latency_ms
+    FROM spans
+),
+
+-- Before and after the run the server is idle.
+gauges AS (
+    SELECT
+        avg(running_requests) FILTER (moment IS NULL) AS running_mean,
+        max(running_requests) FILTER (moment IS NULL) AS running_max,
+        avg(waiting_requests) FILTER (moment IS NULL) AS waiting_mean,
+        max(waiting_requests) FILTER (moment IS NULL) AS waiting_max,
+        max(kv_cache_usage_pct) FILTER (moment IS NULL) AS kv_cache_usage_max_pct,
+        count(*) AS readings
+    FROM server_metrics
+),
+
+measured_by_client AS (
+    SELECT
+        count(*) FILTER (status = 'completed') AS client_completed,
+        count(*) FILTER (status <> 'completed') AS client_others,
+        sum(tokens.input) FILTER (status = 'completed') AS client_prompt_tokens,
+        sum(tokens.output) FILTER (status = 'completed') AS client_output_tokens,
+        count(*) FILTER (status = 'completed' AND tokens.input IS NULL) AS without_prompt_tokens,
+        count(*) FILTER (status = 'completed' AND tokens.output IS NULL) AS without_output_tokens,
+        avg(first_token_ns - sent_ns) FILTER (status = 'completed') / 1e6 AS client_ttft_ms,
+        quantile_disc(first_token_ns - sent_ns, 0.5) FILTER (status = 'completed') / 1e6 AS client_ttft_p50_ms,
+        quantile_disc(first_token_ns - sent_ns, 0.99) FILTER (status = 'completed') / 1e6 AS client_ttft_p99_ms,
+        avg(ended_ns - sent_ns) FILTER (status = 'completed') / 1e6 AS client_latency_ms
+    FROM counted
+)
+
+SELECT *
+FROM counted_by_server, gauges, measured_by_client;

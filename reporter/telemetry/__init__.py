@@ -1,0 +1,1 @@
+"""What sensors recorded, in figures: the server's own account of the run next to the client's."""

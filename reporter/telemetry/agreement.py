@@ -1,0 +1,157 @@
+"""Whether client and server agree on what both have measured.
+
+A count must be the same. A time is longer for the client, by the network and what is in front of the server's
+own clock; up to `LONGER_MS` or `LONGER_SHARE` of it is taken for that.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+from reporter.log.database import all_figures, figures
+from reporter.telemetry.server_side import ServerSide, SideBySide
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from reporter.log.database import OpenLog
+
+LONGER_MS: Final = 5.0
+"""How much longer a mean may be for the client."""
+
+LONGER_SHARE: Final = 0.1
+"""Or as a share of the server's."""
+
+SHORTER_MS: Final = 1.0
+"""How much shorter: clocks that begin a little earlier than the last byte of a request arrives."""
+
+TABLES: Final = ("sensor_readings", "sensors", "server_metrics")
+"""What of the log is needed."""
+
+
+def has_sensors(log: OpenLog) -> bool:
+    """Whether a log has readings of sensors."""
+    return bool(log.execute("SELECT 1 FROM session_events WHERE type = 'SENSOR_STARTED' LIMIT 1").fetchone())
+
+
+def server_side(log: OpenLog) -> ServerSide | None:
+    """What the server says of a run; None where its metrics were not recorded.
+
+    Args:
+        log: A log with `TABLES`.
+    """
+    pages = [
+        str(url)
+        for (url,) in log.execute(
+            "SELECT DISTINCT data ->> '$.target' AS url FROM session_events "
+            "WHERE type = 'SENSOR_STARTED' AND data ->> '$.source' = 'server' ORDER BY url"
+        ).fetchall()
+    ]
+    if not pages:
+        return None
+    both = figures(log, "server_side")
+    failed = {
+        row["error"]: row["readings"]
+        for row in all_figures(log, "sensor_errors")
+        if row["source"] == "server"
+    }
+    named = log.execute("SELECT server FROM server_metrics WHERE server IS NOT NULL LIMIT 1").fetchone()
+    preemptions = both["preemptions"]
+    return ServerSide(
+        engine=str(named[0]) if named else None,
+        pages=pages,
+        readings=both["readings"],
+        failed=failed,
+        preemptions=None if preemptions is None else round(preemptions),
+        compared=list(_compared(both, _buckets(log))) if both["readings"] else [],
+        **{name: both[name] for name in _GAUGES},
+    )
+
+
+_GAUGES: Final = (
+    *("running_mean", "running_max", "waiting_mean", "waiting_max"),
+    *("kv_cache_usage_max_pct", "prefix_hit_pct"),
+)
+
+
+def _compared(both: Mapping[str, Any], buckets: list[tuple[float, int]]) -> Iterator[SideBySide]:
+    yield from _count("completed requests", both["client_completed"], both["server_completed"])
+    # A server counts the tokens of a request that did not complete; the client has no count of them.
+    if not both["client_others"]:
+        if not both["without_prompt_tokens"]:
+            yield from _count("prompt tokens", both["client_prompt_tokens"], both["server_prompt_tokens"])
+        if not both["without_output_tokens"]:
+            yield from _count("output tokens", both["client_output_tokens"], both["server_output_tokens"])
+    yield from _time("TTFT mean (ms)", both["client_ttft_ms"], both["server_ttft_ms"])
+    for quantity, share in (("p50", 0.5), ("p99", 0.99)):
+        yield from _percentile(f"TTFT {quantity} (ms)", both[f"client_ttft_{quantity}_ms"], buckets, share)
+    yield from _time("latency mean (ms)", both["client_latency_ms"], both["server_latency_ms"])
+    if (queue_ms := both["server_queue_ms"]) is not None:
+        ttft_ms = both["client_ttft_ms"]
+        # A client cannot see the queue; but nothing waits there longer than for its first token.
+        agrees = None if ttft_ms is None or queue_ms <= ttft_ms + SHORTER_MS else False
+        yield SideBySide("time in queue mean (ms)", None, queue_ms, agrees=agrees)
+
+
+def _count(quantity: str, client: float | None, server: float | None) -> Iterator[SideBySide]:
+    if client is not None and server is not None:
+        difference = float(client - server)
+        share = difference / server if server else None
+        yield SideBySide(
+            quantity,
+            float(client),
+            float(server),
+            difference=difference,
+            share=share,
+            agrees=round(difference) == 0,
+        )
+
+
+def _time(quantity: str, client_ms: float | None, server_ms: float | None) -> Iterator[SideBySide]:
+    if client_ms is not None and server_ms is not None:
+        difference = client_ms - server_ms
+        share = difference / server_ms if server_ms else None
+        agrees = -SHORTER_MS <= difference <= max(LONGER_MS, LONGER_SHARE * server_ms)
+        yield SideBySide(quantity, client_ms, server_ms, difference=difference, share=share, agrees=agrees)
+
+
+def _percentile(
+    quantity: str, client_ms: float | None, buckets: list[tuple[float, int]], share: float
+) -> Iterator[SideBySide]:
+    """A percentile, which a histogram says to lie between the ends of a bucket."""
+    total = buckets[-1][1] if buckets else 0
+    if client_ms is None or not total:
+        return
+    rank = math.ceil(share * total)
+    low_ms = 0.0
+    for bound_s, upto in buckets:
+        if upto >= rank:
+            high_ms = None if math.isinf(bound_s) else 1e3 * bound_s
+            break
+        low_ms = 1e3 * bound_s
+    over = 0.0 if high_ms is None else max(0.0, client_ms - high_ms)
+    difference = over or min(0.0, client_ms - low_ms)
+    agrees = -SHORTER_MS <= difference <= max(LONGER_MS, LONGER_SHARE * (high_ms or 0.0))
+    yield SideBySide(
+        quantity,
+        client_ms,
+        None,
+        server_low=low_ms,
+        server_high=high_ms,
+        difference=difference,
+        agrees=agrees,
+    )
+
+
+def _buckets(log: OpenLog) -> list[tuple[float, int]]:
+    """The upper bounds in s, with how many requests are below; empty where counts contradict each other."""
+    rows = []
+    for row in all_figures(log, "server_buckets"):
+        try:
+            rows.append((float(row["bound"]), int(row["requests"])))
+        except ValueError:
+            return []
+    rows.sort()
+    counts = [count for _, count in rows]
+    return rows if rows and math.isinf(rows[-1][0]) and counts == sorted(counts) else []

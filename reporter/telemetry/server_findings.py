@@ -1,0 +1,126 @@
+"""Findings about the server's account of a run, and about sensors that could not be read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reporter.evidence import listed
+from reporter.render.figures import counted, figure, percent, whole
+from reporter.report import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from reporter.telemetry.server_side import ServerSide, SideBySide
+
+_EXCERPT: Final = 160
+_NAMES: Final = {
+    "server": "the server's metrics",
+    "host": "this machine",
+    "nvml": "the GPUs (NVML)",
+    "dcgm": "the GPUs (DCGM)",
+}
+
+
+def unread(errors: Sequence[Mapping[str, object]]) -> Iterator[Finding]:
+    """Sensors that could not be read, each once.
+
+    Args:
+        errors: The rows of reporter/sql/figures/sensor_errors.sql.
+    """
+    for source in dict.fromkeys(str(row["source"]) for row in errors):
+        rows = [row for row in errors if row["source"] == source]
+        by_error = {str(row["error"]): int(str(row["readings"])) for row in rows}
+        example = " ".join(str(rows[0]["example"] or "").split())[:_EXCERPT]
+        yield Finding(
+            "sensor_unread",
+            "warning",
+            f"{sum(by_error.values())} of {rows[0]['tried']} readings of {_NAMES.get(source, source)} "
+            f"failed: {listed(by_error)}. For example: {example}",
+            "docs/telemetry.md says what a sensor needs. The figures of requests are not affected.",
+        )
+
+
+def about_server(side: ServerSide) -> Iterator[Finding]:
+    """Where client and server disagree, and what the server went through."""
+    rows = {row.quantity: row for row in side.compared}
+    if (requests := rows.get("completed requests")) is not None and requests.agrees is False:
+        yield _of_requests(requests)
+    else:
+        # Where others use the server, nothing else can agree.
+        yield from (
+            _of_tokens(row) for name, row in rows.items() if name.endswith("tokens") and row.agrees is False
+        )
+        yield from _of_times(rows)
+    if side.preemptions:
+        yield Finding(
+            "server_preempted",
+            "warning",
+            f"The server preempted {counted(side.preemptions, 'request')}: its KV cache was full, and what "
+            "had been computed of them was lost.",
+            "Put on less load, or give the server more KV cache or fewer requests at once.",
+        )
+
+
+def _of_requests(row: SideBySide) -> Finding:
+    client, server = whole(round(row.client or 0)), whole(round(row.server or 0))
+    more = (row.difference or 0) < 0
+    return Finding(
+        "server_requests_differ",
+        "warning",
+        f"The server completed {server} requests while the client's {client} completed: "
+        + (
+            "others use it too, and the figures are about what they left."
+            if more
+            else "some of the client's were answered elsewhere, by a cache or another server."
+        ),
+        "Measure a server that has no other clients."
+        if more
+        else "Give --server-metrics the page of each server behind the endpoint.",
+    )
+
+
+def _of_tokens(row: SideBySide) -> Finding:
+    return Finding(
+        "server_tokens_differ",
+        "warning",
+        f"Client and server disagree on the {row.quantity}: {whole(round(row.client or 0))} by the client, "
+        f"{whole(round(row.server or 0))} by the server ({_signed_share(row)}).",
+        "The counts of the responses (usage) and those of the server's metrics are not of the same tokens; "
+        "docs/metrics.md says which the report takes.",
+    )
+
+
+def _of_times(rows: Mapping[str, SideBySide]) -> Iterator[Finding]:
+    ttft = rows.get("TTFT mean (ms)")
+    if ttft is not None and ttft.agrees is False:
+        longer = (ttft.difference or 0) > 0
+        yield Finding(
+            "server_ttft_differs",
+            "warning",
+            f"The mean TTFT is {figure(ttft.client)} ms for the client and {figure(ttft.server)} ms for the "
+            f"server: {figure(abs(ttft.difference or 0))} ms ({_signed_share(ttft)}) "
+            + (
+                "pass where the server does not measure: network, proxies, its HTTP front end."
+                if longer
+                else "are missing, although a client cannot see a token before the server does."
+            ),
+            "Compare with a client on the server's machine."
+            if longer
+            else "The server starts its clock before the request has ended, or counts other requests.",
+        )
+    queue = rows.get("time in queue mean (ms)")
+    if queue is not None and queue.agrees is False:
+        yield Finding(
+            "server_queue_differs",
+            "warning",
+            f"The server says that requests waited for {figure(queue.server)} ms on average, longer than the "
+            "client waited for their first tokens.",
+            "The server's metrics count other requests as well.",
+        )
+
+
+def _signed_share(row: SideBySide) -> str:
+    if row.share is None:
+        return "nothing by the server"
+    return f"{'+' if row.share > 0 else '-'}{percent(abs(row.share), 1)}"
