@@ -113,7 +113,9 @@ def _draw(axes: Any, plot: Plot | NoPlot) -> None:
         _rows(axes, plot, styles)
     else:
         _curves(axes, plot, styles)
-    lines = _legend(axes) if len({style["label"] for style, _ in styles}) > 1 else 0
+    # Rows are about something that no axis names, such as a benchmark.
+    is_named = plot.x.scale == "category" or len({style["label"] for style, _ in styles}) > 1
+    lines = _legend(axes) if is_named else 0
     axes.set_title(plot.title, loc="left", pad=6 + _LEGEND_LINE * lines)
     axes.grid(alpha=0.25, linewidth=0.6)
     axes.set_axisbelow(True)

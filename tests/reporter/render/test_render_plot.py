@@ -86,4 +86,4 @@ def test_names_are_rows() -> None:
         "gsm8k", "points", ("all", "subject: $x$ & <b>"), (50.0, 20.0), (40.0, None), (60.0, None)
     )
     plot = Plot("accuracy", "A", Axis("subject", "", "category"), Axis("accuracy", "%"), (series,), "")
-    assert {"all", "subject: $x$ & <b>", "accuracy [%]"} <= texts(picture([plot], "svg"))
+    assert {"gsm8k", "all", "subject: $x$ & <b>", "accuracy [%]"} <= texts(picture([plot], "svg"))
