@@ -62,6 +62,7 @@ FORMATS: Final[Mapping[str, Format]] = {
     "html": Format(
         title="one HTML page, with plots",
         report=f"{_RENDER}.html.run",
+        comparison=f"{_RENDER}.html.comparison",
         is_quoted=False,
         shows_log=True,
     ),

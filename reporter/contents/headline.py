@@ -17,7 +17,7 @@ LEVEL: Final = 0.95
 """Of the intervals."""
 
 MEASURED: Final = (
-    *("output_tps", "qps", "ttft:p(50)", "ttft:p(99)", "tpot:p(50)", "tpot:p(99)", "itl:p(50)", "itl:p(99)"),
+    *("output_tps", "qps", "ttft:p(50)", "ttft:p(99)", "tpot:p(50)", "tpot:p(99)", "itl:p(99)"),
     *("latency:p(50)", "latency:p(99)"),
 )
 """The figures of a page, as `loadgen compare --metric` names them."""

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from reporter.answers import texts_of
 from reporter.contents import requests, scored
 from reporter.contents.headline import headlines
+from reporter.contents.narrow import narrowed
+from reporter.measured.evidence import LogEvidence
 from reporter.plots.catalog import PLOTS
 from reporter.plots.make import make_plot
 from reporter.plots.plot import NoPlot, Plot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from reporter.contents.headline import Headline
     from reporter.contents.requests import RequestExcerpt
     from reporter.contents.scored import ScoredSamples
-    from reporter.measured.evidence import LogEvidence
+    from reporter.log.database import OpenLog
     from reporter.report import Report
 
 _BUILT_IN: Final = frozenset({"phase", "endpoint", "turn", "stage"})
@@ -26,6 +29,12 @@ _BUILT_IN: Final = frozenset({"phase", "endpoint", "turn", "stage"})
 
 MOST_TAGS: Final = 3
 """For how many tags there are plots of each value."""
+
+
+MANY_REQUESTS: Final = 100_000
+"""From here on, plots that read every chunk are of all requests only: each part takes seconds."""
+
+_CHUNKS: Final = re.compile(r"\bFROM chunks\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +72,31 @@ def run_contents(report: Report, evidence: LogEvidence) -> RunContents:
         NoRoomError: There is no room for what is computed.
     """
     log = evidence.log
-    made = [make_plot(log, name) for name in PLOTS]
-    plots = tuple(plot for plot in made if isinstance(plot, Plot))
     has_scores = any(score.pass_ is not None for score in report.accuracy)
     log.load({*requests.TABLES, *(scored.TABLES if has_scores else ())})
+    narrow = narrowed(log)
+    made = [_plot(narrow, name, has_scores=has_scores) for name in PLOTS]
+    plots = tuple(plot for plot in made if isinstance(plot, Plot))
+    is_big = report.counts.issued > MANY_REQUESTS
+    divided = [plot for plot in plots if not (is_big and _CHUNKS.search(PLOTS[plot.name].sql))]
     with texts_of(log.run) as read:
         return RunContents(
-            headlines=headlines(evidence),
+            headlines=headlines(LogEvidence(narrow, report)),
             plots=plots,
             absent=tuple(plot for plot in made if isinstance(plot, NoPlot)),
-            parts={tag: dict(_parts(evidence, tag, plots)) for tag in _tags(report)[:MOST_TAGS]},
-            slowest=requests.slowest(log, read),
-            failed=requests.failed(log, read),
+            parts={tag: dict(_parts(narrow, tag, divided)) for tag in _tags(report)[:MOST_TAGS]},
+            slowest=requests.slowest(log, narrow, read),
+            failed=requests.failed(log, narrow, read),
             samples=scored.scored_samples(log, report.accuracy, read) if has_scores else None,
         )
+
+
+def _plot(log: OpenLog, name: str, *, has_scores: bool) -> Plot | NoPlot:
+    """A plot; one of scores is not asked of a run without, for which its tables would be loaded."""
+    definition = PLOTS[name]
+    if definition.tables and not has_scores:
+        return NoPlot(name, definition.title, definition.lacking)
+    return make_plot(log, name)
 
 
 def _tags(report: Report) -> list[str]:
@@ -85,9 +105,9 @@ def _tags(report: Report) -> list[str]:
     return [name.removeprefix("tag:") for name in tagged]
 
 
-def _parts(evidence: LogEvidence, tag: str, plots: tuple[Plot, ...]) -> Iterator[tuple[str, Plot]]:
+def _parts(log: OpenLog, tag: str, plots: Sequence[Plot]) -> Iterator[tuple[str, Plot]]:
     for plot in plots:
         if PLOTS[plot.name].has_parts:
-            part = make_plot(evidence.log, plot.name, tag)
+            part = make_plot(log, plot.name, tag)
             if isinstance(part, Plot):
                 yield plot.name, part

@@ -37,7 +37,7 @@ _COUNTS: Final = (
 """Key, title, and which goes first where the page is too narrow; left out where there are none of them."""
 
 _UNSCORED: Final = "unscored"
-_PLAIN: Final = "accuracy"
+PLAIN: Final = "accuracy"
 """A first figure of this name is shown by its task alone."""
 _ROUNDING: Final = 1e-9
 _INDENT: Final = "  "
@@ -149,7 +149,7 @@ class Line:
 def _lines(score: TaskScore, limit: int) -> Iterator[Line]:
     """A task by its first figure, and the others beneath it."""
     (title, first), *others = score.headlines.items()
-    named = called(score) if title == _PLAIN else f"{called(score)}: {clean(title)}"
+    named = called(score) if title == PLAIN else f"{called(score)}: {clean(title)}"
     yield Line(named, first.unit, first.better, first, _open(score, first), score)
     # One of a part that nothing was asked of is not defined.
     defined_figures = [(name, headline) for name, headline in others if headline.value is not None]

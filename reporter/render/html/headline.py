@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reporter.contents import statements
-from reporter.render.accuracy import called, interval_in_words, value_in_words
+from reporter.render.accuracy import PLAIN, called, interval_in_words, value_in_words
 from reporter.render.figures import NOTHING, decimals, figure, fixed, whole
 from reporter.render.html.page import FigureCard, Figures
 
@@ -15,10 +15,7 @@ if TYPE_CHECKING:
     from reporter.contents.headline import Headline
     from reporter.report import Report
 
-_NOTE: Final = (
-    "Intervals are 95 % confidence intervals, which take into account that requests of one run resemble "
-    "their neighbours."
-)
+_NOTE: Final = "95 %: confidence intervals; where neighbouring requests resemble each other, they are wider."
 _NO_INTERVAL: Final = "no interval: too few independent requests"
 _TITLES: Final = {"ttft": "TTFT", "tpot": "TPOT", "itl": "ITL", "latency": "Latency"}
 _FURTHER: Final[Mapping[str, tuple[str, ...]]] = {
@@ -42,7 +39,7 @@ def _scores(report: Report) -> Iterator[FigureCard]:
         ends = interval_in_words(headline.interval, headline.unit)
         bound = "at least " if score.unscored and headline.value is not None else ""
         yield FigureCard(
-            label=f"{called(score)}: {name}",
+            label=called(score) if name == PLAIN else f"{called(score)}: {name}",
             value=f"{bound}{value_in_words(headline.value, headline.unit)}",
             interval=f"95 %: {ends.replace('..', ' to ')}" if ends else "",
             more=(f"{whole(score.issued)} samples, {whole(score.unscored)} unscored",),

@@ -134,10 +134,12 @@ class PlotGroup:
     Attributes:
         title: The heading.
         plots: As the report computed them.
+        choices: What chooses each of several plots.
     """
 
     title: str
     plots: tuple[Plot, ...]
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ def _series(series: Series) -> dict[str, Any]:
     drawn: dict[str, Any] = {"name": visible(series.name), "kind": series.kind}
     if series.group is not None:
         drawn["group"] = visible(series.group)
-    for name in ("x", "y", "low", "high"):
+    for name in ("x", "y", "low", "high", "labels"):
         values = getattr(series, name)
         if values is not None:
             drawn[name] = [_rounded(value) for value in values]

@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from reporter.render.html.page import PlotGroup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping, Sequence
 
     from reporter.plots.plot import Plot
 
 _DISTRIBUTIONS: Final = {"ttft": "TTFT", "tpot": "TPOT", "itl": "ITL", "latency": "Latency"}
-_KINDS: Final = ("histogram", "cdf", "percentiles")
+_CHOICES: Final = {"histogram": "Histogram", "cdf": "Cumulative", "percentiles": "By percentile"}
 
 
-def grouped(plots: Iterable[Plot]) -> tuple[PlotGroup, ...]:
+def grouped(plots: Sequence[Plot]) -> tuple[PlotGroup, ...]:
     """The plots as groups; one that belongs to no other has a group of its own."""
+    titles = {plot.name: plot.title for plot in plots}
     groups: dict[str, list[Plot]] = {}
     for plot in plots:
         metric, _, kind = plot.name.rpartition("-")
-        is_distribution = metric in _DISTRIBUTIONS and kind in _KINDS
-        groups.setdefault(metric if is_distribution else plot.name, []).append(plot)
-    return tuple(
-        PlotGroup(
-            f"{_DISTRIBUTIONS[name]} distribution" if name in _DISTRIBUTIONS else members[0].title,
-            tuple(members),
-        )
-        for name, members in groups.items()
-    )
+        is_distribution = metric in _DISTRIBUTIONS and kind in _CHOICES
+        groups.setdefault(metric if is_distribution else plot.name, []).append(_with_titles(plot, titles))
+    return tuple(_group(name, members) for name, members in groups.items())
+
+
+def _group(name: str, members: Sequence[Plot]) -> PlotGroup:
+    if name not in _DISTRIBUTIONS:
+        return PlotGroup(members[0].title, tuple(members))
+    choices = tuple(_CHOICES[plot.name.rpartition("-")[2]] for plot in members)
+    return PlotGroup(f"{_DISTRIBUTIONS[name]} distribution", tuple(members), choices)
+
+
+def _with_titles(plot: Plot, titles: Mapping[str, str]) -> Plot:
+    """The plot, whose note calls other plots by their titles."""
+    note = plot.note
+    for name, title in titles.items():
+        note = note.replace(f"`{name}`", f"\u201c{title}\u201d")
+    return replace(plot, note=note)

@@ -245,3 +245,17 @@ def test_a_page_of_any_sections() -> None:
     html = write(Page("title", (), ("line",), (cards, Plots("plots", "Plots", (), {}))))
     assert '<a href="#figures">Figures</a>' in html
     assert html.count("SELECT 1") == 1
+
+
+def test_a_comparison_has_a_page(hostile_page: MadePage, accuracy_page: MadePage) -> None:
+    """Its verdict, each change with its interval, and both figures."""
+    from loadgen.sessions.comparison import compare_runs
+    from loadgen.sessions.settings.compare import CompareSettings
+
+    comparison = compare_runs(CompareSettings(runs=[hostile_page.run, accuracy_page.run]))
+    html = render_as("comparison", "html", comparison)
+    text = Elements(html).text
+    assert comparison.status in text
+    for row in comparison.rows:
+        assert row.metric in text or not row.decides
+    assert len(html) < 200_000

@@ -39,14 +39,14 @@
   let isPrinted = false;
   const LIGHT = {
     "--ink": "#000", "--dim": "#444", "--line": "#bbb", "--grid": "#ddd", "--card": "#fff", "--error": "#c62828",
-    "--c1": "#1f6fb4", "--c2": "#c2570c", "--c3": "#21875a", "--c4": "#8a4fbf", "--c5": "#a3731a", "--c6": "#b8336a",
+    "--c1": "#1f6fb4", "--c2": "#16836b", "--c3": "#8a4fbf", "--c4": "#96690f", "--c5": "#4b5563", "--c6": "#b8336a",
   };
   const colour = (name) => (isPrinted && LIGHT[name]) || getComputedStyle(root).getPropertyValue(name).trim();
   const colourOf = (series, index) => colour(isError(series) ? "--error" : `--c${(index % COLOURS) + 1}`);
 
   // ---- one series of a plot as series of the library
   const pairs = (plot, series) =>
-    series.x.map((x, index) => [placed(plot.x, x), series.y[index], series.low?.[index] ?? null, series.high?.[index] ?? null]);
+    series.x.map((x, index) => [placed(plot.x, x), series.y[index], series.low?.[index] ?? null, series.high?.[index] ?? null, series.labels?.[index] ?? null]);
 
   const polygon = (series, tint) => (params, api) => {
     if (params.dataIndexInside !== 0) return undefined;
@@ -80,6 +80,8 @@
     return { type: "line", shape: { x1: low[0], y1: low[1], x2: high[0], y2: high[1] }, style: { stroke: tint, lineWidth: 1.5 }, silent: true };
   };
 
+  // The ends of intervals: without a tip of their own, and within the axes.
+  const ENDS = { type: "custom", encode: { x: 0, y: [1, 2, 3] }, silent: true, tooltip: { show: false }, clip: true };
   const drawn = (plot, series, index) => {
     const tint = colourOf(series, index);
     const points = pairs(plot, series);
@@ -92,7 +94,7 @@
       const symbol = isError(series) ? "path://M1,0L5,4L9,0L10,1L6,5L10,9L9,10L5,6L1,10L0,9L4,5L0,1Z" : "circle";
       const style = { color: tint, opacity: many && !isError(series) ? 0.45 : 0.85 };
       const result = [{ ...shared, type: "scatter", symbol, symbolSize: isError(series) ? 8 : many ? 4 : 7, itemStyle: style }];
-      if (series.low) result.push({ ...shared, type: "custom", renderItem: whisker(tint), silent: true, tooltip: { show: false } });
+      if (series.low) result.push({ ...shared, ...ENDS, renderItem: whisker(tint) });
       return result;
     }
     const line = {
@@ -100,12 +102,19 @@
       showSymbol: points.length <= 30, symbol: "circle", symbolSize: 6,
     };
     if (series.kind !== "band") return [line];
-    return [{ ...shared, type: "custom", renderItem: polygon(series, tint), silent: true, tooltip: { show: false }, clip: true }, line];
+    return [{ ...shared, ...ENDS, renderItem: polygon(series, tint) }, line];
   };
 
+  // A logarithmic axis of less than a decade would have one label.
+  const decades = (plot, name) => {
+    const values = plot.series.flatMap((series) => [series[name], ...(name === "y" ? [series.low ?? [], series.high ?? []] : [])].flat());
+    const positive = values.filter((value) => value > 0);
+    return positive.length ? Math.log10(Math.max(...positive) / Math.min(...positive)) : 0;
+  };
   const axis = (plot, name, isNarrow) => {
     const described = plot[name];
-    const type = { log: "log", category: "category" }[described.scale] || "value";
+    const isLog = described.scale === "log" && decades(plot, name) >= 1;
+    const type = described.scale === "category" ? "category" : isLog ? "log" : "value";
     const isAcross = name === "x";
     const label = {
       color: colour("--dim"), hideOverlap: true, fontSize: 11,
@@ -115,9 +124,10 @@
     const unit = described.scale === "time" ? "" : described.unit;
     const result = {
       type, name: unit ? `${described.label} [${unit}]` : described.label, nameLocation: "middle", nameGap: isAcross ? 26 : isNarrow ? 44 : 50,
-      nameTextStyle: { color: colour("--dim"), fontSize: 11.5 }, axisLabel: label, axisLine: { lineStyle: { color: colour("--line") } },
+      nameTextStyle: { color: colour("--dim"), fontSize: 11.5 }, axisLabel: label, axisLine: { onZero: false, lineStyle: { color: colour("--line") } },
       axisTick: { lineStyle: { color: colour("--line") } }, splitLine: { lineStyle: { color: colour("--grid") } },
-      minorSplitLine: { show: false }, splitNumber: isAcross ? (isNarrow ? 4 : 6) : 5, scale: isAcross && type !== "category",
+      minorSplitLine: { show: false }, splitNumber: isAcross ? (isNarrow ? 4 : 6) : 5,
+      scale: type !== "category" && (isAcross || described.scale === "log"),
     };
     if (described.scale === "percentile") {
       // Ticks at p90, p99, p99.9: one each is a tenth of what is left.
@@ -148,9 +158,9 @@
       if (seen.has(hit.seriesName)) continue;
       seen.add(hit.seriesName);
       const row = element("tr");
-      const [, y, low, high] = hit.value;
+      const [, y, low, high, label] = hit.value;
       const ends = !isBar && low !== null && high !== null ? ` (${digits(low, 4)} to ${digits(high, 4)})` : "";
-      row.append(element("td", hit.seriesName), element("td", worded(plot.y, y) + ends));
+      row.append(element("td", label ? `${label} (${hit.seriesName})` : hit.seriesName), element("td", worded(plot.y, y) + ends));
       table.append(row);
     }
     box.append(table);
@@ -159,7 +169,7 @@
 
   const option = (plot, hidden, isNarrow) => {
     const shown = plot.series.map((series, index) => (hidden.has(series.label) ? [] : drawn(plot, series, index))).flat();
-    const isScatter = plot.series.some((series) => series.kind === "points" || series.kind === "bars");
+    const isScatter = plot.series.every((series) => series.kind === "points" || series.kind === "bars");
     return {
       animation: false, backgroundColor: "transparent", textStyle: { fontFamily: getComputedStyle(document.body).fontFamily },
       grid: { left: isNarrow ? 58 : 66, right: 18, top: 12, bottom: 46 },
@@ -192,8 +202,9 @@
     const svg = document.createElementNS(SVG, "svg");
     svg.setAttribute("viewBox", "0 0 18 12");
     svg.setAttribute("aria-hidden", "true");
-    const shape = document.createElementNS(SVG, { points: "circle", bars: "rect" }[series.kind] || "path");
-    const attributes = {
+    const isCross = series.kind === "points" && isError(series);
+    const shape = document.createElementNS(SVG, (!isCross && { points: "circle", bars: "rect" }[series.kind]) || "path");
+    const attributes = isCross ? { d: "M4,1L14,11M14,1L4,11", stroke: tint, "stroke-width": 2 } : {
       points: { cx: 9, cy: 6, r: 4, fill: tint },
       bars: { x: 3, y: 1, width: 12, height: 10, fill: tint },
     }[series.kind] || { d: "M0,6H18", stroke: tint, "stroke-width": 3 };

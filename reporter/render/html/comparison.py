@@ -1,0 +1,98 @@
+"""The page of a comparison: its verdict, the changes with intervals, the figures, and what else differs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reporter.plots.plot import Plot
+from reporter.render import compared
+from reporter.render.html import template
+from reporter.render.html.marks import TONES
+from reporter.render.html.page import Mark, Page, PlotGroup, Plots, Prose, Remark, Remarks, Table, Tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from reporter.compare.comparison import Comparison, ComparisonRow
+    from reporter.plots.plot import NoPlot
+    from reporter.render.html.page import Cell, Section, Tone
+
+
+def render(comparison: Comparison, *, plots: Sequence[Plot | NoPlot] = ()) -> str:
+    """The comparison as one HTML file.
+
+    Args:
+        comparison: The comparison.
+        plots: The distributions of its runs over each other, and the differences.
+    """
+    return template.write(page_of(comparison, plots))
+
+
+def page_of(comparison: Comparison, plots: Sequence[Plot | NoPlot] = ()) -> Page:
+    """The page of a comparison as a value."""
+    sides = range(len(comparison.sides))
+    return Page(
+        title=" vs ".join(compared.label(comparison, index) for index in reversed(sides)),
+        marks=(Mark(comparison.status, TONES[comparison.status]),),
+        lines=tuple(
+            f"{compared.label(comparison, index)}: {compared.side(comparison, index)}" for index in sides
+        ),
+        sections=tuple(_sections(comparison, plots)),
+        footer=(f"Intervals are of {100 * comparison.rules.level:g} %.",),
+    )
+
+
+def _sections(comparison: Comparison, plots: Sequence[Plot | NoPlot]) -> Iterator[Section]:
+    if comparison.reasons:
+        reasons = tuple(
+            Remark(Mark(comparison.status, TONES[comparison.status]), reason) for reason in comparison.reasons
+        )
+        yield Remarks("reasons", "Why", reasons)
+    families = list(compared.families(comparison.rows))
+    for number, (title, rows) in enumerate(families):
+        yield Tables(f"changes-{number}", title, tuple(_changes(comparison, rows)))
+    drawn = tuple(PlotGroup(plot.title, (plot,)) for plot in plots if isinstance(plot, Plot))
+    if drawn:
+        absent = tuple(plot for plot in plots if not isinstance(plot, Plot))
+        yield Plots("plots", "Plots", drawn, {}, absent)
+    for number, (title, rows) in enumerate(families):
+        yield Tables(f"figures-{number}", f"Figures: {title.lower()}", (_figures(comparison, rows),))
+    if comparison.unlike:
+        yield Prose(
+            "configuration",
+            compared.CONFIGURATION,
+            tuple(map(compared.difference_of_runs, comparison.unlike)),
+        )
+    if comparison.notes:
+        yield Prose("notes", "Notes", comparison.notes)
+
+
+def _changes(comparison: Comparison, rows: Sequence[ComparisonRow]) -> Iterator[Table]:
+    place = compared.TITLES.index("finding")
+    for index in range(1, len(comparison.sides)):
+        cells: list[tuple[Cell, ...]] = []
+        for row in rows:
+            texts = compared.cells(comparison, row, index)
+            tone = _TONES.get(row.changes[index - 1].finding, "")
+            cells.append((*texts[:place], Mark(texts[place], tone), *texts[place + 1 :]))
+        yield Table(
+            compared.TITLES,
+            tuple(cells),
+            compared.change_of(comparison, index),
+            wordy=frozenset({"finding"}),
+        )
+
+
+_TONES: Final[Mapping[str, Tone]] = {
+    "better": "good",
+    "worse": "bad",
+    "in doubt": "doubt",
+    "no significant difference": "dim",
+    "not tested": "dim",
+}
+
+
+def _figures(comparison: Comparison, rows: Sequence[ComparisonRow]) -> Table:
+    sides = range(len(comparison.sides))
+    labels = (compared.label(comparison, index) for index in sides)
+    return Table(("metric", *labels), tuple(compared.figures(rows, sides)))
