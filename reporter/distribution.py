@@ -139,7 +139,7 @@ def weighted_summary(
         log,
         "SELECT *, sum(weight) OVER (ORDER BY value ROWS UNBOUNDED PRECEDING) AS upto FROM weighted",
         [
-            f"fsum(weight * (value - {column_totals.mean!r}::DOUBLE) ** 2)",
+            f"fsum(weight * {_square('value', column_totals)})",
             *(f"min(value) FILTER (upto > {rank})" for rank in ranks.needed(column_totals.count)),
         ],
     )
@@ -185,7 +185,7 @@ def _with_totals(
     summaries_by_name: dict[str, Summary] = {}
     for names in _batches(totals_by_name):
         asked = [
-            f"fsum(({name} - {column_totals.mean!r}::DOUBLE) ** 2), "
+            f"fsum({_square(name, column_totals)}), "
             f"quantile_disc({name}, {_shares(column_totals, ranks)}::DOUBLE[])"
             for name, column_totals in names.items()
         ]
@@ -205,6 +205,12 @@ def _batches(totals_by_name: Mapping[str, _Totals]) -> Iterator[dict[str, _Total
     columns = iter(totals_by_name.items())
     while batch := dict(islice(columns, at_once)):
         yield batch
+
+
+def _square(value: str, column_totals: _Totals) -> str:
+    """SQL for the square of a distance from the mean: a product takes a third of the time of a power."""
+    distance = f"({value} - {column_totals.mean!r}::DOUBLE)"
+    return f"{distance} * {distance}"
 
 
 def _shares(column_totals: _Totals, ranks: _PercentileList) -> list[float]:

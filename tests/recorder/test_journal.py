@@ -17,7 +17,7 @@ from recorder.errors import NotALogError
 from recorder.event import Event, EventType
 from recorder.journal import is_hot, roll_back
 from recorder.session import Session
-from recorder.store import Store, verify
+from recorder.store import PAGE_BYTES, Store, verify
 from reporter.log.source import readable
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def test_a_writer_cuts_off_no_log(half_done: Path) -> None:
     content[16:20] = (1).to_bytes(4, "big")
     journal.write_bytes(content)
     with half_done.open("ab") as log:
-        log.write(bytes(4096 * 300))
+        log.write(bytes(PAGE_BYTES * 300))
     before = half_done.read_bytes()
     with pytest.raises(NotALogError, match="cut off most of the log"):
         roll_back(half_done)

@@ -45,7 +45,7 @@ def test_a_disk_that_gets_full_ends_the_recording(tmp_path: Path, monkeypatch: p
 
     def small(*arguments: object, **options: object) -> sqlite3.Connection:
         connection = connect(*arguments, **options)  # type: ignore[call-overload]  # what it was given
-        connection.execute("PRAGMA max_page_count = 60")
+        connection.execute("PRAGMA max_page_count = 15")
         return connection  # type: ignore[no-any-return]  # of the call above
 
     log = tmp_path / "events.db"

@@ -28,19 +28,27 @@ class FrameReader:
     def __init__(self) -> None:
         self._pieces = bytearray()
 
-    def feed(self, data: bytes) -> Sequence[bytes]:
-        """The payloads that end in these bytes."""
-        pieces, start, whole = self._pieces, 0, []
-        pieces += data
-        while len(pieces) >= (body := start + _LENGTH.size):
-            (length,) = _LENGTH.unpack_from(pieces, start)
-            if len(pieces) < body + length:
-                break
-            start = body + length
-            with memoryview(pieces) as view:
-                whole.append(bytes(view[body:start]))
-        del pieces[:start]
+    def feed(self, data: bytes) -> Sequence[memoryview]:
+        """The payloads that end in these bytes, as views of memory that does not change."""
+        pieces = self._pieces
+        if pieces:
+            pieces += data
+            if len(pieces) < _LENGTH.size or len(pieces) < _frame_end(pieces, 0):
+                return ()
+            data = bytes(pieces)
+            pieces.clear()
+        view, start, whole = memoryview(data), 0, []
+        while len(data) >= start + _LENGTH.size and len(data) >= (end := _frame_end(data, start)):
+            whole.append(view[start + _LENGTH.size : end])
+            start = end
+        pieces += view[start:]
         return whole
+
+
+def _frame_end(data: bytes | bytearray, start: int) -> int:
+    """Where the frame ends whose length is at a place."""
+    (length,) = _LENGTH.unpack_from(data, start)
+    return start + _LENGTH.size + int(length)
 
 
 class Outbox:

@@ -127,7 +127,7 @@ def command(what: WorkerConfig | Phase | Command) -> bytes:
     return framed(pickle.dumps(what, pickle.HIGHEST_PROTOCOL))
 
 
-def commanded(payload: bytes) -> Any:
+def commanded(payload: bytes | memoryview) -> Any:
     """What the parent has said."""
     return pickle.loads(payload)  # noqa: S301 (from the process that started this one)
 
@@ -137,6 +137,6 @@ def message(kind: WorkerMessage, *values: Any) -> bytes:
     return framed(marshal.dumps((kind.value, *values)))
 
 
-def unmarshalled(payload: bytes) -> tuple[Any, ...]:
+def unmarshalled(payload: bytes | memoryview) -> tuple[Any, ...]:
     """What a worker has said."""
     return marshal.loads(payload)  # type: ignore[no-any-return]  # noqa: S302 (from a process that this one started)

@@ -71,9 +71,9 @@ def main() -> None:
         sys.exit(config.redact(_crash_text(crash)))
 
 
-def _first_payloads(sock: socket.socket, frames: FrameReader) -> list[bytes]:
+def _first_payloads(sock: socket.socket, frames: FrameReader) -> list[memoryview]:
     """Wait for the parent's first word."""
-    payloads: list[bytes] = []
+    payloads: list[memoryview] = []
     while not payloads:
         payloads += frames.feed(_read(sock))
     return payloads
@@ -122,7 +122,7 @@ class Worker:
         self._tasks: set[asyncio.Task[None]] = set()
         self._watching: list[asyncio.Task[None]] = []
 
-    async def run(self, payloads: list[bytes]) -> None:
+    async def run(self, payloads: list[memoryview]) -> None:
         """Work until this process ends.
 
         Args:
@@ -177,7 +177,7 @@ class Worker:
 
     # What the parent can ask for…
 
-    async def _begin(self, payloads: list[bytes]) -> None:
+    async def _begin(self, payloads: list[memoryview]) -> None:
         for number, transport in enumerate(self._transports):
             if ahead := Shard(number, len(self._transports)).of(self._config.connect_ahead):
                 await transport.open_ahead(ahead)
