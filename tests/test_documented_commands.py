@@ -38,7 +38,7 @@ COMMANDS = [
 ]
 
 NEEDS = {
-    r"--otlp|--push-gateway": "a server that the run is sent to",
+    r"--otlp|--push-gateway|--to (wandb|mlflow|sheets)": "a server that the run is sent to",
     r"^loadgen (selftest|calibrate)": "takes too long; tests of their own run them",
     r"^loadgen (mock|watch) ": "serves or waits until it is stopped; tests of their own run them",
     r"^loadgen search ": "takes half a minute; tests of their own run it",

@@ -97,5 +97,5 @@ def _say(exported: Exported, *, as_json: bool) -> None:
 
         sys.stdout.write(orjson.dumps(exported.to_dict()).decode() + "\n")
     else:
-        done = "sent" if exported.place == "url" else "written"
+        done = "sent" if exported.place in {"url", "tracker"} else "written"
         print(f"{counted(exported.rows, 'request')} {done} to {printable(exported.target)}")

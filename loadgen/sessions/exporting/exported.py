@@ -12,7 +12,7 @@ class Exported:
     """What an export has written.
 
     Attributes:
-        place: What it was written to: `file`, `folder` or `url`.
+        place: What it was written to: `file`, `folder`, `url` or `tracker`.
         target: Its name.
         rows: How many requests it is about.
         details: What else a program wants to know, by name.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import UsageError
@@ -71,6 +71,15 @@ def _push_gateway(settings: ExportSettings, target: Any) -> Exported:
     return push(settings, target)
 
 
+def _to(settings: ExportSettings, target: Any) -> Exported:
+    from loadgen.sessions.exporting.publishing import publish
+
+    return publish(settings, target)
+
+
+_TRACKER_TAKES: Final = frozenset(
+    {"project", "entity", "group", "tag", "name", "spreadsheet", "worksheet", "credentials"}
+)
 _OF_REPORT: Final = frozenset({"prices", "scoring_pass", "tokenizer"})
 
 RUN_FORMATS: Final[Mapping[str, ExportFormat]] = {
@@ -81,6 +90,7 @@ RUN_FORMATS: Final[Mapping[str, ExportFormat]] = {
     "openmetrics": ExportFormat("FILE", _openmetrics, _OF_REPORT),
     "push_gateway": ExportFormat("URL", _push_gateway, _OF_REPORT | {"job"}),
     "otlp": ExportFormat("URL", _otlp, frozenset({"tokenizer"})),
+    "to": ExportFormat("TRACKER", _to, _OF_REPORT | _TRACKER_TAKES),
 }
 """The formats of a single run, by the field of the option that names the target."""
 
@@ -113,7 +123,8 @@ def chosen(settings: ExportSettings) -> str:
         name = field.name
         if name in _TAKES or name in _ALWAYS or name in _TAKES[wanted[0]]:
             continue
-        if getattr(settings, name) != field.default:
+        default = field.default if field.default_factory is MISSING else field.default_factory()
+        if getattr(settings, name) != default:
             takers = [f"{flag(other)} {_TARGETS[other]}" for other, takes in _TAKES.items() if name in takes]
             raise UsageError(f"{flag(name)} applies only to {' and '.join(takers)}: leave it out")
     return wanted[0]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Argument, Option
@@ -13,6 +13,7 @@ from loadgen.sessions.settings.tokenizer import Tokenizer
 
 FORMATS: Final = "Formats (one per command)"
 OF_SAMPLES: Final = "With --samples"
+OF_TRACKERS: Final = "With --to"
 OF_MLPERF: Final = "With --mlperf-endpoints"
 
 
@@ -92,6 +93,16 @@ class ExportSettings:
             panel=FORMATS,
         ),
     ] = None
+    to: Annotated[
+        Literal["wandb", "mlflow", "sheets"] | None,
+        Option(
+            metavar="TRACKER",
+            help="Publish the figures to an experiment tracker: wandb (Weights & Biases), mlflow, or sheets "
+            "(Google Sheets).",
+            show_default=False,
+            panel=FORMATS,
+        ),
+    ] = None
     mlperf_endpoints: Annotated[
         Path | None,
         Option(
@@ -127,6 +138,65 @@ class ExportSettings:
             metavar="N",
             help="The scores of that scoring pass, not the last one.",
             panel=OF_SAMPLES,
+        ),
+    ] = None
+
+    project: Annotated[
+        str | None,
+        Option(
+            metavar="NAME",
+            help="The project of W&B, the experiment of MLflow. Default: loadgen.",
+            show_default=False,
+            panel=OF_TRACKERS,
+        ),
+    ] = None
+    entity: Annotated[
+        str | None,
+        Option(metavar="NAME", help="W&B: the team or user.", show_default=False, panel=OF_TRACKERS),
+    ] = None
+    group: Annotated[
+        str | None,
+        Option(
+            metavar="NAME", help="W&B, MLflow: the group of the run.", show_default=False, panel=OF_TRACKERS
+        ),
+    ] = None
+    tag: Annotated[
+        list[str],
+        Option(metavar="NAME", help="W&B, MLflow: a tag of the run; repeatable.", panel=OF_TRACKERS),
+    ] = field(default_factory=list)
+    name: Annotated[
+        str | None,
+        Option(
+            metavar="NAME",
+            help="What the run is called there. Default: model, load, time.",
+            show_default=False,
+            panel=OF_TRACKERS,
+        ),
+    ] = None
+    spreadsheet: Annotated[
+        str | None,
+        Option(
+            metavar="ID",
+            help="Sheets: the spreadsheet, as in its URL.",
+            show_default=False,
+            panel=OF_TRACKERS,
+        ),
+    ] = None
+    worksheet: Annotated[
+        str,
+        Option(
+            metavar="TITLE",
+            help="Sheets: the worksheet; made where there is none of that title.",
+            panel=OF_TRACKERS,
+        ),
+    ] = "Results"
+    credentials: Annotated[
+        Path | None,
+        Option(
+            metavar="FILE",
+            help="Sheets: the key file of a service account that may edit the spreadsheet.",
+            show_default=False,
+            panel=OF_TRACKERS,
         ),
     ] = None
 

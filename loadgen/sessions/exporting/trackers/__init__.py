@@ -1,0 +1,1 @@
+"""Experiment trackers that a run can be exported to."""

@@ -1,0 +1,39 @@
+"""Weights & Biases: a run with configuration and summary; its own variables (WANDB_API_KEY) apply."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from loadgen.sessions.exporting.extra import importing
+from loadgen.sessions.exporting.trackers.tracker import reported
+
+if TYPE_CHECKING:
+    from loadgen.sessions.settings.export import ExportSettings
+    from reporter.export.record import RunRecord
+
+_OPTION: Final = "--to wandb"
+_DEFAULT_PROJECT: Final = "loadgen"
+
+
+def publish(settings: ExportSettings, record: RunRecord) -> str:
+    """Publish a run; see `Publish`."""
+    with importing(_OPTION, "wandb"):
+        import wandb
+    with reported(_OPTION, (wandb.Error,), ("WANDB_API_KEY",)):
+        # Nothing of this machine is watched, and no output is captured: the run is over.
+        quiet = wandb.Settings(silent=True, console="off", x_disable_stats=True, disable_git=True)
+        run = wandb.init(
+            project=settings.project or _DEFAULT_PROJECT,
+            entity=settings.entity,
+            group=settings.group,
+            tags=list(settings.tag),
+            name=record.name,
+            id=record.run_id,
+            resume="allow",
+            config=dict(record.config),
+            settings=quiet,
+        )
+        run.summary.update(dict(record.figures))
+        place = run.dir if run.offline else run.url
+        run.finish()
+    return str(place)

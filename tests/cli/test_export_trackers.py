@@ -1,0 +1,238 @@
+"""Experiment trackers against local stand-ins: what they keep is what the report has, and is there once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from loadgen.cli.export import export
+from loadgen.sessions.errors import SetupError, UsageError
+from loadgen.sessions.settings.export import ExportSettings
+from tests.cli.stand_ins import ReceivedRequest, Reply, StandIn, stand_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from urllib.parse import SplitResult
+
+
+@pytest.fixture
+def report(made_run: Path) -> Any:
+    """The run's report.json."""
+    return orjson.loads((made_run / "report.json").read_bytes())
+
+
+def test_mlflow(made_run: Path, tmp_path: Path, report: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run with metrics, parameters and tags in its own store; the second export updates it."""
+    pytest.importorskip("mlflow", reason="the extra `mlflow`")
+    from mlflow import MlflowClient
+
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "store").as_uri())
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    for _ in range(2):
+        export(ExportSettings(run=made_run, to="mlflow", project="serving", tag=["nightly"], group="8b"))
+    client = MlflowClient()
+    experiment = client.get_experiment_by_name("serving")
+    assert experiment is not None
+    (run,) = client.search_runs([experiment.experiment_id])
+    assert run.data.metrics["ttft_ms_p99"] == pytest.approx(report["ttft_ms"]["p99"])
+    assert run.data.metrics["qps"] == pytest.approx(report["throughput"]["qps"])
+    assert run.data.params["model"] == "small-model"
+    assert run.data.params["load.concurrency"] == "2"
+    assert (run.data.tags["nightly"], run.data.tags["group"]) == ("true", "8b")
+    assert run.info.status == "FINISHED"
+
+
+class StandInRun:
+    """The part of a W&B run that an export uses."""
+
+    offline, dir, url = True, "wandb/offline-run", None
+
+    def __init__(self) -> None:
+        self.summary: dict[str, float] = {}
+        self.finished = False
+
+    def finish(self) -> None:
+        """Note the end."""
+        self.finished = True
+
+
+def test_weights_and_biases(made_run: Path, report: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Project, entity, group, tags, configuration and summary; by its id a run is there once."""
+    wandb = pytest.importorskip("wandb", reason="the extra `wandb`")
+    run, started = StandInRun(), {}
+    monkeypatch.setattr(wandb, "init", lambda **options: started.update(options) or run)
+    settings = {"project": "serving", "entity": "team", "group": "8b", "tag": ["nightly"], "name": "first"}
+    export(ExportSettings(run=made_run, to="wandb", **settings))
+    names = ("project", "entity", "group", "tags", "name", "id", "resume")
+    expected = ("serving", "team", "8b", ["nightly"], "first", report["run"]["session_id"], "allow")
+    assert tuple(started[name] for name in names) == expected
+    assert started["config"]["load.concurrency"] == 2
+    assert run.summary["ttft_ms_p99"] == pytest.approx(report["ttft_ms"]["p99"])
+    assert run.finished
+
+
+class Spreadsheet:
+    """The part of the Sheets API that a worksheet needs, over rows of cells."""
+
+    def __init__(self) -> None:
+        self.rows: list[list[Any]] = []
+        self.titles: list[str] = ["Sheet1"]
+        self.inputs: set[str] = set()
+
+    def answer(self, request: ReceivedRequest) -> Reply:
+        """Answer one request."""
+        from urllib.parse import parse_qs, unquote, urlsplit
+
+        parts: SplitResult = urlsplit(request.path)
+        self.inputs |= set(parse_qs(parts.query).get("valueInputOption", ()))
+        path, body = (
+            unquote(parts.path),
+            orjson.loads(request.body or b"{}") if request.body[:1] == b"{" else {},
+        )
+        return 200, "application/json", orjson.dumps(self._reply(request.method, path, body))
+
+    def _reply(self, method: str, path: str, body: Any) -> Any:
+        if path == "/token":
+            return {"access_token": "t", "expires_in": 3600, "token_type": "Bearer"}
+        if path.endswith(":batchUpdate"):
+            return {"replies": [self._changed(request) for request in body["requests"]]}
+        if path.endswith(":append"):
+            self.rows += body["values"]
+            return {"updates": {}}
+        if "/values/" in path:
+            return self._cells(method, path.rsplit("!", 1)[-1], body)
+        return {
+            "spreadsheetId": "abc",
+            "properties": {"title": "Runs"},
+            "sheets": [self._sheet(title) for title in self.titles],
+        }
+
+    def _changed(self, request: Any) -> Any:
+        if "addSheet" in request:
+            self.titles.append(request["addSheet"]["properties"]["title"])
+            return {"addSheet": self._sheet(self.titles[-1])}
+        return {}
+
+    def _cells(self, method: str, place: str, body: Any) -> Any:
+        if method == "PUT":
+            row = int(place.partition(":")[0].lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")) - 1
+            self.rows[row : row + 1] = body["values"]
+            return {}
+        if place == "A1:1":
+            return {"values": self.rows[:1]}
+        return {"values": [[row[0] for row in self.rows]]}
+
+    def _sheet(self, title: str) -> Any:
+        place = self.titles.index(title)
+        size = {"rowCount": 1000, "columnCount": 26}
+        return {"properties": {"title": title, "sheetId": place, "index": place, "gridProperties": size}}
+
+
+@pytest.fixture
+def sheets(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[StandIn, Spreadsheet]]:
+    """A stand-in of the API, to which the client library is pointed."""
+    pytest.importorskip("gspread", reason="the extra `sheets`")
+    import gspread
+
+    # Where there is such a lookup, it goes to Google's own host.
+    lookup = "_maybe_start_regional_access_boundary_refresh"
+    boundary = "google.auth.credentials.CredentialsWithRegionalAccessBoundary"
+    monkeypatch.setattr(f"{boundary}.{lookup}", lambda *_: None, raising=False)
+    spreadsheet = Spreadsheet()
+    with stand_in(spreadsheet.answer) as server:
+        for module in (gspread.http_client, gspread.client, gspread.urls):
+            for name, value in list(vars(module).items()):
+                if isinstance(value, str) and value.startswith("https://sheets.googleapis.com"):
+                    monkeypatch.setattr(
+                        module, name, value.replace("https://sheets.googleapis.com", server.url)
+                    )
+        yield server, spreadsheet
+
+
+@pytest.fixture
+def credentials(tmp_path: Path, sheets: tuple[StandIn, Spreadsheet]) -> Path:
+    """The key file of a service account, whose tokens come from the stand-in."""
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    pem = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    account = {
+        "type": "service_account",
+        "client_email": "ci@example.iam.gserviceaccount.com",
+        "private_key": pem.decode(),
+        "token_uri": f"{sheets[0].url}/token",
+    }
+    file = tmp_path / "key.json"
+    file.write_bytes(orjson.dumps(account))
+    return file
+
+
+def test_google_sheets(
+    made_run: Path,
+    credentials: Path,
+    sheets: tuple[StandIn, Spreadsheet],
+    report: Any,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A row per run in the worksheet `Results`, which is made; columns of others keep their place."""
+    server, sheet = sheets
+    settings = {"to": "sheets", "spreadsheet": "abc", "credentials": credentials}
+    export(ExportSettings(run=made_run, **settings))
+    assert "worksheet Results" in capsys.readouterr().out
+    assert sheet.titles == ["Sheet1", "Results"]
+    header, row = sheet.rows
+    assert header[:2] == ["run", "name"]
+    cells = dict(zip(header, row, strict=True))
+    assert cells["run"] == report["run"]["session_id"]
+    assert cells["ttft_ms_p99"] == pytest.approx(report["ttft_ms"]["p99"])
+    assert cells["model"] == "small-model"
+    export(ExportSettings(run=made_run, name="=again", **settings))
+    assert len(sheet.rows) == 2
+    assert sheet.rows[1][1] == "=again"
+    assert sheet.inputs == {"RAW"}
+    assert server.requests[0].path == "/token"
+
+
+def test_what_is_refused(
+    made_run: Path, credentials: Path, sheets: tuple[StandIn, Spreadsheet], tmp_path: Path
+) -> None:
+    """In one sentence, and without what is in the key file."""
+    server, _ = sheets
+    with pytest.raises(UsageError, match="give --spreadsheet ID and --credentials FILE"):
+        export(ExportSettings(run=made_run, to="sheets"))
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"private_key": "sk-hidden"}')
+    with pytest.raises(UsageError, match="not the key file of a service account") as refused:
+        export(ExportSettings(run=made_run, to="sheets", spreadsheet="abc", credentials=broken))
+    assert "sk-hidden" not in str(refused.value)
+    with pytest.raises(UsageError, match="--entity applies only to --to wandb"):
+        export(ExportSettings(run=made_run, to="mlflow", entity="team"))
+    with pytest.raises(UsageError, match="--project applies only to --to"):
+        export(ExportSettings(run=made_run, otlp=server.url, project="x"))
+    denied = {"error": {"code": 403, "message": "The caller does not have permission", "status": "DENIED"}}
+
+    def deny(request: ReceivedRequest) -> Reply:
+        if request.path == "/token":
+            return 200, "application/json", b'{"access_token": "t", "expires_in": 3600}'
+        return 403, "application/json", orjson.dumps(denied)
+
+    server.answer = deny
+    with pytest.raises(SetupError, match=r"--to sheets: .*permission"):
+        export(ExportSettings(run=made_run, to="sheets", spreadsheet="abc", credentials=credentials))
+
+
+@pytest.mark.parametrize("tracker", ["wandb", "mlflow", "sheets"])
+def test_a_missing_extra_is_named(
+    made_run: Path, tracker: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the line that installs it."""
+    for module in ("wandb", "mlflow", "gspread"):
+        monkeypatch.setitem(__import__("sys").modules, module, None)
+    options = {"spreadsheet": "abc", "credentials": tmp_path} if tracker == "sheets" else {}
+    with pytest.raises(UsageError, match=rf"pip install 'llm-loadgen\[{tracker}\]'"):
+        export(ExportSettings(run=made_run, to=tracker, **options))
