@@ -104,9 +104,10 @@ def test_the_deadline_counts_while_bytes_drip(several: Any, wire: Any, kind: str
         "body": (wire.head(content_length=10**6), b"x"),
         "chunks": (wire.head(transfer_encoding="chunked"), wire.chunk(b": \n")),
     }[kind]
+    asked_ns = time.monotonic_ns()
     _, (exchange,) = several([start, *[drop, 0.01] * 1000], timeout_s=SHORT_S)
     assert (exchange.failure, exchange.framed) == (Failure.TOTAL_TIMEOUT, False)
-    assert exchange.ended_ns - exchange.sent_ns >= SHORT_S * 0.5e9
+    assert exchange.ended_ns - asked_ns >= SHORT_S * 1e9
 
 
 def test_a_framing_that_breaks_in_the_middle(several: Any, wire: Any, step: Any) -> None:

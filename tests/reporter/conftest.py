@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from array import array
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -33,6 +34,12 @@ WALL_NS = 1_767_323_045_678_901_234
 def ns(ms: float) -> int:
     """A moment of a run, in ms since its start, as the log has it."""
     return BASE_NS + round(ms * 1e6)
+
+
+MOST_OPENED = 4
+"""How many runs are kept loaded."""
+
+_OPENED: dict[bytes, MetricsReporter] = {}
 
 
 @dataclass
@@ -154,9 +161,14 @@ class Run:
         return self.folder
 
     def report(self, **options: Any) -> Report:
-        """What the reporter makes of it."""
-        with MetricsReporter(self.write()) as reporter:
-            return reporter.create_report(**options)
+        """What the reporter makes of it; the same run, of several cases of a test, is loaded once."""
+        content = pickle.dumps((self.settings, self.environment, self.events, self.beat))
+        folder = self.write()
+        reporter = _OPENED.pop(content, None) or MetricsReporter(folder)
+        _OPENED[content] = reporter
+        if len(_OPENED) > MOST_OPENED:
+            _OPENED.pop(next(iter(_OPENED))).close()
+        return reporter.create_report(**options)
 
 
 def gaps_us(sent_ns: int, arrivals_ns: list[int]) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import subprocess
 import time
@@ -14,6 +13,7 @@ import orjson
 import pytest
 
 from recorder.event import Event, EventType
+from tests.processes import is_gone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -104,15 +104,7 @@ class WatchedRun:
 
     def await_end_of(self, pids: list[int]) -> None:
         """Wait until there are no such processes any more."""
-        self.wait_until(lambda: not any(map(_is_there, pids)), f"the end of {pids}")
-
-
-def _is_there(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+        self.wait_until(lambda: all(map(is_gone, pids)), f"the end of {pids}")
 
 
 @pytest.fixture

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import socket
-from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -15,6 +13,7 @@ import pytest
 from loadgen.mock_endpoint.process import MockProcess, start_mock
 from recorder.event import Event, EventType
 from recorder.lifecycle import violations
+from tests.processes import is_stopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -122,19 +121,13 @@ def test_a_process_that_is_stopped_and_continued(start_run: Start, mock: MockPro
     for pid in (run.process.pid, run.workers()[0]):
         os.kill(pid, signal.SIGSTOP)
         before = len(mock.truth())
-        run.wait_until(lambda: _has_stopped(pid) and len(mock.truth()) > before, "it stops, others go on")  # noqa: B023
+        run.wait_until(lambda: is_stopped(pid) and len(mock.truth()) > before, "it stops, others go on")  # noqa: B023
         os.kill(pid, signal.SIGCONT)
     run.signal(INT)
     _, out, _ = run.end()
     counts = orjson.loads(out)["counts"]
     assert counts["completed"] == counts["issued"] >= 4
     assert violations(run.events()) == []
-
-
-def _has_stopped(pid: int) -> bool:
-    with suppress(FileNotFoundError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
-    return True
 
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])

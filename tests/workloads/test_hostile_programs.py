@@ -7,12 +7,15 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.preloaded import GIVE_UP_S
+from tests.processes import is_gone
 from workloads.sandbox import local
 from workloads.sandbox.job import Job, ProgramLimits, ProgramOutcome
 from workloads.sandbox.local import isolation, remove_leftovers, run
@@ -68,17 +71,25 @@ def running(word: str) -> list[str]:
 
 def eventually(holds: Callable[[], bool]) -> bool:
     """Whether something holds before too long."""
-    for _ in range(200):
-        if holds():
-            return True
+    give_up = time.monotonic() + GIVE_UP_S
+    while not holds():
+        if time.monotonic() > give_up:
+            return False
         time.sleep(0.05)
-    return False
+    return True
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folders of sandboxes lie where no other process makes any."""
+    folder = tmp_path / "sandboxes"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr(tempfile, "tempdir", None)
 
 
 def folders() -> set[str]:
     """The folders of sandboxes."""
-    import tempfile
-
     return {path.name for path in Path(tempfile.gettempdir()).glob("loadgen-sandbox-*")}
 
 
@@ -223,10 +234,10 @@ def test_a_grader_that_is_killed_leaves_nothing(
         assert eventually(started.exists)
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
         assert eventually(lambda: bool(children.read_text().split()))
-        keeper = children.read_text().split()[0]
+        keeper = int(children.read_text().split()[0])
         time.sleep(0.2)
         process.send_signal(signal.SIGKILL)
-    assert eventually(lambda: not Path(f"/proc/{keeper}").exists())
+    assert eventually(lambda: is_gone(keeper))
     remove_leftovers()
     assert not folders()
 

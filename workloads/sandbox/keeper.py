@@ -215,7 +215,8 @@ def in_a_folder(job: dict[str, Any], kernel: ModuleType | None) -> int:
     if kernel is not None:
         with suppress(OSError):
             kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
-    folder = tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-")
+    # Only the keeper's: the program has its folder for such files.
+    folder = tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=os.environ.pop("TMPDIR", None))
     try:
         harness = os.fork()
         if harness == 0:

@@ -75,7 +75,8 @@ def run(job: Job, limits: ProgramLimits) -> ProgramOutcome:
         process = subprocess.Popen(  # noqa: S603 (our own keeper, by its path)
             [sys.executable, "-I", str(_KEEPER)],
             cwd="/",
-            env=_ENVIRONMENT,
+            # Its folder is where `remove_leftovers` looks for it.
+            env={**_ENVIRONMENT, "TMPDIR": tempfile.gettempdir()},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,10 +19,12 @@ from loadgen.sessions.scoring.scoring_pass import score_run
 from recorder.errors import BeingWrittenError, NotALogError, OldLogError
 from recorder.lock import Hold
 from reporter.log.query import query
+from tests.processes import is_gone
 from workloads.errors import TaskError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     NewRun = Callable[..., Path]
 
@@ -143,14 +144,6 @@ def start_scoring(run: Path, folder: Path) -> subprocess.Popen[bytes]:
     )
 
 
-def is_gone(pid: int) -> bool:
-    """Whether a process has ended, though its parent may not have reaped it."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except FileNotFoundError:
-        return True
-
-
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
 def test_a_pass_that_ended_early_is_resumed(
     new_run: NewRun, graders: Path, monkeypatch: Any, ending: signal.Signals
@@ -169,7 +162,7 @@ def test_a_pass_that_ended_early_is_resumed(
     assert program.returncode == (130 if interrupted else -ending)
     ended = "interrupted" if interrupted else "cut_off"
     assert query(run, "SELECT DISTINCT ended FROM passes").rows == [(ended,)]
-    while sys.platform == "linux" and not is_gone(int((graders / "pid").read_text())):
+    while not is_gone(int((graders / "pid").read_text())):
         time.sleep(0.02)
     monkeypatch.chdir(graders)
     (graders / "go-on").touch()
