@@ -9,7 +9,7 @@ from recorder.lock import is_held
 from recorder.store import log_path
 from reporter.border import blaming
 from reporter.log.definitions import READ_BY_VIEWS, define
-from reporter.log.tables import empty_database, load_big_tables, load_tables, sql_file
+from reporter.log.tables import empty_database, execute_file, load_big_tables, load_tables, sql_file
 from reporter.windows.window import Timeline, together, window
 from rulesets.definitions import Definitions
 
@@ -191,7 +191,7 @@ def _timelines(connection: DuckDBPyConnection) -> list[Timeline]:
 
 
 def _all_figures(connection: DuckDBPyConnection, name: str) -> list[dict[str, Any]]:
-    answer = connection.execute(sql_file(f"figures/{name}"))
+    answer = execute_file(connection, f"figures/{name}")
     columns = [column[0] for column in answer.description or ()]
     return [dict(zip(columns, row, strict=True)) for row in answer.fetchall()]
 

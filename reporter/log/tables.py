@@ -26,9 +26,9 @@ from reporter.log.event_codes import with_event_codes
 from reporter.log.source import grows, readable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from duckdb import DuckDBPyConnection
+    from duckdb import DuckDBPyConnection, Statement
 
 MEMORY_LIMIT: Final = "600MB"
 """What DuckDB keeps in memory before it moves tables to a temporary file; the process takes some more."""
@@ -167,8 +167,7 @@ _BATCH_ROWS: Final = 16_384
 _BIG_BATCH_ROWS: Final = 1024
 """Few enough that a column of a batch, texts and all, stays well below the 2 GiB that Arrow allows it."""
 
-_PATIENCE_MS: Final = 30_000
-"""How long a reader waits for a writer that has the log locked."""
+_PATIENCE_MS: Final = 30_000  # with a writer that has the log locked
 
 _BIG_COLUMN: Final = re.compile("texts|chunk_gaps_us")
 
@@ -289,7 +288,7 @@ def _load(
             tables = {name: None for name in tables if name not in streams}
         for name, selection in tables.items():
             if selection is None:
-                connection.execute(sql_file(name))
+                execute_file(connection, name)
             else:
                 _stream(connection, source, name, streams[name])
 
@@ -297,7 +296,7 @@ def _load(
 def _stream(connection: DuckDBPyConnection, source: Any, name: str, query: str) -> None:
     with _streamed(source, query) as stream:
         connection.register("stream", stream)
-        connection.execute(sql_file(name))
+        execute_file(connection, name)
         connection.unregister("stream")
 
 
@@ -320,6 +319,18 @@ def sql_file(name: str) -> str:
     return with_event_codes((files("reporter") / "sql" / f"{name}.sql").read_text(encoding="utf-8"))
 
 
+def execute_file(connection: DuckDBPyConnection, name: str) -> DuckDBPyConnection:
+    """Execute `reporter/sql/NAME.sql`, parsed once; what is returned has the rows of its last statement."""
+    return [connection.execute(statement) for statement in _statements(name)][-1]
+
+
+@cache
+def _statements(name: str) -> Sequence[Statement]:
+    import duckdb
+
+    return duckdb.extract_statements(sql_file(name))
+
+
 @contextmanager
 def _reading(log: Path, uri: str) -> Iterator[Any]:
     """SQLite through its Arrow driver: one transaction, so that a log that grows is read as of one moment.
@@ -331,7 +342,7 @@ def _reading(log: Path, uri: str) -> Iterator[Any]:
 
     with blaming(log), adbc_driver_sqlite.connect(uri) as database, AdbcConnection(database) as source:
         with AdbcStatement(source) as statement:
-            # The driver waits for no lock; a writer has the log locked for a moment when it begins and ends.
+            # The driver waits for no lock, which a writer has for a moment when it begins and ends.
             statement.set_sql_query(f"PRAGMA busy_timeout = {_PATIENCE_MS}")
             statement.execute_update()
         source.set_autocommit(False)
@@ -345,8 +356,8 @@ def _streamed(source: Any, selection: str) -> Iterator[Any]:
     from pyarrow import RecordBatchReader
 
     with AdbcStatement(source) as statement:
-        batch_rows = _BIG_BATCH_ROWS if _BIG_COLUMN.search(selection) else _BATCH_ROWS
-        statement.set_options(**{"adbc.sqlite.query.batch_rows": str(batch_rows)})
+        rows_at_once = _BIG_BATCH_ROWS if _BIG_COLUMN.search(selection) else _BATCH_ROWS
+        statement.set_options(**{"adbc.sqlite.query.batch_rows": str(rows_at_once)})
         statement.set_sql_query(with_event_codes(selection))
         stream, _ = statement.execute_query()
         yield _with_gap_lists(RecordBatchReader.from_stream(stream))

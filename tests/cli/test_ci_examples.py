@@ -28,7 +28,8 @@ GITHUB: dict[str, Any] = yaml.safe_load((CI / "github-actions.yml").read_text())
 GITLAB: dict[str, Any] = yaml.safe_load((CI / "gitlab-ci.yml").read_text())
 JOB = GITHUB["jobs"]["gate"]
 MERGE = GITLAB["performance-gate"]
-GOOD, BAD = "ttft:p(50)<10s", "ttft:p(50)<1us"
+GOOD, BAD = "ttft:p(50)<10s", "qps>=1000000"
+"""Whether a TTFT is below 1 us is unclear where a busy client read late; a rate this high never is there."""
 KEY = "sk-right-key"
 
 

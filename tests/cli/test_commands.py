@@ -119,7 +119,7 @@ def test_outputs_and_prompts_are_in_the_log(loadgen: Loadgen) -> None:
     ("rules", "code", "status"),
     [
         (("ttft:p(50)<10s", "error<1%"), 0, "PASS"),
-        (("ttft:p(50)<10s", "ttft:p(50)<1us"), 1, "FAIL"),
+        (("ttft:p(50)<10s", "output_tokens:p(50)>1000"), 1, "FAIL"),
         (("qps>=1000000!warn",), 0, "PASS"),
     ],
 )
@@ -150,7 +150,7 @@ def test_a_run_that_misses_its_own_target(loadgen: Loadgen, mock: MockProcess, t
     """`perf --require` ends with 1, and the report says which; so does junit.xml."""
     run = loadgen(
         *("perf", "--url", mock.url, "--model", "small-model", "--api-key", "sk-right-key", "-n", 4),
-        *("--require", "ttft:p(50)<1us", "--out", "other"),
+        *("--require", "output_tokens:p(50)>1000", "--out", "other", "--on-invalid", "warn"),
         *("--require", "qps>9e9", "--skip", "qps:value>9000000000req/s"),
     )
     assert run.returncode == 1

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 KEY = "sk-right-key"
 SURE = "ttft:p(50)<10s"
-MISSED = "ttft:p(50)<1us"
+MISSED = "output_tokens:p(50)>1000"
 UNSURE = "ttft:p(99)<10s@es99"
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Gate = Callable[..., tuple[int, Any]]
 
 SURE = "ttft:p(50)<10s"
-MISSED = "ttft:p(50)<1us"
+MISSED = "output_tokens:p(50)>1000"
 POWER = "schema: rulesets/1\nruleset: {name: p, version: '1'}\npower: {required: true, source: wall}\n"
 REGIONS = """\
 schema: rulesets/1

@@ -52,7 +52,7 @@ def test_the_campaign() -> None:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert run.returncode == 0, run.stdout + run.stderr

@@ -13,9 +13,11 @@ if TYPE_CHECKING:
 
 _MODEL: Final = "calibration"
 
-
 _WARMUP: Final = 32
 """Warm-up requests: the first ones of a process take longer."""
+
+_LEAST_REQUESTS: Final = 10
+"""How many are due in a step on average: at a low rate none may be due in its first second."""
 
 
 def take(work: Work, load: int, seconds: float, **settings: Any) -> Step:
@@ -24,7 +26,7 @@ def take(work: Work, load: int, seconds: float, **settings: Any) -> Step:
     Args:
         work: The kind of work.
         load: The load, in the unit of the work.
-        seconds: How long it is measured, once it has settled.
+        seconds: How long it is measured, once it has settled; longer where that is time for few requests.
         **settings: Further fields of `PerfSettings`.
 
     Raises:
@@ -53,7 +55,7 @@ def _take(work: Work, load: int, seconds: float, settings: Mapping[str, Any]) ->
                     url=[mock.url],
                     model=_MODEL,
                     rate=str(work.rate(load)),
-                    duration=work.settled_s + seconds,
+                    duration=work.settled_s + max(seconds, _LEAST_REQUESTS / work.rate(load)),
                     warmup=str(_WARMUP),
                     out=folder / "run",
                     quiet=True,
