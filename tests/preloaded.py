@@ -47,7 +47,7 @@ LIBRARIES = (
 )
 """What the program imports on use."""
 
-GIVE_UP_S = 120.0
+GIVE_UP_S = 600.0
 """Far more than any command takes."""
 
 _NUMBER = struct.Struct("i")
@@ -139,7 +139,7 @@ class Preloaded:
         """Start the program as `start` does, and wait for its end.
 
         Raises:
-            subprocess.TimeoutExpired: It is not over after two minutes, and was killed.
+            subprocess.TimeoutExpired: It is not over after `GIVE_UP_S`, and was killed.
         """
         process = self.start(*arguments, **options)
         try:

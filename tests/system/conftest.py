@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-GIVE_UP_S = 120.0
+GIVE_UP_S = 600.0
 """Far more than anything here takes."""
 
 
