@@ -131,7 +131,10 @@ def test_a_bounded_open_loop_shows_a_stall_from_the_schedule(stalled: Callable[.
     severities = {finding["code"]: finding["severity"] for finding in run.report["findings"]}
     assert severities["held_back"] == "warning"
     # What a busy machine delays is the client's own.
-    assert run.report["issue_lag_ms"]["p99"] > 1 or not severities.keys() & {"client_limited", "rate_not_reached"}
+    assert run.report["issue_lag_ms"]["p99"] > 1 or not severities.keys() & {
+        "client_limited",
+        "rate_not_reached",
+    }
 
 
 def test_a_conversation_sees_a_stall_once(stalled: Callable[..., Stalled], tmp_path: Path) -> None:

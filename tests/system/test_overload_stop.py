@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 def test_an_endpoint_that_falls_behind_ends_the_run(tmp_path: Path) -> None:
     """Of 60 seconds a few pass; what is in flight is given up; the report says why, and is invalid."""
-    with start_mock(models=("m",), ttft="20ms", itl="1ms", tokens="2", slots=4, fast=True) as mock:
+    with start_mock(models=("m",), ttft="50ms", itl="0", tokens="2", slots=1, fast=True) as mock:
         report, folder = run(
             perf_settings(
                 url=[mock.url],
                 model="m",
-                rate="600",
+                rate="200",
                 duration=60.0,
                 stop_on_overload=True,
                 quiet=True,

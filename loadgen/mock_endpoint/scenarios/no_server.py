@@ -32,7 +32,13 @@ NOBODY: Final = (
         sees=("refused",),
         place="closed_port",
     ),
-    _unmet(name="no_host", about="the host's name has no address", sees=("dns",), place="no_host"),
+    _unmet(
+        name="no_host",
+        about="the host's name has no address",
+        # A resolver that gets no answer itself may take longer than connecting may.
+        sees=("dns", "connect_timeout"),
+        place="no_host",
+    ),
     _unmet(
         name="no_connection",
         about="the server's queue is full: no answer to a SYN",
