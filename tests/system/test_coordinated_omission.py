@@ -89,9 +89,9 @@ def stalled(loadgen: Loadgen, tmp_path: Path) -> Callable[..., Stalled]:
             )
             begin_ns = min(record.received_ns for record in mock.truth(1)) + 200_000_000
         columns = "scheduled_ns, sent_ns, complete_ns, conversation_id, turn"
-        found = query(tmp_path / "run", f"SELECT {columns} FROM samples ORDER BY scheduled_ns").rows  # noqa: S608 (the test's own)
-        rows = [Row(*(stamp - begin_ns for stamp in stamps)) for *stamps, _, _ in found]
-        whole = Stalled(orjson.loads(done.stdout), rows, [tuple(row[3:]) for row in found])
+        samples = query(tmp_path / "run", f"SELECT {columns} FROM samples ORDER BY scheduled_ns").rows  # noqa: S608 (the test's own)
+        rows = [Row(*(stamp - begin_ns for stamp in stamps)) for *stamps, _, _ in samples]
+        whole = Stalled(orjson.loads(done.stdout), rows, [tuple(row[3:]) for row in samples])
         assert whole.in_flight, done.stderr
         assert all(row.complete >= whole.END for row in (*whole.due, *whole.in_flight))
         return whole
