@@ -9,7 +9,8 @@ from recorder.lock import is_held
 from recorder.store import log_path
 from reporter.border import blaming
 from reporter.log.definitions import READ_BY_VIEWS, define
-from reporter.log.tables import empty_database, execute_file, load_big_tables, load_tables, sql_file
+from reporter.log.sql_files import execute_file, sql_file
+from reporter.log.tables import empty_database, load_big_tables, load_tables
 from reporter.windows.window import Timeline, together, window
 from rulesets.definitions import Definitions
 

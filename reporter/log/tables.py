@@ -12,8 +12,6 @@ import re
 from array import array
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Final
@@ -24,11 +22,12 @@ from reporter.border import blaming
 from reporter.log.clock import OneClock, Part
 from reporter.log.event_codes import with_event_codes
 from reporter.log.source import grows, readable
+from reporter.log.sql_files import execute_file
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping
 
-    from duckdb import DuckDBPyConnection, Statement
+    from duckdb import DuckDBPyConnection
 
 MEMORY_LIMIT: Final = "600MB"
 """What DuckDB keeps in memory before it moves tables to a temporary file; the process takes some more."""
@@ -311,24 +310,6 @@ def _stream_at_once(
 
     with ThreadPoolExecutor(at_once) as pool:
         list(pool.map(make, streams))
-
-
-@cache
-def sql_file(name: str) -> str:
-    """The text of `reporter/sql/NAME.sql`, with the codes of events in place of their names."""
-    return with_event_codes((files("reporter") / "sql" / f"{name}.sql").read_text(encoding="utf-8"))
-
-
-def execute_file(connection: DuckDBPyConnection, name: str) -> DuckDBPyConnection:
-    """Execute `reporter/sql/NAME.sql`, parsed once; what is returned has the rows of its last statement."""
-    return [connection.execute(statement) for statement in _statements(name)][-1]
-
-
-@cache
-def _statements(name: str) -> Sequence[Statement]:
-    import duckdb
-
-    return duckdb.extract_statements(sql_file(name))
 
 
 @contextmanager

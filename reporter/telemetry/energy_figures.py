@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from reporter.costs.costs import correct_answers
 from reporter.kinds import document, members
 from reporter.log.database import figures
-from reporter.log.tables import sql_file
+from reporter.log.sql_files import sql_file
 from reporter.telemetry.energy import Energy, MetricStats, TaskEnergy
 
 if TYPE_CHECKING:

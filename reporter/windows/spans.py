@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from reporter.log.tables import sql_file
+from reporter.log.sql_files import sql_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

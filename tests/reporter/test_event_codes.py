@@ -10,7 +10,7 @@ import pytest
 import reporter
 from recorder.event import EventType
 from reporter.log.event_codes import with_event_codes
-from reporter.log.tables import sql_file
+from reporter.log.sql_files import sql_file
 from tests.for_each import for_each
 
 PACKAGE = Path(reporter.__file__).parent
