@@ -4,7 +4,9 @@ import re
 import tomllib
 from pathlib import Path
 
+from pygments.lexers.sql import SqlLexer
 from sphinx.application import Sphinx
+from sphinx.highlighting import lexers
 
 PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
 
@@ -32,6 +34,8 @@ napoleon_use_ivar = True
 autodoc_member_order = "bysource"
 # The prompt of a shell session is not part of the command.
 copybutton_prompt_text = "$ "
+
+lexers["sqlite"] = SqlLexer()
 
 _PAGE = re.compile(r"^\| \[[\w-]+\]\(([\w-]+)\.md\)", re.MULTILINE)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -168,6 +169,21 @@ def start_fresh_loadgen(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
         )
 
     return start
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Chromium without a window; LOADGEN_NEEDS_CHROMIUM makes its absence a failure."""
+    program = shutil.which("chromium")
+    if program is None and not os.environ.get("LOADGEN_NEEDS_CHROMIUM"):
+        pytest.skip("needs Chromium: apt-get install chromium")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright, of the extra `dev`")
+    assert program is not None, "LOADGEN_NEEDS_CHROMIUM is set, and there is no chromium"
+    with sync_api.sync_playwright() as playwright:
+        # The sandbox needs privileges that a container lacks; the pages are this program's own.
+        chromium = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
 
 
 def clean_environment(**more: str) -> dict[str, str]:

@@ -96,6 +96,7 @@ _COMMANDS: Final[Mapping[str, _CommandEntry]] = {
         _READING, "loadgen.cli.score:score", "loadgen.sessions.settings.score:ScoreSettings"
     ),
     "watch": _CommandEntry(_READING, "loadgen.cli.watch:watch"),
+    "view": _CommandEntry(_READING, "loadgen.cli.view:view"),
     "sql": _CommandEntry(_READING, "loadgen.cli.sql:sql"),
     "plot": _CommandEntry(_READING, "loadgen.cli.plot:plot"),
     "gate": _CommandEntry(_READING, "loadgen.cli.gate:gate", "loadgen.sessions.settings.gate:GateSettings"),

@@ -112,8 +112,13 @@ def query(run: Path, sql: str) -> QueryResult:
         return answer_of(log.database, sql)
 
 
-def answer_of(connection: DuckDBPyConnection, sql: str) -> QueryResult:
+def answer_of(connection: DuckDBPyConnection, sql: str, most_rows: int | None = None) -> QueryResult:
     """Query an opened log, and lock it so that later queries see only the log.
+
+    Args:
+        connection: Of an opened log.
+        sql: One or several statements over `VIEWS`; the last one answers.
+        most_rows: How many rows to read; None for all.
 
     Raises:
         QueryError: The SQL is wrong, or asks for more than there is room for.
@@ -125,15 +130,15 @@ def answer_of(connection: DuckDBPyConnection, sql: str) -> QueryResult:
             connection.execute(setting)
         answer = connection.execute(sql)
         columns = [column[0] for column in (answer and answer.description) or ()]
-        return QueryResult(columns, _rows(answer) if columns else [])
+        return QueryResult(columns, _rows(answer, most_rows) if columns else [])
     except OverflowError as error:
         raise QueryError(f"{error}: cast it to text (::VARCHAR)") from error
     except duckdb.Error as error:
         raise QueryError(f"{error}\nAvailable views: {', '.join(VIEWS)}.") from error
 
 
-def _rows(answer: DuckDBPyConnection) -> list[tuple[Any, ...]]:
-    """The rows of an answer.
+def _rows(answer: DuckDBPyConnection, most_rows: int | None) -> list[tuple[Any, ...]]:
+    """The first rows of an answer, or all.
 
     A time with a zone, such as `now()`, comes by way of pyarrow: without it DuckDB asks for pytz.
 
@@ -141,9 +146,9 @@ def _rows(answer: DuckDBPyConnection) -> list[tuple[Any, ...]]:
         OverflowError: Such a time is outside Python's range.
     """
     if not any(_ZONED in str(kind) for _, kind, *_ in answer.description or ()):
-        return answer.fetchall()
+        return answer.fetchall() if most_rows is None else answer.fetchmany(most_rows)
     with warnings.catch_warnings():
         # It costs a copy of the rows.
         warnings.simplefilter("ignore", UserWarning)
-        table: Any = answer.to_arrow_table()
-    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+        arrow: Any = answer.to_arrow_table()
+    return list(zip(*(column.to_pylist() for column in arrow.slice(0, most_rows).columns), strict=True))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +14,7 @@ from reporter.render.html.run import render
 from tests.reporter.accuracy.conftest import Benchmark
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from reporter.report import Report
@@ -88,18 +86,3 @@ def accuracy_page(a_run: Callable[..., Any], tmp_path_factory: pytest.TempPathFa
         asked.answers(number, tokens=5)
     asked.scored(*(float(number % 3 != 0) for number in range(12)))
     return made_page(asked.write(), tmp_path_factory.mktemp("page") / "report.html")
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """Chromium without a window; LOADGEN_NEEDS_CHROMIUM makes its absence a failure."""
-    program = shutil.which("chromium")
-    if program is None and not os.environ.get("LOADGEN_NEEDS_CHROMIUM"):
-        pytest.skip("needs Chromium: apt-get install chromium")
-    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright, of the extra `dev`")
-    assert program is not None, "LOADGEN_NEEDS_CHROMIUM is set, and there is no chromium"
-    with sync_api.sync_playwright() as playwright:
-        # The sandbox needs privileges that a container lacks; the pages are this program's own.
-        chromium = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()

@@ -1,0 +1,1 @@
+"""`loadgen view`: a folder of runs as local pages."""

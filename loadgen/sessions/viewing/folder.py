@@ -1,0 +1,59 @@
+"""The folder that is viewed: its runs, by the names that addresses have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.run_list import Listed, listed
+from recorder.store import LOG_NAME
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Identity = tuple[tuple[int, int], ...]
+"""When the files of a log were changed, in ns, and their sizes: another one means another report."""
+
+
+class ViewedFolder:
+    """The runs below a folder.
+
+    Args:
+        top: The folder.
+
+    Raises:
+        UsageError: It does not exist.
+    """
+
+    def __init__(self, top: Path) -> None:
+        if not top.is_dir():
+            raise UsageError(f"{top}: no such folder; name the one with your runs: loadgen view DIR")
+        self.top = top.resolve()
+
+    def runs(self) -> list[Listed]:
+        """All runs, the newest first."""
+        return listed(self.top)[::-1]
+
+    def run(self, name: str) -> Path:
+        """The folder of a run.
+
+        Args:
+            name: Its path below the folder, as `Listed.folder` has it.
+
+        Raises:
+            UsageError: There is no such run below the folder.
+        """
+        try:
+            folder = (self.top / name).resolve()
+            if folder.is_relative_to(self.top) and (folder / LOG_NAME).is_file():
+                return folder
+        except (OSError, ValueError):
+            pass  # no file system has such a name
+        raise UsageError(f"{name}: no run of this name in {self.top}")
+
+    @staticmethod
+    def identity(run: Path) -> Identity:
+        """What changes whenever the log does."""
+        files = (run / LOG_NAME, run / f"{LOG_NAME}-wal")
+        states = [file.stat() for file in files if file.exists()]
+        return tuple((state.st_mtime_ns, state.st_size) for state in states)

@@ -1,0 +1,44 @@
+"""Reports and comparisons as pages of one file each, as `--format html` writes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from loadgen.sessions.formats import render
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+_HTML = "html"
+
+
+def report_page(run: Path, name: str) -> str:
+    """The report of a run, computed from its log; no file is written.
+
+    Args:
+        run: The folder of the run.
+        name: What the page calls it.
+
+    Raises:
+        LogError: The log cannot be read.
+    """
+    from loadgen.sessions.run.report import opened_report
+    from reporter.contents.run import run_contents
+
+    with opened_report(run, None) as (report, evidence):
+        contents = run_contents(report, evidence)
+    return render("report", _HTML, report, contents=contents, command=f"loadgen report {name} --format html")
+
+
+def comparison_page(runs: Sequence[Path]) -> str:
+    """Runs compared with the first one of them.
+
+    Raises:
+        UsageError: They have no figure in common.
+        LogError: A log cannot be read.
+    """
+    from loadgen.sessions.comparison import compare_runs
+    from loadgen.sessions.settings.compare import CompareSettings
+
+    return render("comparison", _HTML, compare_runs(CompareSettings(runs=list(runs))))

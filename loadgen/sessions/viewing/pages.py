@@ -1,0 +1,180 @@
+"""The pages: which address shows what."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from aiohttp import web
+
+from loadgen.sessions.errors import UsageError, exit_code, message_of, printable
+from loadgen.sessions.viewing.live import live_figures
+from loadgen.sessions.viewing.queries import MOST_ROWS, first_rows
+from loadgen.sessions.viewing.run_table import COLUMNS, address, row_of
+from recorder.lock import is_held
+from reporter.errors import QueryError
+from reporter.log.query import VIEWS
+from reporter.render.figures import counted
+from reporter.render.html.template import asset
+from reporter.render.page import clean
+from rulesets.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from loadgen.sessions.viewing.access import Handler
+    from loadgen.sessions.viewing.folder import Identity, ViewedFolder
+    from reporter.log.query import QueryResult
+
+_Result = TypeVar("_Result")
+
+_PAGE_STYLE: Final = "page.css"
+_STATIC: Final = {"view.css": "text/css", "view.js": "text/javascript", _PAGE_STYLE: "text/css"}
+"""The files that pages load; the style of reports is one of them."""
+_FIRST_QUERY: Final = """\
+SELECT status, error, count(*) AS requests, median(ttft_ms) AS ttft_p50_ms
+FROM samples
+GROUP BY ALL"""
+_KEPT: Final = 16
+"""How many rendered reports stay in memory, each of at most 2 MB."""
+_LEAST_SIDES: Final = 2
+
+
+class Pages:
+    """Answers the requests of a browser.
+
+    Reports and queries are computed in a thread, one at a time: each takes a core and memory.
+
+    Args:
+        folder: The runs.
+    """
+
+    def __init__(self, folder: ViewedFolder) -> None:
+        from jinja2 import Environment, PackageLoader
+
+        self._folder = folder
+        self._templates = Environment(
+            loader=PackageLoader("loadgen.sessions.viewing"), autoescape=True, trim_blocks=True
+        )
+        place = resources.files("loadgen.sessions.viewing") / "static"
+        self._static = {name: (place / name).read_text() for name in _STATIC if name != _PAGE_STYLE}
+        self._static[_PAGE_STYLE] = asset(_PAGE_STYLE)
+        self._one_at_a_time = asyncio.Lock()
+        self._reports: OrderedDict[tuple[Path, Identity], str] = OrderedDict()
+
+    def routes(self) -> list[web.RouteDef]:
+        """All addresses; reading one changes nothing."""
+        return [
+            web.get("/", self.runs),
+            web.get("/run/{name:.+}", self.run),
+            web.get("/compare", self.compare),
+            web.get("/sql", self.sql),
+            web.get("/static/{name}", self.static),
+        ]
+
+    @web.middleware
+    async def explain(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Show an error that explains itself as a page."""
+        try:
+            return await handler(request)
+        except Exception as error:
+            code = exit_code(error)
+            if code is None:
+                raise
+            status = web.HTTPNotFound if code == ExitCode.USAGE else web.HTTPInternalServerError
+            text = printable(message_of(error))
+            return self._page("error.html", "Not possible", status=status.status_code, error=text)
+
+    async def static(self, request: web.Request) -> web.Response:
+        """The style sheet and the script."""
+        name = request.match_info["name"]
+        if name not in _STATIC:
+            raise web.HTTPNotFound
+        return web.Response(text=self._static[name], content_type=_STATIC[name])
+
+    async def runs(self, _: web.Request) -> web.Response:
+        """The list of runs."""
+        runs = [row_of(run) for run in await asyncio.to_thread(self._folder.runs)]
+        return self._page("runs.html", "Runs", runs=runs, columns=COLUMNS, count=counted(len(runs), "run"))
+
+    async def run(self, request: web.Request) -> web.Response:
+        """A run: its report, or its figures while it is in progress."""
+        from loadgen.sessions.run.report import make_report
+
+        name = request.match_info["name"]
+        folder = self._folder.run(name)
+        if not is_held(folder) or "whole" in request.query:
+            return _one_file(await self._report_page(folder, name))
+        report = await self._computed(lambda: make_report(folder, None))
+        return self._page(
+            "live.html",
+            name,
+            run=name,
+            report=f"{address(name)}?whole",
+            figures=live_figures(report),
+        )
+
+    async def compare(self, request: web.Request) -> web.Response:
+        """Two or more runs side by side: `?run=A&run=B`."""
+        from loadgen.sessions.viewing.one_file import comparison_page
+
+        folders = [self._folder.run(name) for name in request.query.getall("run", [])]
+        if len(folders) < _LEAST_SIDES:
+            raise UsageError("choose two or more runs in the list to compare them")
+        return _one_file(await self._computed(lambda: comparison_page(folders)))
+
+    async def sql(self, request: web.Request) -> web.Response:
+        """The SQL box: `?run=A&query=SELECT …`."""
+        runs = [run.folder for run in await asyncio.to_thread(self._folder.runs) if run.why is None]
+        query, chosen = request.query.get("query", ""), request.query.get("run", "")
+        values: dict[str, Any] = {}
+        if query.strip():
+            folder = self._folder.run(chosen)
+            try:
+                result = await self._computed(lambda: first_rows(folder, query))
+                values = _shown(result)
+            except QueryError as error:
+                values = {"error": printable(str(error), longest=None)}
+        shown_query = query or _FIRST_QUERY
+        return self._page(
+            "sql.html", "SQL", runs=runs, chosen=chosen, query=shown_query, views=VIEWS, **values
+        )
+
+    async def _report_page(self, run: Path, name: str) -> str:
+        """The report of a run as a page, made once for each state of its log."""
+        from loadgen.sessions.viewing.one_file import report_page
+
+        key = (run, self._folder.identity(run))
+        if key not in self._reports:
+            self._reports[key] = await self._computed(lambda: report_page(run, name))
+            while len(self._reports) > _KEPT:
+                self._reports.popitem(last=False)
+        self._reports.move_to_end(key)
+        return self._reports[key]
+
+    async def _computed(self, function: Callable[[], _Result]) -> _Result:
+        async with self._one_at_a_time:
+            return await asyncio.to_thread(function)
+
+    def _page(self, template: str, title: str, *, status: int = 200, **values: Any) -> web.Response:
+        text = self._templates.get_template(template).render(
+            title=clean(title), folder=clean(self._folder.top), **values
+        )
+        return web.Response(text=text, status=status, content_type="text/html")
+
+
+def _shown(result: QueryResult) -> dict[str, Any]:
+    """What a query answered, for the template: texts, and a sentence that says how many rows there are."""
+    rows = [["" if value is None else clean(value) for value in row] for row in result.rows[:MOST_ROWS]]
+    is_cut = len(result.rows) > MOST_ROWS
+    count = f"the first {counted(MOST_ROWS, 'row')}" if is_cut else counted(len(rows), "row")
+    return {"columns": [clean(name) for name in result.columns], "rows": rows, "count": count}
+
+
+def _one_file(text: str) -> web.Response:
+    """A page that is complete in itself: its policy is in it, and stricter than that of the other pages."""
+    headers = {"Content-Security-Policy": "frame-ancestors 'self'", "X-Frame-Options": "SAMEORIGIN"}
+    return web.Response(text=text, content_type="text/html", headers=headers)

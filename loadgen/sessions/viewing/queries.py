@@ -1,0 +1,62 @@
+"""The SQL box: a query over a run, limited in time and rows."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from reporter.errors import QueryError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from duckdb import DuckDBPyConnection
+
+    from reporter.log.query import QueryResult
+
+MOST_ROWS: Final = 1_000
+MOST_SECONDS: Final = 60.0
+
+
+def first_rows(run: Path, sql: str) -> QueryResult:
+    """Ask a log for at most `MOST_ROWS` rows and one, which says that there are more.
+
+    Args:
+        run: The folder of a run.
+        sql: A SELECT over the views of docs/sql.md.
+
+    Raises:
+        QueryError: The SQL is wrong, or takes more than `MOST_SECONDS`.
+        LogError: The log cannot be read.
+    """
+    from reporter.log.database import open_log
+    from reporter.log.query import answer_of
+    from reporter.log.tables import big_tables_in
+
+    with open_log(run, also=big_tables_in(sql)) as log, _limited(log.database) as is_late:
+        try:
+            return answer_of(log.database, sql, MOST_ROWS + 1)
+        except QueryError as error:
+            if is_late.is_set():
+                raise QueryError(f"the query took more than {MOST_SECONDS:.0f} s: narrow it") from error
+            raise
+
+
+@contextmanager
+def _limited(connection: DuckDBPyConnection) -> Iterator[threading.Event]:
+    """Interrupt what the connection does after `MOST_SECONDS`; the event says that it was."""
+    is_late = threading.Event()
+
+    def interrupt() -> None:
+        is_late.set()
+        connection.interrupt()
+
+    timer = threading.Timer(MOST_SECONDS, interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield is_late
+    finally:
+        timer.cancel()

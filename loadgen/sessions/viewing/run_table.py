@@ -1,0 +1,114 @@
+"""The list of runs, as the template shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+from loadgen.sessions.run_list import ACCEPTED, RUNNING
+from reporter.render.page import clean
+
+if TYPE_CHECKING:
+    from loadgen.sessions.run_list import Listed
+
+
+@dataclass(frozen=True, slots=True)
+class ViewColumn:
+    """A heading."""
+
+    title: str
+    is_figure: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ViewCell:
+    """A cell.
+
+    Attributes:
+        text: As it is shown.
+        value: As it is sorted by; empty sorts last.
+        is_figure: Whether it is aligned to the right.
+        link: Where it leads to.
+        tone: `good`, `bad`, `doubt`, or nothing.
+    """
+
+    text: str
+    value: str
+    is_figure: bool = False
+    link: str = ""
+    tone: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ViewRow:
+    """A run: its name, its state, and a cell for each of `COLUMNS`."""
+
+    folder: str
+    state: str
+    has_log: bool
+    cells: tuple[ViewCell, ...]
+
+
+COLUMNS: Final = (
+    ViewColumn("started (UTC)"),
+    ViewColumn("run"),
+    ViewColumn("model"),
+    ViewColumn("kind"),
+    ViewColumn("load"),
+    ViewColumn("requests", is_figure=True),
+    ViewColumn("requests/s", is_figure=True),
+    ViewColumn("TTFT p50, ms", is_figure=True),
+    ViewColumn("score", is_figure=True),
+    ViewColumn("state"),
+)
+_TONES: Final = {
+    "valid": "good",
+    "PASS": "good",
+    "FAIL": "bad",
+    "INVALID": "bad",
+    "invalid": "bad",
+    "damaged": "bad",
+    "INCONCLUSIVE": "doubt",
+    ACCEPTED: "doubt",
+    RUNNING: "doubt",
+}
+
+
+def row_of(run: Listed) -> ViewRow:
+    """The row of a run."""
+    return ViewRow(
+        folder=run.folder,
+        state=run.state,
+        has_log=run.why is None,
+        cells=(
+            _words((run.started_at or "")[:16].replace("T", " ")),
+            ViewCell(clean(run.folder), run.folder, link=address(run.folder)),
+            _words(run.model),
+            _words(run.kind),
+            _words(run.load),
+            _figure(run.requests, ",d"),
+            _figure(run.qps, ",.2f"),
+            _figure(run.ttft_p50_ms, ",.1f"),
+            _figure(run.score, ".4g"),
+            ViewCell(
+                clean(run.state if run.why is None else f"{run.state}: {run.why}"),
+                run.state,
+                tone=_TONES.get(run.state.partition(",")[0], ""),
+            ),
+        ),
+    )
+
+
+def address(folder: str) -> str:
+    """Where the page of a run is."""
+    return f"/run/{quote(folder)}"
+
+
+def _words(text: str | None) -> ViewCell:
+    return ViewCell(clean(text or ""), text or "")
+
+
+def _figure(value: float | None, form: str) -> ViewCell:
+    shown = "" if value is None else format(value, form)
+    return ViewCell(shown, "" if value is None else repr(value), is_figure=True)

@@ -1,0 +1,62 @@
+"""The server of the local pages."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+
+from loadgen.sessions.errors import SetupError
+from loadgen.sessions.viewing.access import HOST, Access
+from loadgen.sessions.viewing.folder import ViewedFolder
+from loadgen.sessions.viewing.pages import Pages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def view(top: Path, port: int, listening: Callable[[str], None]) -> None:
+    """Serve the pages of a folder until SIGINT or SIGTERM.
+
+    Args:
+        top: The folder with the runs.
+        port: Where to listen on 127.0.0.1; 0 takes a free port.
+        listening: Called once with the address to open.
+
+    Raises:
+        UsageError: The folder does not exist.
+        SetupError: The port cannot be had.
+    """
+    folder = ViewedFolder(top)
+    asyncio.run(_serve(folder, port, listening))
+
+
+async def _serve(folder: ViewedFolder, port: int, listening: Callable[[str], None]) -> None:
+    access, pages = Access(), Pages(folder)
+    app = web.Application(middlewares=[access.middleware, pages.explain])
+    app.add_routes(pages.routes())
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    ended = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    try:
+        site = web.TCPSite(runner, HOST, port)
+        try:
+            await site.start()
+        except OSError as error:
+            raise SetupError(
+                f"cannot listen on {HOST}, port {port}: {os.strerror(error.errno or 0)}. "
+                "Choose another --port; 0 takes a free one"
+            ) from error
+        taken = port or runner.addresses[0][1]
+        listening(access.url(taken))
+        await ended.wait()
+    finally:
+        with suppress(asyncio.CancelledError):
+            await runner.cleanup()

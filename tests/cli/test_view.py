@@ -1,0 +1,184 @@
+"""`loadgen view`: the pages of a folder of runs, for the browser of this machine alone."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import shutil
+import signal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode, urlsplit
+
+import pytest
+
+from recorder import EventRecorder, EventType
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    Start = Callable[..., subprocess.Popen[str]]
+
+MS = 1_000_000
+ALLOWED, SEE_OTHER, FORBIDDEN, NOT_FOUND = 200, 303, 403, 404
+
+
+@dataclass
+class Viewer:
+    """A running `loadgen view`, and a browser that was let in."""
+
+    process: subprocess.Popen[str]
+    url: str
+    cookie: str = ""
+
+    def get(self, path: str, **headers: str) -> tuple[int, dict[str, str], str]:
+        """The status, the headers and the text of an address; redirects are not followed."""
+        parts = urlsplit(self.url)
+        connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=60)
+        try:
+            connection.request("GET", path, headers={"Cookie": self.cookie, **headers})
+            response = connection.getresponse()
+            return response.status, dict(response.headers), response.read().decode()
+        finally:
+            connection.close()
+
+    def page(self, path: str) -> str:
+        """The text of a page that is there."""
+        status, _, text = self.get(path)
+        assert status == ALLOWED, text
+        return text
+
+
+@pytest.fixture
+def viewer(start_loadgen: Start, made_run: Path, tmp_path: Path) -> Iterator[Viewer]:
+    """A server over a folder with one run, `runs/first`."""
+    shutil.copytree(made_run, tmp_path / "runs" / "first")
+    process = start_loadgen("view", "runs", "--no-browser")
+    assert process.stdout is not None
+    url = process.stdout.readline().split()[-1]
+    served = Viewer(process, url)
+    status, headers, _ = served.get("/?" + urlsplit(url).query)
+    assert (status, headers["Location"]) == (SEE_OTHER, "/")
+    served.cookie = headers["Set-Cookie"].partition(";")[0]
+    yield served
+    process.terminate()
+    process.communicate()
+
+
+def test_a_folder_of_runs_is_listed(viewer: Viewer) -> None:
+    """A row for each run, with a link to its report; a signal ends the server in order."""
+    listed = viewer.page("/")
+    assert 'href="/run/first"' in listed
+    assert "small-model" in listed
+    assert "1 run<" in listed
+    viewer.process.send_signal(signal.SIGINT)
+    assert viewer.process.wait() == 0
+
+
+@pytest.mark.parametrize("cookie", ["", "loadgen-view-1=guess"])
+def test_no_token_no_page(viewer: Viewer, cookie: str) -> None:
+    """Neither the list nor a run is shown without the token, nor with another one."""
+    viewer.cookie = cookie
+    for path in ("/", "/run/first", "/sql", "/static/view.js", "/?token=guess", "/?token=%C3%A9"):
+        status, _, text = viewer.get(path)
+        assert status == FORBIDDEN
+        assert "small-model" not in text
+
+
+def test_no_other_site_can_read_the_pages(viewer: Viewer) -> None:
+    """The cookie stays on this site; a foreign host name is refused; no frame, no cross-origin access."""
+    _, headers, _ = viewer.get("/?" + urlsplit(viewer.url).query)
+    assert {"HttpOnly", "SameSite=Strict"} <= set(headers["Set-Cookie"].split("; "))
+    assert viewer.get("/", Host="evil.example")[0] == FORBIDDEN
+    _, headers, _ = viewer.get("/", Origin="http://evil.example")
+    assert "Access-Control-Allow-Origin" not in headers
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    assert "'unsafe" not in headers["Content-Security-Policy"]
+    assert headers["Cache-Control"] == "no-store"
+    _, headers, page = viewer.get("/run/first")
+    assert "frame-ancestors 'self'" in headers["Content-Security-Policy"]
+    assert "script-src &#39;sha256-" in page
+
+
+@pytest.mark.parametrize(
+    "name", ["none", "..", "%2e%2e", "first/events.db", "../runs/first/../../etc", "%00", "a" * 999]
+)
+def test_only_runs_of_the_folder_are_shown(viewer: Viewer, tmp_path: Path, name: str) -> None:
+    """A path that leads elsewhere, or to no run, is an error page that names it."""
+    shutil.copytree(tmp_path / "runs" / "first", tmp_path / "outside")
+    (tmp_path / "runs" / "link").symlink_to(tmp_path / "outside")
+    for path in (
+        f"/run/{name}",
+        "/run/link",
+        f"/sql?run={name}&query=select+1",
+        f"/compare?run=first&run={name}",
+    ):
+        status, _, text = viewer.get(path)
+        assert status == NOT_FOUND
+        assert "Traceback" not in text
+
+
+def test_queries_are_answered(viewer: Viewer) -> None:
+    """The rows of a run's views; an error of DuckDB is shown as such; nothing but the log can be read."""
+
+    def asked(query: str) -> str:
+        return viewer.page("/sql?" + urlencode({"run": "first", "query": query}))
+
+    assert "<td>10</td>" in asked("SELECT count(*) FROM samples")
+    assert "the first 1,000 rows" in asked("SELECT * FROM range(5000)")
+    assert "Referenced column" in asked("SELECT nothing FROM samples")
+    assert 'role="alert"' in asked("SELECT * FROM read_text('/etc/passwd')")
+    assert "&lt;script&gt;" in asked("SELECT '<script>alert(1)</script>' AS text")
+    assert "\\x1b[2J" in asked("SELECT chr(27) || '[2J'")
+    assert ">0 rows<" in asked("SELECT 1 WHERE false")
+
+
+def test_a_run_in_progress_is_shown_so_far(viewer: Viewer, tmp_path: Path) -> None:
+    """Its page has the figures of the log at each moment; when it has ended, its report."""
+    settings: dict[str, Any] = {
+        "command": "perf",
+        "model": "llama",
+        "load": {"kind": "closed", "concurrency": 1},
+    }
+    with EventRecorder(path=tmp_path / "runs" / "now" / "events.db", settings=settings) as recorder:
+        record = recorder.record_event
+        record(EventType.TEST_STARTED, 0)
+        record(EventType.PHASE_STARTED, 0, data={"phase": "performance", "requests": 2})
+        for at_ms, uuid in ((1, "a"), (2, "b")):
+            issued = {"phase": "performance", "scheduled_ns": at_ms * MS}
+            record(EventType.LOADGEN_ISSUE_CALLED, at_ms * MS, uuid, data=issued)
+            record(EventType.REQUEST_SENT, at_ms * MS, uuid, data={"reused": True})
+        data = {"first_byte_ns": 9 * MS, "output_tokens": 1, "input_tokens": 1, "stream": False}
+        record(EventType.COMPLETE, 9 * MS, "a", data=data)
+        recorder.wait_for_writes()
+        live = viewer.page("/run/now")
+        assert "running" in viewer.page("/")
+        record(EventType.COMPLETE, 10 * MS, "b", data=data)
+        record(EventType.STOP_PERFORMANCE_TRACKING, 10 * MS, data={"scheduled": 2, "reason": "requests"})
+        record(EventType.PHASE_ENDED, 10 * MS, data={"phase": "performance"})
+        record(EventType.TEST_ENDED, 10 * MS, data={"reason": "completed"})
+    assert re.search(r'id="live".*>1 of 2<', live, re.DOTALL)
+    ended = viewer.page("/run/now")
+    assert 'id="live"' not in ended
+    assert "llama" in ended
+
+
+def test_a_missing_folder_and_a_taken_port_are_explained(
+    loadgen: Callable[..., subprocess.CompletedProcess[str]], viewer: Viewer, tmp_path: Path
+) -> None:
+    """Both say what to do."""
+    missing = loadgen("view", "elsewhere", "--no-browser")
+    assert (missing.returncode, "name the one with your runs" in missing.stderr) == (2, True)
+    port = urlsplit(viewer.url).port
+    taken = loadgen("view", str(tmp_path / "runs"), "--no-browser", "--port", str(port))
+    assert (taken.returncode, f"port {port}" in taken.stderr) == (3, True)
+
+
+def test_names_of_runs_may_have_any_character(viewer: Viewer, tmp_path: Path) -> None:
+    """A name with blanks, quotes, markup and a percent sign is a link that works."""
+    name = "a <b> & 'c' \"d\" 50%"
+    shutil.copytree(tmp_path / "runs" / "first", tmp_path / "runs" / name)
+    assert "<b>" not in viewer.page("/")
+    assert "small-model" in viewer.page("/run/" + quote(name))
