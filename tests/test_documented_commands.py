@@ -17,6 +17,7 @@ import typer
 
 from loadgen.cli.app import application
 from loadgen.mock_endpoint.process import MockProcess, start_mock
+from loadgen.sessions.arguments import with_values
 from tests.conftest import ROOT, clean_environment
 from tests.documented_commands import Shown, shown
 from tests.for_each import for_each
@@ -40,7 +41,7 @@ COMMANDS = [
 NEEDS = {
     r"--otlp|--push-gateway|--to (wandb|mlflow|sheets)": "a server that the run is sent to",
     r"^loadgen (selftest|calibrate)": "takes too long; tests of their own run them",
-    r"^loadgen (mock|watch) ": "serves or waits until it is stopped; tests of their own run them",
+    r"^loadgen (mock|view|watch)\b": "serves or waits until it is stopped; tests of their own run them",
     r"^loadgen search ": "takes half a minute; tests of their own run it",
     r"--data [Dd]|accuracy (gsm8k|ifeval|mmlu_pro)|--task gsm8k|simpleqa": "needs a benchmark's data",
     r"capitals": "is run by the page's own test",
@@ -95,7 +96,7 @@ RUN = list({outline(command): command for command in COMMANDS if reason(command)
 def test_every_command_can_be_typed(command: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its options exist and take the values that they are given."""
     monkeypatch.delenv("LOADGEN_URL", raising=False)
-    name, rest = command.words[1], list(command.words[2:])
+    name, rest = command.words[1], with_values(command.words[2:])
     group: Any = typer.main.get_command(application(name))
     parsed = group.commands[name]
     if hasattr(parsed, "commands"):

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import traceback
 from collections.abc import Mapping
 from importlib import import_module
-from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
@@ -18,18 +16,15 @@ from loadgen.cli.help import HelpedCommand
 from loadgen.cli.options import command, command_of, command_over
 from loadgen.cli.terminal.streams import mend_streams
 from loadgen.sessions import errors
+from loadgen.sessions.arguments import refuse_empty, with_values
 from loadgen.sessions.other_tools import require_own_options
 from loadgen.sessions.run.claimed_folders import give_back
 from loadgen.sessions.secrets import redacted
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-_LONG_OPTION: Final = re.compile(r"--[a-z][a-z-]*")
-_MAY_BE_EMPTY: Final = frozenset({"--api-key", "--judge-api-key"})
-_ALONE: Final = {"--server-metrics": "auto"}
-"""Options that may stand without a value, which is a URL, and what they then have."""
 
 _RUNNING = "Measure"
 _READING = "Read a run"
@@ -238,29 +233,10 @@ def main() -> int:
     return code
 
 
-def _refuse_empty(arguments: Sequence[str]) -> None:
-    """Refuse an option with an empty value, mostly a variable of the shell that is not set.
-
-    An empty key would mean no key, and an empty path the current folder.
-    """
-    for option, value in pairwise([*arguments, "-"]):
-        name, joined, rest = option.partition("=")
-        if _LONG_OPTION.fullmatch(name) and name not in _MAY_BE_EMPTY and (rest if joined else value) == "":
-            raise errors.UsageError(f"{name} '': is empty; give a value, or leave the option out")
-
-
-def _with_values(arguments: Sequence[str]) -> list[str]:
-    """Give the options that may stand alone their values; typer knows no option with an optional one."""
-    return [
-        f"{word}={_ALONE[word]}" if word in _ALONE and "://" not in after else word
-        for word, after in pairwise([*arguments, ""])
-    ]
-
-
 def _run() -> int:
     try:
-        sys.argv[1:] = _with_values(sys.argv[1:])
-        _refuse_empty(sys.argv[1:])
+        sys.argv[1:] = with_values(sys.argv[1:])
+        refuse_empty(sys.argv[1:])
         require_own_options(sys.argv[1:])
         first = next(iter(sys.argv[1:]), None)
         # A shell that completes a line has it in its environment.

@@ -1,4 +1,4 @@
-"""A run as the result file of vLLM's `vllm bench serve --save-detailed`, which SGLang's is close to.
+"""A run as the detailed result file of vLLM's `vllm bench serve`, which SGLang's is close to.
 
 Keys and units are those of vllm-project/vllm@009e6d4a:vllm/benchmarks/serve.py, and of
 sgl-project/sglang@50a61368:python/sglang/bench_serving.py where it names the same figure otherwise.

@@ -118,10 +118,12 @@ class Pages:
         )
 
     async def compare(self, request: web.Request) -> web.Response:
-        """Two or more runs side by side: `?run=A&run=B`."""
+        """Two or more runs side by side, `?run=A&run=B`; the oldest is the reference."""
         from loadgen.sessions.viewing.one_file import comparison_page
 
-        folders = [self._folder.run(name) for name in request.query.getall("run", [])]
+        chosen = {name: self._folder.run(name) for name in request.query.getall("run", [])}
+        newest_first = await asyncio.to_thread(self._folder.runs)
+        folders = [chosen[run.folder] for run in reversed(newest_first) if run.folder in chosen]
         if len(folders) < _LEAST_SIDES:
             raise UsageError("choose two or more runs in the list to compare them")
         return _one_file(await self._computed(lambda: comparison_page(folders)))
