@@ -171,7 +171,7 @@ def start_fresh_loadgen(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
     return start
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """Chromium without a window; LOADGEN_NEEDS_CHROMIUM makes its absence a failure."""
     program = shutil.which("chromium")

@@ -98,8 +98,6 @@ def test_a_run_is_shown_as_a_block_that_is_gone_in_the_end(tmp_path: Path, url: 
         run.reads_until("/s wanted")
         assert "/s of 20.0/s wanted" in run.page
         assert "performance" in run.page
-        before = run.sent.count(b"last ")
-        assert before
         run.resize(40)
         run.screen.resize(columns=40)
         run.reads_until("in flight", run.sent.decode(errors="replace").count("in flight") + 2)
