@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast, get_args
 import typer
 
 from loadgen.sessions.errors import UsageError, printable
-from loadgen.sessions.formats import FORMATS, JSON, TEXT
+from loadgen.sessions.formats import FORMATS, TEXT, require_format
 from loadgen.sessions.settings.definitions import (
     LatencyOrigin,
     PercentileMethod,
@@ -121,7 +121,8 @@ def report(
             "--stats": stats or None,
         }
         of_a_run |= {"--percentiles": percentiles, "--pass": scoring_pass, "--on-invalid": on_invalid}
-        raise typer.Exit(_report_series(run, of_a_run, form))
+        raise typer.Exit(_report_series(run, of_a_run, form, output))
+    require_format("report", form)
     if percentiles in METHODS:
         sys.stderr.write(
             f"note: --percentiles {percentiles}: the method is --percentile-method now; "
@@ -173,12 +174,10 @@ def _made(
     }
 
 
-def _report_series(run: Path, of_a_run: Mapping[str, object], form: str) -> int:
+def _report_series(run: Path, of_a_run: Mapping[str, object], form: str, output: Path | None) -> int:
     from loadgen.cli.report_series import show_series
     from loadgen.sessions.run.run_folder import folder_of
 
     if options := [option for option, value in of_a_run.items() if value is not None]:
         raise UsageError(f"{options[0]}: applies to a run; {run} is a series of runs, so name one of them")
-    if form not in {TEXT, JSON}:
-        raise UsageError(f"--format {form}: applies to a run; a series has {TEXT} and {JSON}")
-    return show_series(folder_of(run), json=form == JSON)
+    return show_series(folder_of(run), form, output)

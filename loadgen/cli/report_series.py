@@ -6,8 +6,11 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import UsageError, printable
+from loadgen.sessions.formats import JSON, TEXT
+from loadgen.sessions.gating.outputs import write_output
 from loadgen.sessions.series import series as files
 from loadgen.sessions.series.outcome import SeriesResult, most_severe
+from loadgen.sessions.series.overview import series_as
 from loadgen.sessions.series.series import SeriesKind
 from loadgen.sessions.series.so_far import outcomes_so_far
 from recorder.lock import is_held
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
     from loadgen.sessions.series.series import Series
 
 
-def show_series(folder: Path, *, json: bool) -> int:
+def show_series(folder: Path, form: str = TEXT, output: Path | None = None) -> int:
     """Print what `loadgen sweep`, `search`, `run` or `audit` printed at its end, or would so far.
 
     The files of the series stay as they are.
@@ -36,19 +39,27 @@ def show_series(folder: Path, *, json: bool) -> int:
     outcomes = outcomes_so_far(folder, series)
     if not outcomes:
         raise UsageError(f"{folder} is the folder of a {series.kind}, and none of its runs has ended yet")
-    text, document = _SHOWS[series.kind](folder, series, outcomes)
-    if json:
-        import orjson
-
-        option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-        sys.stdout.write(orjson.dumps(document, option=option).decode())
-    else:
+    text = _rendered(folder, series, outcomes, form)
+    if output is None:
         sys.stdout.write(text)
+    else:
+        write_output("--output", output, text)
     missing = len(series.points) - len(outcomes)
     if missing:
         _say_what_is_missing(folder, series, len(outcomes))
     code = most_severe(outcomes)
     return ExitCode.INVALID if missing and code == ExitCode.PASS and not is_held(folder) else code
+
+
+def _rendered(folder: Path, series: Series, outcomes: Sequence[PointOutcome], form: str) -> str:
+    if form not in {TEXT, JSON}:
+        return series_as(form, folder, series, outcomes)
+    text, document = _SHOWS[series.kind](folder, series, outcomes)
+    if form == TEXT:
+        return text
+    import orjson
+
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
 
 
 def _say_what_is_missing(folder: Path, series: Series, done: int) -> None:

@@ -46,7 +46,7 @@ def watch_series(folder: Path, watch_run: Callable[[Path], None], *, json: bool)
         from loadgen.sessions.series.so_far import outcomes_so_far
 
         return most_severe(outcomes_so_far(folder, files.read(folder)))
-    return show_series(folder, json=False)
+    return show_series(folder)
 
 
 def _going_on(folder: Path, followed: set[Path]) -> Path | None:

@@ -16,8 +16,8 @@ from workloads.errors import did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-Subject = Literal["report", "verdict", "comparison"]
-"""What is rendered: a `Report`, a sequence of `NamedVerdict`, or a `Comparison`."""
+Subject = Literal["report", "verdict", "comparison", "series"]
+"""What is rendered: a `Report`, a sequence of `NamedVerdict`, a `Comparison`, or a `SeriesOverview`."""
 
 TEXT: Final = "text"
 JSON: Final = "json"
@@ -33,6 +33,7 @@ class Format:
         report: Renders a `Report`; empty where the format has no reports. Likewise the next two.
         verdict: Renders a sequence of `NamedVerdict`.
         comparison: Renders a `Comparison`.
+        series: Renders a `SeriesOverview`; as text and JSON, `loadgen report` writes the files of the series.
         is_quoted: Whether lines that a CI system would take for commands are made harmless on its output.
         shows_log: Whether a report in it shows more of the log than the report has, as its option `contents`.
     """
@@ -41,6 +42,7 @@ class Format:
     report: str = ""
     verdict: str = ""
     comparison: str = ""
+    series: str = ""
     is_quoted: bool = True
     shows_log: bool = False
 
@@ -62,6 +64,7 @@ FORMATS: Final[Mapping[str, Format]] = {
     "html": Format(
         title="one HTML page, with plots",
         report=f"{_RENDER}.html.run",
+        series=f"{_RENDER}.html.series",
         comparison=f"{_RENDER}.html.comparison",
         is_quoted=False,
         shows_log=True,
@@ -70,11 +73,13 @@ FORMATS: Final[Mapping[str, Format]] = {
         title="Markdown, for the summary of a CI job",
         verdict=f"{_RENDER}.markdown",
         comparison=f"{_RENDER}.comparison_markdown",
+        series=f"{_RENDER}.series_markdown",
     ),
     "junit": Format(title="JUnit XML, a test case for each rule", verdict=f"{_RENDER}.junit"),
     "github": Format(
         title="annotations of GitHub Actions", verdict=f"{_RENDER}.annotations", is_quoted=False
     ),
+    "csv": Format(title="a table for spreadsheets", series=f"{_RENDER}.series_csv"),
     "svg": Format(title="a plot; needs the extra `plot`", comparison=f"{_RENDER}.comparison_plot"),
 }
 """The formats, in the order in which they are shown."""

@@ -75,6 +75,28 @@ def test_the_table_and_the_summary_of_a_sweep_are_shown_again(
         report(swept, by=["time"])
 
 
+def test_a_sweep_has_pages_and_a_spreadsheet(
+    swept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """HTML with both plots, Markdown, and the rows of sweep.csv; a run has neither of the last two."""
+    names = [point["name"] for point in orjson.loads((swept / "sweep.json").read_bytes())["points"]]
+    page = printed(capsys, report, swept, form="html")
+    assert "Sweep sweep" in page
+    assert 'data-plot="pareto-ttft"' in page
+    assert all(f">{name}<" in page for name in names)
+    table = printed(capsys, report, swept, form="markdown")
+    assert "### Sweep sweep" in table
+    assert all(f"| {name} |" in table for name in names)
+    written = (swept / "sweep.csv").read_text().splitlines()
+    rows = printed(capsys, report, swept, form="csv").splitlines()
+    assert rows[0].split(",") == [name for name in written[0].split(",") if name not in {"front", "knee"}]
+    assert len(rows) == len(written) == 1 + len(POINTS)
+    printed(capsys, report, swept, form="html", output=tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text() == page
+    with pytest.raises(UsageError, match="csv: not a format of a report"):
+        report(swept / POINTS[0], form="csv")
+
+
 def test_a_sweep_that_is_not_complete_says_so(
     swept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

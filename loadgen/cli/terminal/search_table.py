@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from loadgen.cli.terminal.series_table import accepted_note
+from loadgen.sessions.series.notes import accepted_note
 from reporter.render.page import Column, draw, grid, text
 
 if TYPE_CHECKING:

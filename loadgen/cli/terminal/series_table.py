@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.text import Text
 
 from loadgen.cli.terminal.axes import NONE, axis_cells, axis_columns
+from loadgen.sessions.series.notes import notes_of
 from loadgen.sessions.series.rows import result
 from reporter.render.page import Column, draw, grid, text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from loadgen.sessions.series.outcome import PointOutcome
     from reporter.sweep import Figures
-    from rulesets.verdict import Verdict
 
 _EXACT: Final = 1000
 """A figure from this size on is shown without decimals."""
@@ -36,15 +36,11 @@ def table(outcomes: Sequence[PointOutcome], *, width: int, color: bool = False) 
         [
             [_figures(outcomes, axes, width)],
             score_lines(outcomes, axes, width=width),
-            [text(note) for note in _notes(outcomes)],
+            [text(note) for note in notes_of(outcomes)],
         ],
         width=width,
         color=color,
     )
-
-
-_TELLING: Final = frozenset({"too_short"})
-"""Findings that do not make a run invalid, but without which its row would be misread."""
 
 
 def _figures(outcomes: Sequence[PointOutcome], axes: Sequence[str], width: int) -> Any:
@@ -68,35 +64,6 @@ def _figures(outcomes: Sequence[PointOutcome], axes: Sequence[str], width: int) 
 
 
 _STYLES: Final = {"missed": "bold red", "invalid": "bold yellow", "overloaded": "bold yellow"}
-
-
-def _notes(outcomes: Sequence[PointOutcome]) -> Iterator[str]:
-    """Why a point is invalid, what it missed, and what its figures do not show, each on one line."""
-    for outcome in outcomes:
-        for finding in outcome.report.findings:
-            if finding.code in _TELLING:
-                yield f"{outcome.point.name}: {finding.message} {finding.remedy}"
-        validity = outcome.report.validity
-        yield from accepted_note(outcome)
-        why = (not validity.accepted and validity.reasons) or _missed(outcome.report.verdict)
-        if why and result(outcome) != "pass":
-            yield f"{outcome.point.name}: {result(outcome)}: {'; '.join(map(str, why))}"
-
-
-def accepted_note(outcome: PointOutcome) -> Iterator[str]:
-    """A note on an invalid run that is accepted, with the reasons; nothing for any other run."""
-    from reporter.findings.acceptance import IN_WORDS
-
-    validity = outcome.report.validity
-    if validity.accepted:
-        yield f"{outcome.point.name}: INVALID, {IN_WORDS}: {'; '.join(validity.reasons)}"
-
-
-def _missed(verdict: Verdict | None) -> list[str]:
-    from reporter.render.rule import why
-
-    counting = [row for row in verdict.rows if row.severity == "fail"] if verdict else []
-    return [why(row)[0] for row in counting if row.status not in {"PASS", "SKIP"} and why(row)]
 
 
 def _number(name: str, digits: int) -> Callable[[Figures], str]:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from loadgen.cli.terminal.series_table import table
 from loadgen.cli.terminal.show import page
 from loadgen.sessions.errors import printable
-from loadgen.sessions.series.sweep.result import planes_of
-from reporter.log.planes import INTERACTIVITY, TTFT
-from reporter.pareto import front, knee
+from loadgen.sessions.series.sweep.fronts import fronts_and_knees
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from loadgen.sessions.series.outcome import PointOutcome
-    from reporter.log.planes import Plane
 
 
 def as_text(outcomes: Sequence[PointOutcome]) -> str:
@@ -25,25 +22,5 @@ def as_text(outcomes: Sequence[PointOutcome]) -> str:
     from reporter.render.page import draw
 
     shown = page()
-    lines = [Text(printable(line)) for plane in planes_of(outcomes) for line in _front_and_knee(plane)]
+    lines = [Text(printable(line)) for line in fronts_and_knees(outcomes)]
     return table(outcomes, **shown) + "\n" + draw([lines], **shown)
-
-
-def _front_and_knee(plane: Plane) -> list[str]:
-    """The front and its knee, in a sentence each."""
-    line, what = front(plane.spots), _CALLED[plane.name]
-    if not line:
-        return [f"Throughput against {what}: no valid run has both a throughput and a {plane.latency}."]
-    names = ", ".join(spot.name for spot in reversed(line))
-    sentences = [f"Pareto front, throughput against {what}: {names}"]
-    bend = knee(plane.spots)
-    if bend.spot is None:
-        return [*sentences, f"No knee in {plane.latency}: {bend.reason}."]
-    value = f"{plane.at(bend.spot):,.1f} {'tok/s per user' if plane.is_rate else 'ms'}"
-    return [
-        *sentences,
-        f"Knee in {plane.latency}: {bend.spot.name}, {bend.spot.output_tps:,.1f} tok/s at {value}",
-    ]
-
-
-_CALLED: Final = {INTERACTIVITY: "interactivity", TTFT: "TTFT"}

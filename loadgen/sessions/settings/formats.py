@@ -15,21 +15,23 @@ if TYPE_CHECKING:
 Json = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
 
 
-def _name(subject: Subject, value: str) -> str:
+def _name(subjects: tuple[Subject, ...], value: str) -> str:
     try:
-        require_format(subject, value)
+        require_format(subjects[0], value)
     except UsageError as error:
-        raise OptionValueError(str(error).removeprefix("--format ")) from error
+        if not any(value in formats_of(subject) for subject in subjects):
+            raise OptionValueError(str(error).removeprefix("--format ")) from error
     return value
 
 
-def _option(subject: Subject) -> Option:
-    names = formats_of(subject)
+def _option(*subjects: Subject) -> Option:
+    """The option of a command that renders one of several subjects, the first of which is the usual one."""
+    names = [name for name in FORMATS if any(name in formats_of(subject) for subject in subjects)]
     described = "; ".join(f"{name} ({FORMATS[name].title})" for name in names)
-    return Option("--format", parser=partial(_name, subject), metavar="|".join(names), help=f"{described}.")
+    return Option("--format", parser=partial(_name, subjects), metavar="|".join(names), help=f"{described}.")
 
 
-ReportFormat = Annotated[str, _option("report")]
+ReportFormat = Annotated[str, _option("report", "series")]
 VerdictFormat = Annotated[str, _option("verdict")]
 ComparisonFormat = Annotated[str, _option("comparison")]
 

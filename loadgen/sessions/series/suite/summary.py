@@ -10,7 +10,8 @@ from loadgen.sessions.gating.outcome import most_severe
 from loadgen.sessions.series.rows import result, rows
 from loadgen.sessions.series.runner import SUMMARY
 from loadgen.sessions.series.series import write_json
-from loadgen.sessions.series.spreadsheet import write_csv
+from loadgen.sessions.whole_file import write_whole
+from reporter.render.series_csv import as_csv
 from rulesets.verdict import EXIT_CODES
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def summed_up(folder: Path, series: Series, ended: SeriesResult) -> dict[str, An
     """
     content = document(folder, series, ended)
     write_json(folder / SUMMARY, content)
-    write_csv(folder / CSV, content["points"])
+    write_whole(folder / CSV, as_csv(content["points"]).encode())
     return content
 
 

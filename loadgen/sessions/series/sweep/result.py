@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.series import series as files
 from loadgen.sessions.series.rows import rows
-from loadgen.sessions.series.spreadsheet import write_csv
 from loadgen.sessions.whole_file import write_whole
 from reporter.log.planes import planes
 from reporter.pareto import front, knee
+from reporter.render.series_csv import as_csv
 from reporter.sweep import figures
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def write_sweep(folder: Path, outcomes: Sequence[PointOutcome], *, plot: bool) -
     """Write the files of a sweep that has ended."""
     content = document(folder, outcomes)
     files.write_json(folder / SWEEP, content)
-    write_csv(folder / CSV, content["points"])
+    write_whole(folder / CSV, as_csv(content["points"]).encode())
     if plot:
         from reporter.render.plot import picture
 

@@ -1,4 +1,4 @@
-"""The rows of a series as a table for spreadsheets."""
+"""A series of runs as a table for spreadsheets."""
 
 from __future__ import annotations
 
@@ -6,21 +6,25 @@ import csv
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-from loadgen.sessions.whole_file import write_whole
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
+
+    from reporter.render.series import SeriesOverview
 
 
-def write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write the rows of a series (`series.rows.rows`) as CSV, whole or not at all: the axes first."""
+def render(series: SeriesOverview) -> str:
+    """A row per run, with every figure and score."""
+    return as_csv(series.rows)
+
+
+def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The rows of a series: the axes first, a list in one cell."""
     table = list(map(_flat, rows))
     text = StringIO(newline="")
     writer = csv.DictWriter(text, list(dict.fromkeys(name for row in table for name in row)))
     writer.writeheader()
     writer.writerows(table)
-    write_whole(path, text.getvalue().encode())
+    return text.getvalue()
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,45 @@
+"""Notes on the runs of a series: why one is invalid, what it missed, what its figures do not show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from loadgen.sessions.series.rows import result
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from loadgen.sessions.series.outcome import PointOutcome
+    from rulesets.verdict import Verdict
+
+_TELLING: Final = frozenset({"too_short"})
+"""Findings that do not make a run invalid, but without which its row would be misread."""
+
+
+def notes_of(outcomes: Sequence[PointOutcome]) -> Iterator[str]:
+    """Why a point is invalid, what it missed, and what its figures do not show, each on one line."""
+    for outcome in outcomes:
+        for finding in outcome.report.findings:
+            if finding.code in _TELLING:
+                yield f"{outcome.point.name}: {finding.message} {finding.remedy}"
+        validity = outcome.report.validity
+        yield from accepted_note(outcome)
+        why = (not validity.accepted and validity.reasons) or _missed(outcome.report.verdict)
+        if why and result(outcome) != "pass":
+            yield f"{outcome.point.name}: {result(outcome)}: {'; '.join(map(str, why))}"
+
+
+def accepted_note(outcome: PointOutcome) -> Iterator[str]:
+    """A note on an invalid run that is accepted, with the reasons; nothing for any other run."""
+    from reporter.findings.acceptance import IN_WORDS
+
+    validity = outcome.report.validity
+    if validity.accepted:
+        yield f"{outcome.point.name}: INVALID, {IN_WORDS}: {'; '.join(validity.reasons)}"
+
+
+def _missed(verdict: Verdict | None) -> list[str]:
+    from reporter.render.rule import why
+
+    counting = [row for row in verdict.rows if row.severity == "fail"] if verdict else []
+    return [why(row)[0] for row in counting if row.status not in {"PASS", "SKIP"} and why(row)]

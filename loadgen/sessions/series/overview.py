@@ -1,0 +1,75 @@
+"""A series as a value for the renderers of pages, and as a table for spreadsheets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.sessions.series.notes import notes_of
+from loadgen.sessions.series.rows import result, rows
+from loadgen.sessions.series.series import SeriesKind
+from rulesets.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from loadgen.sessions.series.outcome import PointOutcome
+    from loadgen.sessions.series.series import Series
+    from reporter.render.series import SeriesOverview
+
+
+_STATUS: Final[Mapping[int, str]] = {
+    ExitCode.PASS: "PASS",
+    ExitCode.FAIL: "FAIL",
+    ExitCode.INVALID: "INVALID",
+    ExitCode.INCONCLUSIVE: "INCONCLUSIVE",
+}
+"""By exit code."""
+
+
+def series_as(form: str, folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> str:
+    """Render a series in a format that `loadgen.sessions.formats` has for series.
+
+    Args:
+        form: The name of the format.
+        folder: The folder of the series.
+        series: As its file has it.
+        outcomes: Those of its runs that have ended, at least one.
+
+    Raises:
+        UsageError: A series has no such format.
+    """
+    from loadgen.sessions.formats import render
+
+    return render("series", form, _overview(folder, series, outcomes))
+
+
+def _overview(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> SeriesOverview:
+    from loadgen.sessions.series.outcome import most_severe
+    from reporter.render.series import SeriesOverview
+
+    code = most_severe(outcomes)
+    required = any(outcome.report.verdict is not None for outcome in outcomes) or code != ExitCode.PASS
+    return SeriesOverview(
+        name=folder.resolve().name,
+        kind=series.kind,
+        status=_STATUS.get(code, "") if required else "",
+        rows=rows(outcomes, folder),
+        results=[result(outcome) for outcome in outcomes],
+        notes=list(notes_of(outcomes)),
+        **_of_kind(folder, series, outcomes),
+    )
+
+
+def _of_kind(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> Mapping[str, Any]:
+    """What a sweep and a search have in addition."""
+    if series.kind == SeriesKind.SWEEP:
+        from loadgen.sessions.series.sweep.fronts import fronts_and_knees
+        from loadgen.sessions.series.sweep.result import plots_of
+
+        return {"conclusions": fronts_and_knees(outcomes), "plots": plots_of(outcomes)}
+    if series.kind == SeriesKind.SEARCH:
+        from loadgen.sessions.series.search.search import search_outcome
+
+        return {"conclusions": [search_outcome(folder, series, outcomes).message]}
+    return {}

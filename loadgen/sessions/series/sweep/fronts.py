@@ -1,0 +1,40 @@
+"""The Pareto fronts of a sweep and their knees, in sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from loadgen.sessions.series.sweep.result import planes_of
+from reporter.log.planes import INTERACTIVITY, TTFT
+from reporter.pareto import front, knee
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from loadgen.sessions.series.outcome import PointOutcome
+    from reporter.log.planes import Plane
+
+
+def fronts_and_knees(outcomes: Sequence[PointOutcome]) -> list[str]:
+    """Both fronts and their knees."""
+    return [sentence for plane in planes_of(outcomes) for sentence in _front_and_knee(plane)]
+
+
+def _front_and_knee(plane: Plane) -> list[str]:
+    """The front and its knee, in a sentence each."""
+    line, what = front(plane.spots), _CALLED[plane.name]
+    if not line:
+        return [f"Throughput against {what}: no valid run has both a throughput and a {plane.latency}."]
+    names = ", ".join(spot.name for spot in reversed(line))
+    sentences = [f"Pareto front, throughput against {what}: {names}"]
+    bend = knee(plane.spots)
+    if bend.spot is None:
+        return [*sentences, f"No knee in {plane.latency}: {bend.reason}."]
+    value = f"{plane.at(bend.spot):,.1f} {'tok/s per user' if plane.is_rate else 'ms'}"
+    return [
+        *sentences,
+        f"Knee in {plane.latency}: {bend.spot.name}, {bend.spot.output_tps:,.1f} tok/s at {value}",
+    ]
+
+
+_CALLED: Final = {INTERACTIVITY: "interactivity", TTFT: "TTFT"}

@@ -1,0 +1,102 @@
+"""A series of runs as a value that the renderers of pages take: a sweep, a search, a suite or an audit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from reporter.render.figures import figure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reporter.plots.plot import NoPlot, Plot
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesOverview:
+    """A series.
+
+    Attributes:
+        name: The name of its folder.
+        kind: `sweep`, `search`, `suite` or `audit`.
+        status: How it ended, in a word or two; empty where nothing was required.
+        rows: A row per run, in plain types, as `sweep.json` has them.
+        results: The result of each run in a word or two; empty where it is valid without requirements.
+        conclusions: What follows from the runs, in sentences.
+        notes: Why runs are invalid, what they missed, and what their figures do not show.
+        plots: Of a sweep, throughput against interactivity and against TTFT.
+    """
+
+    name: str
+    kind: str
+    status: str
+    rows: Sequence[Mapping[str, Any]]
+    results: Sequence[str]
+    conclusions: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    plots: Sequence[Plot | NoPlot] = ()
+
+
+_FIGURES: Final = {
+    "qps": "requests/s",
+    "output_tps": "output tokens/s",
+    "user_tps": "tokens/s per user",
+    "ttft_p50_ms": "TTFT p50 ms",
+    "ttft_p99_ms": "TTFT p99 ms",
+    "tpot_p50_ms": "TPOT p50 ms",
+    "tpot_p99_ms": "TPOT p99 ms",
+    "error_rate": "errors %",
+}
+
+
+def titles(series: SeriesOverview) -> list[str]:
+    """The headings of the table of runs: the run, its axes, figures, and the results where there are any."""
+    return ["run", *_axes(series), *_FIGURES.values(), *["result"][: any(series.results)]]
+
+
+def words(series: SeriesOverview) -> int:
+    """How many columns of the table are words, from the left."""
+    return 1 + len(_axes(series))
+
+
+def table(series: SeriesOverview) -> list[list[str]]:
+    """The rows of the table of runs, as texts."""
+    axes = _axes(series)
+    return [
+        [
+            str(row["name"]),
+            *(str(row["axes"].get(axis, "")) for axis in axes),
+            *(_shown(name, row[name]) for name in _FIGURES),
+            *[result][: any(series.results)],
+        ]
+        for row, result in zip(series.rows, series.results, strict=True)
+    ]
+
+
+SCORE_TITLES: Final = ("run", "score", "value", "low", "high", "n", "unscored")
+
+
+def scores(series: SeriesOverview) -> list[list[str]]:
+    """The rows of the table of scores, with their intervals; empty where no run has any."""
+    return [
+        [
+            str(row["name"]),
+            str(score["name"]),
+            *("" if score[end] is None else f"{score[end]:.4g}" for end in ("value", "low", "high")),
+            str(score["n"]),
+            str(score["unscored"]),
+        ]
+        for row in series.rows
+        for score in row["scores"]
+    ]
+
+
+def _axes(series: SeriesOverview) -> list[str]:
+    return list(dict.fromkeys(axis for row in series.rows for axis in row["axes"]))
+
+
+def _shown(name: str, value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{100 * value:.1f}" if name == "error_rate" else figure(value)
