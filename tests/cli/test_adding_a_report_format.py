@@ -8,12 +8,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import orjson
 import pytest
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.formats import FORMATS, formats_of, render
+from loadgen.sessions.formats import FORMATS, Subject, formats_of, render
 from loadgen.sessions.settings.formats import chosen_format
 from tests.recipe import blocks, with_line
 
@@ -69,7 +70,7 @@ def test_it_is_a_choice(packages: Path, a_run: Path) -> None:
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_has_a_subject_and_a_file(name: str) -> None:
     """A row names modules that exist."""
-    modules = [getattr(FORMATS[name], subject) for subject in ("report", "verdict", "comparison")]
+    modules = [getattr(FORMATS[name], subject) for subject in get_args(Subject)]
     assert any(modules)
     assert [
         module for module in modules if module and not (ROOT / f"{module.replace('.', '/')}.py").exists()
