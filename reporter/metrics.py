@@ -58,7 +58,7 @@ def compute(
 
     Raises:
         LogError: The log is damaged.
-        NoRoomError: There is no room for what is computed.
+        NoRoomError: Memory and temporary disk space are too small for what is computed.
     """
     definitions, method = log.definitions, log.definitions.percentile_method
     percentiles = PERCENTILES if options.percentiles is None else options.percentiles

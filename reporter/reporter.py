@@ -100,7 +100,7 @@ class MetricsReporter:
 
         Raises:
             LogError: There is no log that this version reads, or it is damaged.
-            NoRoomError: There is no room for what is computed.
+            NoRoomError: Memory and temporary disk space are too small for what is computed.
             OptionError: The percentile method, the pass or an active ruleset does not exist.
             HeadlineError: A scorer has a figure that is not an aggregate.
             RulesetError, TargetError: The ruleset, or a metric, is invalid.
@@ -187,7 +187,7 @@ class MetricsReporter:
 
         Raises:
             LogError: There is no log that this version reads, or it is damaged.
-            NoRoomError: There is no room for what is computed.
+            NoRoomError: Memory and temporary disk space are too small for what is computed.
             OptionError: The ending is of no known format, or the scoring pass or price does not exist.
             OSError: The file cannot be written.
         """

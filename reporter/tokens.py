@@ -50,7 +50,7 @@ def with_counted_tokens(log: OpenLog, tokenizer: Tokenizer | None, *, recount: b
 
     Raises:
         LogError: The log is damaged.
-        NoRoomError: There is no room for the texts.
+        NoRoomError: Memory and temporary disk space are too small for the texts.
     """
     definitions = log.definitions
     log.load(texts_needed(definitions, tokenizer))
@@ -59,7 +59,7 @@ def with_counted_tokens(log: OpenLog, tokenizer: Tokenizer | None, *, recount: b
     table = f"client_tokens_{uuid4().hex}"
     log.execute(f"CREATE TABLE {table} AS FROM client_tokens LIMIT 0")
     if tokenizer is None:
-        log.execute(_OF_SERVER.format(table=table, told=_counted_usage(definitions)))
+        log.execute(_OF_SERVER.format(table=table, usage=_counted_usage(definitions)))
         return log.with_token_counts(table)
     which = "true" if recount else _which(definitions)
     for counts in _counted(log, _counter(tokenizer), definitions, which):
@@ -119,7 +119,7 @@ def _counted(
     }
     (answers_known,) = texts.execute(_ANSWERS_KNOWN).fetchall()[0]
     conversation = ConversationTokens()
-    texts.execute(_ANSWERS.format(told=_counted_usage(definitions), which=which))
+    texts.execute(_ANSWERS.format(usage=_counted_usage(definitions), which=which))
     while rows := texts.fetchmany(_BATCH_ROWS):
         counted = []
         for uuid, conversation_id, prompt_id, turn, usage, first_chunk, *parts in rows:
@@ -213,7 +213,7 @@ _WITH_PARTS: Final = """
     FROM requests JOIN outputs USING (sample_uuid)"""
 
 _OF_SERVER: Final = (
-    "INSERT INTO {table} BY NAME SELECT sample_uuid, {told} AS told FROM (" + _WITH_PARTS + ")"  # noqa: S608 (what a definition may be is known)
+    "INSERT INTO {table} BY NAME SELECT sample_uuid, {usage} AS told FROM (" + _WITH_PARTS + ")"  # noqa: S608 (what a definition may be is known)
 )
 
 _ANSWERS: Final = (
@@ -223,7 +223,7 @@ _ANSWERS: Final = (
         conversation_id,
         prompt_id,
         coalesce(turn, 0),
-        {told},
+        {usage},
         from_json(first_chunk, '{{"reasoning": "BIGINT", "content": "BIGINT", "tool_call": "BIGINT"}}'),
         reasoning,
         output,

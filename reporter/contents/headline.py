@@ -50,7 +50,7 @@ def headlines(evidence: Evidence) -> dict[str, Headline]:
 
     Raises:
         LogError: The log is damaged.
-        NoRoomError: There is no room for what is computed.
+        NoRoomError: Memory and temporary disk space are too small for what is computed.
     """
     return dict(_headlines(evidence))
 

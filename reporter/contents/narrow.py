@@ -38,7 +38,7 @@ def narrowed(log: OpenLog) -> OpenLog:
     A request takes some 200 bytes; what has no room in memory goes to a temporary file.
 
     Raises:
-        NoRoomError: There is no room for it.
+        NoRoomError: Memory and temporary disk space are too small for it.
     """
     narrow = log.with_room()
     read = " ".join((*_READ, SLOWEST, FAILED, *(definition.sql for definition in PLOTS.values())))

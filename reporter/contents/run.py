@@ -69,7 +69,7 @@ def run_contents(report: Report, evidence: LogEvidence) -> RunContents:
 
     Raises:
         LogError: The log is damaged.
-        NoRoomError: There is no room for what is computed.
+        NoRoomError: Memory and temporary disk space are too small for what is computed.
     """
     log = evidence.log
     has_scores = any(score.pass_ is not None for score in report.accuracy)

@@ -102,7 +102,7 @@ class OpenLog:
 
         Raises:
             LogError: The log is damaged.
-            NoRoomError: There is no room for them.
+            NoRoomError: Memory and temporary disk space are too small for them.
         """
         load_big_tables(self.database, self.run, tables)
 
@@ -143,7 +143,7 @@ def open_log(run: Path, also: Collection[str] = ()) -> OpenLog:
 
     Raises:
         LogError: It is not a log that this version reads, or it is damaged.
-        NoRoomError: There is no room for it.
+        NoRoomError: Memory and temporary disk space are too small for it.
     """
     database = empty_database()
     try:

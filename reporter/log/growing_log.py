@@ -130,7 +130,7 @@ class GrowingLog:
 
         Raises:
             LogError: It is not a log that this version reads, or it is damaged.
-            NoRoomError: There is no room for the figures.
+            NoRoomError: Memory and temporary disk space are too small for the figures.
         """
         connection = self._connection = self._connection or self._opened()
         read_stream(connection, self._log, _NEW_EVENTS.format(last_seq=self._last_seq), _ADD_PENDING)

@@ -71,7 +71,7 @@ def open_for_queries(run: Path, also: Collection[str] = ()) -> DuckDBPyConnectio
 
     Raises:
         LogError: There is no log that this version reads, or it is damaged.
-        NoRoomError: There is no room for it.
+        NoRoomError: Memory and temporary disk space are too small for it.
     """
     connection = open_log(run, also=also).database
     for setting in _NOTHING_ELSE:

@@ -42,7 +42,7 @@ def measured(
 
     Raises:
         LogError: There is no log that this version reads, or it is damaged.
-        NoRoomError: There is no room for what is computed.
+        NoRoomError: Memory and temporary disk space are too small for what is computed.
     """
     with MetricsReporter(run) as reporter:
         report, log = reporter.create_report_and_log(definitions, options, judged_by=judged_by)

@@ -22,7 +22,7 @@ MOST_PARTS: Final = 6
 """The most values of a tag that a plot distinguishes: the most frequent ones."""
 
 _WHOLE: Final = "''"
-"""Where there is no tag, all requests are one part."""
+"""Without a tag, all requests are one part."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class PlotDefinition:
         kinds: How each series is drawn, by its name, in the order of a legend; or how all are.
         sql: The template. `$part_of` is a column `part` of `samples`, the value of a request's tag, and
             `$few` the condition that leaves out all but the most frequent values; `$part` selects the column,
-            with a comma, or nothing where there is no tag.
+            with a comma, or nothing without a tag.
         lacking: Why there is no plot where the SQL has no rows.
         note: What a reader has to know.
         tables: Names of `reporter.log.tables.BIG_TABLES` that the SQL reads.

@@ -34,7 +34,7 @@ def make_plot(log: OpenLog, name: str, tag: str | None = None) -> Plot | NoPlot:
 
     Raises:
         LogError: The log is damaged.
-        NoRoomError: There is no room for what the plot needs.
+        NoRoomError: Memory and temporary disk space are too small for what the plot needs.
     """
     definition = PLOTS[name]
     tag = tag if definition.has_parts else None

@@ -52,7 +52,7 @@ class Series:
         name: What a legend calls it.
         kind: How it is drawn.
         x: In the unit of the x axis; names where its scale is `category`.
-        y: In the unit of the y axis; None where there is no value.
+        y: In the unit of the y axis; None without one.
         low: The lower end of the interval, or of the bar; None for a series without one.
         high: The upper end.
         group: The value of the tag, or the run, that the points are about; None where they are about all.

@@ -103,10 +103,12 @@ def asked(a_run: NewRun) -> Run:
 def test_every_answer_that_was_asked_for_has_a_row(asked: Run) -> None:
     """A failure of the server is 0 and says why; what the client left open has no value."""
     folder = asked.stops(50).ends(60).write()
-    append_segment(folder, a_pass(1, {"a": 1.0, "b": {"status": "judge_pending", "reason": "nobody asked"}}))
+    append_segment(
+        folder, a_pass(1, {"a": 1.0, "b": {"status": "judge_pending", "reason": "no judge was asked"}})
+    )
     assert scores(folder) == [
         ("a", 1.0, "scored", None),
-        ("b", None, "judge_pending", "nobody asked"),
+        ("b", None, "judge_pending", "no judge was asked"),
         ("d", None, "infra_error", "in_flight"),
         ("request 3", 0.0, "missing", "http_500"),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, dataclass, fields
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import UsageError
@@ -20,61 +21,13 @@ class ExportFormat:
 
     Attributes:
         target: What the option names, as in its help.
-        write: Writes it; the target is the option's value.
+        write: What writes it, as `module:function`; it takes the settings and the value of the option.
         takes: The further options that it takes, by their fields.
     """
 
     target: str
-    write: Callable[[ExportSettings, Any], Exported]
+    write: str
     takes: frozenset[str]
-
-
-def _samples(settings: ExportSettings, target: Any) -> Exported:
-    from loadgen.sessions.exporting.samples import write_samples
-
-    return write_samples(settings, target)
-
-
-def _perfetto(settings: ExportSettings, target: Any) -> Exported:
-    from loadgen.sessions.exporting.perfetto import write_trace
-
-    return write_trace(settings, target)
-
-
-def _otlp(settings: ExportSettings, target: Any) -> Exported:
-    from loadgen.sessions.exporting.otlp import send
-
-    return send(settings, target)
-
-
-def _parquet(settings: ExportSettings, target: Any) -> Exported:
-    from loadgen.sessions.exporting.parquet import write_folder
-
-    return write_folder(settings, target)
-
-
-def _vllm_json(settings: ExportSettings, target: Any) -> Exported:
-    from loadgen.sessions.exporting.vllm_json import write_result
-
-    return write_result(settings, target)
-
-
-def _openmetrics(settings: ExportSettings, target: Any) -> Exported:
-    from loadgen.sessions.exporting.openmetrics import write_metrics
-
-    return write_metrics(settings, target)
-
-
-def _push_gateway(settings: ExportSettings, target: Any) -> Exported:
-    from loadgen.sessions.exporting.openmetrics import push
-
-    return push(settings, target)
-
-
-def _to(settings: ExportSettings, target: Any) -> Exported:
-    from loadgen.sessions.exporting.publishing import publish
-
-    return publish(settings, target)
 
 
 _TRACKER_TAKES: Final = frozenset(
@@ -83,14 +36,14 @@ _TRACKER_TAKES: Final = frozenset(
 _OF_REPORT: Final = frozenset({"prices", "scoring_pass", "tokenizer"})
 
 RUN_FORMATS: Final[Mapping[str, ExportFormat]] = {
-    "samples": ExportFormat("FILE", _samples, _OF_REPORT | {"texts", "raw"}),
-    "perfetto": ExportFormat("FILE", _perfetto, frozenset({"tokenizer"})),
-    "parquet": ExportFormat("FOLDER", _parquet, _OF_REPORT | {"texts"}),
-    "vllm_json": ExportFormat("FILE", _vllm_json, frozenset({"texts", "tokenizer"})),
-    "openmetrics": ExportFormat("FILE", _openmetrics, _OF_REPORT),
-    "push_gateway": ExportFormat("URL", _push_gateway, _OF_REPORT | {"job"}),
-    "otlp": ExportFormat("URL", _otlp, frozenset({"tokenizer"})),
-    "to": ExportFormat("TRACKER", _to, _OF_REPORT | _TRACKER_TAKES),
+    "samples": ExportFormat("FILE", "samples:write_samples", _OF_REPORT | {"texts", "raw"}),
+    "perfetto": ExportFormat("FILE", "perfetto:write_trace", frozenset({"tokenizer"})),
+    "parquet": ExportFormat("FOLDER", "parquet:write_folder", _OF_REPORT | {"texts"}),
+    "vllm_json": ExportFormat("FILE", "vllm_json:write_result", frozenset({"texts", "tokenizer"})),
+    "openmetrics": ExportFormat("FILE", "openmetrics:write_metrics", _OF_REPORT),
+    "push_gateway": ExportFormat("URL", "openmetrics:push", _OF_REPORT | {"job"}),
+    "otlp": ExportFormat("URL", "otlp:send", frozenset({"tokenizer"})),
+    "to": ExportFormat("TRACKER", "publishing:publish", _OF_REPORT | _TRACKER_TAKES),
 }
 """The formats of a single run, by the field of the option that names the target."""
 
@@ -142,7 +95,11 @@ def write(settings: ExportSettings, name: str) -> Exported:
 
     if is_series(settings.run):
         raise UsageError(f"{flag(name)}: {settings.run} is a series of runs; export each of its runs")
-    return RUN_FORMATS[name].write(settings, getattr(settings, name))
+    module, _, function = RUN_FORMATS[name].write.partition(":")
+    writes: Callable[[ExportSettings, Any], Exported] = getattr(
+        import_module(f"loadgen.sessions.exporting.{module}"), function
+    )
+    return writes(settings, getattr(settings, name))
 
 
 def flag(name: str) -> str:
