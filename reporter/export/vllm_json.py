@@ -1,7 +1,7 @@
 """A run as the detailed result file of vLLM's `vllm bench serve`, which SGLang's is close to.
 
-Keys and units are those of vllm-project/vllm@009e6d4a:vllm/benchmarks/serve.py, and of
-sgl-project/sglang@50a61368:python/sglang/bench_serving.py where it names the same figure otherwise.
+Keys and units are those of vllm-project/vllm@009e6d4a:vllm/benchmarks/serve.py, with the names that SGLang's
+bench_serving.py has for the same figures added.
 Statistics are in milliseconds; the lists, one entry per measured request in the order of issue, in seconds.
 A failed request has a TTFT of 0, no tokens and its error, as there.
 """
