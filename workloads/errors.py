@@ -13,7 +13,7 @@ WorkloadError
 ├── TaskError        a benchmark that there is not, or an option that it does not have
 ├── EvalError        an eval function that cannot be imported, or is not one
 ├── PluginError      an entry point of another package that cannot be used
-├── SandboxError     no program can be run here (`workloads.sandbox.job`): the machine's to mend, exit code 3
+├── SandboxError     no program can be run here (`workloads.sandbox.base`): the machine's to mend, exit code 3
 └── ExtraError       a benchmark that takes a package which is not installed
 """
 

@@ -77,7 +77,7 @@ def exit_code(error: BaseException) -> ExitCode | None:
     from reporter.errors import NoRoomError, ReporterError
     from rulesets.errors import RulesetError
     from workloads.errors import WorkloadError
-    from workloads.sandbox.job import SandboxError
+    from workloads.sandbox.base import SandboxError
 
     codes: dict[type[BaseException], ExitCode] = {
         WriterError: ExitCode.INVALID,

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from workloads.sandbox import local
-from workloads.sandbox.job import Job, ProgramLimits, SandboxError
+from workloads.sandbox.base import SandboxError
+from workloads.sandbox.job import Job, ProgramLimits
 from workloads.sandbox.local import run
 
 if TYPE_CHECKING:

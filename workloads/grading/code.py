@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from workloads.sandbox.job import ProgramLimits, SandboxError
+from workloads.sandbox.base import SandboxError
+from workloads.sandbox.job import ProgramLimits
 from workloads.sandbox.local import run
 from workloads.score import Score, failed, graded
 

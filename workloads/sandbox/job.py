@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from workloads.errors import WorkloadError
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -87,7 +85,3 @@ class ProgramOutcome:
     reason: str = ""
     passed: int = 0
     isolation: str = ""
-
-
-class SandboxError(WorkloadError):
-    """The sandbox itself failed: nothing is known of the program."""

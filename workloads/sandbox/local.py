@@ -21,7 +21,8 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final
 
-from workloads.sandbox.job import Job, ProgramLimits, ProgramOutcome, SandboxError
+from workloads.sandbox.base import SandboxError
+from workloads.sandbox.job import Job, ProgramLimits, ProgramOutcome
 from workloads.sandbox.keeper import PREFIX, remove
 
 if TYPE_CHECKING:

@@ -230,7 +230,7 @@ def _sandbox() -> str:
     Raises:
         SetupError: No program can be run on this machine.
     """
-    from workloads.sandbox.job import SandboxError
+    from workloads.sandbox.base import SandboxError
     from workloads.sandbox.local import isolation, remove_leftovers
 
     remove_leftovers()
