@@ -12,10 +12,12 @@ from reporter.accuracy.definitions import defined
 from reporter.errors import OptionError
 from reporter.kinds import document, members
 from reporter.log.condition import quoted
+from reporter.telemetry.sample_energy import COLUMNS as ENERGY
+from reporter.telemetry.sample_energy import CorrectBy, make_sample_energy
 from rulesets.request_metrics import REQUEST_METRICS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reporter.accuracy.asked import ScorerPass
@@ -89,11 +91,13 @@ _RESULTS: Final = """
         samples.reasoning_tokens,
         samples.cached_tokens,
         {metrics},
-        samples.output_tokens / (nullif(samples.latency_ms, 0) / 1e3) AS output_tps
+        samples.output_tokens / (nullif(samples.latency_ms, 0) / 1e3) AS output_tps,
+        {energy}
     FROM samples
     LEFT JOIN questions USING (prompt_id)
     LEFT JOIN asked USING (sample_uuid)
     LEFT JOIN judged USING (sample_uuid)
+    LEFT JOIN sample_energy USING (sample_uuid)
     {joins}
     WHERE samples.measured"""
 
@@ -161,10 +165,11 @@ def write_results(log: OpenLog, path: Path, options: ResultOptions) -> int:
     """
     written_as = require_format(path)
     settings = _settings(log)
-    log = _with_shown_passes(log, settings, options.scoring_pass)
+    log = _with_tables(log, settings, options.scoring_pass)
     rows = _RESULTS.format(
         texts=_TEXTS if options.texts else "",
         metrics=", ".join(f"samples.{column}" for column in METRICS),
+        energy=", ".join(f"sample_energy.{column}" for column in ENERGY),
         joins=_JOINS if options.texts else "",
     )
     query = _PRICED.format(rows=rows, cost=_cost(options.prices, settings))
@@ -198,8 +203,8 @@ def _settings(log: OpenLog) -> dict[str, Any]:
     return members(document(stored)) if stored else {}
 
 
-def _with_shown_passes(log: OpenLog, settings: Mapping[str, Any], scoring_pass: int | None) -> OpenLog:
-    """The same log with the table `shown_passes`: of each scorer one pass, the benchmark's own first."""
+def _with_tables(log: OpenLog, settings: Mapping[str, Any], scoring_pass: int | None) -> OpenLog:
+    """The same log with the tables `sample_energy` and `shown_passes`: of each scorer one pass, the official first."""
     tasks = {task.task: task for task in asked(settings)}
     chosen = passes(log, scoring_pass) if tasks or scoring_pass is not None else []
     rows = []
@@ -214,7 +219,14 @@ def _with_shown_passes(log: OpenLog, settings: Mapping[str, Any], scoring_pass: 
     for place, (_, scored, threshold) in enumerate(_in_order(rows)):
         values = [scored.number, scored.task, scored.scorer, place, threshold]
         shown.execute("INSERT INTO shown_passes VALUES (?, ?, ?, ?, ?)", values)
+    make_sample_energy(shown, _correct_by(rows))
     return shown
+
+
+def _correct_by(rows: Sequence[tuple[bool, ScorerPass, float | None]]) -> Iterator[CorrectBy]:
+    for _, scored, threshold in _in_order(rows):
+        if threshold is not None:
+            yield CorrectBy(threshold, scored.number, scored.task, scored.scorer)
 
 
 def _in_order(

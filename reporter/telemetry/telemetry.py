@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reporter.findings.findings import in_order
 from reporter.log.database import all_figures
-from reporter.telemetry import agreement, energy_figures
+from reporter.telemetry import agreement, energy_figures, sample_energy
 from reporter.telemetry.energy_findings import about_energy
 from reporter.telemetry.server_findings import about_server, unread
 
@@ -27,8 +27,8 @@ def with_telemetry(log: OpenLog, report: Report) -> Report:
         return report
     log.load(agreement.TABLES)
     side, energy, went_back = agreement.server_side(log), None, 0
-    if energy_figures.knows_power(log):
-        log.load(energy_figures.TABLES)
+    if sample_energy.knows_power(log):
+        log.load(sample_energy.TABLES)
         energy, went_back = energy_figures.energy(log, report)
     findings = [*report.findings, *unread(all_figures(log, "sensor_errors"))]
     if side is not None:
