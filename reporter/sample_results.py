@@ -204,7 +204,7 @@ def _settings(log: OpenLog) -> dict[str, Any]:
 
 
 def _with_tables(log: OpenLog, settings: Mapping[str, Any], scoring_pass: int | None) -> OpenLog:
-    """The same log with the tables `sample_energy` and `shown_passes`: of each scorer one pass, the official first."""
+    """The same log with `sample_energy`, and `shown_passes`: of each scorer one pass, the official first."""
     tasks = {task.task: task for task in asked(settings)}
     chosen = passes(log, scoring_pass) if tasks or scoring_pass is not None else []
     rows = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.render.figures import NOTHING, figure, percent, whole
+from reporter.render.figures import NOTHING, as_written, counted, figure, percent, whole
 from reporter.render.page import Column, block, grid, sentence, text
 
 if TYPE_CHECKING:
@@ -25,6 +25,16 @@ _COLUMNS: Final = (
     Column("difference"),
     Column("", justify="left"),
 )
+_PER_REQUEST: Final = {
+    "energy_joules": "energy (J)",
+    "power_watts": "power (W)",
+    "gpu_utilization_pct": "GPU busy (%)",
+    "mfu_pct": "MFU (%)",
+    "mbu_pct": "MBU (%)",
+    "ipw": "IPW (1/W)",
+    "ipj": "IPJ (1/J)",
+}
+_STATISTICS: Final = ("mean", "median", "min", "max", "std")
 _SOURCES: Final = {
     "nvml": "measured by NVML",
     "dcgm": "measured by DCGM",
@@ -37,7 +47,7 @@ def sections(report: Report, *, width: int) -> Iterator[Sequence[RenderableType]
     if report.server_side is not None and report.server_side.readings:
         yield list(_server(report.server_side, width))
     if report.energy is not None:
-        yield list(_energy(report.energy))
+        yield list(_energy(report.energy, width))
 
 
 def _server(side: ServerSide, width: int) -> Iterator[RenderableType]:
@@ -77,26 +87,42 @@ def _row(row: SideBySide) -> list[Text]:
     ]
 
 
-def _energy(energy: Energy) -> Iterator[RenderableType]:
+def _energy(energy: Energy, width: int) -> Iterator[RenderableType]:
     parts = [
-        "" if energy.window_joules is None else f"{figure(energy.window_joules)} J",
-        "" if energy.mean_watts is None else f"mean {figure(energy.mean_watts)} W",
+        "" if energy.window_joules is None else f"{_small(energy.window_joules)} J",
+        "" if energy.mean_watts is None else f"mean {_small(energy.mean_watts)} W",
         ""
         if energy.joules_per_output_token is None
-        else f"{figure(energy.joules_per_output_token)} J per output token",
-        "" if energy.joules_per_request is None else f"{figure(energy.joules_per_request)} J per request",
+        else f"{_small(energy.joules_per_output_token)} J per output token",
+        "" if energy.joules_per_request is None else f"{_small(energy.joules_per_request)} J per request",
     ]
     lines = [sentence(*parts)] if any(parts) else []
     went = (
-        f"of {figure(energy.total_joules)} J observed {figure(energy.measured_joules)} J for measured "
-        f"requests, {figure(energy.other_joules)} J for others, {figure(energy.idle_joules)} J idle"
+        f"of {_small(energy.total_joules)} J observed {_small(energy.measured_joules)} J for measured "
+        f"requests, {_small(energy.other_joules)} J for others, {_small(energy.idle_joules)} J idle"
     )
     of_tasks = [
-        f"{task.task}: {figure(task.joules_per_correct)} J per correct answer ({whole(task.correct)} correct)"
+        f"{task.task}: {_small(task.joules_per_correct)} J per correct answer ({whole(task.correct)} correct)"
         for task in energy.tasks
         if task.joules_per_correct is not None and task.correct is not None
     ]
     source = (
-        f"{_SOURCES.get(energy.source, energy.source)}, {whole(energy.devices)} devices, by {energy.method}"
+        f"{_SOURCES.get(energy.source, energy.source)}, {counted(energy.devices, 'device')}, "
+        f"by {energy.method}"
     )
     yield block("Energy", *lines, text(went), *map(text, of_tasks), text(source))
+    rows = [
+        [text(label), *(text(_small(getattr(stats, name))) for name in _STATISTICS)]
+        for column, label in _PER_REQUEST.items()
+        if (stats := energy.stats.get(column)) is not None
+    ]
+    if rows:
+        columns = [Column("Per request", justify="left"), *(Column(name) for name in _STATISTICS)]
+        yield grid(columns, rows, width=width)
+
+
+def _small(value: float | None) -> str:
+    """Three significant digits of what may be far below 1, such as joules per token."""
+    if value is None or abs(value) >= 1:
+        return figure(value)
+    return as_written(float(f"{value:.3g}"))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from recorder import EventType
 from reporter import MetricsReporter
 from reporter.log.query import query
+from reporter.render.console import render
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -129,6 +130,20 @@ def test_figures_of_requests(a_run: Callable[..., Run]) -> None:
     assert means["mbu_pct"] == pytest.approx(100 * 2 * 8e9 * 50 / (3350e9 * 2))
     assert means["gpu_utilization_pct"] == pytest.approx(50)
     assert means["ipj"] is None
+
+
+def test_the_console_has_the_energy_of_requests(a_run: Callable[..., Run]) -> None:
+    """Within 80 columns, with three digits of what is far below 1."""
+    run = a_run().begins(0, duration_s=1).answers(100, 200, at_ms=0, complete=1000, usage=(5, 50)).stops(1000)
+    report = reported(senses(run.ends(1000), (0, 0.025, 0), (1000, 0.025, 0.025)))
+    page = render(report, width=80, color=False)
+    assert max(map(len, page.splitlines())) <= 80
+    assert "0.0005 J per output token" in page
+    assert "measured by NVML, 1 device, by counter" in page
+    rows = [line.split() for line in page.partition("Per request")[2].splitlines()]
+    assert rows[0] == ["mean", "median", "min", "max", "std"]
+    assert rows[1][:6] == ["energy", "(J)", "0.025", "0.025", "0.025", "0.025"]
+    assert rows[2][:3] == ["power", "(W)", "0.025"]
 
 
 def shares(
