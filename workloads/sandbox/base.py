@@ -171,7 +171,10 @@ class Sandbox(Protocol):
         """
 
     def close(self) -> None:
-        """End all that runs in it, and remove it. A second call does nothing."""
+        """End all that runs in it, and remove it. A second call does nothing.
+
+        It may come from another thread while a command runs, which then raises `SandboxError`.
+        """
 
     def __enter__(self) -> Self:
         """Give itself."""

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
 import os
 import platform
+import socket
 import struct
 import sys
 from contextlib import suppress
@@ -21,13 +23,17 @@ CLONE_NEWPID = 0x20000000
 CLONE_NEWNET = 0x40000000
 
 PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
 PR_SET_SECCOMP = 22
 PR_CAPBSET_DROP = 24
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 SECCOMP_MODE_FILTER = 2
 
-MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_PRIVATE = 2, 4, 8, 16384, 1 << 18
+MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND, MS_REC, MS_PRIVATE = 2, 4, 8, 4096, 16384, 1 << 18
+MNT_DETACH = 2
+
+SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 
 # Calls that libc has no function for have the same number on every architecture since Linux 5.1.
 SYS_MOUNT_SETATTR = 442
@@ -87,7 +93,7 @@ def map_ids(uid: int, gid: int) -> None:
         gid: The group's.
     """
     for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
-        with open(f"/proc/self/{name}", "w", encoding="ascii") as file:  # noqa: PTH123 (nothing more is loaded)
+        with open(f"/proc/self/{name}", "w", encoding="utf-8") as file:  # noqa: PTH123 (nothing more is loaded)
             file.write(text)
 
 
@@ -122,6 +128,28 @@ def mount_processes() -> None:
         _mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, None)
     except OSError:
         mount_memory("/proc", 4096, 2)
+
+
+def bind(path: str, other: str) -> None:
+    """Show what is at a path at another one as well."""
+    _mount(path, other, None, MS_BIND | MS_REC, None)
+
+
+def change_root(path: str, old: str) -> None:
+    """Make a mounted folder the root, and show the old root in a folder below it."""
+    _checked(_libc.pivot_root(path.encode(), old.encode()), f"pivot_root {path}")
+    os.chdir("/")
+
+
+def detach(path: str) -> None:
+    """Take a file system away, and all below it."""
+    _checked(_libc.umount2(path.encode(), MNT_DETACH), f"umount {path}")
+
+
+def loopback_up() -> None:
+    """Let programs of this network namespace reach each other at 127.0.0.1."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as channel:
+        fcntl.ioctl(channel, SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", IFF_UP))
 
 
 def _mount(source: str | None, target: str, kind: str | None, flags: int, options: str | None) -> None:

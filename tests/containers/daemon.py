@@ -1,0 +1,31 @@
+"""What tests need of Docker: a daemon, and the image that `tests/containers/image.sh` makes."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+from workloads.errors import WorkloadError
+from workloads.sandbox.docker_daemon import connect
+
+IMAGE = "llm-loadgen-test"
+
+
+def docker_client() -> Any:
+    """A client of the daemon; without one the test is skipped, or with LOADGEN_NEEDS_DOCKER it fails."""
+    try:
+        client = connect()
+    except WorkloadError as error:
+        return _missing(f"no Docker: {error}")
+    if not client.images(IMAGE):
+        client.close()
+        return _missing("no image for tests of containers: tests/containers/image.sh makes it, as root")
+    return client
+
+
+def _missing(why: str) -> None:
+    if os.environ.get("LOADGEN_NEEDS_DOCKER"):
+        pytest.fail(f"LOADGEN_NEEDS_DOCKER is set: {why}")
+    pytest.skip(f"CONTAINERS ARE NOT TESTED: {why}")

@@ -1,0 +1,24 @@
+"""Opens sandboxes of either kind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from workloads.sandbox.base import Sandbox, SandboxSpec
+
+
+def open_sandbox(spec: SandboxSpec) -> Sandbox:
+    """Open a sandbox, which is closed by its `close` or at the end of its `with`.
+
+    Raises:
+        SandboxError: It cannot be opened: the message says what to do.
+        ExtraError: The client of Docker is not installed.
+    """
+    if spec.kind == "docker":
+        from workloads.sandbox.container import DockerSandbox
+
+        return DockerSandbox(spec)
+    from workloads.sandbox.local_commands import LocalSandbox
+
+    return LocalSandbox(spec)
