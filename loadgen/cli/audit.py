@@ -43,7 +43,7 @@ def output_caching(settings: AuditSettings, perf: Mapping[str, Any]) -> None:
     definition = {"test": "output_caching", "threshold": threshold_of(settings, perf)}
     check(points, lambda _: secrets)
     series = Series(SeriesKind.AUDIT, definition, points, settings.cooldown)
-    _conduct(folder, series, secrets, json=settings.json, quiet=settings.quiet)
+    _conduct(folder, series, secrets, json=settings.json, quiet=settings.quiet, live=not perf["no_live"])
 
 
 def resume_audit(folder: Path, series: Series, settings: ResumeSettings) -> None:
@@ -52,12 +52,10 @@ def resume_audit(folder: Path, series: Series, settings: ResumeSettings) -> None
 
     secrets = Secrets(settings.api_key, tuple(settings.header))
     check(series.points, lambda _: secrets)
-    _conduct(folder, series, secrets, json=settings.json, quiet=settings.quiet)
+    _conduct(folder, series, secrets, json=settings.json, quiet=settings.quiet, live=not settings.no_live)
 
 
-def _conduct(
-    folder: Path, series: Series, secrets: Secrets, *, json: bool, quiet: bool, live: bool = True
-) -> None:
+def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quiet: bool, live: bool) -> None:
     import sys
 
     from loadgen.cli.terminal.observer import Terminal

@@ -45,7 +45,7 @@ def _resume_run(settings: ResumeSettings) -> None:
     from loadgen.sessions.run.scores import score
     from loadgen.sessions.run.session import conduct, reported, score_if_over
 
-    terminal = Terminal(quiet=settings.quiet)
+    terminal = Terminal(quiet=settings.quiet, live=not settings.no_live)
     run, folder = resumable(settings.run), folder_of(settings.run)
     if run.ended == "completed":
         settings_of_run = resumed_settings(settings, run)

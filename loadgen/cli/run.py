@@ -43,6 +43,7 @@ def run(settings: RunSettings) -> None:
         _dry_run(settings, source, suite, entries)
         return
     from loadgen.cli.suite_runs import conduct_suite
+    from loadgen.cli.terminal.observer import Terminal
     from loadgen.sessions.series.series import new_series_folder
     from loadgen.sessions.series.suite.keys import from_environment, named, secrets_of
     from loadgen.sessions.series.suite.runner import name_of, series_of, sound
@@ -60,7 +61,8 @@ def run(settings: RunSettings) -> None:
         if settings.stop_on_failure is None
         else settings.stop_on_failure,
     )
-    conduct_suite(folder, series, from_environment(), json=settings.json, quiet=settings.quiet)
+    terminal = Terminal(quiet=settings.quiet, live=not settings.no_live)
+    conduct_suite(folder, series, from_environment(), terminal, json=settings.json)
 
 
 def _note_old_table(source: SuiteSource, suite: Suite) -> None:

@@ -35,18 +35,21 @@ def resume_suite(folder: Path, series: Series, settings: ResumeSettings) -> NoRe
         typer.Exit: With the most severe exit code of the runs.
     """
     require_resumable(folder, series, settings)
-    conduct_suite(folder, series, settings.api_key, json=settings.json, quiet=settings.quiet)
+    terminal = Terminal(quiet=settings.quiet, live=not settings.no_live)
+    conduct_suite(folder, series, settings.api_key, terminal, json=settings.json)
 
 
-def conduct_suite(folder: Path, series: Series, key: str | None, *, json: bool, quiet: bool) -> NoReturn:
+def conduct_suite(
+    folder: Path, series: Series, key: str | None, terminal: Terminal, *, json: bool
+) -> NoReturn:
     """Do every run that is not done, and sum all of them up.
 
     Args:
         folder: The folder of the suite.
         series: The suite.
         key: The key of runs for which the file names no variable.
+        terminal: Shows the progress.
         json: Print the summary as JSON.
-        quiet: No progress.
 
     Raises:
         UsageError: Another process runs them.
@@ -54,9 +57,7 @@ def conduct_suite(folder: Path, series: Series, key: str | None, *, json: bool, 
     """
     secrets = secrets_of(series.definition["secrets"], key)
     stop = _failed if series.definition["stop_on_failure"] else None
-    ended = run_series(
-        folder, series, lambda point: secrets(point.name), observer=Terminal(quiet=quiet), stop_after=stop
-    )
+    ended = run_series(folder, series, lambda point: secrets(point.name), observer=terminal, stop_after=stop)
     _tell(folder, series, ended, json=json)
     together = publish_series_verdicts(folder, ended.outcomes, quiet=json)
     raise typer.Exit(most_severe([ended.exit_code, together]))

@@ -43,12 +43,10 @@ def resume_sweep(folder: Path, series: Series, settings: ResumeSettings) -> None
     from loadgen.sessions.series.options import Secrets
 
     secrets = Secrets(settings.api_key, tuple(settings.header), settings.judge_api_key)
-    _conduct(folder, series, secrets, json=settings.json, quiet=settings.quiet)
+    _conduct(folder, series, secrets, json=settings.json, quiet=settings.quiet, live=not settings.no_live)
 
 
-def _conduct(
-    folder: Path, series: Series, secrets: Secrets, *, json: bool, quiet: bool, live: bool = True
-) -> None:
+def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quiet: bool, live: bool) -> None:
     import sys
 
     from loadgen.cli.terminal.observer import Terminal

@@ -13,11 +13,14 @@ from loadgen.cli.export import export
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.settings.export import ExportSettings
 from tests.cli.stand_ins import ReceivedRequest, Reply, StandIn, stand_in
+from tests.conftest import clean_environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
     from urllib.parse import SplitResult
+
+    from tests.preloaded import Preloaded
 
 
 @pytest.fixture
@@ -74,6 +77,52 @@ def test_weights_and_biases(made_run: Path, report: Any, monkeypatch: pytest.Mon
     assert started["config"]["load.concurrency"] == 2
     assert run.summary["ttft_ms_p99"] == pytest.approx(report["ttft_ms"]["p99"])
     assert run.finished
+
+
+def records_of(file: Path) -> dict[str, Any]:
+    """The records of a file of W&B by their kind: a log of LevelDB, in blocks, of protobuf messages."""
+    from wandb.proto import wandb_internal_pb2
+
+    content, place, message = file.read_bytes(), 7, b""
+    records: dict[str, Any] = {}
+    while place + 7 <= len(content):
+        if (left := 32768 - place % 32768) < 7:
+            place += left
+            continue
+        length, kind = int.from_bytes(content[place + 4 : place + 6], "little"), content[place + 6]
+        message += content[place + 7 : place + 7 + length]
+        place += 7 + length
+        if kind in {1, 4}:  # a whole message, or the last part of one
+            record = wandb_internal_pb2.Record.FromString(message)
+            name = record.WhichOneof("record_type")
+            records.setdefault(name, getattr(record, name))
+            message = b""
+    return records
+
+
+def test_the_file_of_weights_and_biases(
+    preloaded: Preloaded, made_run: Path, tmp_path: Path, report: Any
+) -> None:
+    """By the library itself, without a server: it has the figures, and nothing of this machine."""
+    pytest.importorskip("wandb", reason="the extra `wandb`")
+    done = preloaded.run(
+        *("export", made_run, "--to", "wandb", "--project", "serving", "--entity", "team"),
+        *("--group", "8b", "--tag", "nightly"),
+        cwd=tmp_path,
+        env=clean_environment(WANDB_MODE="offline"),
+    )
+    assert done.returncode == 0, done.stderr
+    (file,) = tmp_path.glob("wandb/offline-run-*/*.wandb")
+    records = records_of(file)
+    run = records["run"]
+    assert (run.project, run.entity, run.run_group) == ("serving", "team", "8b")
+    assert (run.run_id, list(run.tags)) == (report["run"]["session_id"], ["nightly"])
+    config = {update.key: orjson.loads(update.value_json) for update in run.config.update}
+    assert (config["model"], config["load.concurrency"]) == ("small-model", 2)
+    summary = {update.key: orjson.loads(update.value_json) for update in records["summary"].update}
+    assert summary["ttft_ms_p99"] == pytest.approx(report["ttft_ms"]["p99"])
+    assert "environment" not in records
+    assert not [path.name for path in file.parent.joinpath("files").iterdir()]
 
 
 class Spreadsheet:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import shutil
 import signal
 import struct
 import subprocess
@@ -33,14 +34,21 @@ def url() -> Iterator[str]:
 class Run:
     """A run on a terminal; a context manager that ends it."""
 
-    def __init__(self, folder: Path, *options: object, columns: int = 80, **environment: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *options: object,
+        command: tuple[str, ...] = ("perf", "--model", "m"),
+        columns: int = 80,
+        **environment: str,
+    ) -> None:
         self.screen = pyte.Screen(columns, 24)
         self.sent = b""
         self._stream = pyte.ByteStream(self.screen)
         self._ours, theirs = pty.openpty()
         self.resize(columns)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "loadgen", "perf", "--model", "m", *map(str, options)],
+            [sys.executable, "-m", "loadgen", *command, *map(str, options)],
             cwd=folder,
             env=clean_environment(**{"TERM": "xterm", **environment}),
             stdin=theirs,
@@ -136,3 +144,34 @@ def test_no_colour_where_none_is_wanted(tmp_path: Path) -> None:
         run.interrupt()
         run.ends()
     assert b"\x1b[31m" not in run.sent
+
+
+SUITE = """
+[meta]
+name = "one"
+[defaults]
+url = "{url}"
+[[models]]
+name = "m"
+[[benchmarks]]
+name = "chat"
+[[loads]]
+name = "low"
+rate = 20
+duration = "2s"
+"""
+
+
+def test_every_command_that_measures_shows_lines_where_no_block_is_wanted(tmp_path: Path, url: str) -> None:
+    """A suite, an audit, and the resumption of one."""
+    (tmp_path / "suite.toml").write_text(SUITE.format(url=url))
+    audit = ("audit", "output-caching", "--url", url, "--model", "m", "--out", "audit", "-n", "20", "-c", "2")
+    wrong = []
+    for command in (("run", "suite.toml"), audit, ("resume", "audit")):
+        if command[0] == "resume":
+            shutil.rmtree(next(path for path in sorted((tmp_path / "audit").iterdir()) if path.is_dir()))
+        with Run(tmp_path, "--no-live", command=command) as run:
+            code = run.ends()
+        if b"\x1b" in run.sent or code not in {0, 1, 4}:
+            wrong.append((command, code, run.page))
+    assert not wrong

@@ -22,6 +22,7 @@ VARIABLES: Final = (
     "ANTHROPIC_API_KEY",
     "LOADGEN_MOCK_API_KEY",
     "LOADGEN_JUDGE_API_KEY",
+    "LOADGEN_PUSH_AUTHORIZATION",
 )
 """What holds a secret in the environment."""
 

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Final
 from urllib.parse import urlsplit
 
 from loadgen.sessions.errors import UsageError
+
+AUTHORIZATION: Final = "LOADGEN_PUSH_AUTHORIZATION"
+"""The environment variable with the header `Authorization` of a push."""
+
+
+def gateway_url(url: str) -> str:
+    """A Pushgateway's URL, checked.
+
+    Raises:
+        UsageError: It cannot be used.
+    """
+    return base_url("--push-gateway", url, f"the header Authorization goes into {AUTHORIZATION}")
 
 
 def base_url(option: str, url: str, secrets: str) -> str:

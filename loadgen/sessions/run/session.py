@@ -133,6 +133,10 @@ def reported(
             write_run_samples(
                 folder, settings.output.sample_results, options, settings.endpoint.model, observer
             )
+        if settings.output.push_gateway is not None:
+            from loadgen.sessions.exporting.openmetrics import push_at_end
+
+            push_at_end(report, folder, settings.output, observer)
         require_none()
     except BaseException as error:
         if not errors.is_interrupt(error):

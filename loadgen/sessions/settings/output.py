@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
+from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.definitions import Summary, Verbose
 from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import RESULT, Option
+
+DEFAULT_JOB: Final = "loadgen"
+
+NoLive = Annotated[
+    bool,
+    Option(
+        "--no-live",
+        help="On a terminal, too, a line of progress every few seconds, not a block that is rewritten.",
+        panel=RESULT,
+    ),
+]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,6 +38,17 @@ class OutputSettings:
             panel=RESULT,
         ),
     ] = None
+    push_gateway: Annotated[
+        str | None,
+        Option(
+            metavar="URL",
+            help="When the run is over, push its figures to a Prometheus Pushgateway.",
+            panel=RESULT,
+        ),
+    ] = None
+    push_job: Annotated[str, Option(metavar="NAME", help="With --push-gateway: the job.", panel=RESULT)] = (
+        DEFAULT_JOB
+    )
     summary: Summary = False
     verbose: Verbose = False
     json: Json = False
@@ -33,11 +56,12 @@ class OutputSettings:
         bool,
         Option("--quiet -q", help="No progress.", panel=RESULT),
     ] = False
-    no_live: Annotated[
-        bool,
-        Option(
-            "--no-live",
-            help="On a terminal, too, a line of progress every few seconds, not a block that is rewritten.",
-            panel=RESULT,
-        ),
-    ] = False
+    no_live: NoLive = False
+
+    def __post_init__(self) -> None:
+        if self.push_gateway is not None:
+            from loadgen.sessions.exporting.target_url import gateway_url
+
+            gateway_url(self.push_gateway)
+        elif self.push_job != DEFAULT_JOB:
+            raise UsageError("--push-job applies only to --push-gateway URL: leave it out")

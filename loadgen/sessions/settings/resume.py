@@ -9,6 +9,7 @@ from typing import Annotated
 from loadgen.sessions.settings.endpoint import API_KEYS
 from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Option
+from loadgen.sessions.settings.output import NoLive
 from loadgen.sessions.settings.run_argument import Run
 from loadgen.sessions.settings.scoring import AllowCodeExecution, JudgeApiKey
 
@@ -45,3 +46,4 @@ class ResumeSettings:
     judge_api_key: JudgeApiKey = field(default=None, repr=False)
     json: Json = False
     quiet: Annotated[bool, Option("--quiet -q", help="No progress.")] = False
+    no_live: NoLive = False

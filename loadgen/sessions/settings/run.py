@@ -9,6 +9,7 @@ from typing import Annotated, Final
 from loadgen.sessions.settings.endpoint import seconds
 from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Argument, Option
+from loadgen.sessions.settings.output import NoLive
 
 MATRIX: Final = "Matrix"
 OPTIONS: Final = "Options of the runs"
@@ -90,3 +91,4 @@ class RunSettings:
         bool,
         Option("--quiet -q", help="No progress.", panel=RESULT),
     ] = False
+    no_live: NoLive = False

@@ -20,8 +20,16 @@ def publish(settings: ExportSettings, record: RunRecord) -> str:
     with importing(_OPTION, "wandb"):
         import wandb
     with reported(_OPTION, (wandb.Error,), ("WANDB_API_KEY",)):
-        # Nothing of this machine is watched, and no output is captured: the run is over.
-        quiet = wandb.Settings(silent=True, console="off", x_disable_stats=True, disable_git=True)
+        # The run is over, perhaps on another machine: nothing of this one is watched or sent.
+        quiet = wandb.Settings(
+            silent=True,
+            console="off",
+            disable_code=True,
+            disable_git=True,
+            x_disable_meta=True,
+            x_disable_stats=True,
+            x_save_requirements=False,
+        )
         run = wandb.init(
             project=settings.project or _DEFAULT_PROJECT,
             entity=settings.entity,

@@ -28,7 +28,7 @@ _ELSEWHERE: Final[Mapping[str, str]] = {
     "out": "the folder of all runs is out in [run], or --out",
     "json": "that is --json of loadgen run",
     "quiet": "that is --quiet of loadgen run",
-    "no_live": "the terminal of `loadgen run` is not described in its file: --quiet shows no progress",
+    "no_live": "that is --no-live of loadgen run",
     "summary": "`loadgen report RUN --summary` prints one",
     "verbose": "`loadgen report RUN --verbose` prints one",
 }
