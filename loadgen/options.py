@@ -226,6 +226,10 @@ class SessionOptions(ScoringOptions, total=False):
     """Where the time ends that TPOT divides. Default: last_token."""
     sample_results: Literal["jsonl", "csv", "parquet"] | None
     """Write a row per request into the run's folder: samples.jsonl, .csv or .parquet."""
+    push_gateway: str | None
+    """When the run is over, push its figures to a Prometheus Pushgateway."""
+    push_job: str | None
+    """With --push-gateway: the job."""
 
 
 class RunOptions(SessionOptions, total=False):
