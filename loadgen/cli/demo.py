@@ -49,6 +49,7 @@ def demo(
                 duration=_SECONDS,
                 warmup="8",
                 out=out,
+                server_metrics=["auto"],
                 require=["ttft:p(99)<500ms", "tpot:p(95)<20ms", "error<1%"],
             ),
         )
