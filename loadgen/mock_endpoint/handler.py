@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, cast
 
 from aiohttp import web
 
 from loadgen.mock_endpoint.ask import Refusal
 from loadgen.mock_endpoint.delivery import Delivery, ServedRequest, send, until_over
-from loadgen.mock_endpoint.metrics import Metrics
+from loadgen.mock_endpoint.metrics import PROMETHEUS, Metrics
 from loadgen.mock_endpoint.options import DEFAULT_MODEL
-from loadgen.mock_endpoint.routes import GENERATION, HEALTH, MODELS, Doorkeeper, model_list
+from loadgen.mock_endpoint.routes import GENERATION, HEALTH, METRICS, MODELS, Doorkeeper, model_list
 from loadgen.mock_endpoint.slots import Slots
 from loadgen.mock_endpoint.truth import Truth
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from loadgen.mock_endpoint.options import MockOptions
     from loadgen.mock_endpoint.script import Script
     from loadgen.mock_endpoint.stall import Stall
-
-_PROMETHEUS: Final = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Handler:
@@ -50,11 +48,13 @@ class Handler:
         self._model_list = model_list(options)
         slots = Slots(options.slots)
         self._delivery = Delivery(options, slots, stall)
-        self._metrics = Metrics((options.models or (DEFAULT_MODEL,))[0], slots)
+        self._metrics = Metrics(
+            (options.models or (DEFAULT_MODEL,))[0], lambda: (slots.running, slots.waiting)
+        )
         self._pages: dict[str, Callable[[], web.Response]] = {
             MODELS: self._models,
             HEALTH: web.Response,
-            "/metrics": self._figures,
+            METRICS: self._figures,
         }
         self._door = Doorkeeper(options, self._pages)
 
@@ -116,7 +116,7 @@ class Handler:
         return web.Response(body=self._model_list, content_type="application/json")
 
     def _figures(self) -> web.Response:
-        return web.Response(body=self._metrics.render().encode(), headers={"Content-Type": _PROMETHEUS})
+        return web.Response(body=self._metrics.render().encode(), headers={"Content-Type": PROMETHEUS})
 
 
 async def _body(request: web.BaseRequest) -> bytes:

@@ -8,10 +8,12 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from loadgen.mock_endpoint.slots import Slots
     from loadgen.mock_endpoint.truth import Truth
+
+PROMETHEUS: Final = "text/plain; version=0.0.4; charset=utf-8"
+"""The content type of the page."""
 
 _REASONS: Final = ("stop", "length", "abort")
 _NS: Final = 1e9
@@ -61,12 +63,12 @@ class Metrics:
 
     Args:
         model: The value of the label `model_name`.
-        slots: Tells how many requests run and wait.
+        queue: Returns how many requests run, and how many wait.
     """
 
-    def __init__(self, model: str, slots: Slots) -> None:
+    def __init__(self, model: str, queue: Callable[[], tuple[int, int]]) -> None:
         self._model = model
-        self._slots = slots
+        self._queue_now = queue
         self._live: set[Truth] = set()
         self._input_tokens = 0
         self._tokens = 0
@@ -77,13 +79,18 @@ class Metrics:
         self._ended: Counter[str] = Counter()
         self._responses: Counter[tuple[str, str, int]] = Counter()
 
+    @property
+    def live(self) -> int:
+        """How many requests have begun and are not over."""
+        return len(self._live)
+
     def began(self, truth: Truth) -> None:
         """Count a request from here on, with the tokens that it will get."""
         self._live.add(truth)
 
     def ended(self, truth: Truth) -> None:
-        """Count a request as over."""
-        self._live.remove(truth)
+        """Count a request as over; it need not have been counted when it began."""
+        self._live.discard(truth)
         self._input_tokens += truth.input_tokens
         self._tokens += truth.tokens
         if truth.outcome != "failed":
@@ -108,7 +115,7 @@ class Metrics:
         model = f'model_name="{_escaped(self._model)}"'
         prompt_tokens = self._input_tokens + sum(truth.input_tokens for truth in self._live)
         tokens = self._tokens + sum(truth.tokens for truth in self._live)
-        running, waiting = self._slots.running, self._slots.waiting
+        running, waiting = self._queue_now()
         yield from _metric("vllm:num_requests_running", "gauge", "Requests being served.", {model: running})
         yield from _metric(
             "vllm:num_requests_waiting", "gauge", "Requests that wait for a slot.", {model: waiting}

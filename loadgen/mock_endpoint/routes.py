@@ -23,6 +23,7 @@ GENERATION: Final = {
 """Where answers are made: the protocol spoken there, and what reads its requests."""
 
 HEALTH: Final = "/health"
+METRICS: Final = "/metrics"
 MODELS: Final = "/v1/models"
 
 

@@ -11,6 +11,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import orjson
 import pytest
@@ -388,3 +389,51 @@ def test_without_files_left_clients_wait() -> None:
         server.terminate()
         _, errors = server.communicate(timeout=120)
     assert (server.returncode, errors) == (0, b"")
+
+
+# Its figures
+
+
+def figures(mock: MockProcess) -> dict[str, float]:
+    """Scrape them: value by name, without labels."""
+    with urlopen(f"http://{urlsplit(mock.url).netloc}/metrics") as response:
+        assert response.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+        lines = response.read().decode().splitlines()
+    values: dict[str, float] = {}
+    for name, value in (line.rsplit(" ", 1) for line in lines if not line.startswith("#")):
+        bare = name.partition("{")[0]
+        values[bare] = values.get(bare, 0.0) + float(value)
+    return values
+
+
+def test_figures_count_from_their_first_reading_on(connect: Callable[[MockProcess], Wire]) -> None:
+    """What was served before is not in them; who waits for a slot is."""
+    with start_mock(ttft="0", itl="0", tokens="8", fast=True) as mock:
+        wire = connect(mock)
+        for served in (1, 4):
+            for _ in range(served):
+                wire.ask(stream=False)
+                assert wire.read_json()[0] == 200
+            counted = figures(mock)
+    names = ("request_success_total", "generation_tokens_total", "time_to_first_token_seconds_count")
+    assert [counted[f"vllm:{name}"] for name in names] == [4, 32, 4]
+    assert counted["vllm:num_requests_running"] == 0
+
+
+def test_figures_show_the_queue(connect: Callable[[MockProcess], Wire]) -> None:
+    """One request is served, two wait; those who leave are aborted."""
+    with start_mock(ttft="0", itl="3600s", slots=1, fast=True) as mock:
+        assert figures(mock)["vllm:num_requests_running"] == 0
+        served, *waiting = wires = [connect(mock) for _ in range(3)]
+        for wire in wires:
+            wire.ask()
+            wire.read_head()
+        served.read_until(b'"content":" A"')
+        counted = figures(mock)
+        for wire in (*waiting, served):
+            wire.socket.close()
+        mock.truth(3)
+        after = figures(mock)
+    assert [counted[f"vllm:num_requests_{what}"] for what in ("running", "waiting")] == [1, 2]
+    assert [after[f"vllm:num_requests_{what}"] for what in ("running", "waiting")] == [0, 0]
+    assert after["vllm:request_success_total"] == 3

@@ -13,7 +13,9 @@ from loadgen.mock_endpoint import wire
 from loadgen.mock_endpoint.ask import Refusal
 from loadgen.mock_endpoint.fast.connection import NOW
 from loadgen.mock_endpoint.fast.events import EventShelf, serial
-from loadgen.mock_endpoint.routes import GENERATION, HEALTH, MODELS, Doorkeeper, model_list
+from loadgen.mock_endpoint.metrics import PROMETHEUS, Metrics
+from loadgen.mock_endpoint.options import DEFAULT_MODEL
+from loadgen.mock_endpoint.routes import GENERATION, HEALTH, METRICS, MODELS, Doorkeeper, model_list
 from loadgen.mock_endpoint.token import joined
 from loadgen.mock_endpoint.truth import Truth
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from loadgen.mock_endpoint.stall import Stall
 
 _OK: Final = 200
+_JSON: Final = "application/json"
 _SECOND: Final = 1_000_000_000
 _EVENTS_AT_ONCE: Final = 1024
 _REASONS: Final = {status.value: status.phrase for status in HTTPStatus}
@@ -77,7 +80,12 @@ class Service:
         self._slots = slots
         self._tell = tell
         self._lateness = lateness
-        self._pages = {MODELS: model_list(options), HEALTH: b""}
+        self._metrics: Metrics | None = None
+        self._pages = {
+            MODELS: _page(model_list(options), _JSON),
+            HEALTH: _page(b"", _JSON),
+            METRICS: self._figures,
+        }
         self._door = Doorkeeper(options, self._pages)
         self._shelf = EventShelf()
         self._serials = count(uuid4().int >> 64 << 64)
@@ -98,20 +106,32 @@ class Service:
     def _read(self, request: FastRequest) -> Task:
         """Answer a request that reads a page, or none that there is."""
         refusal = request.refusal
-        body = b""
         if refusal is None:
             try:
-                body = self._pages[
-                    self._door.page(request.method, request.path, request.header(b"authorization"))
-                ]
+                page = self._door.page(request.method, request.path, request.header(b"authorization"))
             except Refusal as reason:
                 refusal = reason.with_traceback(None)
-        yield NOW, _json(request, _OK, body) if refusal is None else _refused(request, refusal)
+        if refusal is None:
+            yield NOW, _in_one_piece(request, _OK, *self._pages[page]())
+        else:
+            yield NOW, _refused(request, refusal)
+
+    def _figures(self) -> tuple[bytes, str]:
+        """The figures of Prometheus. They are counted from here on: until then they cost nothing."""
+        if self._metrics is None:
+            self._metrics = Metrics((self._options.models or (DEFAULT_MODEL,))[0], self._queue)
+        return self._metrics.render().encode(), PROMETHEUS
+
+    def _queue(self) -> tuple[int, int]:
+        waiting = 0 if self._slots is None else self._slots.waiting
+        return (0 if self._metrics is None else self._metrics.live) - waiting, waiting
 
     def _generate(self, connection: FastConnection, request: FastRequest) -> Task:
         """Answer a completion request, and tell the truth about it, whatever becomes of it."""
         truth = Truth(request.header(b"x-request-id"), request.path, request.received_ns)
         self._stall.heard(request.received_ns)
+        if self._metrics is not None:
+            self._metrics.began(truth)
         try:
             opening, task = self._decide(connection, request, truth)
             if opening:
@@ -120,6 +140,8 @@ class Service:
             yield from task
         finally:
             truth.done_ns = time.monotonic_ns()
+            if self._metrics is not None:
+                self._metrics.ended(truth)
             self._tell(truth)
 
     def _decide(self, connection: FastConnection, request: FastRequest, truth: Truth) -> tuple[bytes, Task]:
@@ -149,7 +171,7 @@ class Service:
         body = wire.whole(dialect, ask, joined(answer.tokens), answer.finish_reason, counts)
         due_s = answer.last_due_s()
         due_ns = _due_ns(truth, due_s) if due_s else NOW
-        sent_ns = yield due_ns, _json(request, _OK, body)
+        sent_ns = yield due_ns, _in_one_piece(request, _OK, body, _JSON)
         if due_ns != NOW:
             self._note(exchange, due_ns, sent_ns)
         truth.tokens = len(answer.tokens)
@@ -246,14 +268,19 @@ def _fail(request: FastRequest, truth: Truth, refusal: Refusal, due_ns: int) -> 
 
 
 def _refused(request: FastRequest, refusal: Refusal) -> bytes:
-    return _json(request, refusal.status, refusal.body())
+    return _in_one_piece(request, refusal.status, refusal.body(), _JSON)
 
 
-def _json(request: FastRequest, status: int, body: bytes) -> bytes:
-    """A response in one piece."""
+def _page(body: bytes, kind: str) -> Callable[[], tuple[bytes, str]]:
+    """A page that is always the same."""
+    return lambda: (body, kind)
+
+
+def _in_one_piece(request: FastRequest, status: int, body: bytes, kind: str) -> bytes:
+    """A response with a body of a content type."""
     head = (
         f"HTTP/1.1 {status} {_REASONS.get(status, '')}\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        f"Content-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
     )
     return head.encode() + _rest_of_head(request) + (b"" if request.method == "HEAD" else body)
 

@@ -24,6 +24,11 @@ class FastSlots:
         self._free = number
         self._waiting: deque[FastConnection] = deque()
 
+    @property
+    def waiting(self) -> int:
+        """How many requests wait."""
+        return len(self._waiting)
+
     def served(self, connection: FastConnection, truth: Truth, task: Task) -> Task:
         """Run a task when there is a slot for it.
 
