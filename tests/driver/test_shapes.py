@@ -14,6 +14,7 @@ from loadgen.driver.client import chat_completions, completions
 from loadgen.driver.client.codec import Delta
 from loadgen.driver.client.shapes import Shapes
 from loadgen.driver.client.stream import ResponseStream
+from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,8 +78,11 @@ def decoded(codec: Any, pieces: Sequence[bytes], shapes: Shapes | None) -> Any:
     )
 
 
-def test_the_third_response_needs_no_parsing() -> None:
+@pytest.mark.parametrize("compiled", [True, False])
+def test_the_third_response_needs_no_parsing(monkeypatch: pytest.MonkeyPatch, *, compiled: bool) -> None:
     """Two responses show all shapes: of the next one no frame is read by the codec."""
+    if not compiled:
+        monkeypatch.setattr("loadgen.driver.client.shapes.read_known", None)
     codec: Any = CountingCodec()
     shapes = Shapes(codec)
     for number in range(2):
@@ -89,7 +93,35 @@ def test_the_third_response_needs_no_parsing() -> None:
     assert result == decoded(chat_completions, response(2, ["d", "e", "f"]), None)
 
 
-text = st.text(max_size=8) | st.sampled_from(['"', "\\", '","', '"id":"x"', "\n\n", "data: ", ""])
+text = st.text(max_size=8) | st.sampled_from(['"', "\\", '","', '"id":"x"', "\n\n", "data: ", "", "é", "😀"])
+
+INSIDES = st.sampled_from(
+    [
+        b"a",
+        b"b c",
+        b"\\n",
+        b"\\u00e9",
+        b"\\ud83d\\ude00",
+        b"\\ud83d",
+        b"\\ude00",
+        b"\\",
+        b'\\"',
+        b'"',
+        b"\\x",
+        b"\\u12",
+        b"\\\x00",
+        b"\n",
+        b"\x00",
+        b"\x7f",
+        "é😀".encode(),
+        b"\xf0\x9f",
+        b"\x98\x80",
+        b"\xed\xa0\x80",
+        b"",
+        b"\xff",
+    ]
+)
+"""What stands between the quotes of a text: JSON or not."""
 
 
 @given(st.lists(st.lists(text, max_size=5), min_size=3, max_size=5))
@@ -99,6 +131,25 @@ def test_shapes_change_nothing(answers: list[list[str]]) -> None:
     for number, texts in enumerate(answers):
         pieces = response(number, texts)
         assert decoded(chat_completions, pieces, shapes) == decoded(chat_completions, pieces, None)
+
+
+def outcome(pieces: Sequence[bytes], shapes: Shapes | None) -> Any:
+    """What a response says, or how it fails."""
+    try:
+        return decoded(chat_completions, pieces, shapes)
+    except RequestFailedError as error:
+        return (error.failure, str(error))
+
+
+@given(insides=st.lists(INSIDES, max_size=6), thought=st.booleans())
+def test_any_bytes_between_the_quotes(insides: list[bytes], *, thought: bool) -> None:
+    """Texts of a known shape are read together, and as the parser reads each: else they are left to it."""
+    shapes, member = Shapes(chat_completions), "reasoning" if thought else "content"  # type: ignore[arg-type]
+    for number in range(2):
+        decoded(chat_completions, response(number, ["a", "b"]), shapes)
+        decoded(chat_completions, [frame(number, delta(reasoning="a"))] * 2 + [DONE], shapes)
+    pieces = [frame(7, delta(**{member: "TEXT"})).replace(b"TEXT", inside) for inside in insides]
+    assert outcome([*pieces, DONE], shapes) == outcome([*pieces, DONE], None)
 
 
 @given(
@@ -164,5 +215,5 @@ def test_numbered_frames_are_bounded() -> None:
     for number in range(500):
         for _ in range(2):
             decoded(chat_completions, [frame(1, {**delta("stop"), "n": number})], shapes)
-    assert len(shapes._deltas) <= 64
+    assert sum(len(alike.deltas) for alike in shapes.known) <= 64
     assert len(shapes._seen_once) <= 64

@@ -30,6 +30,14 @@ for _ in range(int(sys.argv[2])):
     ends = [b"".join(random.choices(parts, k=random.randrange(3))) for _ in "ht"]
     insides = [b"".join(random.choices(parts, k=random.randrange(4))) for _ in range(random.randrange(6))]
     frames = [ends[0] + inside + ends[1] if random.random() < 0.9 else inside for inside in insides]
+    around = random.sample([b'data: {"id":"', b'","created":', b'"', *parts], 2)
+    shapes = [(*ends, "content"), (b",", b'"}', "reasoning")]
+    texts = [*parts, b"\\\\u00e9", b"\\\\ud800", b"\\\\u", b"\\xc3\\xa9", b"\\xff", b"\\0", b"7,"]
+    start = b"x".join(around) + b"7," + ends[0]
+    pieces = [start + b"".join(random.choices(texts, k=random.randrange(4))) + ends[1] for _ in frames]
+    known = [(*around, shapes, {b",": 1, b",a": 2})]
+    items = wire.known([*pieces, b"data: [DONE]\\n\\n"], random.randrange(3), random.randrange(9), known)
+    assert sum(item[0] if isinstance(item, tuple) else 1 for item in items) <= len(pieces) + 1
     count, joined = wire.alike(frames, *ends)
     assert count <= len(frames)
     assert joined is None or joined[:2] == b'["' and joined[-2:] == b'"]'

@@ -5,13 +5,10 @@
 #include <Python.h>
 
 #include "_chunks.h"
-
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
+#include "_http1.h"
 
 static const char BETWEEN[] = "\",\"";
-enum { BETWEEN_SIZE = sizeof BETWEEN - 1 };
+enum { BETWEEN_SIZE = sizeof BETWEEN - 1, MOST_BYTES = 64 * 1024 /* are read at once, and a frame more */ };
 
 typedef struct {
     const char *bytes;
@@ -73,6 +70,188 @@ PyObject *chunks_alike(PyObject *Py_UNUSED(module), PyObject *arguments) {
     }
     PyObject *json = count ? joined_insides(frames, count, size, head, tail) : Py_NewRef(Py_None);
     return json ? Py_BuildValue("nN", count, json) : NULL;
+}
+
+/* A text in JSON, without its quotes: characters, escapes, bytes beyond ASCII. */
+typedef struct {
+    Py_ssize_t characters;
+    bool escapes, wide;
+} json_text;
+
+static int hex_digits(const unsigned char *at, const unsigned char *end) {
+    int value = 0;
+    if (end - at < 4) return -1;
+    for (int i = 0; i < 4; i++) {
+        int digit = http1_hex(at[i]);
+        if (digit < 0) return -1;
+        value = value * 16 + digit;
+    }
+    return value;
+}
+
+/* Whether bytes are one text in JSON, the whole of it. Halves of a character are left to server_json.py. */
+static bool is_text(text inside, json_text *what) {
+    const unsigned char *at = (const unsigned char *)inside.bytes, *end = at + inside.size;
+    bool wide = false;
+    for (; at < end; at++, what->characters++) {
+        if (*at == '"' || *at < ' ') return false;
+        if (*at >= 0x80) {
+            wide = true;
+            what->characters -= *at < 0xC0; /* within a character */
+        } else if (*at == '\\') {
+            what->escapes = true;
+            if (++at == end || !*at || !strchr("\"\\/bfnrtu", *at)) return false;
+            if (*at != 'u') continue;
+            int value = hex_digits(at + 1, end);
+            if (value < 0 || (value >= 0xD800 && value < 0xE000)) return false;
+            at += 4;
+        }
+    }
+    if (!wide) return true;
+    what->wide = true;
+    PyObject *decoded = PyUnicode_DecodeUTF8(inside.bytes, inside.size, NULL);
+    if (!decoded) PyErr_Clear();
+    Py_XDECREF(decoded);
+    return decoded;
+}
+
+/* The shapes of frames that begin alike (shapes.py), and how they begin in the response that is read. */
+typedef struct {
+    PyObject *templates, *deltas; /* borrowed */
+    text prefix;
+} known_shapes;
+
+static bool begins_with(text frame, Py_ssize_t at, text part) {
+    return frame.size - at >= part.size && !memcmp(frame.bytes + at, part.bytes, (size_t)part.size);
+}
+
+/* The length of the start of a frame: what is before its id, the id, what is between, the time. 0 where it has another. */
+static Py_ssize_t start_of(text frame, text before, text between) {
+    if (!begins_with(frame, 0, before)) return 0;
+    Py_ssize_t at = before.size;
+    while (at < frame.size && !strchr("\"\\\r\n", frame.bytes[at])) at++;
+    if (!begins_with(frame, at, between)) return 0;
+    Py_ssize_t digits = at += between.size;
+    while (at < frame.size && frame.bytes[at] >= '0' && frame.bytes[at] <= '9') at++;
+    return at > digits && at < frame.size && frame.bytes[at] == ',' ? at : 0;
+}
+
+/* Find the shapes of a frame; 1 for found, 0 for none, -1 for an error. */
+static int shapes_of(PyObject *known, text frame, known_shapes *of) {
+    if (of->templates && begins_with(frame, 0, of->prefix)) return 1;
+    Py_ssize_t count = PyList_Size(known);
+    if (count < 0) return -1;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        text before, between;
+        if (!PyArg_ParseTuple(PyList_GetItem(known, i), "y#y#O!O!", &before.bytes, &before.size, &between.bytes, &between.size,
+                              &PyList_Type, &of->templates, &PyDict_Type, &of->deltas))
+            return -1;
+        if ((of->prefix.size = start_of(frame, before, between))) {
+            of->prefix.bytes = frame.bytes;
+            return 1;
+        }
+    }
+    of->templates = NULL;
+    return 0;
+}
+
+/* Texts of frames that follow each other. */
+typedef struct {
+    PyObject *channel; /* borrowed; NULL for none */
+    Py_ssize_t count, first; /* frames, and the characters of the first */
+    bool escapes;
+    buffer joined;
+} text_run;
+
+/* Add what a run has to the list: (frames, channel, text or its JSON, characters of the first). */
+static bool end_run(PyObject *items, text_run *run) {
+    if (!run->channel) return true;
+    PyObject *joined, *item = NULL;
+    if (run->escapes)
+        joined = buffer_append(&run->joined, "\"", 1)
+                     ? PyBytes_FromStringAndSize((char *)run->joined.bytes, (Py_ssize_t)run->joined.length)
+                     : PyErr_NoMemory();
+    else
+        joined = PyUnicode_DecodeUTF8((char *)run->joined.bytes + 1, (Py_ssize_t)run->joined.length - 1, NULL);
+    if (joined) item = Py_BuildValue("nONn", run->count, run->channel, joined, run->first);
+    run->channel = NULL;
+    run->joined.length = 0;
+    run->escapes = false;
+    bool added = item && !PyList_Append(items, item);
+    Py_XDECREF(item);
+    return added;
+}
+
+/* Take a frame that looks like a template: 1 for taken, 0 for none, -1 for an error. */
+static int take_text(PyObject *items, text_run *run, PyObject *templates, text rest) {
+    Py_ssize_t count = PyList_Size(templates);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        text head, tail;
+        PyObject *channel;
+        if (!PyArg_ParseTuple(PyList_GetItem(templates, i), "y#y#O", &head.bytes, &head.size, &tail.bytes, &tail.size, &channel))
+            return -1;
+        if (!fits(rest, head, tail)) continue;
+        text inside = {rest.bytes + head.size, rest.size - head.size - tail.size};
+        json_text what = {0};
+        if (!inside.size || !is_text(inside, &what)) return 0;
+        if (run->channel != channel) {
+            if (!end_run(items, run)) return -1;
+            run->channel = channel;
+            run->count = 0;
+            run->first = what.characters;
+            if (!buffer_append(&run->joined, "\"", 1)) return PyErr_NoMemory(), -1;
+        }
+        run->count++;
+        run->escapes |= what.escapes;
+        if (!buffer_append(&run->joined, inside.bytes, (size_t)inside.size)) return PyErr_NoMemory(), -1;
+        return 1;
+    }
+    return 0;
+}
+
+/* Take a frame without a text: 1 for taken, 0 for none, -1 for an error. */
+static int take_delta(PyObject *items, text_run *run, PyObject *deltas, text rest) {
+    PyObject *key = PyBytes_FromStringAndSize(rest.bytes, rest.size);
+    PyObject *delta = key ? PyDict_GetItemWithError(deltas, key) : NULL; /* borrowed */
+    Py_XDECREF(key);
+    if (!delta) return PyErr_Occurred() ? -1 : 0;
+    return end_run(items, run) && !PyList_Append(items, delta) ? 1 : -1;
+}
+
+static int take_frame(PyObject *items, text_run *run, PyObject *known, known_shapes *of, text frame) {
+    int found = shapes_of(known, frame, of);
+    if (found <= 0) return found;
+    text rest = {frame.bytes + of->prefix.size, frame.size - of->prefix.size};
+    found = take_text(items, run, of->templates, rest);
+    return found ? found : take_delta(items, run, of->deltas, rest);
+}
+
+PyObject *chunks_known(PyObject *Py_UNUSED(module), PyObject *arguments) {
+    static const char DONE[] = "data: [DONE]\n\n";
+    PyObject *frames, *known;
+    Py_ssize_t first, most;
+    if (!PyArg_ParseTuple(arguments, "O!nnO!", &PyList_Type, &frames, &first, &most, &PyList_Type, &known)) return NULL;
+    Py_ssize_t count = PyList_Size(frames), size = 0;
+    PyObject *items = PyList_New(0);
+    text_run run = {0};
+    known_shapes of = {0};
+    int taken = items ? 1 : -1;
+    if (first < 0) first = 0;
+    for (Py_ssize_t i = first; taken == 1 && i < count && i - first < most && size < MOST_BYTES; i++) {
+        text frame;
+        if (!text_of(PyList_GetItem(frames, i), &frame)) {
+            taken = -1;
+        } else if (frame.size == sizeof DONE - 1 && !memcmp(frame.bytes, DONE, sizeof DONE - 1)) {
+            taken = end_run(items, &run) && !PyList_Append(items, Py_None) ? 0 : -1;
+        } else {
+            taken = take_frame(items, &run, known, &of, frame);
+            size += frame.size;
+        }
+    }
+    if (taken >= 0 && !end_run(items, &run)) taken = -1;
+    free(run.joined.bytes);
+    if (taken < 0) Py_CLEAR(items);
+    return items;
 }
 
 static bool moment_at(PyObject *moments, Py_ssize_t place, long long *to) {

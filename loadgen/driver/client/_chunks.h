@@ -5,6 +5,7 @@
 #include <Python.h>
 
 PyObject *chunks_alike(PyObject *module, PyObject *arguments);
+PyObject *chunks_known(PyObject *module, PyObject *arguments);
 PyObject *chunks_gaps_us(PyObject *module, PyObject *arguments);
 PyObject *chunks_coalesced(PyObject *module, PyObject *moments);
 

@@ -1019,6 +1019,7 @@ static int execute(PyObject *module) {
 
 static PyMethodDef module_methods[] = {
     {"alike", chunks_alike, METH_VARARGS, "Return how many frames have both ends, and what is between them as JSON; or None."},
+    {"known", chunks_known, METH_VARARGS, "Return what the first frames mean whose shapes are known."},
     {"gaps_us", chunks_gaps_us, METH_VARARGS, "Return the gaps between moments, as in the log."},
     {"coalesced", chunks_coalesced, METH_O, "Return how many moments occur more than once."},
     {NULL, NULL, 0, NULL},

@@ -29,6 +29,8 @@ class ParsedResponse:
     Attributes:
         token_ns: Arrival of every chunk that carried something, ns of CLOCK_MONOTONIC.
         silent_ns: Arrival of every silent chunk: one that names the content and has none. See `arrivals`.
+        first_chunk: How long the text of the first chunk that carried something is, in characters of each
+            category; of a part of a tool call its arguments count. None where nothing was streamed.
         first_visible_ns: Arrival of the first content: no reasoning, no tool call; None without any.
         token_low_ns: When chunks had not arrived that may be earlier than their stamps, by their place in
             `token_ns`.
@@ -48,7 +50,7 @@ class ParsedResponse:
     usage: Usage = _UNTOLD
     done: bool = False
     error: str | None = None
-    _first: Delta | None = None
+    first_chunk: dict[str, int] | None = None
     _tool_calls: ToolCallParts = field(default_factory=ToolCallParts)
     _opened: bool = False
     _first_output_ns: int | None = None
@@ -98,25 +100,6 @@ class ParsedResponse:
         return ordered
 
     @property
-    def first_chunk(self) -> dict[str, int] | None:
-        """How long the text of the first chunk that carried something is, in characters of each category.
-
-        Of a part of a tool call it is its arguments that count. None where nothing was streamed.
-        """
-        first = self._first
-        if first is None:
-            return None
-        lengths = {}
-        if first.reasoning:
-            lengths["reasoning"] = len(first.reasoning)
-        if first.content:
-            lengths["content"] = len(first.content)
-        if first.tool_calls:
-            # A call begins with its name, which may be all that its first part has.
-            lengths["tool_call"] = sum(map(_arguments, first.tool_calls))
-        return lengths
-
-    @property
     def first_output_ns(self) -> int | None:
         """Arrival of the first token that is not reasoning; None without one."""
         hushed = self._first_hush_ns is not None and self.silent_tokens
@@ -148,7 +131,7 @@ class ParsedResponse:
                 self._note_output(at_ns)
             if delta.content and self.first_visible_ns is None:
                 self.first_visible_ns = at_ns
-            self._first = self._first or delta
+            self.first_chunk = self.first_chunk or _lengths(delta)
             self.token_ns.append(at_ns)
         elif at_ns is not None and delta.silent:
             if self._opened or self.token_ns or not delta.opens:
@@ -164,19 +147,27 @@ class ParsedResponse:
             self._note_end(delta)
 
     def add_texts(
-        self, channel: Channel, texts: list[str], moments: list[int], lows: Mapping[int, int]
+        self,
+        channel: Channel,
+        texts: list[str],
+        moments: list[int],
+        lows: Mapping[int, int],
+        first_length: int | None = None,
     ) -> None:
-        """Take in texts, none of them empty, with which nothing else came.
+        """Take in the texts of chunks, none of them empty, with which nothing else came.
 
         Args:
             channel: What they are.
-            texts: They.
-            moments: When each arrived.
+            texts: They, or some of them as one.
+            moments: When each chunk arrived.
             lows: When those had not arrived that may have arrived before, by their place.
+            first_length: How many characters the first chunk has, where it may be the first of all.
         """
         if lows:
             earlier = len(self.token_ns)
             self.token_low_ns.update((earlier + place, low_ns) for place, low_ns in lows.items())
+        if self.first_chunk is None and first_length is not None:
+            self.first_chunk = {channel: first_length}
         if channel == "reasoning":
             self.token_ns += moments
             self.reasoning += texts
@@ -272,6 +263,19 @@ class ParsedResponse:
     def coalesced(self) -> int:
         """How many reads held more than one chunk: chunks of one read have one stamp, and a gap of 0."""
         return coalesced(self.arrivals)
+
+
+def _lengths(delta: Delta) -> dict[str, int]:
+    """How long the texts of a chunk are."""
+    lengths = {}
+    if delta.reasoning:
+        lengths["reasoning"] = len(delta.reasoning)
+    if delta.content:
+        lengths["content"] = len(delta.content)
+    if delta.tool_calls:
+        # A call begins with its name, which may be all that its first part has.
+        lengths["tool_call"] = sum(map(_arguments, delta.tool_calls))
+    return lengths
 
 
 def _arguments(call: Mapping[str, Any]) -> int:

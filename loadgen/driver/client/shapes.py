@@ -9,15 +9,28 @@ reads the same from it with another id and another time. Only what has been seen
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import orjson
 
+from loadgen.driver.client.compiled import compiled_function
 from loadgen.driver.client.template import Template
 from loadgen.driver.errors import MalformedResponseError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from loadgen.driver.client.codec import Codec, Delta
+    from loadgen.driver.client.template import Channel
+
+    Texts = tuple[int, Channel, str | bytes, int]
+    """Of how many frames, what the texts are, the texts as one (bytes: its JSON), characters of the first."""
+
+    KnownFrames = Texts | Delta | None
+
+read_known: Callable[[list[bytes], int, int, list[FramesAlike]], list[KnownFrames]] | None
+read_known = compiled_function("known")
+"""Compiled code that reads frames of known shapes; None without it."""
 
 _RESPONSE: Final = re.compile(
     rb'(data: \{(?:"object": ?"[^"\\\r\n]*", ?)?"id": ?")[^"\\\r\n]*'
@@ -33,54 +46,77 @@ _MOST: Final = 64
 """How many shapes are kept, and how many that were seen once: a server that numbers its frames has no end."""
 
 
+class FramesAlike(NamedTuple):
+    """The shapes of frames that start alike, but for what belongs to their response.
+
+    Attributes:
+        before: The start of a frame up to the response's id.
+        between: What stands between the id and the time.
+        templates: Of frames with a text: the head begins after the time.
+        deltas: What frames without a text mean, by what follows the time.
+    """
+
+    before: bytes
+    between: bytes
+    templates: list[Template]
+    deltas: dict[bytes, Delta]
+
+
 class Shapes:
     """The shapes of frames of one endpoint.
 
     Args:
         codec: Knows what frames mean.
+
+    Attributes:
+        known: They.
     """
 
     def __init__(self, codec: Codec) -> None:
+        self.known: list[FramesAlike] = []
         self._codec = codec
-        self._deltas: dict[tuple[bytes, bytes], Delta] = {}
-        self._templates: dict[tuple[bytes, bytes, bytes], Template] = {}
         self._seen_once: set[object] = set()
 
+    def read(self, frames: list[bytes], first: int, limit: int) -> list[KnownFrames]:
+        """What frames mean, up to one of another shape, or the end of the response.
+
+        Args:
+            frames: The bytes of frames, each as it came.
+            first: The place of the first to read.
+            limit: How many are read at most.
+
+        Returns:
+            Of frames that follow each other and have texts only, a `Texts`; for each other frame what it
+            means, and None for `[DONE]`. Nothing without compiled code.
+        """
+        return [] if read_known is None else read_known(frames, first, limit, self.known)
+
     def of_response(self, received: bytes) -> ResponseShapes | None:
-        """The shapes as the response has them that a frame is from; None for a frame of another form.
+        """The shapes as the response has them that a frame is from; None where none are known.
 
         Args:
             received: The bytes of the frame as they came.
         """
-        start = _RESPONSE.match(received)
-        return None if start is None else ResponseShapes(start[0], start[1] + start[2], self)
-
-    def delta(self, start: bytes, rest: bytes) -> Delta | None:
-        """What a known frame means, by its start and its rest, without what belongs to the response."""
-        return self._deltas.get((start, rest))
-
-    def template(self, start: bytes, rest: bytes) -> Template | None:
-        """The template that a frame looks like, likewise; its head is the start of the rest."""
-        for (other_start, head, tail), template in self._templates.items():
-            fits = start == other_start and rest.startswith(head) and rest.endswith(tail)
-            if fits and len(rest) >= len(head) + len(tail):
-                return template
-        return None
+        if (start := _RESPONSE.match(received)) is None:
+            return None
+        alike = self._alike(start[1], start[2])
+        return None if alike is None else ResponseShapes(start[0], alike)
 
     def note_template(self, template: Template) -> None:
         """Keep a template, if it is of a form that other responses can have."""
         if (common := _common(template.head)) is None:
             return
-        key = (*common, template.tail)
-        if key in self._templates or not self._has_seen(key):
+        before, between, head = common
+        alike = self._alike(before, between)
+        own = Template(head, template.tail, template.channel)
+        if (alike is not None and own in alike.templates) or not self._has_seen((*common, template.tail)):
             return
         payloads = [
             head.removeprefix(_START) + b"text" + template.tail.removesuffix(_END)
             for head in (template.head, _of_other_response(template.head))
         ]
         if self._means_the_same(*payloads):
-            _bound(self._templates)
-            self._templates[key] = Template(common[1], template.tail, template.channel)
+            self._alike_or_new(before, between).templates.append(own)
 
     def note_delta(self, received: bytes, payload: bytes, delta: Delta) -> None:
         """Keep what a frame without a text means, if it is of a form that other responses can have.
@@ -90,19 +126,35 @@ class Shapes:
             payload: Its payload: the JSON.
             delta: What it means.
         """
-        if len(received) > _LONGEST or delta.error is not None or received != _START + payload + _END:
+        # An end is looked at each time: nothing is read after it.
+        if len(received) > _LONGEST or delta.error is not None or delta.done:
+            return
+        if received != _START + payload + _END:
             return
         if (common := _common(received)) is None or not self._has_seen(common):
             return
         if self._means_the_same(payload, _of_other_response(received)[len(_START) : -len(_END)]):
-            _bound(self._deltas)
-            self._deltas[common] = delta
+            before, between, rest = common
+            self._alike_or_new(before, between).deltas[rest] = delta
+
+    def _alike(self, before: bytes, between: bytes) -> FramesAlike | None:
+        return next((alike for alike in self.known if alike[:2] == (before, between)), None)
+
+    def _alike_or_new(self, before: bytes, between: bytes) -> FramesAlike:
+        """The shapes of frames with such a start, with room for one more."""
+        if sum(len(alike.templates) + len(alike.deltas) for alike in self.known) >= _MOST:
+            self.known.clear()
+        if (alike := self._alike(before, between)) is None:
+            alike = FramesAlike(before, between, [], {})
+            self.known.append(alike)
+        return alike
 
     def _has_seen(self, key: object) -> bool:
         """Whether a shape was seen before; from now on it was."""
         if key in self._seen_once:
             return True
-        _bound(self._seen_once)
+        if len(self._seen_once) >= _MOST:
+            self._seen_once.clear()
         self._seen_once.add(key)
         return False
 
@@ -118,16 +170,14 @@ class ResponseShapes:
 
     Args:
         prefix: The start of its frames.
-        start: The same without what is the response's own.
-        shapes: Of the endpoint.
+        alike: The shapes of frames that start in this way.
     """
 
-    __slots__ = ("_own", "_prefix", "_shapes", "_start")
+    __slots__ = ("_alike", "_own", "_prefix")
 
-    def __init__(self, prefix: bytes, start: bytes, shapes: Shapes) -> None:
+    def __init__(self, prefix: bytes, alike: FramesAlike) -> None:
         self._prefix = prefix
-        self._start = start
-        self._shapes = shapes
+        self._alike = alike
         self._own: dict[Template, Template] = {}
 
     def is_of(self, received: bytes) -> bool:
@@ -137,9 +187,10 @@ class ResponseShapes:
     def find(self, received: bytes) -> Delta | Template | None:
         """What a frame of it means that has been seen before, or the template that it looks like."""
         rest = received[len(self._prefix) :]
-        if (delta := self._shapes.delta(self._start, rest)) is not None:
+        if (delta := self._alike.deltas.get(rest)) is not None:
             return delta
-        if (template := self._shapes.template(self._start, rest)) is None:
+        template = next((template for template in self._alike.templates if template.fits(rest)), None)
+        if template is None:
             return None
         if (own := self._own.get(template)) is None:
             own = Template(self._prefix + template.head, template.tail, template.channel)
@@ -147,21 +198,15 @@ class ResponseShapes:
         return own
 
 
-def _common(received: bytes) -> tuple[bytes, bytes] | None:
-    """What a frame has in common with frames of other responses: its start, and what follows what is its own.
+def _common(received: bytes) -> tuple[bytes, bytes, bytes] | None:
+    """What a frame has in common with frames of other responses: around the id, and after the time.
 
     None for a form that is not known.
     """
     start = _RESPONSE.match(received)
-    return None if start is None else (start[1] + start[2], received[start.end() :])
+    return None if start is None else (start[1], start[2], received[start.end() :])
 
 
 def _of_other_response(received: bytes) -> bytes:
     """The same frame of another response."""
     return _RESPONSE.sub(_OTHER_RESPONSE, received, count=1)
-
-
-def _bound(shapes: dict[Any, Any] | set[object]) -> None:
-    """Make room for one more."""
-    if len(shapes) >= _MOST:
-        shapes.clear()

@@ -65,8 +65,8 @@ class Template(NamedTuple):
 
     def insides(self, frames: Sequence[bytes]) -> Sequence[bytes]:
         """What stands between the two ends, of the first frames up to one that has not both of them."""
-        count = len(frames) if self._fits(frames[0]) else 0
-        while count and not self._fits(frames[count - 1]):
+        count = len(frames) if self.fits(frames[0]) else 0
+        while count and not self.fits(frames[count - 1]):
             count -= 1
         if not count:
             return ()
@@ -76,9 +76,10 @@ class Template(NamedTuple):
         whole = b"".join([self.head, (self.tail + self.head).join(insides), self.tail])
         if min(map(len, frames)) >= start + end and whole == b"".join(frames):
             return insides
-        return insides[: next(number for number, frame in enumerate(frames) if not self._fits(frame))]
+        return insides[: next(number for number, frame in enumerate(frames) if not self.fits(frame))]
 
-    def _fits(self, frame: bytes) -> bool:
+    def fits(self, frame: bytes) -> bool:
+        """Whether a frame has both ends."""
         long_enough = len(frame) >= len(self.head) + len(self.tail)
         return long_enough and frame.startswith(self.head) and frame.endswith(self.tail)
 
