@@ -72,12 +72,14 @@ class HttpTransport:
         self._patience.start(exchange)
         try:
             connection, exchange.setup = self._idle_connection() or await self._dialed(exchange)
-            await self._carry(data, exchange, connection)
+            if self._begin(data, exchange, connection):
+                await exchange.finished
             if connection.stale and exchange.setup.reused:
                 exchange.again()
                 self._patience.start_again(exchange)
                 connection, exchange.setup = await self._dialed(exchange, retried=True)
-                await self._carry(data, exchange, connection)
+                if self._begin(data, exchange, connection):
+                    await exchange.finished
         except RequestFailedError as error:
             exchange.failed(error.failure, str(error), time.monotonic_ns())
         finally:
@@ -87,14 +89,13 @@ class HttpTransport:
                 self._carriers.pop(exchange, None)
                 self._release(connection, exchange)
 
-    async def _carry(self, data: bytes, exchange: Exchange, connection: AnyConnection) -> None:
-        """Have a connection carry a request; return when the exchange is finished."""
+    def _begin(self, data: bytes, exchange: Exchange, connection: AnyConnection) -> bool:
+        """Have a connection carry a request, unless its time was over when the connection was there."""
         if exchange.ended_ns is not None:
-            # Its time was over in the moment in which the connection was there.
-            return
+            return False
         self._carriers[exchange] = connection
         connection.request(data, exchange)
-        await exchange.finished
+        return True
 
     async def open_ahead(self, connections: int) -> None:
         """Open connections before they are needed, one for each of the next requests.

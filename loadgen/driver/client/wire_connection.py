@@ -66,6 +66,9 @@ class End(IntEnum):
     """No response: an idle connection has something to read, or was closed."""
 
 
+_ENDED: Final = End.ENDED.value
+
+
 class Batch(NamedTuple):
     """What came on one connection since the batch before. Times are ns of CLOCK_MONOTONIC, 0 for none.
 
@@ -251,7 +254,7 @@ class WireConnection:
                 self._fail(failure.failure, str(failure))
                 return
         if end:
-            self._end(Batch(*fields))
+            self._end(fields)
 
     def _be_calm(self) -> None:
         """Have the rest of the response in larger batches: nothing in it is urgent."""
@@ -274,17 +277,18 @@ class WireConnection:
                 raise
         observer.head(response, first_byte_ns)
 
-    def _end(self, batch: Batch) -> None:
-        if batch.end != End.ENDED:
-            self.stale = batch.stale
-            self._fail(*_failure(batch))
+    def _end(self, fields: tuple[Any, ...]) -> None:
+        *_, end, at_ns, _, framed, reusable, unasked, stale = fields
+        if end != _ENDED:
+            self.stale = stale
+            self._fail(*_failure(Batch(*fields)))
             return
+        self.reusable, self.unasked = reusable, unasked
         observer, self._observer, self._is_kept = self._observer, None, True
-        self.reusable, self.unasked = batch.reusable, batch.unasked
         if not self.reusable:
             self._forget()
         if observer is not None:
-            observer.ended(batch.at_ns, framed=batch.framed)
+            observer.ended(at_ns, framed=framed)
 
     def _fail(self, failure: str, message: str) -> None:
         observer, self._observer = self._observer, None

@@ -39,7 +39,20 @@ async def attempt_request(
     """
     try:
         await transport.send(request, exchange)
-        await _require_success(exchange, set() if decoding is None else decoding)
+        _require_readable(exchange)
+        try:
+            for _ in exchange.stream.decode():
+                if decoding is not None:
+                    decoding.add(exchange)
+                await asyncio.sleep(0)
+        except RequestFailedError:
+            # A cut leaves half a frame behind: then the cut is the news, not the half.
+            if exchange.failure is None and not exchange.stream.is_cut(framed=exchange.framed):
+                raise
+        finally:
+            if decoding:
+                decoding.discard(exchange)
+        _require_success(exchange)
     except RequestFailedError as error:
         if exchange.forsake is not None and exchange.response is not None and exchange.response.ok:
             exchange.forsake()
@@ -49,31 +62,31 @@ async def attempt_request(
     return None
 
 
-async def _require_success(exchange: Exchange, decoding: MutableSet[Exchange]) -> None:
-    """Decode the response, and demand a success: status 200, a token, and an end that the protocol allows.
+def _require_readable(exchange: Exchange) -> None:
+    """Demand an answer that can be decoded: of status 200, and not compressed.
 
     Raises:
         RequestFailedError: It is not one.
     """
-    if exchange.response is not None and not exchange.response.ok:
+    if exchange.response is None:
+        return
+    if not exchange.response.ok:
         raise RequestFailedError(
             http(exchange.response.status), _error_text(exchange.response, exchange.stream)
         )
-    if exchange.response is not None and exchange.response.encoding:
+    if exchange.response.encoding:
         raise RequestFailedError(
             Failure.DECODE_ERROR,
             f"the body is {exchange.response.encoding}, although `Accept-Encoding: identity` was asked",
         )
-    try:
-        for _ in exchange.stream.decode():
-            decoding.add(exchange)
-            await asyncio.sleep(0)
-    except RequestFailedError:
-        # A cut leaves half a frame behind: then the cut is the news, not the half.
-        if exchange.failure is None and not exchange.stream.is_cut(framed=exchange.framed):
-            raise
-    finally:
-        decoding.discard(exchange)
+
+
+def _require_success(exchange: Exchange) -> None:
+    """Demand that a decoded response has a token, and an end that the protocol allows.
+
+    Raises:
+        RequestFailedError: It has not.
+    """
     answer = exchange.stream.answer
     if answer.error is not None:
         raise RequestFailedError(Failure.ERROR_FRAME, answer.error)

@@ -326,11 +326,13 @@ def _evidence(exchange: Exchange) -> dict[str, Any]:
         }
     if arrivals and exchange.sent_ns is not None:
         data["chunk_gaps_us"] = answer.gaps_us(exchange.sent_ns)
-    return data | _lows(exchange)
+    if exchange.first_byte_low_ns is not None or answer.token_low_ns or answer.silent_low_ns:
+        data |= _lows(exchange)
+    return data
 
 
 def _lows(exchange: Exchange) -> dict[str, Any]:
-    """When what may have arrived before its stamp had not arrived for sure; nothing where there is none."""
+    """When what may have arrived before its stamp had not arrived for sure."""
     answer, sent_ns = exchange.stream.answer, exchange.sent_ns or 0
     lows = {place: max(low_ns, sent_ns) for place, low_ns in answer.lows.items()}
     moments = {"first_byte_low_ns": exchange.first_byte_low_ns}
