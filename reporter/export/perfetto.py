@@ -6,13 +6,14 @@ trace is made piece by piece, so that a long run takes no more memory than a sho
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.export.lanes import Lanes
 from reporter.export.perfetto_packets import TracePackets
 from reporter.kinds import document, members
 from reporter.log.database import streamed_figures
+from reporter.telemetry.agreement import has_sensors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -74,34 +75,53 @@ def _of_the_run(log: OpenLog, packets: TracePackets) -> Iterator[bytes]:
 
 
 def _telemetry(log: OpenLog, packets: TracePackets) -> Iterator[bytes]:
-    """Every reading of every sensor that is a number, as a counter of its source."""
+    """Every number that the client noted of itself, and that a sensor read, as a counter of its source."""
     sources: dict[str, int] = {}
-    tracks: dict[tuple[str, str, str], int] = {}
+    tracks: dict[tuple[str, str], int] = {}
+    for at_ns, source, title, value, unit in chain(_of_the_client(log), _of_sensors(log)):
+        if (source, title) not in tracks:
+            if source not in sources:
+                sources[source], declared = packets.process(f"telemetry: {source}")
+                yield declared
+            tracks[source, title], declared = packets.track(title, sources[source], unit=unit)
+            yield declared
+        yield packets.counter(at_ns, tracks[source, title], value)
+
+
+_Count = tuple[int, str, str, float, str]
+"""When, of which source, the title of the track, the value and its unit."""
+
+
+def _of_the_client(log: OpenLog) -> Iterator[_Count]:
     rows = log.execute("SELECT at_ns, source, data::VARCHAR FROM telemetry")
     while readings := rows.fetchmany(_AT_ONCE):
         for at_ns, source, data in readings:
             values = members(document(data))
-            place = _place(values)
+            place = " ".join(f"{name} {values[name]}" for name in _PLACES if values.get(name) is not None)
             for name, value in values.items():
                 if name in _PLACES or isinstance(value, bool) or not isinstance(value, int | float):
                     continue
-                key = (source or "telemetry", place, name)
-                if key not in tracks:
-                    if key[0] not in sources:
-                        sources[key[0]], declared = packets.process(f"telemetry: {key[0]}")
-                        yield declared
-                    title = f"{place} {name}".strip()
-                    tracks[key], declared = packets.track(title, sources[key[0]], unit=_unit(name))
-                    yield declared
-                yield packets.counter(at_ns, tracks[key], value)
+                yield at_ns, source or "telemetry", f"{place} {name}".strip(), value, _unit(name)
 
 
 _PLACES: Final = ("worker", "gpu", "device", "endpoint", "url")
 """Members of a reading that say whose it is."""
 
 
-def _place(values: Mapping[str, Any]) -> str:
-    return " ".join(f"{name} {values[name]}" for name in _PLACES if values.get(name) is not None)
+def _of_sensors(log: OpenLog) -> Iterator[_Count]:
+    if not has_sensors(log):
+        return
+    log.load(("sensors",))
+    rows = log.execute("SELECT at_ns, source, labels::VARCHAR, name, value, unit FROM sensors")
+    while readings := rows.fetchmany(_AT_ONCE):
+        for at_ns, source, labels, name, value, unit in readings:
+            parts = members(document(labels)).items()
+            place = " ".join(f"{label} {text}" for label, text in parts if label not in _NO_PLACES)
+            yield at_ns, source, f"{place} {name}".strip(), value, unit.replace("1", "")
+
+
+_NO_PLACES: Final = frozenset({"server", "uuid", "UUID", "name"})
+"""Labels of a sensor without which its others say what was read."""
 
 
 def _unit(name: str) -> str:

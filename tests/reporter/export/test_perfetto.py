@@ -91,6 +91,32 @@ def test_readings_are_counters_of_their_source(a_run: Callable[..., Any], parsed
     assert read.named("odd")[0].arguments["message"].startswith("<script>")
 
 
+def test_sensors_are_counters_of_each_thing_that_they_read(a_run: Callable[..., Any], parsed: Parsed) -> None:
+    """The server's metrics and each GPU, next to the client; a failed reading has no number."""
+    run = a_run().answers(50, 60)
+    for source in ("server", "nvml"):
+        run.session(EventType.SENSOR_STARTED, 0, source=source, interval_s=1)
+    labels = {"page": "0", "server": "vllm", "model_name": "m"}
+    values = {"waiting_requests": 3, "kv_cache_usage_ratio": 0.5}
+    run.session(EventType.SENSOR_READING, 10, source="server", labels=labels, readings=values)
+    run.session(EventType.SENSOR_READING, 15, source="server", labels=labels, error="timeout", message="!")
+    for gpu in ("0", "1"):
+        labels = {"gpu": gpu, "uuid": f"GPU-{gpu}", "name": "H200"}
+        run.session(EventType.SENSOR_READING, 20, source="nvml", labels=labels, readings={"power_w": 300.5})
+    read = traced(run.ends(), parsed)
+    place = "page 0 model_name m"
+    assert {
+        key: [value for _, value in values] for key, values in read.counters.items() if key[0] != "run"
+    } == {
+        ("telemetry: server", f"{place} waiting_requests"): [3],
+        ("telemetry: server", f"{place} kv_cache_usage_ratio"): [0.5],
+        ("telemetry: nvml", "gpu 0 power_w"): [300.5],
+        ("telemetry: nvml", "gpu 1 power_w"): [300.5],
+    }
+    assert read.units["telemetry: nvml", "gpu 1 power_w"] == "W"
+    assert read.units["telemetry: server", f"{place} kv_cache_usage_ratio"] == ""
+
+
 def test_the_percentile_of_the_slices_is_that_of_the_report(
     a_run: Callable[..., Any], parsed: Parsed
 ) -> None:
