@@ -26,6 +26,13 @@ _RATES: Final[Mapping[str, str]] = {
     "output_tps": "tokens/s",
     "total_tps": "tokens/s",
 }
+_ENERGY: Final[Mapping[str, str]] = {
+    "total_joules": "J",
+    "window_joules": "J",
+    "mean_watts": "W",
+    "joules_per_output_token": "J",
+    "joules_per_request": "J",
+}
 _TOKENS: Final = ("input", "output", "reasoning", "cached")
 
 
@@ -70,6 +77,11 @@ def _figures(report: Report) -> Iterator[ReportedFigure]:
     yield from _scores(report)
     if report.cost is not None and report.cost.total is not None:
         yield ReportedFigure("cost_usd", None, report.cost.total, "USD")
+    if (energy := report.energy) is not None:
+        # The source is in the name: what was declared is not compared with what was measured.
+        for name, unit in _ENERGY.items():
+            if (value := getattr(energy, name)) is not None:
+                yield ReportedFigure(f"energy_{energy.source}_{name}", None, value, unit)
 
 
 def _of_the_run(report: Report) -> Iterator[ReportedFigure]:

@@ -21,6 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+READ_BY_VLLM = (
+    *("model_id", "completed", "max_concurrency", "request_throughput", "total_token_throughput"),
+    *("output_throughput", "mean_ttft_ms", "median_ttft_ms", "p99_ttft_ms", "std_ttft_ms"),
+    *("mean_tpot_ms", "median_tpot_ms", "p99_tpot_ms", "std_tpot_ms"),
+    *("mean_itl_ms", "median_itl_ms", "p99_itl_ms"),
+)
+"""What vLLM's tables have of a result file, apart from the server's command line:
+vllm-project/vllm@05da17cd:.buildkite/performance-benchmarks/scripts/convert-results-json-to-markdown.py."""
+
+
 @pytest.fixture
 def report(made_run: Path) -> Any:
     """The run's report.json."""
@@ -67,6 +77,7 @@ def test_the_result_file_of_vllm(made_run: Path, tmp_path: Path, report: Any) ->
     export(ExportSettings(run=made_run, vllm_json=file))
     result = orjson.loads(file.read_bytes())
     assert file.read_bytes().count(b"\n") == 1
+    assert not [name for name in READ_BY_VLLM if result.get(name) is None]
     assert (result["backend"], result["model_id"], result["num_prompts"]) == (
         "openai-chat",
         "small-model",

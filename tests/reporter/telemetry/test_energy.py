@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from recorder import EventType
 from reporter import MetricsReporter
+from reporter.export.figures import figures
 from reporter.log.query import query
 from reporter.render.console import render
 
@@ -144,6 +145,20 @@ def test_the_console_has_the_energy_of_requests(a_run: Callable[..., Run]) -> No
     assert rows[0] == ["mean", "median", "min", "max", "std"]
     assert rows[1][:6] == ["energy", "(J)", "0.025", "0.025", "0.025", "0.025"]
     assert rows[2][:3] == ["power", "(W)", "0.025"]
+
+
+def test_exported_figures_name_their_source(a_run: Callable[..., Run]) -> None:
+    """A declared energy is not taken for a measured one on a dashboard; what is unknown is left out."""
+    run = a_run().begins(0, duration_s=1).answers(10, at_ms=0, complete=500).stops(1000)
+    run.session(EventType.SENSOR_STARTED, 0, source="declared", about={"power_w": 400.0}).ends(1000)
+    energy = {item.key: item for item in figures(reported(run)) if item.key.startswith("energy_")}
+    assert energy["energy_declared_window_joules"].value == pytest.approx(400)
+    assert energy["energy_declared_mean_watts"].unit == "W"
+    assert all("declared" in key for key in energy)
+    senses(run := a_run().answers(10, at_ms=0, complete=500).stops(1000).ends(1000), (0, 3, 0), (10, 3, 1))
+    keys = {item.key for item in figures(reported(run))}
+    assert "energy_nvml_total_joules" in keys
+    assert "energy_nvml_window_joules" not in keys
 
 
 def shares(
