@@ -25,6 +25,7 @@ def test_the_demo_runs_the_whole_way(
     run = loadgen("demo", "--out", "run")
     assert run.returncode == 0, run.stdout + run.stderr
     assert "3 of 3 rules met" in run.stdout
+    assert re.search(r"completed requests .* agree", run.stdout)
     lines = re.findall(r"reported +(\S+) +true +(\S+) +difference (\S+)\n", run.stdout)
     assert len(lines) == 2
     for reported, true, difference in (map(float, line) for line in lines):
