@@ -21,7 +21,7 @@ endef
 export LOWEST
 
 .DEFAULT_GOAL := help
-.PHONY: help setup wheel demo conformance docs page-assets golden test test-lowest test-hf check format bench replay kill soak chaos hostile conversations search bounds real-server-demo clean fuzz
+.PHONY: help setup wheel demo conformance docs page-assets golden test test-lowest test-docker test-hf check format bench replay kill soak chaos hostile conversations search bounds real-server-demo clean fuzz
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,10 @@ test-lowest: ## Run the test suite with the oldest dependencies that pyproject.t
 	$(PYTHON) -c "$$LOWEST" > .venv-lowest/lowest.txt
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --requirement .venv-lowest/lowest.txt
 	.venv-lowest/bin/python $(TESTS)
+
+test-docker: setup ## Run the tests of containers, and make their image (needs Docker, and root with debootstrap for the image)
+	@docker image inspect llm-loadgen-test >/dev/null 2>&1 || tests/containers/image.sh
+	LOADGEN_NEEDS_DOCKER=1 $(BIN)/python -m pytest -m docker tests
 
 test-hf: setup ## Run the tests that need the extra `hf`, and install it: with it, every report loads pandas
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[hf]'

@@ -4,7 +4,10 @@ A grader runs programs that fork, flood, hide, dig and ignore signals; now and t
 moment, and another goes on. At the end no process, folder or descriptor may be left, no program may have had
 a verdict that is not its due, and the graders' memory must have stayed below its bound.
 
-    python benchmarks/hostile.py [--programs N] [--kill-share F] [--seed N] [--without NAME,...] [--json]
+    python benchmarks/hostile.py [--programs N] [--kill-share F] [--seed N] [--without NAME,...]
+        [--image IMAGE] [--json]
+
+With an image the programs run in containers of it, and no container may be left either.
 """
 
 from __future__ import annotations
@@ -23,7 +26,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from workloads.sandbox import local
+from workloads.sandbox import local, programs
+from workloads.sandbox.base import MIB, SandboxLimits, SandboxSpec
 from workloads.sandbox.job import Job, ProgramLimits
 
 if TYPE_CHECKING:
@@ -34,6 +38,9 @@ MEMORY_MB: Final = 300.0
 
 AT_ONCE: Final = 20
 """The most programs that one grader runs."""
+
+CONNECTIONS: Final = 16
+"""The most connections to a Docker daemon that a grader keeps open."""
 
 PATIENCE_S: Final = 20.0
 """The time limit for processes to end on a busy machine."""
@@ -94,39 +101,47 @@ PROGRAMS: Final[dict[str, tuple[str, frozenset[str]]]] = {
 """Source by name, with the endings that are its due."""
 
 
-def grade(programs: int, seed: int, marker: str, without: tuple[str, ...]) -> None:
+def grade(number: int, seed: int, marker: str, without: tuple[str, ...], image: str) -> None:
     """Be a grader: run programs, and print a line of JSON for each."""
     local._WITHOUT = without  # noqa: SLF001 (as on a kernel that has less)
     local.remove_leftovers()
+    if image:
+        programs.use(SandboxSpec("docker", image=image, limits=SandboxLimits(memory_bytes=256 * MIB)))
+        programs.run(Job("program", "", 10.0), ProgramLimits(wall_s=30.0))
     chosen = random.Random(seed)  # noqa: S311 (no secret)
     descriptors = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 (quick)
-    for _ in range(programs):
+    # The client of Docker keeps some connections for the next request.
+    spare = CONNECTIONS if image else 0
+    for _ in range(number):
         name = chosen.choice(list(PROGRAMS))
         source, endings = PROGRAMS[name]
         timeout_s = 0.5 if "timed_out" in endings else 10.0
         limits = ProgramLimits(wall_s=timeout_s + 3.0, memory_bytes=2**28)
-        outcome = local.run(Job("program", source.replace("{marker}", marker), timeout_s), limits)
+        outcome = programs.run(Job("program", source.replace("{marker}", marker), timeout_s), limits)
         record = {
             "name": name,
             "ending": outcome.ending,
             "due": outcome.ending in endings,
             "reason": outcome.reason,
-            "descriptors": len(os.listdir("/proc/self/fd")) - descriptors,  # noqa: PTH208
+            "descriptors": max(0, len(os.listdir("/proc/self/fd")) - descriptors - spare),  # noqa: PTH208
             "memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         }
         print(json.dumps(record), flush=True)
 
 
-def campaign(programs: int, kill_share: float, seed: int, without: str) -> dict[str, Any]:
-    """Run `programs` programs in graders, some of which are killed; return the findings."""
+def campaign(number: int, kill_share: float, seed: int, without: str, image: str) -> dict[str, Any]:
+    """Run `number` programs in graders, some of which are killed; return the findings."""
     chosen, marker = random.Random(seed), f"marked-{os.getpid()}"  # noqa: S311 (no secret)
     endings: Counter[str] = Counter()
     wrong: list[str] = []
     kills, memory = 0, 0.0
-    while (done := endings.total()) < programs:
+    while (done := endings.total()) < number:
         killed_after = chosen.uniform(0.1, 6.0) if chosen.random() < kill_share else None
         for record in _graded(
-            min(AT_ONCE, programs - done), chosen.randrange(2**31), marker, without, killed_after
+            min(AT_ONCE, number - done),
+            ["--seed", str(chosen.randrange(2**31)), "--without", without, "--image", image],
+            marker,
+            killed_after,
         ):
             endings[f"{record['name']}: {record['ending']}"] += 1
             memory = max(memory, record["memory_mb"])
@@ -136,6 +151,7 @@ def campaign(programs: int, kill_share: float, seed: int, without: str) -> dict[
                 wrong.append(f"{record['name']}: {record['descriptors']} descriptors are left open")
         kills += killed_after is not None
         wrong += [f"left running: {process}" for process in _left_running(marker)]
+        wrong += [f"left: container {container}" for container in _left_containers(image)]
     local.remove_leftovers()
     wrong += [f"left on the disk: {path}" for path in Path(tempfile.gettempdir()).glob("loadgen-sandbox-*")]
     if memory > MEMORY_MB:
@@ -144,22 +160,20 @@ def campaign(programs: int, kill_share: float, seed: int, without: str) -> dict[
         "programs": endings.total(),
         "kills": kills,
         "memory_mb": round(memory, 1),
-        "isolation": local.isolation() if not without else f"without {without}",
+        "isolation": image or (local.isolation() if not without else f"without {without}"),
         "endings": dict(sorted(endings.items())),
         "wrong": wrong,
     }
 
 
 def _graded(
-    programs: int, seed: int, marker: str, without: str, killed_after: float | None
+    number: int, options: list[str], marker: str, killed_after: float | None
 ) -> Iterator[dict[str, Any]]:
-    command = [sys.executable, __file__, "--grade", str(programs), "--seed", str(seed), "--marker", marker]
-    with subprocess.Popen(
-        [*command, "--without", without], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as grader:
+    command = [sys.executable, __file__, "--grade", str(number), "--marker", marker, *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as grader:
         if killed_after is not None:
             time.sleep(killed_after)
-            grader.send_signal(chosen_signal(seed))
+            grader.send_signal(chosen_signal(int(options[1])))
         assert grader.stdout is not None  # noqa: S101 (it is a pipe)
         for line in grader.stdout:
             if line.endswith("\n"):
@@ -178,6 +192,24 @@ def _left_running(marker: str) -> list[str]:
         if time.monotonic() > deadline:
             return processes
         time.sleep(0.05)
+    return []
+
+
+def _left_containers(image: str) -> list[str]:
+    """Containers that are there although no grader is, after some patience."""
+    if not image:
+        return []
+    from workloads.sandbox.container import LABEL
+    from workloads.sandbox.docker_daemon import connect
+
+    client, deadline = connect(), time.monotonic() + PATIENCE_S
+    try:
+        while there := client.containers(all=True, filters={"label": LABEL, "ancestor": image}):
+            if time.monotonic() > deadline:
+                return [container["Id"] for container in there]
+            time.sleep(0.05)
+    finally:
+        client.close()
     return []
 
 
@@ -200,14 +232,16 @@ def main() -> int:
     parser.add_argument("--kill-share", type=float, default=0.7)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--without", default="", help="namespaces, landlock, seccomp")
+    parser.add_argument("--image", default="", help="run the programs in containers of this image")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--grade", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--marker", default="", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.grade is not None:
-        grade(options.grade, options.seed, options.marker, tuple(filter(None, options.without.split(","))))
+        without = tuple(filter(None, options.without.split(",")))
+        grade(options.grade, options.seed, options.marker, without, options.image)
         return 0
-    result = campaign(options.programs, options.kill_share, options.seed, options.without)
+    result = campaign(options.programs, options.kill_share, options.seed, options.without, options.image)
     if options.json:
         print(json.dumps(result))
     else:

@@ -13,6 +13,7 @@ BENCHMARKS = (
     "report_scale",
     "gate_scale",
     "scoring",
+    "containers",
     "scores_scale",
     "timing",
     "capacity",

@@ -21,6 +21,12 @@ class ScoringOptions(TypedDict, total=False):
     """Score by your own function as well; repeatable."""
     allow_code_execution: bool | None
     """Run the programs that the model wrote, where a benchmark is scored by running them."""
+    sandbox: Literal["local", "docker"] | None
+    """Where programs of the model run: in processes of this machine, isolated, or in containers."""
+    sandbox_image: str | None
+    """Of containers: an image's name, a Dockerfile or its folder, or a root file system as .tar. Default:
+    python:3.12-slim.
+    """
     judge_url: str | None
     """Endpoint of the judge model, where a benchmark needs one."""
     judge_model: str | None

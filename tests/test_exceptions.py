@@ -30,6 +30,7 @@ CONTROL_FLOW = {
     "workloads.grading.bfcl.calls.UndecodableError": "an answer that is not a call: a score",
     "workloads.grading.mathd._OddError": "where the official code gives up: the answer stays as it was",
     "workloads.grading.time_limit.TimeUpError": "must pass by `except Exception` of what it ends",
+    "workloads.sandbox.container_programs.UncleanError": "a container that is replaced by a new one",
     "workloads.sandbox.harness.ProgramVerdict": "how a program ended; the harness imports nothing of ours",
     "workloads.sandbox.harness.TimeUpError": "likewise",
 }

@@ -104,6 +104,11 @@ class ScorerPass:
         return text(self.options.get("sandbox"))
 
     @property
+    def sandbox_image(self) -> str | None:
+        """The image of the containers in which programs ran; None where they ran in none."""
+        return text(members(self.options.get("sandbox_image")).get("image"))
+
+    @property
     def judge_model(self) -> str | None:
         """The model whose replies count; None without a judge, or where the latest reply counts."""
         return text(members(self.options.get("judge")).get("model")) if self.judge else None

@@ -78,13 +78,19 @@ def of_scoring(scored: ScorerPass | None, definition: Definition, counts: Sample
     if 0 < counts.unscored < counts.issued:
         yield "samples without a score count as wrong; `best` counts them as right"
     if definition.runs_code and (isolation := scored.sandbox) is not None:
-        held = isolation.replace("+", ", ") or "limits alone"
-        yield f"programs ran on the machine that scored, isolated by {held} (docs/security.md)"
+        yield _of_sandbox(isolation, scored.sandbox_image)
     if definition.version not in {None, scored.version}:
         yield (
             f"scored by version {scored.version} of {scored.scorer}, and this program has version "
             f"{definition.version}: {RESCORE}"
         )
+
+
+def _of_sandbox(isolation: str, image: str | None) -> str:
+    if image is not None:
+        return f"programs ran in containers of {image} (docs/sandbox.md)"
+    held = isolation.replace("+", ", ") or "limits alone"
+    return f"programs ran on the machine that scored, isolated by {held} (docs/security.md)"
 
 
 def _of_questions(task: RunTask, counts: SampleCounts) -> Iterator[str]:

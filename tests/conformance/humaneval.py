@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 NEEDS: Final = ("humaneval",)
 
-_RESULTS: Final = "_results.jsonl.gz"
+RESULTS: Final = "_results.jsonl.gz"
 
 
 def agreements(data: Path) -> Iterator[Agreement]:
     """One line a set of completions, and the tests without the prompt's imports, which must not do."""
-    problems = {row["task_id"]: row for row in _rows(data / NEEDS[0] / "HumanEval.jsonl.gz")}
+    problems = {row["task_id"]: row for row in rows_of(data / NEEDS[0] / "HumanEval.jsonl.gz")}
     rows: list[dict[str, Any]] = []
-    for path in sorted((data / NEEDS[0]).glob(f"*{_RESULTS}")):
-        rows, name = _rows(path), path.name.removesuffix(_RESULTS)
+    for path in sorted((data / NEEDS[0]).glob(f"*{RESULTS}")):
+        rows, name = rows_of(path), path.name.removesuffix(RESULTS)
         yield _line(f"humaneval/completion, {name}", rows, lambda row: _passes(problems[row["task_id"]], row))
     yield _line(
         "shortcut: the prompt's imports are left out",
@@ -63,6 +63,7 @@ def _passes_alone(problem: dict[str, Any], row: dict[str, Any]) -> bool:
     return run(Job("program", source, TIMEOUT_S), ProgramLimits(wall_s=TIMEOUT_S + 4)).ending == "passed"
 
 
-def _rows(path: Path) -> list[dict[str, Any]]:
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    """The rows of a file of JSON lines."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from workloads.sandbox.base import SandboxError
 from workloads.sandbox.job import ProgramLimits
-from workloads.sandbox.local import run
+from workloads.sandbox.programs import run
 from workloads.score import Score, failed, graded
 
 if TYPE_CHECKING:

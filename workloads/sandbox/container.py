@@ -27,13 +27,16 @@ LABEL: Final = "llm-loadgen.sandbox"
 """Every container has it; its value is the host and the process that opened it."""
 _FIRST_USER: Final = "65533:65533"
 _FIRST_PROCESS: Final = (SHELL, "-c", "exec cat > /dev/null")
+_FIRST_PROCESSES: Final = 2
+"""Docker's init, and what reads."""
 _KILL_ALL: Final = (SHELL, "-c", "kill -9 -1")
 _OOM_KILLS: Final = (
     SHELL,
     "-c",
     "cat /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control 2>/dev/null",
 )
-_KILLED: Final = 137
+KILLED: Final = 137
+"""The exit code of a process that was killed, by a shell's rule."""
 _SHM_BYTES: Final = 64 * 2**20
 _KILL_S: Final = 20.0
 _NEXT_TRY_S: Final = 0.2
@@ -61,7 +64,10 @@ class DockerSandbox(CommandSandbox):
             image = ensure_image(self._client, spec.image)
             with docker_errors(f"{image}: no container could be started"):
                 self._start(image)
-                folder = spec.folder or self._client.inspect_image(image)["Config"].get("WorkingDir") or "/"
+                facts = self._client.inspect_image(image)["Config"]
+            folder = spec.folder or facts.get("WorkingDir") or "/"
+            # Not that of the first process, which the daemon would take.
+            self._user = spec.user or facts.get("User") or "0:0"
         except BaseException:
             self.close()
             raise
@@ -76,6 +82,12 @@ class DockerSandbox(CommandSandbox):
     def container_id(self) -> str | None:
         """Of the daemon; None when it is closed."""
         return self._id
+
+    def is_idle(self) -> bool:
+        """Whether no process of a command is there, as the daemon sees it; false where it does not say."""
+        with suppress(SandboxError), docker_errors("processes could not be listed"):
+            return len(self._client.top(self._id)["Processes"]) == _FIRST_PROCESSES
+        return False
 
     def close(self) -> None:
         """Kill all that runs in it, and remove it."""
@@ -132,18 +144,21 @@ class DockerSandbox(CommandSandbox):
         )
 
     def _run(self, command: Sequence[str], timeout_s: float, stdin: bytes, output_bytes: int) -> RawResult:
-        result = self._attempt(command, timeout_s, stdin, output_bytes)
+        result = self.attempt(command, timeout_s, stdin, output_bytes)
         if result.ending != "exited":
             self._kill_all()
-        elif result.exit_code == _KILLED and self._ran_out_of_memory():
+        elif result.exit_code == KILLED and self.ran_out_of_memory():
             return RawResult(
                 None, result.stdout, result.stderr, "out_of_memory", result.seconds, result.total_stdout
             )
         return result
 
-    def _attempt(
-        self, command: Sequence[str], timeout_s: float, stdin: bytes, output_bytes: int
-    ) -> RawResult:
+    def attempt(self, command: Sequence[str], timeout_s: float, stdin: bytes, output_bytes: int) -> RawResult:
+        """Run a command as `exec` does, and leave what did not end as it is.
+
+        Raises:
+            SandboxError: It could not be run.
+        """
         if self._id is None:
             raise SandboxError("the sandbox is closed")
         with docker_errors("the command could not be run in the container"):
@@ -151,7 +166,7 @@ class DockerSandbox(CommandSandbox):
                 self._client,
                 self._id,
                 command,
-                user=self._spec.user,
+                user=self._user,
                 environment={"HOME": str(self._folder), "LANG": "C.UTF-8", **self._spec.environment},
                 folder=str(self._folder),
             )
@@ -167,14 +182,14 @@ class DockerSandbox(CommandSandbox):
         while time.monotonic() < give_up:
             with suppress(SandboxError):
                 # Where no process can be started, for there are too many, a later try may come through.
-                if self._attempt(_KILL_ALL, _KILL_S, b"", 2**12).exit_code == 0:
+                if self.attempt(_KILL_ALL, _KILL_S, b"", 2**12).exit_code == 0:
                     return
             time.sleep(_NEXT_TRY_S)
         self.close()
 
-    def _ran_out_of_memory(self) -> bool:
+    def ran_out_of_memory(self) -> bool:
         """Whether the kernel has killed for want of memory since the last time it did."""
-        text = self._attempt(_OOM_KILLS, _KILL_S, b"", 2**12).stdout.decode(errors="replace")
+        text = self.attempt(_OOM_KILLS, _KILL_S, b"", 2**12).stdout.decode(errors="replace")
         kills = sum(
             int(line.split()[1])
             for line in text.splitlines()
@@ -227,7 +242,7 @@ def _remove(client: Any, container: str) -> None:
             client.remove_container(container, force=True, v=True)
         except NotFound:
             return
-        except APIError as error:
-            if error.status_code != socket.EAI_AGAIN and time.monotonic() > give_up:
+        except APIError:
+            if time.monotonic() > give_up:
                 raise
             time.sleep(_NEXT_TRY_S)

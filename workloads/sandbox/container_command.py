@@ -37,7 +37,7 @@ class ContainerCommand:
         client: Of the daemon.
         container: Its id.
         command: The program and its arguments.
-        user: As whom it runs; empty for the image's user.
+        user: As whom it runs.
         environment: Its variables, in addition to those of the image.
         folder: Where it runs.
     """

@@ -12,7 +12,7 @@ from workloads.sandbox.base import DEFAULT_IMAGE, SandboxError
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 _TIMEOUT_S: Final = 120
 """The most that the daemon may take for an answer; builds and pulls send theirs bit by bit."""
@@ -100,6 +100,21 @@ def ensure_image(client: Any, image: str) -> str:
     if not _is_here(client, name):
         _pull(client, name)
     return name
+
+
+def image_facts(image: str) -> Mapping[str, str]:
+    """An image for the log: its name as given, and its id, which tells versions apart.
+
+    Raises:
+        SandboxError: No daemon answers, or the image cannot be had.
+    """
+    client = connect()
+    try:
+        name = ensure_image(client, image)
+        with docker_errors(f"{name}: the image cannot be looked up"):
+            return {"image": image or DEFAULT_IMAGE, "id": client.inspect_image(name)["Id"]}
+    finally:
+        client.close()
 
 
 def _is_here(client: Any, name: str) -> bool:

@@ -19,18 +19,18 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from workloads.sandbox.base import SandboxError
 from workloads.sandbox.job import Job, ProgramLimits, ProgramOutcome
 from workloads.sandbox.keeper import PREFIX, remove
+from workloads.sandbox.sealed import SealedOutput
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _KEEPER: Final = Path(__file__).with_name("keeper.py")
 _LENGTH: Final = struct.Struct("=Q")
-_LONGEST: Final = 300
 _PIECE: Final = 2**16
 _KEPT: Final = 2**18
 """Of what comes from the sandbox, the number of bytes kept of the beginning and of the end."""
@@ -87,15 +87,16 @@ def run(job: Job, limits: ProgramLimits) -> ProgramOutcome:
         raise SandboxError(f"no process could be started ({error.strerror})") from error
     try:
         _send(process, json.dumps(payload).encode())
-        output = _Output(seal)
+        output = _Output()
         ended = output.read(process, time.monotonic() + limits.wall_s)
     finally:
         _end(process)
+    text = output.sealed(seal)
     if ended == "late":
-        return ProgramOutcome("timed_out", f"killed after {limits.wall_s:g} s", isolation=output.isolation)
+        return ProgramOutcome("timed_out", f"killed after {limits.wall_s:g} s", isolation=text.isolation)
     if ended == "loud":
-        return ProgramOutcome("failed", f"it wrote more than {_MOST:,} bytes", isolation=output.isolation)
-    return output.outcome(process.returncode)
+        return ProgramOutcome("failed", f"it wrote more than {_MOST:,} bytes", isolation=text.isolation)
+    return text.outcome(process.returncode)
 
 
 @cache
@@ -160,16 +161,15 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 class _Output:
-    """What comes from a sandbox: a bounded part of it, in which lines under the seal count.
+    """What comes from a sandbox: a bounded part of it."""
 
-    Args:
-        seal: What such a line begins with.
-    """
-
-    def __init__(self, seal: str) -> None:
-        self._seal = seal
+    def __init__(self) -> None:
         self._first = b""
         self._last = b""
+
+    def sealed(self, seal: str) -> SealedOutput:
+        """The part of it."""
+        return SealedOutput(seal, self._first, self._last)
 
     def read(self, process: subprocess.Popen[bytes], deadline: float) -> str:
         """Read until the keeper ends.
@@ -211,39 +211,3 @@ class _Output:
         except subprocess.TimeoutExpired:
             return "late"
         return "ended"
-
-    @property
-    def isolation(self) -> str:
-        """What isolated the program, as the harness said when it began."""
-        return str(next(self._sealed(self._first), {}).get("isolation", ""))
-
-    def outcome(self, code: int) -> ProgramOutcome:
-        """How the program ended; without a verdict it ended its process.
-
-        Raises:
-            SandboxError: It has never begun.
-        """
-        begun = next(self._sealed(self._first), None)
-        if begun is None:
-            raise SandboxError(f"the program could not be started (the keeper ended with {code})")
-        verdict = next(
-            reversed([message for message in self._sealed(self._last) if "ending" in message]), None
-        )
-        if verdict is not None:
-            if verdict["ending"] == "broken":
-                raise SandboxError(verdict["reason"])
-            reason, passed = str(verdict["reason"])[:_LONGEST], verdict["passed"]
-            return ProgramOutcome(verdict["ending"], reason, passed, self.isolation)
-        if code == -signal.SIGXCPU:
-            return ProgramOutcome("timed_out", "used up its CPU time", isolation=self.isolation)
-        how = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
-        reason = f"the process ended {how} before the tests did"
-        return ProgramOutcome("exited", reason, isolation=self.isolation)
-
-    def _sealed(self, data: bytes) -> Iterator[dict[str, Any]]:
-        for line in data.decode(errors="replace").splitlines():
-            if line.startswith(self._seal):
-                with suppress(ValueError):
-                    message = json.loads(line.removeprefix(self._seal))
-                    if isinstance(message, dict):
-                        yield message

@@ -61,8 +61,13 @@ def grade_raw(reference: Reference, answer: Answer) -> Score:
 
 def grade_completion(reference: Reference, completion: str) -> Score:
     """Run the tests."""
-    source = f"{reference['prompt']}{completion}\n{reference['test']}\ncheck({reference['entry_point']})"
-    return score_of(Job("program", source, TIMEOUT_S), completion, TIMEOUT_S + 1)
+    job = Job("program", program_of(reference, completion), TIMEOUT_S)
+    return score_of(job, completion, TIMEOUT_S + 1)
+
+
+def program_of(reference: Reference, completion: str) -> str:
+    """The prompt, its completion and the tests."""
+    return f"{reference['prompt']}{completion}\n{reference['test']}\ncheck({reference['entry_point']})"
 
 
 WORKLOAD: Final = Workload(

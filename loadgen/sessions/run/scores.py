@@ -8,7 +8,7 @@ from loadgen.sessions.observer import SILENT
 from loadgen.sessions.scoring.choice import choose
 from loadgen.sessions.scoring.needs import require_all
 from loadgen.sessions.scoring.options import ScoringOptions
-from loadgen.sessions.settings.scoring import judge_of
+from loadgen.sessions.settings.scoring import judge_of, sandbox_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from loadgen.sessions.settings.perf import PerfSettings
     from loadgen.sessions.settings.tasks import TaskSettings
     from workloads.dataset import Dataset
+    from workloads.sandbox.base import SandboxSpec
 
 
 def scoring_of(tasks: TaskSettings) -> ScoringOptions:
@@ -33,6 +34,7 @@ def scoring_of(tasks: TaskSettings) -> ScoringOptions:
         allow_code_execution=tasks.allow_code_execution,
         judge=judge_of(tasks),
         data=tasks.data,
+        sandbox=sandbox_of(tasks),
     )
 
 
@@ -46,12 +48,15 @@ def accuracy_settings(settings: PerfSettings, dataset: Dataset) -> Mapping[str, 
         EvalError: An eval function cannot be used.
         ExtraError, SourceError: A scorer needs a package, or a model, that is missing.
         UsageError: The judge's URL or key cannot be used.
+        SandboxError: No container can be started: no daemon answers, or the image cannot be had.
     """
     if not settings.tasks.task:
         return None
     options = scoring_of(settings.tasks)
     chosen = choose(settings.tasks.task, options)
     require_all(chosen, _references(dataset))
+    if options.sandbox.kind == "docker" and any(scorer.scorer.runs_code for scorer in chosen):
+        _require_image(options.sandbox)
     return {
         "tasks": [dict(task) for task in dataset.tasks],
         "scorers": {
@@ -96,6 +101,12 @@ def score(settings: PerfSettings, folder: Path, observer: Observer = SILENT) -> 
         )
         raise
     observer.progress(scoring.summary)
+
+
+def _require_image(spec: SandboxSpec) -> None:
+    from workloads.sandbox.docker_daemon import image_facts
+
+    image_facts(spec.image)
 
 
 def _references(dataset: Dataset) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from workloads.sandbox.base import SandboxSpec
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -76,6 +78,7 @@ class ScoringOptions:
         grader_memory: The most bytes of memory that a grading process may take.
         processes: The number of grading processes; None for one per usable core.
         data: A folder with models that graders need; None for the usual places alone.
+        sandbox: Where programs of the model run.
     """
 
     scorers: tuple[str, ...] = ()
@@ -88,6 +91,7 @@ class ScoringOptions:
     grader_memory: int = DEFAULT_GRADER_MEMORY
     processes: int | None = None
     data: Path | None = None
+    sandbox: SandboxSpec = field(default_factory=SandboxSpec)
 
     @property
     def model(self) -> str | None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from loadgen.sessions.scoring.grading import Grading
+    from workloads.sandbox.base import SandboxSpec
     from workloads.scorer import Scorer
 
 TICK_S: Final = 0.25
@@ -81,6 +82,7 @@ class Pool:
         processes: The number of processes.
         limits: The limits of a grader.
         without: Variables of the environment that the processes do not inherit.
+        sandbox: Where programs of the model run.
     """
 
     def __init__(
@@ -91,6 +93,7 @@ class Pool:
         processes: int,
         limits: GraderLimits,
         without: frozenset[str] = frozenset(),
+        sandbox: SandboxSpec | None = None,
     ) -> None:
         self._scorers = [scorer for _, scorer in scorers]
         self._pass = pass_number
@@ -101,6 +104,7 @@ class Pool:
             "pass": pass_number,
             "judge": judge,
             "memory": limits.memory,
+            "sandbox": sandbox,
         }
         self._todo: SimpleQueue[list[Grading] | None] = SimpleQueue()
         self._done: SimpleQueue[list[Result] | Exception | None] = SimpleQueue()

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from reporter.answers import ReadTexts, Stored
     from reporter.log.database import OpenLog
     from reporter.log.passes import Scorable
+    from workloads.sandbox.base import SandboxSpec
 
 DEFAULT: Final = ScoringOptions()
 
@@ -219,23 +220,25 @@ def _stored_options(options: ScoringOptions, chosen: Sequence[Chosen]) -> dict[s
         "judge": {"url": url, **_judge(options)} if asks and options.model else None,
         "grader_timeout_s": options.grader_timeout_s,
         **(
-            {"sandbox": _sandbox()} if any(chosen_scorer.scorer.runs_code for chosen_scorer in chosen) else {}
+            _sandbox(options.sandbox)
+            if any(chosen_scorer.scorer.runs_code for chosen_scorer in chosen)
+            else {}
         ),
     }
 
 
-def _sandbox() -> str:
-    """The isolation of programs; leftovers of earlier ones are removed first.
+def _sandbox(spec: SandboxSpec) -> dict[str, Any]:
+    """The isolation of programs, for the log; leftovers of earlier ones are removed first.
 
     Raises:
         SetupError: No program can be run on this machine.
+        ExtraError: The client of Docker is not installed.
     """
     from workloads.sandbox.base import SandboxError
-    from workloads.sandbox.local import isolation, remove_leftovers
+    from workloads.sandbox.programs import isolation
 
-    remove_leftovers()
     try:
-        return isolation()
+        return dict(isolation(spec))
     except SandboxError as error:
         raise SetupError(f"code that the model wrote cannot be run on this machine: {error}") from error
 
@@ -304,6 +307,7 @@ def _grade(
             _processes(options, left),
             limits,
             _secrets(plan.chosen),
+            options.sandbox,
         ) as pool,
         observer.scoring(plan.total, plan.graded_before) as show,
     ):

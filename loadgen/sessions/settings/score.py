@@ -30,9 +30,13 @@ from loadgen.sessions.settings.scoring import (
     JudgeTemperature,
     JudgeTimeout,
     JudgeUrl,
+    SandboxImage,
+    SandboxOfPrograms,
     Scorers,
     check_judge,
+    check_sandbox,
     judge_of,
+    sandbox_of,
 )
 
 MOST_PROCESSES = 1024
@@ -47,6 +51,8 @@ class ScoreSettings:
     scorer: Scorers = field(default_factory=list)
     eval_function: EvalFunctions = field(default_factory=list)
     allow_code_execution: AllowCodeExecution = False
+    sandbox: SandboxOfPrograms = "local"
+    sandbox_image: SandboxImage = None
     judge_url: JudgeUrl = None
     judge_model: JudgeModel = None
     judge_api_key: JudgeApiKey = field(default=None, repr=False)
@@ -101,6 +107,7 @@ class ScoreSettings:
         """
         if self.pass_number is not None:
             self._check_only_pass()
+        check_sandbox(self)
         if not self.reparse:
             check_judge(self)
         else:
@@ -126,6 +133,8 @@ class ScoreSettings:
             "--scorer": self.scorer,
             "--eval": self.eval_function,
             "--allow-code-execution": self.allow_code_execution,
+            "--sandbox": self.sandbox != "local",
+            "--sandbox-image": self.sandbox_image,
             "--judge-url": self.judge_url,
             "--judge-model": self.judge_model,
             "--judge-temperature": self.judge_temperature is not None,
@@ -154,4 +163,5 @@ def options_of(settings: ScoreSettings) -> ScoringOptions:
         grader_timeout_s=settings.grader_timeout,
         processes=settings.processes,
         data=settings.data,
+        sandbox=sandbox_of(settings),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Protocol
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Protocol
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.endpoint import seconds
@@ -10,6 +10,7 @@ from loadgen.sessions.settings.option import Option
 
 if TYPE_CHECKING:
     from loadgen.sessions.scoring.options import JudgeEndpoint
+    from workloads.sandbox.base import SandboxKind, SandboxSpec
 
 SCORING: Final = "Scoring"
 
@@ -42,6 +43,23 @@ AllowCodeExecution = Annotated[
     Option(
         "--allow-code-execution",
         help="Run the programs that the model wrote, where a benchmark is scored by running them.",
+        panel=SCORING,
+    ),
+]
+SandboxOfPrograms = Annotated[
+    Literal["local", "docker"],
+    Option(
+        "--sandbox",
+        help="Where programs of the model run: in processes of this machine, isolated, or in containers.",
+        panel=SCORING,
+    ),
+]
+SandboxImage = Annotated[
+    str | None,
+    Option(
+        metavar="IMAGE|DIR|FILE",
+        help="Of containers: an image's name, a Dockerfile or its folder, or a root file system as .tar. "
+        "Default: python:3.12-slim.",
         panel=SCORING,
     ),
 ]
@@ -107,6 +125,18 @@ JudgeMaxTokens = Annotated[
 ]
 
 
+class SandboxSettings(Protocol):
+    """The options of a command about the sandbox."""
+
+    @property
+    def sandbox(self) -> SandboxKind:
+        """`--sandbox`."""
+
+    @property
+    def sandbox_image(self) -> str | None:
+        """`--sandbox-image`."""
+
+
 class JudgeSettings(Protocol):
     """The options of a command about the judge."""
 
@@ -167,6 +197,23 @@ def check_judge(settings: JudgeSettings) -> None:
         raise UsageError(f"--judge-temperature {temperature:g}: must be from 0 to {MOST_JUDGE_TEMPERATURE:g}")
     if limit is not None and not 1 <= limit <= MOST_JUDGE_TOKENS:
         raise UsageError(f"--judge-max-tokens {limit}: must be from 1 to {MOST_JUDGE_TOKENS:,}")
+
+
+def check_sandbox(settings: SandboxSettings) -> None:
+    """Refuse an image without containers.
+
+    Raises:
+        UsageError: There is one.
+    """
+    if settings.sandbox_image is not None and settings.sandbox != "docker":
+        raise UsageError(f"--sandbox-image {settings.sandbox_image}: needs --sandbox docker")
+
+
+def sandbox_of(settings: SandboxSettings) -> SandboxSpec:
+    """Where programs run."""
+    from workloads.sandbox.base import SandboxSpec
+
+    return SandboxSpec(settings.sandbox, image=settings.sandbox_image or "")
 
 
 def judge_of(settings: JudgeSettings) -> JudgeEndpoint | None:

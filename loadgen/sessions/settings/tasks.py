@@ -22,8 +22,11 @@ from loadgen.sessions.settings.scoring import (
     JudgeTimeout,
     JudgeUrl,
     PassThreshold,
+    SandboxImage,
+    SandboxOfPrograms,
     Scorers,
     check_judge,
+    check_sandbox,
 )
 from workloads.catalog import canonical
 
@@ -139,6 +142,8 @@ class TaskSettings:
     scorer: Scorers = field(default_factory=list)
     eval_function: EvalFunctions = field(default_factory=list)
     allow_code_execution: AllowCodeExecution = False
+    sandbox: SandboxOfPrograms = "local"
+    sandbox_image: SandboxImage = None
     pass_threshold: PassThreshold = DEFAULT_PASS_THRESHOLD
     judge_url: JudgeUrl = None
     judge_model: JudgeModel = None
@@ -165,6 +170,7 @@ class TaskSettings:
         if not math.isfinite(self.pass_threshold):
             raise UsageError(f"--pass-threshold {self.pass_threshold}: must be a number")
         check_judge(self)
+        check_sandbox(self)
 
     @property
     def has_own_data(self) -> bool:
@@ -187,6 +193,8 @@ class TaskSettings:
             "--scorer": self.scorer,
             "--eval": self.eval_function,
             "--allow-code-execution": self.allow_code_execution,
+            "--sandbox": self.sandbox != "local",
+            "--sandbox-image": self.sandbox_image,
             "--pass-threshold": self.pass_threshold != DEFAULT_PASS_THRESHOLD,
             "--judge-url": self.judge_url,
             "--judge-concurrency": self.judge_concurrency != DEFAULT_JUDGE_CONCURRENCY,

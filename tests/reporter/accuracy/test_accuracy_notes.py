@@ -38,6 +38,12 @@ def test_how_programs_were_isolated(sandbox: str, text: str) -> None:
     assert text in note
 
 
+def test_the_image_of_containers() -> None:
+    """The note names it as it was given."""
+    (note,) = notes({"sandbox": "docker", "sandbox_image": {"image": "python:3.12-slim", "id": "sha256:1"}})
+    assert note == "programs ran in containers of python:3.12-slim (docs/sandbox.md)"
+
+
 def test_no_word_of_a_sandbox_where_none_was_needed() -> None:
     """Neither of a scorer that runs nothing, nor of a pass whose log does not say."""
     assert notes({"sandbox": "landlock"}, runs_code=False) == []
