@@ -43,7 +43,7 @@ NEEDS = {
     r"^loadgen (selftest|calibrate)": "takes too long; tests of their own run them",
     r"^loadgen (mock|view|watch)\b": "serves or waits until it is stopped; tests of their own run them",
     r"^loadgen search ": "takes half a minute; tests of their own run it",
-    r"--data [Dd]|accuracy (gsm8k|ifeval|mmlu_pro)|--task gsm8k|simpleqa": "needs a benchmark's data",
+    r"--data [DdF]|accuracy (gsm8k|ifeval|mmlu_pro)|--task gsm8k|simpleqa": "needs a benchmark's data",
     r"capitals": "is run by the page's own test",
     r"hf:|--tokenizer [mN]": "needs Hugging Face's hub",
     r"https://host|--model gpt-5-mini$": "needs a server that has a key",
@@ -69,6 +69,7 @@ SHORTER = (
     (r"(ramp:\d+\.\.\d+|steps:10\.\.50x5),5m", r"\1,1s"),
     (r"--concurrency 1,2,4,8,16,32", "--concurrency 1,2"),
     (r"(-c|--concurrency) (100|200)", r"\1 10"),
+    (r"--all-variants --mode medium", "--variant cost_optimized --levels edge"),
 )
 """What is made shorter, so that a command takes a second."""
 

@@ -70,6 +70,13 @@ _COMMANDS: Final[Mapping[str, _CommandEntry]] = {
         _PERF,
         without="loadgen.sessions.settings.search:REPLACED",
     ),
+    "optimize tools": _CommandEntry(
+        _RUNNING,
+        "loadgen.cli.optimize:tools",
+        "loadgen.sessions.settings.optimize:OptimizeSettings",
+        _PERF,
+        without="loadgen.sessions.settings.optimize:REPLACED",
+    ),
     "audit output-caching": _CommandEntry(
         _RUNNING,
         "loadgen.cli.audit:output_caching",
@@ -114,6 +121,7 @@ _COMMANDS: Final[Mapping[str, _CommandEntry]] = {
 _NAMES: Final = frozenset(name.partition(" ")[0] for name in _COMMANDS)
 _GROUPS: Final[Mapping[str, str]] = {
     "audit": "Check a run for caching and other effects that would falsify it.",
+    "optimize": "Improve what a model is given, and keep it only if that is significant.",
     "rules": "Show rulesets, and check files of them before a run needs them.",
 }
 

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Argument, Option
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
 
 Kind = Literal[
     "events",
@@ -64,17 +60,7 @@ def listing(
     loadgen list prompts mmlu_pro:shots=0 --data data > prompts.jsonl
     """
     from loadgen.cli.terminal.pipe import end_with_the_reader
-    from loadgen.sessions.vocabulary import (
-        events,
-        failures,
-        loads,
-        metrics,
-        protocols,
-        rulesets,
-        scenarios,
-        tool_sets,
-        views,
-    )
+    from loadgen.sessions.vocabulary import words_of
 
     end_with_the_reader()
     if kind == "runs":
@@ -88,21 +74,10 @@ def listing(
 
         sys.stdout.writelines(prompt_lines(name, data))
         return
-    sources: Mapping[str, Callable[[], Mapping[str, str]]] = {
-        "events": events,
-        "failures": failures,
-        "loads": loads,
-        "metrics": metrics,
-        "protocols": protocols,
-        "rulesets": rulesets,
-        "scenarios": scenarios,
-        "tool-sets": lambda: tool_sets(data),
-        "views": views,
-    }
     if kind == "tasks":
         _list_tasks(name, data, json=json)
         return
-    words = _of_name(kind, name, sources[kind]())
+    words = words_of(kind, name, data)
     if json:
         import orjson
 
@@ -111,24 +86,6 @@ def listing(
     width = max(map(len, words))
     for word, meaning in words.items():
         print(f"{word:<{width}}  {meaning}".rstrip())
-
-
-def _of_name(kind: str, name: str | None, words: Mapping[str, str]) -> Mapping[str, str]:
-    """The entry of a name; every entry without one.
-
-    Raises:
-        UsageError: No entry has this name.
-    """
-    if name is None:
-        return words
-    if name not in words:
-        from loadgen.sessions.errors import UsageError
-        from workloads.errors import did_you_mean
-
-        raise UsageError(
-            f"{name}: not one of the {kind}{did_you_mean(name, words)}; `loadgen list {kind}` lists them"
-        )
-    return {name: words[name]}
 
 
 def _list_tasks(name: str | None, data: Path | None, *, json: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from loadgen.sessions.errors import UsageError, printable
 from loadgen.sessions.formats import JSON, TEXT
@@ -17,7 +17,7 @@ from recorder.lock import is_held
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from loadgen.sessions.series.outcome import PointOutcome
@@ -54,7 +54,7 @@ def show_series(folder: Path, form: str = TEXT, output: Path | None = None) -> i
 def _rendered(folder: Path, series: Series, outcomes: Sequence[PointOutcome], form: str) -> str:
     if form not in {TEXT, JSON}:
         return series_as(form, folder, series, outcomes)
-    text, document = _SHOWS[series.kind](folder, series, outcomes)
+    text, document = _shown(folder, series, outcomes)
     if form == TEXT:
         return text
     import orjson
@@ -71,44 +71,37 @@ def _say_what_is_missing(folder: Path, series: Series, done: int) -> None:
     sys.stderr.write(f"\n{state}; {more}\n")
 
 
-def _sweep(folder: Path, _: Series, outcomes: Sequence[PointOutcome]) -> tuple[str, Mapping[str, Any]]:
-    from loadgen.cli.terminal.sweep_table import as_text
-    from loadgen.sessions.series.sweep.result import document
-
-    return as_text(outcomes), document(folder, outcomes)
-
-
-def _suite(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> tuple[str, Mapping[str, Any]]:
-    from loadgen.cli.terminal.suite_table import as_text
-    from loadgen.sessions.series.suite.summary import document
-
-    return as_text(folder, series, outcomes), document(
-        folder, series, SeriesResult(tuple(outcomes), interrupted=False)
-    )
-
-
-def _search(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> tuple[str, Mapping[str, Any]]:
-    from loadgen.cli.terminal.search_table import table
+def _shown(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> tuple[str, Mapping[str, Any]]:
+    """What the command printed at its end, as text and as JSON."""
     from loadgen.cli.terminal.show import page
-    from loadgen.sessions.series.search.search import search_outcome
 
-    result = search_outcome(folder, series, outcomes)
-    return table(result, **page()), result.to_dict()
+    match series.kind:
+        case SeriesKind.SWEEP:
+            from loadgen.cli.terminal import sweep_table
+            from loadgen.sessions.series.sweep.result import document
 
+            return sweep_table.as_text(outcomes), document(folder, outcomes)
+        case SeriesKind.SUITE:
+            from loadgen.cli.terminal import suite_table
+            from loadgen.sessions.series.suite import summary
 
-def _audit(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> tuple[str, Mapping[str, Any]]:
-    from loadgen.cli.terminal.series_table import table
-    from loadgen.cli.terminal.show import page
-    from loadgen.sessions.series.rows import rows
+            result = SeriesResult(tuple(outcomes), interrupted=False)
+            return suite_table.as_text(folder, series, outcomes), summary.document(folder, series, result)
+        case SeriesKind.SEARCH:
+            from loadgen.cli.terminal import search_table
+            from loadgen.sessions.series.search.search import search_outcome
 
-    return table(outcomes, **page()), {"kind": series.kind, "points": rows(outcomes, folder)}
+            limit = search_outcome(folder, series, outcomes)
+            return search_table.table(limit, **page()), limit.to_dict()
+        case SeriesKind.OPTIMIZATION:
+            from loadgen.cli.terminal import optimization_table
+            from loadgen.sessions.series.optimization.session import optimization_outcome
 
+            optimized = optimization_outcome(folder, series, outcomes)
+            return optimization_table.table(optimized, **page()), optimized.to_dict()
+        case SeriesKind.AUDIT:
+            from loadgen.cli.terminal import series_table
+            from loadgen.sessions.series.rows import rows
 
-_SHOWS: Final[
-    Mapping[SeriesKind, Callable[[Path, Series, Sequence[PointOutcome]], tuple[str, Mapping[str, Any]]]]
-] = {
-    SeriesKind.SWEEP: _sweep,
-    SeriesKind.SEARCH: _search,
-    SeriesKind.SUITE: _suite,
-    SeriesKind.AUDIT: _audit,
-}
+            summary_rows = {"kind": series.kind, "points": rows(outcomes, folder)}
+            return series_table.table(outcomes, **page()), summary_rows

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.series.series import SERIES, SeriesKind, read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
+    from collections.abc import Mapping
 
-    from loadgen.sessions.series.series import Series
     from loadgen.sessions.settings.resume import ResumeSettings
 
-    Resume = Callable[[Path, Series, ResumeSettings], None]
+_MODULES: Final[Mapping[SeriesKind, str]] = {
+    SeriesKind.SWEEP: "sweep",
+    SeriesKind.SEARCH: "search",
+    SeriesKind.SUITE: "suite_runs",
+    SeriesKind.AUDIT: "audit",
+    SeriesKind.OPTIMIZATION: "optimize",
+}
+"""The module of `loadgen.cli` with `resume_KIND`, which is imported on use."""
 
 
 def resume_series(settings: ResumeSettings) -> None:
@@ -28,36 +34,5 @@ def resume_series(settings: ResumeSettings) -> None:
     if settings.prompts is not None:
         raise UsageError("--prompts: a series may have several files of prompts; put them where they were")
     series = read(folder)
-    _RESUMES[series.kind]()(folder, series, settings)
-
-
-def _sweep() -> Resume:
-    from loadgen.cli.sweep import resume_sweep
-
-    return resume_sweep
-
-
-def _search() -> Resume:
-    from loadgen.cli.search import resume_search
-
-    return resume_search
-
-
-def _suite() -> Resume:
-    from loadgen.cli.suite_runs import resume_suite
-
-    return resume_suite
-
-
-def _audit() -> Resume:
-    from loadgen.cli.audit import resume_audit
-
-    return resume_audit
-
-
-_RESUMES: Final[Mapping[SeriesKind, Callable[[], Resume]]] = {
-    SeriesKind.SWEEP: _sweep,
-    SeriesKind.SEARCH: _search,
-    SeriesKind.SUITE: _suite,
-    SeriesKind.AUDIT: _audit,
-}
+    module = import_module(f"loadgen.cli.{_MODULES[series.kind]}")
+    getattr(module, f"resume_{series.kind}")(folder, series, settings)

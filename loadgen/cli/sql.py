@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import math
-import re
 import sys
-from dataclasses import replace
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Argument, Option
@@ -17,9 +13,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reporter.log.query import QueryResult
-
-_FORMULAS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-_NUMBER: Final = re.compile(r"[+-]\d+(\.\d+)?([eE][+-]?\d+)?")
 
 
 def sql(
@@ -62,14 +55,15 @@ def sql(
     loadgen sql RUN "select prompt_id, ttft_ms from samples order by ttft_ms desc limit 10" -f csv
     """
     from loadgen.cli.terminal.pipe import end_with_the_reader
+    from loadgen.sessions.query_lines import csv_lines, json_lines
 
     end_with_the_reader()
     text = sys.stdin.read() if query == "-" else query
     answer = _ask(run, text.encode(errors="replace").decode())
     if json or output == "json":
-        _json(answer)
+        sys.stdout.writelines(json_lines(answer))
     elif output == "csv":
-        (_csv_raw if raw else _csv)(answer)
+        sys.stdout.writelines(csv_lines(answer, raw=raw, clean=sys.stdout.isatty()))
     else:
         _print_table(answer, expanded=expanded)
 
@@ -96,60 +90,3 @@ def _print_table(answer: QueryResult, *, expanded: bool | None) -> None:
         return
     for line in lines(answer, expanded=bool(expanded)):
         sys.stdout.write(f"{line}\n")
-
-
-def _csv(answer: QueryResult) -> None:
-    """Write what any program can open: no text in it is a formula, and none steers a terminal."""
-    from reporter.render.page import clean
-
-    harmless = (lambda cell: clean(_no_formula(cell))) if sys.stdout.isatty() else _no_formula
-    _csv_raw(
-        replace(
-            answer,
-            columns=[harmless(name) for name in answer.columns],
-            rows=[tuple(harmless(v) if isinstance(v, str) else v for v in row) for row in answer.rows],
-        )
-    )
-
-
-def _csv_raw(answer: QueryResult) -> None:
-    import csv
-
-    # With its own line ends, Python quotes texts that hold either half of them.
-    writer = csv.writer(SimpleNamespace(write=lambda row: sys.stdout.write(row.removesuffix("\r\n") + "\n")))
-    writer.writerow(answer.columns)
-    writer.writerows([_cell(value) for value in row] for row in answer.rows)
-
-
-def _cell(value: Any) -> Any:
-    """A value of CSV; true and false as DuckDB writes them."""
-    return str(value).lower() if isinstance(value, bool) else value
-
-
-def _no_formula(text: str) -> str:
-    """A text that a spreadsheet would calculate gets an apostrophe before it; a number stays one.
-
-    The characters are those of OWASP's page on CSV injection.
-    """
-    return f"'{text}" if text.startswith(_FORMULAS) and not _NUMBER.fullmatch(text) else text
-
-
-def _json(answer: QueryResult) -> None:
-    import json
-
-    from reporter.render.json import printable
-
-    # DuckDB has integers of 128 bits: the standard library writes them, quicker encoders do not.
-    for row in answer.rows:
-        plain = {name: _plain(value) for name, value in zip(answer.columns, row, strict=True)}
-        try:
-            line = json.dumps(plain, default=str, ensure_ascii=False)
-        except TypeError:
-            # A map may have keys that JSON does not know.
-            line = json.dumps({name: str(value) for name, value in plain.items()}, ensure_ascii=False)
-        sys.stdout.write(printable(line) + "\n")
-
-
-def _plain(value: Any) -> Any:
-    """A value that JSON has a word for: it has none for infinity and NaN."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -2,11 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from loadgen.sessions.errors import UsageError
+from workloads.errors import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
+
+
+def words_of(kind: str, name: str | None = None, data: Path | None = None) -> Mapping[str, str]:
+    """The names of a kind with their meanings, or only the entry of one name.
+
+    Args:
+        kind: `events`, `failures`, `loads`, `metrics`, `protocols`, `rulesets`, `scenarios`, `tool-sets` or
+            `views`.
+        name: The only entry; None for all.
+        data: Of `tool-sets`: the user's folder.
+
+    Raises:
+        UsageError: No entry has this name.
+    """
+    words = tool_sets(data) if kind == "tool-sets" else _KINDS[kind]()
+    if name is None:
+        return words
+    if name not in words:
+        raise UsageError(
+            f"{name}: not one of the {kind}{did_you_mean(name, words)}; `loadgen list {kind}` lists them"
+        )
+    return {name: words[name]}
 
 
 def events() -> Mapping[str, str]:
@@ -138,3 +163,8 @@ def views() -> Mapping[str, str]:
     from reporter.log.query import VIEWS
 
     return VIEWS
+
+
+_KINDS: Final[Mapping[str, Callable[[], Mapping[str, str]]]] = {
+    kind.__name__: kind for kind in (events, failures, loads, metrics, protocols, rulesets, scenarios, views)
+}

@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from random import Random
 from statistics import correlation, fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from rulesets.statistics import wilson
+from rulesets.statistics import student, wilson
 from rulesets.statistics.binomial import at_most
 from rulesets.statistics.clustered import plain
 
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulesets.statistics.probability import Probability
+
+SIGN_FLIPS: Final = 9999
+_ALIKE: Final = 1e-12
+"""Sums of differences that are this close, relative to the sum of their sizes, are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,11 @@ class Difference:
     def z(self) -> float | None:
         """The mean in standard errors; None where no pair differs from another."""
         return self.mean / self.standard_error if self.standard_error else None
+
+    def interval(self, count: int, level: Probability) -> tuple[float, float]:
+        """The two-sided t interval of the mean, over a number of pairs."""
+        half = student.bound(float(level), count - 1) * self.standard_error
+        return self.mean - half, self.mean + half
 
 
 def difference(first: Sequence[float], second: Sequence[float]) -> Difference | None:
@@ -101,3 +111,35 @@ def newcombe(
     )
     by = (first - second) / of
     return by - down, by + up
+
+
+def sign_flips(differences: Sequence[float], seed: int, flips: int = SIGN_FLIPS) -> float:
+    """The one-sided p of a mean above zero, where each difference is as likely to have the other sign.
+
+    E. J. G. Pitman, "Significance tests which may be applied to samples from any populations", Supplement to
+    the Journal of the Royal Statistical Society 4, 1937: the share of sign patterns whose sum is at least the
+    observed one. Patterns are drawn at random, and the observed one counts as one of them, which keeps the
+    test exact: B. Phipson and G. K. Smyth, Statistical Applications in Genetics and Molecular Biology 9,
+    2010.
+
+    Args:
+        differences: One per pair, of independent pairs.
+        seed: Of the patterns.
+        flips: How many patterns are drawn.
+    """
+    random = Random(seed)  # noqa: S311 (a simulation, not a secret)
+    sizes = [abs(value) for value in differences if value]
+    observed = sum(differences) - _ALIKE * sum(sizes)
+    reached = sum(
+        sum(
+            size if sign == "1" else -size
+            for size, sign in zip(sizes, _signs(random, len(sizes)), strict=True)
+        )
+        >= observed
+        for _ in range(flips)
+    )
+    return (1 + reached) / (1 + flips)
+
+
+def _signs(random: Random, count: int) -> str:
+    return f"{random.getrandbits(count):0{count}b}" if count else ""

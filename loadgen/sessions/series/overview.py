@@ -62,7 +62,7 @@ def _overview(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) ->
 
 
 def _of_kind(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> Mapping[str, Any]:
-    """What a sweep and a search have in addition."""
+    """What a sweep, a search and an optimization have in addition."""
     if series.kind == SeriesKind.SWEEP:
         from loadgen.sessions.series.sweep.fronts import fronts_and_knees
         from loadgen.sessions.series.sweep.result import plots_of
@@ -72,4 +72,9 @@ def _of_kind(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> 
         from loadgen.sessions.series.search.search import search_outcome
 
         return {"conclusions": [search_outcome(folder, series, outcomes).message]}
+    if series.kind == SeriesKind.OPTIMIZATION:
+        from loadgen.sessions.series.optimization.session import optimization_outcome
+
+        ended = optimization_outcome(folder, series, outcomes).variants
+        return {"conclusions": [variant.message for variant in ended]}
     return {}

@@ -30,6 +30,7 @@ class SeriesKind(StrEnum):
     SEARCH = "search"
     SUITE = "suite"
     AUDIT = "audit"
+    OPTIMIZATION = "optimization"
 
 
 @dataclass(frozen=True, slots=True)

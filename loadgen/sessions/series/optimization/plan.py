@@ -1,0 +1,134 @@
+"""The steps of one variant, in their order: training, then the validation of the baseline and of the best.
+
+A generator, which asks nothing itself: the same results lead to the same steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from loadgen.sessions.series.optimization.decision import Paired, Status, paired
+from loadgen.sessions.series.optimization.evidence import Evaluate, key_of
+from loadgen.sessions.series.optimization.training import train
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from loadgen.sessions.series.optimization.budget import Budget
+    from loadgen.sessions.series.optimization.descriptions import Descriptions
+    from loadgen.sessions.series.optimization.evidence import Step, StepResult
+    from loadgen.sessions.series.optimization.split import Split
+    from loadgen.sessions.series.optimization.training import Trained
+    from loadgen.sessions.series.optimization.variant import Variant
+
+
+@dataclass(frozen=True, slots=True)
+class Optimized:
+    """The end of a variant.
+
+    Attributes:
+        variant: What was optimized.
+        status: Whether new descriptions are kept, or why not.
+        proposals: How many proposals were made.
+        usable: How many of them changed a description.
+        descriptions: Those that are kept.
+        baseline: The validation of the baseline; None where the budget ended before it.
+        validated: The validation of the best of the training; None where there was none, or no budget.
+        change: The change between both.
+    """
+
+    variant: Variant
+    status: Status
+    proposals: int
+    usable: int
+    descriptions: Descriptions
+    baseline: StepResult | None = None
+    validated: StepResult | None = None
+    change: Paired | None = None
+
+    @property
+    def message(self) -> str:
+        """The result in a sentence."""
+        name, change = self.variant.name, self.change
+        tried = f"{self.proposals} proposal{'s' * (self.proposals != 1)}, {self.usable} usable"
+        if change is None:
+            return f"{name}: {self.status}; the baseline is kept ({tried})"
+        (low, high), (score_low, score_high) = change.accuracy_interval, change.score_interval
+        conclusion = "kept" if change.is_significant else "not significant: the baseline is kept"
+        accuracy = f"accuracy {change.accuracy:+.1%} [{low:+.1%}, {high:+.1%}]"
+        score = f"score per scenario {change.score:+.3f} [{score_low:+.3f}, {score_high:+.3f}]"
+        return f"{name}: {accuracy}, {score}, p = {change.p:.2g}: {conclusion} ({tried})"
+
+
+def optimize(
+    baseline: Descriptions, split: Split, variant: Variant, budget: Budget, *, proposals: int, seed: int
+) -> Generator[Step, StepResult, Optimized]:
+    """Optimize descriptions for one variant.
+
+    Args:
+        baseline: The descriptions to begin with, in the format of the variant.
+        split: The training and validation scenarios.
+        variant: The objective.
+        budget: Common to all variants; both validations are reserved from it.
+        proposals: How many proposals are made.
+        seed: Of the training and the test.
+
+    Yields:
+        The next step; send its result.
+    """
+    validation = 2 * len(split.validation)
+    trained = yield from _train(
+        baseline, split, variant, budget, reserved=validation, proposals=proposals, seed=seed
+    )
+    is_changed = key_of(trained.best) != key_of(baseline)
+    if not budget.allows(validation if is_changed else len(split.validation)):
+        return Optimized(variant, Status.BUDGET, trained.proposals, trained.usable, baseline)
+    before = yield from _step(Evaluate("baseline", baseline, split.validation), budget)
+    if not is_changed:
+        return Optimized(
+            variant, Status.NO_BETTER_PROPOSAL, trained.proposals, trained.usable, baseline, before
+        )
+    after = yield from _step(Evaluate("validation", trained.best, split.validation), budget)
+    change = paired(before.answers, after.answers, seed)
+    is_kept = change is not None and change.is_significant
+    return Optimized(
+        variant,
+        Status.IMPROVED if is_kept else Status.NOT_SIGNIFICANT,
+        trained.proposals,
+        trained.usable,
+        trained.best if is_kept else baseline,
+        before,
+        after,
+        change,
+    )
+
+
+def _train(
+    baseline: Descriptions,
+    split: Split,
+    variant: Variant,
+    budget: Budget,
+    *,
+    reserved: int,
+    proposals: int,
+    seed: int,
+) -> Generator[Step, StepResult, Trained]:
+    """The steps of the training that the budget allows."""
+    training = train(baseline, split.training, variant, proposals=proposals, seed=seed)
+    result: StepResult | None = None
+    try:
+        step = next(training)
+        while True:
+            calls = len(step.scenarios) if isinstance(step, Evaluate) else 1
+            result = (yield from _step(step, budget)) if budget.allows(calls + reserved) else None
+            step = training.send(result)
+    except StopIteration as ended:
+        trained: Trained = ended.value
+        return trained
+
+
+def _step(step: Step, budget: Budget) -> Generator[Step, StepResult, StepResult]:
+    result = yield step
+    budget.add(result)
+    return result
