@@ -49,7 +49,7 @@ def _resume_run(settings: ResumeSettings) -> None:
     run, folder = resumable(settings.run), folder_of(settings.run)
     if run.ended == "completed":
         settings_of_run = resumed_settings(settings, run)
-        score(settings_of_run, folder, terminal)
+        score(settings_of_run.tasks, folder, terminal)
         finish(reported(folder, None, settings_of_run, observer=terminal), folder, settings_of_run)
     prepared, broken = prepare_resumption(settings, run), None
     if prepared.left:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from loadgen.driver.arrivals.rate_profile import Profile
     from loadgen.driver.load import Load
     from loadgen.sessions.settings.load import LoadSettings
-    from loadgen.sessions.settings.perf import PerfSettings
     from workloads.dataset import Dataset
 
 DEFAULT_CONCURRENCY: Final = 8
@@ -48,23 +47,21 @@ def load_of(settings: LoadSettings) -> Load:
     return Open(arrivals, limit, think)
 
 
-def duration_of(settings: PerfSettings, load: Load) -> float | None:
+def duration_of(settings: LoadSettings, repeats: int | None, load: Load) -> float | None:
     """The duration in seconds: as given, or as long as the rate changes; None where a count ends the run.
 
     Stages always end, with or without a count; a ramp with a count continues at its last rate.
+
+    Args:
+        settings: The options of the load.
+        repeats: `--repeats` of a benchmark; None where it was not given.
+        load: The load.
     """
     rate = rate_of(load)
-    if settings.load.duration is not None or rate is None:
-        return settings.load.duration
-    counted = any(
-        count is not None
-        for count in (
-            settings.load.requests,
-            settings.load.sessions,
-            settings.load.passes,
-            settings.tasks.repeats,
-        )
-    )
+    if settings.duration is not None or rate is None:
+        return settings.duration
+    counts = (settings.requests, settings.sessions, settings.passes, repeats)
+    counted = any(count is not None for count in counts)
     if isinstance(rate, Stages) or not counted:
         return rate.end_s if rate.end_s < float("inf") else None
     return None

@@ -126,8 +126,9 @@ def prepare(settings: PerfSettings) -> Prepared:
         use_cache(settings.tasks.cache_dir)
     targets = targets_of(settings.endpoint)
     load = load_of(settings.load)
-    duration_s, (warmup, warmup_s) = duration_of(settings, load), warmup_of(settings.load)
-    dataset = dataset_of(settings, count_of(settings, load))
+    duration_s = duration_of(settings.load, settings.tasks.repeats, load)
+    warmup, warmup_s = warmup_of(settings.load)
+    dataset = dataset_of(settings, count_of(settings.load, settings.prompts.only_prompt, load, duration_s))
     requests, sessions = counts_of(settings.load, settings.tasks.repeats, dataset, duration_s)
     warmup, warmup_s, limit = _around_trace(dataset, load, warmup, warmup_s)
     plan = Plan(
@@ -162,7 +163,7 @@ def prepare(settings: PerfSettings) -> Prepared:
         history=settings.prompts.history,
         salt=settings.prompts.salt,
         balance=settings.endpoint.balance or BALANCES[0],
-        trace_context=_trace_context(settings, targets),
+        trace_context=_trace_context(targets, is_wanted=settings.client.trace_context),
     )
     require_askable(
         dataset, settings.prompts, codec_of(plan.protocol, plan.protocol_options), plan.generation
@@ -180,14 +181,14 @@ def prepare(settings: PerfSettings) -> Prepared:
         load_tokenizer(settings.prompts.tokenizer)
     require_known(rules, settings.verdict.skip)
     workers = workers_of(settings.client.workers, plan.load, plan.count)
-    accuracy = accuracy_settings(settings, dataset)
+    accuracy = accuracy_settings(settings.tasks, settings.load.passes, dataset)
     return Prepared(plan, targets, dataset, rules, workers, settings, accuracy=accuracy)
 
 
-def _trace_context(settings: PerfSettings, targets: Sequence[Endpoint]) -> bool:
-    if settings.client.trace_context and any(name.lower() == "traceparent" for name in targets[0].headers):
+def _trace_context(targets: Sequence[Endpoint], *, is_wanted: bool) -> bool:
+    if is_wanted and any(name.lower() == "traceparent" for name in targets[0].headers):
         raise UsageError("--trace-context: every request gets a traceparent of its own; leave --header out")
-    return settings.client.trace_context
+    return is_wanted
 
 
 def workers_of(workers: int | None, load: Load, requests: int | None) -> int:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Final
 from loadgen.driver.load import expected_arrivals
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.benchmark_questions import benchmark_questions
-from loadgen.sessions.run.loads import DEFAULT_REQUESTS, duration_of, warmup_of
+from loadgen.sessions.run.loads import DEFAULT_REQUESTS, warmup_of
 from loadgen.sessions.run.replay import replayed
 from loadgen.sessions.run.synthetic import has_options, synthetic_dataset
 
 if TYPE_CHECKING:
     from loadgen.driver.load import Load
+    from loadgen.sessions.settings.load import LoadSettings
     from loadgen.sessions.settings.perf import PerfSettings
     from loadgen.sessions.settings.prompts import PromptSettings
     from workloads.dataset import Dataset
@@ -45,19 +46,19 @@ def dataset_of(settings: PerfSettings, count: int) -> Dataset:
     return dataset if prompts.only_prompt is None else _only(dataset, prompts.only_prompt)
 
 
-def count_of(settings: PerfSettings, load: Load) -> int:
+def count_of(settings: LoadSettings, only: int | None, load: Load, duration_s: float | None) -> int:
     """The number of synthetic prompts: enough to send none twice, as far as that is known, within bounds.
 
     Args:
-        settings: The settings.
+        settings: The options of the load.
+        only: The number of the only prompt that is sent; None for all.
         load: The load.
+        duration_s: The duration; see `loadgen.sessions.run.loads.duration_of`.
     """
-    only = settings.prompts.only_prompt
-    wanted = settings.load.requests or settings.load.sessions
-    duration_s = duration_of(settings, load)
+    wanted = settings.requests or settings.sessions
     if wanted is None and duration_s is not None:
         wanted = _expected(load, duration_s)
-    warmup, warmup_s = warmup_of(settings.load)
+    warmup, warmup_s = warmup_of(settings)
     if warmup_s is not None:
         warmup = _expected(load, warmup_s)
     enough = min((wanted or DEFAULT_REQUESTS) + warmup, MOST_PROMPTS)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.scoring.options import JudgeEndpoint
-    from loadgen.sessions.settings.perf import PerfSettings
     from loadgen.sessions.settings.tasks import TaskSettings
     from workloads.dataset import Dataset
     from workloads.sandbox.base import SandboxSpec
@@ -38,10 +37,15 @@ def scoring_of(tasks: TaskSettings) -> ScoringOptions:
     )
 
 
-def accuracy_settings(settings: PerfSettings, dataset: Dataset) -> Mapping[str, Any] | None:
+def accuracy_settings(tasks: TaskSettings, passes: int | None, dataset: Dataset) -> Mapping[str, Any] | None:
     """The log's facts on the benchmarks of a session and their scoring; None where it has none.
 
     The scorers' requirements are checked, so that no request is wasted.
+
+    Args:
+        tasks: The options of benchmarks.
+        passes: `--passes`; None where it was not given.
+        dataset: The questions.
 
     Raises:
         TaskError: The scorer does not exist, or lacks a permission that it needs.
@@ -50,10 +54,10 @@ def accuracy_settings(settings: PerfSettings, dataset: Dataset) -> Mapping[str, 
         UsageError: The judge's URL or key cannot be used.
         SandboxError: No container can be started: no daemon answers, or the image cannot be had.
     """
-    if not settings.tasks.task:
+    if not tasks.task:
         return None
-    options = scoring_of(settings.tasks)
-    chosen = choose(settings.tasks.task, options)
+    options = scoring_of(tasks)
+    chosen = choose(tasks.task, options)
     require_all(chosen, _references(dataset))
     if options.sandbox.kind == "docker" and any(scorer.scorer.runs_code for scorer in chosen):
         _require_image(options.sandbox)
@@ -63,17 +67,17 @@ def accuracy_settings(settings: PerfSettings, dataset: Dataset) -> Mapping[str, 
             scorer.task: scorer.scorer.name for scorer in chosen if scorer.scorer.name not in options.evals
         },
         "evals": list(options.evals),
-        "repeats": settings.tasks.repeats or settings.load.passes or 1,
-        "pass_threshold": settings.tasks.pass_threshold,
+        "repeats": tasks.repeats or passes or 1,
+        "pass_threshold": tasks.pass_threshold,
         "judge": _judge_facts(options.judge),
     }
 
 
-def warn_of_no_judge(settings: PerfSettings, observer: Observer) -> None:
+def warn_of_no_judge(tasks: TaskSettings, observer: Observer) -> None:
     """Say before a session that its answers will have no score without a judge."""
-    if not settings.tasks.task or settings.tasks.judge_url is not None:
+    if not tasks.task or tasks.judge_url is not None:
         return
-    chosen = choose(settings.tasks.task, scoring_of(settings.tasks))
+    chosen = choose(tasks.task, scoring_of(tasks))
     if asking := [scorer.task for scorer in chosen if scorer.scorer.ask is not None]:
         observer.progress(
             f"note: {', '.join(asking)}: a judge is needed, and none is given: the answers stay "
@@ -81,7 +85,7 @@ def warn_of_no_judge(settings: PerfSettings, observer: Observer) -> None:
         )
 
 
-def score(settings: PerfSettings, folder: Path, observer: Observer = SILENT) -> None:
+def score(tasks: TaskSettings, folder: Path, observer: Observer = SILENT) -> None:
     """Score the answers of a session, into its log.
 
     Raises:
@@ -91,7 +95,7 @@ def score(settings: PerfSettings, folder: Path, observer: Observer = SILENT) -> 
     from loadgen.sessions.scoring.scoring_pass import score_run
 
     try:
-        scoring = score_run(folder, scoring_of(settings.tasks), observer)
+        scoring = score_run(folder, scoring_of(tasks), observer)
     except BaseException:
         from loadgen.sessions.program import program
 

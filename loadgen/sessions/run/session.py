@@ -48,7 +48,7 @@ def run(
         require_watchable(prepared)
         warn_of(prepared, observer)
         folder = new_run_folder(settings.output.out, settings.endpoint.model)
-        warn_of_no_judge(settings, observer)
+        warn_of_no_judge(settings.tasks, observer)
         broken = conduct(prepared, launcher, folder, observer)
     score_if_over(prepared, folder, broken, observer)
     return reported(folder, broken, settings, prices, observer), folder
@@ -89,7 +89,7 @@ def score_if_over(
     from loadgen.sessions.run.scores import score
 
     if prepared.accuracy is not None and broken is None and not stopped():
-        score(prepared.perf, folder, observer)
+        score(prepared.perf.tasks, folder, observer)
 
 
 def reported(
