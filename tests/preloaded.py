@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from tests.forking import MOCK, WORKER, fork_children
+from tests.parsed_queries import parse_queries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -337,6 +338,7 @@ def _main() -> None:
     """Import, serve; and in a forked process run the program."""
     for name in (*_modules(), *LIBRARIES):
         importlib.import_module(name)
+    parse_queries()
     gc.collect()
     gc.freeze()
     request = _Server(socket.socket(fileno=int(sys.argv[1]))).serve()

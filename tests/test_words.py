@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 PAGES = [ROOT / "README.md", *sorted(page for page in (ROOT / "docs").glob("*.md") if page.name != "cli.md")]
@@ -110,7 +110,7 @@ def test_what_is_avoided(line: str, is_avoided: bool) -> None:  # noqa: FBT001 (
     assert is_avoided == any(re.search(rf"\b{phrase}", text, re.IGNORECASE) for phrase in AVOIDED)
 
 
-def code_prose(path: Path, tree: ast.Module) -> Iterator[tuple[int, str]]:
+def code_prose(path: Path, nodes: Sequence[ast.AST]) -> Iterator[tuple[int, str]]:
     """The comments, docstrings and messages of a module.
 
     SQL does not count, nor do texts of several lines, as prompts are, nor the data of tests.
@@ -122,10 +122,10 @@ def code_prose(path: Path, tree: ast.Module) -> Iterator[tuple[int, str]]:
             for token in tokenize.tokenize(file.readline):
                 if token.type == tokenize.COMMENT:
                     yield token.start[0], token.string
-    inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    inside = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
     is_test = path.is_relative_to(ROOT / "tests")
-    bare = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    bare = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
         if isinstance(node, ast.JoinedStr) and not is_test:
             parts = (part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
             if not _SQL.search(text := "".join(parts)):
@@ -147,9 +147,9 @@ def without_code(text: str) -> str:
     return re.sub(r"`[^`]*`", "", text)
 
 
-def bound_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def bound_names(nodes: Sequence[ast.AST]) -> Iterator[tuple[int, str]]:
     """The variables and parameters that a module binds."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.arg):
             yield node.lineno, node.arg
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -158,25 +158,25 @@ def bound_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.name
 
 
-def defined_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def defined_names(nodes: Sequence[ast.AST]) -> Iterator[tuple[int, str]]:
     """The functions and classes that a module defines."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield node.lineno, node.name
 
 
 def faults_of(path: Path) -> Iterator[str]:
     """What is not plain in a module, with its place."""
-    tree = ast.parse(path.read_bytes())
+    nodes = list(ast.walk(ast.parse(path.read_bytes())))
     name = path.relative_to(ROOT).as_posix()
-    for line, text in code_prose(path, tree):
+    for line, text in code_prose(path, nodes):
         hit = _ANY_PHRASE.search(without_code(text))
         if hit and (name, hit[0]) not in KEYS_OF_REPORT:
             yield f"{name}:{line}: {hit[0]!r}"
-    for line, variable in bound_names(tree):
+    for line, variable in bound_names(nodes):
         if variable.strip("_") in VAGUE and (name, variable) not in KEYS_OF_REPORT:
             yield f"{name}:{line}: the name {variable!r}"
-    for line, defined in defined_names(tree):
+    for line, defined in defined_names(nodes):
         words = defined.strip("_").replace("_", " ")
         if words in VAGUE - {"at"} or _ANY_PHRASE.search(words):
             yield f"{name}:{line}: the name {defined!r}"

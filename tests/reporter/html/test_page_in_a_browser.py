@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.accessibility import serious_violations
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -204,15 +206,8 @@ def test_it_is_accessible(
     hostile_page: MadePage, accuracy_page: MadePage, open_page: Any, size: str, scheme: str
 ) -> None:
     """axe-core finds no serious violation, also with everything open."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs the extra `dev`")
     for made in (hostile_page, accuracy_page):
         # axe is put into the page, which its policy forbids to everything else.
         page = open_page(made, size, scheme, bypass_csp=True)
         page.tab.evaluate("document.querySelectorAll('details').forEach(element => { element.open = true; })")
-        violations = axe.Axe().run(page.tab).response["violations"]
-        serious = [
-            (violation["id"], violation["nodes"][0]["html"][:200], violation["nodes"][0]["failureSummary"])
-            for violation in violations
-            if violation["impact"] in {"serious", "critical"}
-        ]
-        assert serious == []
+        assert serious_violations(page.tab) == []
