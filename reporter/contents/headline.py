@@ -24,7 +24,7 @@ MEASURED: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Headline:
+class HeadlineValue:
     """A figure with its 95 % interval.
 
     Attributes:
@@ -42,7 +42,7 @@ class Headline:
     n: int
 
 
-def headlines(evidence: Evidence) -> dict[str, Headline]:
+def headlines(evidence: Evidence) -> dict[str, HeadlineValue]:
     """Those of `MEASURED` that a run has.
 
     The intervals are those of `loadgen compare`: of percentiles by order statistics, of rates by the scatter
@@ -55,12 +55,12 @@ def headlines(evidence: Evidence) -> dict[str, Headline]:
     return dict(_headlines(evidence))
 
 
-def _headlines(evidence: Evidence) -> Iterator[tuple[str, Headline]]:
+def _headlines(evidence: Evidence) -> Iterator[tuple[str, HeadlineValue]]:
     for name in MEASURED:
         compared = metric(name)
         computed = figure(evidence, compared, LEVEL)
         if computed is not None:
             yield (
                 name,
-                Headline(computed.value, computed.low, computed.high, compared.unit, computed.n),
+                HeadlineValue(computed.value, computed.low, computed.high, compared.unit, computed.n),
             )

@@ -18,7 +18,7 @@ from reporter.plots.plot import NoPlot, Plot
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reporter.contents.headline import Headline
+    from reporter.contents.headline import HeadlineValue
     from reporter.contents.requests import RequestExcerpt
     from reporter.contents.scored import ScoredSamples
     from reporter.log.database import OpenLog
@@ -51,7 +51,7 @@ class RunContents:
         samples: Some scored answers; None of a run without benchmarks.
     """
 
-    headlines: Mapping[str, Headline] = field(default_factory=dict)
+    headlines: Mapping[str, HeadlineValue] = field(default_factory=dict)
     plots: tuple[Plot, ...] = ()
     absent: tuple[NoPlot, ...] = ()
     parts: Mapping[str, Mapping[str, Plot]] = field(default_factory=dict)

@@ -27,7 +27,7 @@ _SAMPLES: Final = "SELECT {value}, 1 FROM samples WHERE measured AND status = 'c
 
 
 @dataclass(frozen=True, slots=True)
-class Histogram:
+class BucketHistogram:
     """A distribution in buckets.
 
     Attributes:
@@ -71,7 +71,7 @@ _METRICS: Final = (
 """Name, unit, boundaries, attributes, and the values with how often each occurs."""
 
 
-def histograms(log: OpenLog) -> Iterator[Histogram]:
+def histograms(log: OpenLog) -> Iterator[BucketHistogram]:
     """The distributions of a run that have any values."""
     for name, unit, bounds, attributes, query in _METRICS:
         counts, count, total = [0] * (len(bounds) + 1), 0, 0.0
@@ -83,4 +83,4 @@ def histograms(log: OpenLog) -> Iterator[Histogram]:
                 count, total = count + weight, total + value * weight
                 low, high = min(low, value), max(high, value)
         if count:
-            yield Histogram(name, unit, bounds, tuple(counts), count, total, low, high, attributes)
+            yield BucketHistogram(name, unit, bounds, tuple(counts), count, total, low, high, attributes)

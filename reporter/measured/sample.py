@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class SpanValues:
     """The values in a span of time, relative to two edges.
 
     Attributes:
@@ -51,7 +51,7 @@ class LogSample:
     ranked: Ranked
     method: PercentileMethod
     means: Callable[[], Sequence[tuple[int, float]]]
-    spans: Callable[[float, float], Sequence[Span]]
+    spans: Callable[[float, float], Sequence[SpanValues]]
     order: Callable[[float | None], Sequence[tuple[int, float]]]
 
     @property

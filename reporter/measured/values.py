@@ -12,7 +12,7 @@ from reporter.bounds import column, gaps
 from reporter.log.condition import condition
 from reporter.measured.blocks import FINEST
 from reporter.measured.ranked import Ranked
-from reporter.measured.sample import LogSample, Span
+from reporter.measured.sample import LogSample, SpanValues
 from reporter.measured.timeline import issued_in
 from rulesets.metric_table import BY_NAME
 from rulesets.request_metrics import REQUEST_METRICS
@@ -109,7 +109,7 @@ class Values:
         sums = {span: (count, total) for span, count, total in span_rows}
         return [sums.get(number, (0, 0.0)) for number in range(FINEST)]
 
-    def _spans(self, metric: str, where: Where, low: float, high: float) -> Sequence[Span]:
+    def _spans(self, metric: str, where: Where, low: float, high: float) -> Sequence[SpanValues]:
         """What each of the finest spans of time has at most `low`, between that and `high`, and in all."""
         span = issued_in(self.log)
         rows = _rows(metric, condition(where), span, self.end)
@@ -126,7 +126,7 @@ class Values:
         edges = [bisect_left(spans, number) for number in range(FINEST + 1)]
         infinite = self._lost(where, span)
         return [
-            Span(
+            SpanValues(
                 *counts.get(number, (0, 0)),
                 infinite[number],
                 Ranked(values[start:end], _upto(table, start, end)),

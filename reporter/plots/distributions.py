@@ -18,7 +18,7 @@ _BARS: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
-class _Latency:
+class _PlottedLatency:
     """A latency whose distribution is plotted.
 
     Attributes:
@@ -53,22 +53,22 @@ _OF_CHUNKS: Final = """\
 _NO_STREAM: Final = "no measured request has completed with a streamed token"
 
 _LATENCIES: Final = (
-    _Latency("ttft", "TTFT", "requests", _of_samples("ttft_ms"), _NO_STREAM),
-    _Latency(
+    _PlottedLatency("ttft", "TTFT", "requests", _of_samples("ttft_ms"), _NO_STREAM),
+    _PlottedLatency(
         "tpot",
         "TPOT",
         "requests",
         _of_samples("tpot_ms"),
         "no measured request has completed with more than one output token in a stream",
     ),
-    _Latency(
+    _PlottedLatency(
         "itl",
         "ITL",
         "gaps",
         _OF_CHUNKS,
         "no measured request has completed with more than one streamed chunk",
     ),
-    _Latency(
+    _PlottedLatency(
         "latency", "Latency", "requests", _of_samples("latency_ms"), "no measured request has completed"
     ),
 )
@@ -153,7 +153,7 @@ ORDER BY part, x
 )
 
 
-def _plots(latency: _Latency) -> Iterator[PlotDefinition]:
+def _plots(latency: _PlottedLatency) -> Iterator[PlotDefinition]:
     times = Axis(latency.label, "ms")
     share = Axis(f"share of {latency.of}", "%")
     yield PlotDefinition(

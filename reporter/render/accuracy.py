@@ -88,9 +88,10 @@ def groups(report: Report, tag: str, *, width: int) -> list[RenderableType]:
     return tables
 
 
-def _group_lines(score: TaskScore, tag: str) -> list[Line]:
+def _group_lines(score: TaskScore, tag: str) -> list[AccuracyLine]:
     return [
-        Line(value, "share", "higher", part, part.unscored, part) for value, part in score.groups[tag].items()
+        AccuracyLine(value, "share", "higher", part, part.unscored, part)
+        for value, part in score.groups[tag].items()
     ]
 
 
@@ -126,7 +127,7 @@ def ends_in_words(low: float, high: float, unit: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class AccuracyLine:
     """A row of a table.
 
     Attributes:
@@ -146,15 +147,15 @@ class Line:
     counts: TaskScore | GroupScore | None = None
 
 
-def _lines(score: TaskScore, limit: int) -> Iterator[Line]:
+def _lines(score: TaskScore, limit: int) -> Iterator[AccuracyLine]:
     """A task by its first figure, and the others beneath it."""
     (title, first), *others = score.headlines.items()
     named = called(score) if title == PLAIN else f"{called(score)}: {clean(title)}"
-    yield Line(named, first.unit, first.better, first, _open(score, first), score)
+    yield AccuracyLine(named, first.unit, first.better, first, _open(score, first), score)
     # One of a part that nothing was asked of is not defined.
     defined_figures = [(name, headline) for name, headline in others if headline.value is not None]
     for name, headline in defined_figures[: limit - 1]:
-        yield Line(
+        yield AccuracyLine(
             f"{_INDENT}{clean(name)}", headline.unit, headline.better, headline, _open(score, headline)
         )
 
@@ -164,7 +165,7 @@ def _open(score: TaskScore, figure: HeadlineFigure) -> int:
     return 0 if figure.value == figure.best is not None else score.unscored
 
 
-def table(title: str, lines: Sequence[Line]) -> tuple[list[Column], list[list[Text]]]:
+def table(title: str, lines: Sequence[AccuracyLine]) -> tuple[list[Column], list[list[Text]]]:
     """The columns and the rows of a table of scores."""
     counted = [line.counts for line in lines if line.counts is not None]
     kinds = [kind for kind in _COUNTS if any(getattr(counts, kind[0], 0) for counts in counted)]
@@ -193,7 +194,7 @@ def _cells(counts: TaskScore | GroupScore | None, keys: Iterable[str]) -> Iterat
         yield "" if counts is None else whole(getattr(counts, key, None))
 
 
-def _value(line: Line) -> Text:
+def _value(line: AccuracyLine) -> Text:
     """A figure; a lower bound is marked."""
     value = line.figure.value
     if not line.unscored:

@@ -61,7 +61,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class SweepAxis:
     """A figure that points are laid out by.
 
     Attributes:
@@ -75,7 +75,7 @@ class Axis:
     tokens: str = "input_plus_output"
 
     @classmethod
-    def of(cls, axis: str | Mapping[str, Any]) -> Axis:
+    def of(cls, axis: str | Mapping[str, Any]) -> SweepAxis:
         """Read an axis: the name of a metric, or `metric` with `stat` or `tokens`."""
         keys = {"metric": axis} if isinstance(axis, str) else dict(axis)
         stat = str(keys.get("stat", "p50"))

@@ -25,7 +25,7 @@ from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
     from loadgen.driver.client.arrival import StampingSocket
-    from loadgen.driver.client.exchange import Observer
+    from loadgen.driver.client.exchange import ExchangeObserver
     from loadgen.driver.client.late import Late, Read
     from loadgen.driver.client.ready import Ready
     from loadgen.driver.client.tls import TLSLayer
@@ -79,7 +79,7 @@ class Connection:
         self._sock = sock
         self._tls = tls
         self._ready = ready
-        self._observer: Observer | None = None
+        self._observer: ExchangeObserver | None = None
         self._parser: httptools.HttpResponseParser | None = None
         self._unsent = memoryview(b"")
         self._written = self._written_before = tls.handshake_bytes if tls is not None else 0
@@ -91,7 +91,7 @@ class Connection:
         self._begin()
         ready.watch(sock.fileno(), self._on_readable)
 
-    def request(self, data: bytes, observer: Observer) -> None:
+    def request(self, data: bytes, observer: ExchangeObserver) -> None:
         """Send one request; the observer receives everything else.
 
         The stamp of `sent` is taken right before the bytes go to the kernel: sending gives up the GIL, and

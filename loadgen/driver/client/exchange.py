@@ -48,7 +48,7 @@ class Setup:
     unasked: int = 0
 
 
-class Observer(Protocol):
+class ExchangeObserver(Protocol):
     """Who is notified of what happens to a request, as it happens.
 
     The calls come in this order: `sent`, `head`, any number of `body`, then `ended` or `failed`;
@@ -82,7 +82,7 @@ class Observer(Protocol):
 
 
 class Exchange:
-    """Keeps what a transport observes; an `Observer`.
+    """Keeps what a transport observes; an `ExchangeObserver`.
 
     Args:
         stream: Takes the body.

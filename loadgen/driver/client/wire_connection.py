@@ -23,7 +23,7 @@ from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
     from loadgen.driver.client.arrival import StampingSocket
-    from loadgen.driver.client.exchange import Observer
+    from loadgen.driver.client.exchange import ExchangeObserver
 
 _AT_ONCE: Final = 32
 """How many batches are taken in one turn of the event loop."""
@@ -69,7 +69,7 @@ class End(IntEnum):
 _ENDED: Final = End.ENDED.value
 
 
-class Batch(NamedTuple):
+class ReceivedBatch(NamedTuple):
     """What came on one connection since the batch before. Times are ns of CLOCK_MONOTONIC, 0 for none.
 
     Attributes:
@@ -178,7 +178,7 @@ class WireConnection:
         self.reusable = True
         self.stale = self.unasked = self._is_kept = self._is_calm = False
         self._loop = loop
-        self._observer: Observer | None = None
+        self._observer: ExchangeObserver | None = None
         self._begun_ns = 0
         self._number: int | None = loop.add(self, sock.fileno())
         sock.detach()
@@ -188,7 +188,7 @@ class WireConnection:
         """When the last bytes of the response arrived; 0 before the first."""
         return 0 if self._number is None else self._loop.wire.heard(self._number)
 
-    def request(self, data: bytes, observer: Observer) -> None:
+    def request(self, data: bytes, observer: ExchangeObserver) -> None:
         """Send one request; the observer receives everything else."""
         self._observer = observer
         self._is_calm = False
@@ -231,7 +231,7 @@ class WireConnection:
         return state != _QUIET
 
     def take(self, fields: tuple[Any, ...]) -> None:
-        """Take a batch, whose fields are those of `Batch`."""
+        """Take a batch, whose fields are those of `ReceivedBatch`."""
         _, sent_ns, sent_by_ns, raw_head, first_byte_ns, body, end, *_ = fields
         observer = self._observer
         if observer is None:
@@ -266,7 +266,7 @@ class WireConnection:
         if self._number is not None and (batch := self._loop.wire.take(self._number, reads)) is not None:
             self.take(batch)
 
-    def _take_head(self, raw: bytes, first_byte_ns: int, observer: Observer) -> None:
+    def _take_head(self, raw: bytes, first_byte_ns: int, observer: ExchangeObserver) -> None:
         response = parsed_head(raw)
         if first_byte_ns < self._begun_ns:
             try:
@@ -281,7 +281,7 @@ class WireConnection:
         *_, end, at_ns, _, framed, reusable, unasked, stale = fields
         if end != _ENDED:
             self.stale = stale
-            self._fail(*_failure(Batch(*fields)))
+            self._fail(*_failure(ReceivedBatch(*fields)))
             return
         self.reusable, self.unasked = reusable, unasked
         observer, self._observer, self._is_kept = self._observer, None, True
@@ -312,7 +312,7 @@ def parsed_head(raw: bytes) -> Head:
     return head(int(status_line[9:12]), tuple((name, value.strip(b" \t")) for name, _, value in fields))
 
 
-def _failure(batch: Batch) -> tuple[str, str]:
+def _failure(batch: ReceivedBatch) -> tuple[str, str]:
     """Name the failure with which a response ended."""
     match batch.end:
         case End.CUT:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.settings.export import ExportSettings
     from reporter.export.figures import ReportedFigure
-    from reporter.export.histograms import Histogram
+    from reporter.export.histograms import BucketHistogram
     from reporter.export.spans import Span
 
 _OPTION: Final = "--otlp"
@@ -119,7 +119,7 @@ def _period(log: Any) -> tuple[int, int]:
 
 
 def _metrics(
-    distributions: Sequence[Histogram],
+    distributions: Sequence[BucketHistogram],
     figures: Sequence[ReportedFigure],
     period: tuple[int, int],
     resource: Any,

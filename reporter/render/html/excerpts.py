@@ -10,7 +10,15 @@ from reporter.contents.excerpt import Excerpt
 from reporter.kinds import document, members
 from reporter.render.figures import figure, whole
 from reporter.render.html.marks import TONES
-from reporter.render.html.page import Mark, Quote, RequestRow, Requests, Sample, Samples, Timeline
+from reporter.render.html.page import (
+    Mark,
+    OpenedSample,
+    Quote,
+    RequestRow,
+    Requests,
+    ResponseTimeline,
+    Samples,
+)
 from reporter.render.html.visible import visible
 
 if TYPE_CHECKING:
@@ -139,9 +147,9 @@ def _sample_quotes(sample: ScoredSample) -> Iterator[Quote]:
         yield Quote("Judge" if len(sample.judged) == 1 else f"Judge, {name}", words)
 
 
-def _sample(sample: ScoredSample, quotes: tuple[Quote, ...]) -> Sample:
+def _sample(sample: ScoredSample, quotes: tuple[Quote, ...]) -> OpenedSample:
     attempt = (f"attempt {sample.attempt}",) if sample.attempt > 1 else ()
-    return Sample(
+    return OpenedSample(
         task=sample.task,
         status=Mark(sample.outcome, TONES.get(sample.outcome, "doubt")),
         question=sample.question_id,
@@ -151,8 +159,10 @@ def _sample(sample: ScoredSample, quotes: tuple[Quote, ...]) -> Sample:
     )
 
 
-def _timeline(excerpt: RequestExcerpt) -> Timeline:
-    return Timeline(excerpt.waited_ms, excerpt.first_ms, excerpt.ended_ms, excerpt.chunks_ms, excerpt.chunks)
+def _timeline(excerpt: RequestExcerpt) -> ResponseTimeline:
+    return ResponseTimeline(
+        excerpt.waited_ms, excerpt.first_ms, excerpt.ended_ms, excerpt.chunks_ms, excerpt.chunks
+    )
 
 
 def _tags(excerpt: RequestExcerpt) -> str:

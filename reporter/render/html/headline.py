@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 from reporter.contents import statements
 from reporter.render.accuracy import PLAIN, called, interval_in_words, value_in_words
 from reporter.render.figures import NOTHING, decimals, figure, fixed, whole
-from reporter.render.html.page import FigureCard, Figures
+from reporter.render.html.page import FigureCard, FigureCards
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from reporter.contents.headline import Headline
+    from reporter.contents.headline import HeadlineValue
     from reporter.report import Report
 
 _NOTE: Final = "95 %: confidence intervals; where neighbouring requests resemble each other, they are wider."
@@ -26,11 +26,11 @@ _FURTHER: Final[Mapping[str, tuple[str, ...]]] = {
 """The latencies of the cards, with what is below them."""
 
 
-def cards(report: Report, headlines: Mapping[str, Headline]) -> Figures | None:
+def cards(report: Report, headlines: Mapping[str, HeadlineValue]) -> FigureCards | None:
     """The cards: scores, throughput, TTFT, TPOT and latency; None where the run has none of these."""
     made = (*_scores(report), *_throughput(report, headlines), *_latencies(report, headlines))
     note = _NOTE if any(headline.low is not None for headline in headlines.values()) else ""
-    return Figures("figures", "Figures", made, note) if made else None
+    return FigureCards("figures", "Figures", made, note) if made else None
 
 
 def _scores(report: Report) -> Iterator[FigureCard]:
@@ -47,7 +47,7 @@ def _scores(report: Report) -> Iterator[FigureCard]:
         )
 
 
-def _throughput(report: Report, headlines: Mapping[str, Headline]) -> Iterator[FigureCard]:
+def _throughput(report: Report, headlines: Mapping[str, HeadlineValue]) -> Iterator[FigureCard]:
     tokens, requests = headlines.get("output_tps"), headlines.get("qps")
     first = tokens or requests
     if first is None:
@@ -65,7 +65,7 @@ def _throughput(report: Report, headlines: Mapping[str, Headline]) -> Iterator[F
     )
 
 
-def _latencies(report: Report, headlines: Mapping[str, Headline]) -> Iterator[FigureCard]:
+def _latencies(report: Report, headlines: Mapping[str, HeadlineValue]) -> Iterator[FigureCard]:
     for name, further in _FURTHER.items():
         if (first := headlines.get(name)) is None:
             continue
@@ -90,7 +90,7 @@ def _title(name: str) -> str:
     return f"{_TITLES[metric]} {statistic.replace('(', '').replace(')', '')}"
 
 
-def _line(title: str, headline: Headline, unit: str, but: str = "") -> str:
+def _line(title: str, headline: HeadlineValue, unit: str, but: str = "") -> str:
     """A further figure; its metric is left out where it is that of the card."""
     metric, _, statistic = title.partition(" ")
     shown = statistic if but.startswith(f"{metric} ") else title
@@ -98,15 +98,15 @@ def _line(title: str, headline: Headline, unit: str, but: str = "") -> str:
     return f"{shown} {_number(headline, headline.value)} {unit}{ends}".strip()
 
 
-def _interval(headline: Headline) -> str:
+def _interval(headline: HeadlineValue) -> str:
     return _NO_INTERVAL if headline.low is None and headline.high is None else f"95 %: {_ends(headline)}"
 
 
-def _ends(headline: Headline) -> str:
+def _ends(headline: HeadlineValue) -> str:
     low, high = (NOTHING if end is None else _number(headline, end) for end in (headline.low, headline.high))
     return f"{low} to {high}"
 
 
-def _number(headline: Headline, value: float) -> str:
+def _number(headline: HeadlineValue, value: float) -> str:
     """With as many decimals as show three digits of the figure."""
     return fixed(value, decimals(headline.value))

@@ -49,7 +49,7 @@ class FigureCard:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class FigureCards:
     """The figures that the page opens with."""
 
     template: ClassVar = "figures"
@@ -170,7 +170,7 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
-class Timeline:
+class ResponseTimeline:
     """When the parts of a response arrived.
 
     Attributes:
@@ -194,7 +194,7 @@ class RequestRow:
 
     cells: tuple[Cell, ...]
     label: str
-    timeline: Timeline
+    timeline: ResponseTimeline
     quotes: tuple[Quote, ...]
 
 
@@ -213,7 +213,7 @@ class Requests:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class OpenedSample:
     """A scored answer that opens.
 
     Attributes:
@@ -240,7 +240,7 @@ class Samples:
     template: ClassVar = "samples"
     anchor: str
     title: str
-    samples: tuple[Sample, ...]
+    samples: tuple[OpenedSample, ...]
     note: str = ""
     sql: str = ""
 
@@ -265,7 +265,7 @@ class Prose:
     paragraphs: tuple[str, ...]
 
 
-Section = Figures | Remarks | Tables | Plots | Requests | Samples | Prose
+Section = FigureCards | Remarks | Tables | Plots | Requests | Samples | Prose
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from reporter.render.figures import figure, whole
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reporter.render.html.page import Timeline
+    from reporter.render.html.page import ResponseTimeline
 
 _WIDTH: Final = 1000
 """Of the drawing, which is stretched to the page."""
@@ -35,7 +35,7 @@ class Bar:
     chunks: str
 
 
-def bar(timeline: Timeline) -> Bar:
+def bar(timeline: ResponseTimeline) -> Bar:
     """The places of a timeline."""
     waited = max(timeline.waited_ms, 0.0)
     ends = max([timeline.ends_ms or 0.0, timeline.first_ms or 0.0, *timeline.chunks_ms, 1e-6])
@@ -49,7 +49,7 @@ def bar(timeline: Timeline) -> Bar:
     return Bar(place(0.0), place(first_ms), place(ends), lines)
 
 
-def parts(timeline: Timeline) -> Iterator[tuple[str, str]]:
+def parts(timeline: ResponseTimeline) -> Iterator[tuple[str, str]]:
     """Each colour of the drawing, with what it means and how long that took."""
     yield "wait", f"until sent {figure(timeline.waited_ms)} ms"
     if timeline.first_ms is None:
@@ -61,6 +61,6 @@ def parts(timeline: Timeline) -> Iterator[tuple[str, str]]:
     yield "chunk", f"{whole(timeline.chunks)} chunks until {figure(timeline.ends_ms)} ms{thinned}"
 
 
-def words(timeline: Timeline) -> str:
+def words(timeline: ResponseTimeline) -> str:
     """The same in a sentence."""
     return ", ".join(described for _, described in parts(timeline))

@@ -18,7 +18,7 @@ from reporter.contents import statements
 from reporter.contents.requests import FAILED, SLOWEST
 from reporter.log.query import query
 from reporter.plots.plot import Axis, Plot, Series
-from reporter.render.html.page import FigureCard, Figures, Page, Plots
+from reporter.render.html.page import FigureCard, FigureCards, Page, Plots
 from reporter.render.html.plot_data import as_json, as_tables
 from reporter.render.html.template import asset, write
 from reporter.render.html.visible import visible
@@ -241,7 +241,9 @@ def test_a_long_series_is_a_short_table() -> None:
 
 def test_a_page_of_any_sections() -> None:
     """The frame is not of runs alone."""
-    cards = Figures("figures", "Figures", (FigureCard("A", "1", "ms", sql="SELECT 1"), FigureCard("B", "2")))
+    cards = FigureCards(
+        "figures", "Figures", (FigureCard("A", "1", "ms", sql="SELECT 1"), FigureCard("B", "2"))
+    )
     html = write(Page("title", (), ("line",), (cards, Plots("plots", "Plots", (), {}))))
     assert '<a href="#figures">Figures</a>' in html
     assert html.count("SELECT 1") == 1
