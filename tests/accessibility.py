@@ -19,6 +19,9 @@ _WITHOUT_REPETITIONS = """() => {
 }"""
 
 
+_ONLY_VIOLATIONS = {"resultTypes": ["violations"]}
+
+
 def serious_violations(tab: Any) -> list[tuple[str, str, str]]:
     """The serious and critical violations of a page: the rule, the first element, what fails.
 
@@ -29,6 +32,6 @@ def serious_violations(tab: Any) -> list[tuple[str, str, str]]:
     tab.evaluate(_WITHOUT_REPETITIONS)
     return [
         (violation["id"], violation["nodes"][0]["html"][:200], violation["nodes"][0]["failureSummary"])
-        for violation in axe.run(tab).response["violations"]
+        for violation in axe.run(tab, options=_ONLY_VIOLATIONS).response["violations"]
         if violation["impact"] in {"serious", "critical"}
     ]

@@ -119,18 +119,20 @@ def test_a_run_is_shown_as_a_block_that_is_gone_in_the_end(tmp_path: Path, url: 
         assert b"\x1b[?25l" not in run.sent
 
 
-@pytest.mark.parametrize(("options", "environment"), [(["--no-live"], {}), ([], {"TERM": "dumb"})])
-def test_lines_where_no_block_is_wanted(
-    tmp_path: Path, url: str, options: list[str], environment: dict[str, str]
-) -> None:
-    """One every few seconds, without control characters."""
-    with Run(
-        tmp_path, "--url", url, "--rate", 20, "--duration", "6s", "--summary", *options, **environment
-    ) as run:
-        assert run.ends() == 0
-    before_report = run.sent.partition(b"open loop")[0]
-    assert before_report.count(b"performance  ") >= 1
-    assert b"\x1b" not in before_report
+def test_lines_where_no_block_is_wanted(tmp_path: Path, url: str) -> None:
+    """One every few seconds, without control characters: as an option says, and in a plain terminal."""
+    arguments = ("--url", url, "--rate", 20, "--duration", "6s", "--summary")
+    for name in ("option", "terminal"):
+        (tmp_path / name).mkdir()
+    with (
+        Run(tmp_path / "option", *arguments, "--no-live") as by_option,
+        Run(tmp_path / "terminal", *arguments, TERM="dumb") as in_terminal,
+    ):
+        assert (by_option.ends(), in_terminal.ends()) == (0, 0)
+    for run in (by_option, in_terminal):
+        before_report = run.sent.partition(b"open loop")[0]
+        assert before_report.count(b"performance  ") >= 1
+        assert b"\x1b" not in before_report
 
 
 def test_no_colour_where_none_is_wanted(tmp_path: Path) -> None:

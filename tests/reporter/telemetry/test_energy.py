@@ -14,6 +14,7 @@ from reporter import MetricsReporter
 from reporter.export.figures import figures
 from reporter.log.query import query
 from reporter.render.console import render
+from tests.conftest import EXAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -176,7 +177,7 @@ def shares(
     return got, idle
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5 * EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     spans=st.lists(st.tuples(st.integers(1, 60), st.integers(0, 500)), min_size=1, max_size=6),
     requests=st.lists(st.tuples(st.integers(0, 99), st.integers(1, 100)), min_size=1, max_size=6),
