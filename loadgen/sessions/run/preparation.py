@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from loadgen.driver.load import Load
     from loadgen.sessions.settings.endpoint import EndpointSettings
     from loadgen.sessions.settings.perf import PerfSettings
+    from loadgen.sessions.settings.verdict import VerdictSettings
     from rulesets.ruleset import Ruleset
     from workloads.dataset import Dataset
 
@@ -168,21 +169,24 @@ def prepare(settings: PerfSettings) -> Prepared:
     require_askable(
         dataset, settings.prompts, codec_of(plan.protocol, plan.protocol_options), plan.generation
     )
-    rules = read_rules(
-        settings.verdict.require,
-        settings.verdict.ruleset,
-        scenario=settings.verdict.scenario,
-        model=settings.endpoint.model,
-        load=kind_of(plan.load),
-        concurrency=plan.load.concurrency if isinstance(plan.load, Closed) else None,
-    )
-    rules = with_definitions(rules, chosen_in(settings.definitions))
+    rules = with_definitions(_rules_of(settings.verdict, plan), chosen_in(settings.definitions))
     if settings.prompts.prompts is not None:
         load_tokenizer(settings.prompts.tokenizer)
     require_known(rules, settings.verdict.skip)
     workers = workers_of(settings.client.workers, plan.load, plan.count)
     accuracy = accuracy_settings(settings.tasks, settings.load.passes, dataset)
     return Prepared(plan, targets, dataset, rules, workers, settings, accuracy=accuracy)
+
+
+def _rules_of(verdict: VerdictSettings, plan: Plan) -> Ruleset | None:
+    return read_rules(
+        verdict.require,
+        verdict.ruleset,
+        scenario=verdict.scenario,
+        model=plan.generation.model,
+        load=kind_of(plan.load),
+        concurrency=plan.load.concurrency if isinstance(plan.load, Closed) else None,
+    )
 
 
 def _trace_context(targets: Sequence[Endpoint], *, is_wanted: bool) -> bool:
