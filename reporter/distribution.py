@@ -185,8 +185,7 @@ def _with_totals(
     summaries_by_name: dict[str, Summary] = {}
     for names in _batches(totals_by_name):
         asked = [
-            f"fsum({_square(name, column_totals)}), "
-            f"quantile_disc({name}, {_shares(column_totals, ranks)}::DOUBLE[])"
+            f"fsum({_square(name, column_totals)}), quantile_disc({name}, [{_shares(column_totals, ranks)}])"
             for name, column_totals in names.items()
         ]
         figures = iter(_row(log, values, asked))
@@ -213,8 +212,10 @@ def _square(value: str, column_totals: _Totals) -> str:
     return f"{distance} * {distance}"
 
 
-def _shares(column_totals: _Totals, ranks: _PercentileList) -> list[float]:
-    return [(rank + 0.5) / column_totals.count for rank in ranks.needed(column_totals.count)]
+def _shares(column_totals: _Totals, ranks: _PercentileList) -> str:
+    """SQL for the shares, with exponents: without them, DuckDB converts each from a decimal number."""
+    count = column_totals.count
+    return ", ".join(f"{(rank + 0.5) / count:.17e}" for rank in ranks.needed(count))
 
 
 def _row(log: OpenLog, values: str, figures: Sequence[str]) -> tuple[Any, ...]:

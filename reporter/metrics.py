@@ -17,7 +17,7 @@ from reporter.findings.cold_start import cold_start
 from reporter.findings.findings import findings, validity
 from reporter.findings.overhead_effect import effects
 from reporter.findings.steadiness import steadiness
-from reporter.log.database import all_figures, figures, timelines
+from reporter.log.database import all_figures, figures
 from reporter.log.session import client_health, recorder_health, run_facts
 from reporter.quantile import PERCENTILES
 from reporter.report import Finding, RequestCounts, ThroughputFigures, Tokens
@@ -106,7 +106,7 @@ def compute(
         run=_computed_by(run, definitions, options, asked),
         validity=accepted(validity(all_findings), all_findings, run.on_invalid),
         counts=counts,
-        window=replace(log.window, issuing_s=issuing_s(timelines(log))),
+        window=replace(log.window, issuing_s=issuing_s(log.timelines)),
         throughput=throughput,
         tokens=tokens,
         recorder=recorder,

@@ -42,6 +42,7 @@ class OpenLog:
         definitions: What the views compute by.
         window: The span that rates are counted over, the windows of all segments together.
         windows: That of each segment; None for the run's own.
+        timelines: What the run's own windows follow from, a segment each, in order.
         token_counts: The table of what a tokenizer counted; None where none did.
         has_samples_table: Whether the rows of `counted` and `samples` are in tables, which are read faster
             than the views.
@@ -53,6 +54,7 @@ class OpenLog:
     window: Window
     definitions: Definitions = field(default_factory=Definitions)
     windows: tuple[Window, ...] | None = None
+    timelines: tuple[Timeline, ...] = ()
     token_counts: str | None = None
     has_samples_table: bool = False
 
@@ -126,8 +128,9 @@ class OpenLog:
         if log.token_counts is not None:
             log.execute(f"CREATE TEMP VIEW client_tokens AS FROM {log.token_counts}")
         if log.has_samples_table:
-            for view in ("counted", "samples"):
-                log.execute(f"CREATE TEMP TABLE {view} AS FROM memory.main.{view}")
+            log.execute("CREATE TEMP TABLE counted AS FROM memory.main.counted")
+            # By its text, in which `counted` is that table: the view `samples` computes it once more.
+            execute_file(log.connection, "samples", temporary=True)
         return log
 
 
@@ -152,14 +155,15 @@ def open_log(run: Path, also: Collection[str] = ()) -> OpenLog:
         database.execute("SET VARIABLE unended = ?", [unended])
         load_tables(database, run)
         with blaming(log_path(run)):
-            windows = [window(timeline) for timeline in _timelines(database)]
+            timelines = tuple(Timeline(**row) for row in _all_figures(database, "timeline"))
+            windows = [window(timeline) for timeline in timelines]
             whole = together(windows)
             _fill_windows(database, windows, whole)
         load_big_tables(database, run, also)
     except BaseException:
         database.close()
         raise
-    return OpenLog(run=run, database=database, connection=database, window=whole)
+    return OpenLog(run=run, database=database, connection=database, window=whole, timelines=timelines)
 
 
 def figures(log: OpenLog, name: str) -> dict[str, Any]:
@@ -182,15 +186,6 @@ def streamed_figures(
         yield [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-def timelines(log: OpenLog) -> list[Timeline]:
-    """The segments of an opened log, in order."""
-    return _timelines(log.connection)
-
-
-def _timelines(connection: DuckDBPyConnection) -> list[Timeline]:
-    return [Timeline(**row) for row in _all_figures(connection, "timeline")]
-
-
 def _all_figures(connection: DuckDBPyConnection, name: str) -> list[dict[str, Any]]:
     answer = execute_file(connection, f"figures/{name}")
     columns = [column[0] for column in answer.description or ()]
@@ -203,7 +198,7 @@ def _fill_windows(
     """Insert windows into the tables that the views read, or into temporary ones that hide these."""
     if temporary:
         for table in ("windows", "measured_window"):
-            connection.execute(sql_file(table).replace("CREATE TABLE", "CREATE TEMP TABLE"))
+            execute_file(connection, table, temporary=True)
     for segment, part in enumerate(windows, start=1):
         connection.execute("INSERT INTO windows VALUES (?, ?, ?, ?, ?)", [segment, *_columns(part)])
     connection.execute("INSERT INTO measured_window VALUES (?, ?, ?, ?)", _columns(whole))

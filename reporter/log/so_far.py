@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from recorder.errors import LogError
 from reporter.kinds import document, members
-from reporter.log.database import open_log, timelines
+from reporter.log.database import open_log
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,7 +57,7 @@ def so_far(run: Path) -> RunSoFar:
             "AND coalesce(turn, 0) = 0 GROUP BY prompt_id",
         ).fetchall()
         (last_seq,) = connection.execute("SELECT last_seq FROM extent").fetchone() or (0,)
-        issuing = [timeline.issuing for timeline in timelines(connection) if timeline.issuing]
+        issuing = [timeline.issuing for timeline in connection.timelines if timeline.issuing]
         questions = connection.execute("SELECT prompt_id FROM questions").fetchall()
         (scored,) = connection.execute(_SCORED).fetchone() or (False,)
     if opened is None:

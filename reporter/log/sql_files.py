@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from reporter.log.event_codes import with_event_codes
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection, Statement
 
+_CREATE: Final = re.compile("CREATE (TABLE|VIEW)")
+
 
 @cache
 def sql_file(name: str) -> str:
@@ -20,13 +23,20 @@ def sql_file(name: str) -> str:
     return with_event_codes((files("reporter") / "sql" / f"{name}.sql").read_text(encoding="utf-8"))
 
 
-def execute_file(connection: DuckDBPyConnection, name: str) -> DuckDBPyConnection:
-    """Execute `reporter/sql/NAME.sql`, parsed once; what is returned has the rows of its last statement."""
-    return [connection.execute(statement) for statement in _statements(name)][-1]
+def execute_file(connection: DuckDBPyConnection, name: str, *, temporary: bool = False) -> DuckDBPyConnection:
+    """Execute `reporter/sql/NAME.sql`, parsed once; what is returned has the rows of its last statement.
+
+    Args:
+        connection: A connection to an opened log, or to one that is being loaded.
+        name: The file, without its ending.
+        temporary: Make the table or view of the file a temporary table of this connection.
+    """
+    return [connection.execute(statement) for statement in _statements(name, temporary=temporary)][-1]
 
 
 @cache
-def _statements(name: str) -> Sequence[Statement]:
+def _statements(name: str, *, temporary: bool) -> Sequence[Statement]:
     import duckdb
 
-    return duckdb.extract_statements(sql_file(name))
+    sql = sql_file(name)
+    return duckdb.extract_statements(_CREATE.sub("CREATE TEMP TABLE", sql, count=1) if temporary else sql)

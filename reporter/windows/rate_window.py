@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.log.database import all_figures, timelines
+from reporter.log.database import all_figures
 from reporter.report import Window
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _over_steady_state(log: OpenLog, steady: SteadyState | None) -> OpenLog:
 def _over_tracked(log: OpenLog) -> OpenLog:
     """From the start of the performance phase to STOP_PERFORMANCE_TRACKING, in each segment."""
     kind: Final = "tracked"
-    spans = [timeline.issuing for timeline in timelines(log)]
+    spans = [timeline.issuing for timeline in log.timelines]
     parts = [
         Window(kind, None, None, None) if span is None else Window(kind, (span[1] - span[0]) / 1e9, *span)
         for span in spans

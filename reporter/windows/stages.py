@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.log.database import timelines
 from reporter.windows.spans import SpanRow
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ def stage_spans(log: OpenLog, stages: Sequence[StageReport]) -> Iterator[tuple[s
         stages: What was planned.
     """
     gone_ns = 0
-    for segment in timelines(log) if stages else ():
+    for segment in log.timelines if stages else ():
         if segment.issuing is None:
             continue
         started_ns, ended_ns = segment.issuing
