@@ -1,0 +1,117 @@
+"""Harbor's rewards: the files that a verifier writes, and the statistics of Terminal-Bench 2's leaderboard.
+
+harbor 0.25.0, `verifier/verifier.py`; laude-institute/terminal-bench-experiments at 1dc41312,
+`sql/compute_accuracy.sql`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from workloads.errors import MalformedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+JSON_FILE: Final = "reward.json"
+TEXT_FILE: Final = "reward.txt"
+
+
+class Accuracy(NamedTuple):
+    """A leaderboard's figures, as shares.
+
+    Attributes:
+        mean: Over tasks, of the mean reward of their attempts.
+        standard_error: Of the mean; None where a task has a single attempt.
+        tasks: How many.
+        attempts: Of all tasks.
+    """
+
+    mean: float
+    standard_error: float | None
+    tasks: int
+    attempts: int
+
+
+def rewards_in(folder: Path) -> dict[str, float] | None:
+    """The rewards that a verifier left, by name; `reward` is the one that counts.
+
+    `reward.json` comes before `reward.txt`. None where there is neither: a trial without a reward.
+
+    Raises:
+        MalformedError: A file is empty, no JSON object of numbers or no number, or a number is not finite.
+    """
+    path = folder / JSON_FILE
+    if path.is_file():
+        return _of_json(_text(path))
+    path = folder / TEXT_FILE
+    return {"reward": _number(_text(path), TEXT_FILE)} if path.is_file() else None
+
+
+def leaderboard_accuracy(rewards: Mapping[str, Sequence[float | None]]) -> Accuracy:
+    """Mean and standard error over tasks, from the rewards of all attempts by task.
+
+    A missing reward counts as 0. With p the mean of a task's n attempts, the standard error is
+    sqrt(sum of p (1 - p) / (n - 1)) / number of tasks.
+
+    Raises:
+        ValueError: No task, or a task without an attempt.
+    """
+    if not rewards or not all(rewards.values()):
+        raise ValueError("a leaderboard needs at least one task, and an attempt of each")
+    counts = [len(attempts) for attempts in rewards.values()]
+    means = [sum(reward or 0.0 for reward in attempts) / len(attempts) for attempts in rewards.values()]
+    error = None
+    if min(counts) > 1:
+        variances = (mean * (1 - mean) / (count - 1) for mean, count in zip(means, counts, strict=True))
+        error = math.sqrt(max(0.0, math.fsum(variances))) / len(means)
+    return Accuracy(math.fsum(means) / len(means), error, len(means), sum(counts))
+
+
+def rewards_by_task(trials: Iterable[Mapping[str, Any]]) -> dict[str, list[float | None]]:
+    """The rewards of trials by their task, from Harbor's trial results (`task_name`, `verifier_result`).
+
+    Raises:
+        MalformedError: A trial has no task's name, or a reward that is no finite number.
+    """
+    by_task: dict[str, list[float | None]] = {}
+    for trial in trials:
+        if not isinstance(name := trial.get("task_name"), str):
+            raise MalformedError("a trial has no task_name")
+        rewards = (trial.get("verifier_result") or {}).get("rewards") or {}
+        value = rewards.get("reward")
+        by_task.setdefault(name, []).append(None if value is None else _number(value, f"trial of {name}"))
+    return by_task
+
+
+def _text(path: Path) -> str:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise MalformedError(f"{path.name} cannot be read: {error}") from error
+    if not text.strip():
+        raise MalformedError(f"{path.name} is empty")
+    return text
+
+
+def _of_json(text: str) -> dict[str, float]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise MalformedError(f"{JSON_FILE} is not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise MalformedError(f"{JSON_FILE} has no object of rewards by name")
+    return {name: _number(reward, f"{name!r} in {JSON_FILE}") for name, reward in value.items()}
+
+
+def _number(value: Any, place: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise MalformedError(f"the reward is not a number: {value!r} ({place})") from error
+    if not math.isfinite(number):
+        raise MalformedError(f"the reward is not finite: {value!r} ({place})")
+    return number

@@ -1,0 +1,1 @@
+"""SWE-bench: statuses of tests out of logs, and whether they resolve the instance."""
