@@ -64,7 +64,7 @@ def _read_django_line(line: str, statuses: dict[str, str]) -> None:
 
 def sympy_statuses(log: str) -> dict[str, str]:
     """Statuses in a log of SymPy's runner, `test_name ok`; a heading of a traceback names its file, too."""
-    statuses = {}
+    statuses: dict[str, str] = {}
     for line in log.split("\n"):
         if ".py:" in line:
             found = _SYMPY_FAILED.findall(line)
