@@ -1,0 +1,106 @@
+"""tau2: recorded simulations with their checks.
+
+ACTION and COMMUNICATE by the rules, DB of airline and shop by replay, rewards as products. The parts that
+need the world of telecom or a judge are the recorded ones. Actions of tasks are those of the record's checks.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from tests.conformance.agreement import Agreement
+from workloads.environments.tau.reward import act, same_database
+from workloads.environments.tau.tau2 import tau2_state_tools
+from workloads.grading.tau2 import ENDED, action_checks, communicate_checks, simulation_reward
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from workloads.environments.toolset import State
+
+NEEDS: Final = ("tau2/retail__db.json.gz", "tau2/inspect_airline__db.json.gz")
+
+_DATABASES: Final = {"retail": NEEDS[0], "airline": NEEDS[1]}
+_CONSTANT: Final = frozenset({"flights", "products"})
+"""Tables that no tool changes."""
+
+
+def agreements(data: Path) -> Iterator[Agreement]:
+    """Up to four lines a file of simulations."""
+    databases = {domain: _read(data / path) for domain, path in _DATABASES.items()}
+    for path in sorted((data / "tau2").glob("sims_*.json.gz")):
+        simulations = _read(path)["simulations"]
+        name = path.name.removeprefix("sims_").removesuffix(".json.gz")
+        yield _agreement(f"tau2/ACTION, {name}", map(_actions_agree, simulations))
+        if any(simulation["reward_info"]["communicate_checks"] for simulation in simulations):
+            yield _agreement(f"tau2/COMMUNICATE, {name}", map(_texts_agree, simulations))
+        if (domain := name.split("_")[0]) in databases:
+            checked = [simulation for simulation in simulations if simulation["reward_info"]["db_check"]]
+            yield _agreement(f"tau2/DB, {name}", _databases_agree(checked, domain, databases[domain]))
+        yield _agreement(f"tau2/reward, {name}", map(_rewards_agree, simulations))
+
+
+def _read(path: Path) -> Any:
+    with gzip.open(path, "rb") as file:
+        return json.loads(file.read())
+
+
+def _place(simulation: Mapping[str, Any]) -> str:
+    return f"task {simulation['task_id']}, trial {simulation['trial']}"
+
+
+def _actions_agree(simulation: Mapping[str, Any]) -> tuple[str, bool]:
+    recorded = simulation["reward_info"]["action_checks"] or ()
+    ours = action_checks(simulation["messages"], [check["action"] for check in recorded])
+    return _place(simulation), ours == [check["action_match"] for check in recorded]
+
+
+def _texts_agree(simulation: Mapping[str, Any]) -> tuple[str, bool]:
+    recorded = simulation["reward_info"]["communicate_checks"] or ()
+    ours = communicate_checks(simulation["messages"], [check["info"] for check in recorded])
+    return _place(simulation), ours == [check["met"] for check in recorded]
+
+
+def _databases_agree(
+    simulations: list[Mapping[str, Any]], domain: str, database: Mapping[str, Any]
+) -> Iterator[tuple[str, bool]]:
+    tools = tau2_state_tools(domain)
+    texts = {name: json.dumps(table) for name, table in database.items() if name not in _CONSTANT}
+
+    def fresh() -> State:
+        return {name: json.loads(texts[name]) if name in texts else table for name, table in database.items()}
+
+    for simulation in simulations:
+        calls = [call for message in simulation["messages"] for call in message.get("tool_calls") or ()]
+        state = act(tools, fresh(), map(_as_action, calls))
+        checks = simulation["reward_info"]["action_checks"] or ()
+        expected = act(tools, fresh(), (_as_action(check["action"]) for check in checks))
+        recorded = simulation["reward_info"]["db_check"]["db_match"]
+        yield _place(simulation), same_database(state, expected) == recorded
+
+
+def _as_action(call: Mapping[str, Any]) -> dict[str, Any]:
+    return {"name": call["name"], "kwargs": call["arguments"]}
+
+
+def _rewards_agree(simulation: Mapping[str, Any]) -> tuple[str, bool]:
+    """The product of our parts, and of the recorded ones where ours need the world."""
+    recorded = simulation["reward_info"]
+    parts = dict(recorded["reward_breakdown"] or {})
+    if simulation["termination_reason"] in ENDED:
+        messages = simulation["messages"]
+        actions = [check["action"] for check in recorded["action_checks"] or ()]
+        texts = [check["info"] for check in recorded["communicate_checks"] or ()]
+        parts["ACTION"] = float(all(action_checks(messages, actions)))
+        parts["COMMUNICATE"] = float(all(communicate_checks(messages, texts)))
+    reward = simulation_reward(simulation["termination_reason"], recorded["reward_basis"], parts)
+    return _place(simulation), reward == recorded["reward"]
+
+
+def _agreement(name: str, checks: Any) -> Agreement:
+    rows = list(checks)
+    wrong = tuple(place for place, equal in rows if not equal)
+    return Agreement(name, len(rows), len(rows) - len(wrong), wrong=wrong)

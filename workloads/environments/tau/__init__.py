@@ -1,0 +1,1 @@
+"""tau-bench, airline and retail: tools over the databases, and the reward."""

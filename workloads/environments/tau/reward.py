@@ -1,0 +1,87 @@
+"""The reward of an episode of tau-bench: sierra-research/tau-bench at 59a200c6, `tau_bench/envs/base.py`.
+
+1 where the database is what the task's own actions make of it, and each of the task's outputs occurs in a
+reply of the agent. Else 0, as for an episode that does not end.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from workloads.environments.toolset import State, Toolset
+
+
+@dataclass(frozen=True, slots=True)
+class Reward:
+    """What an episode is worth.
+
+    Attributes:
+        value: 0 or 1.
+        database_matches: Whether the database is as it should be.
+        outputs: Whether each output was said.
+    """
+
+    value: float
+    database_matches: bool
+    outputs: Mapping[str, bool]
+
+
+def table_text(table: Any) -> str:
+    """A table as the hash of its database reads it, whatever the order of its keys."""
+    return str(_ordered(table))
+
+
+def database_hash(state: State, texts: Mapping[str, str] | None = None) -> str:
+    """SHA-256 of a database.
+
+    Args:
+        state: The database.
+        texts: The texts of tables that cannot have changed, see `table_text`: a hash of them is slow.
+    """
+    known = texts or {}
+    pairs = [f"({name!r}, {known.get(name) or table_text(state[name])})" for name in sorted(state)]
+    return sha256(f"({', '.join(pairs)}{',' * (len(pairs) == 1)})".encode()).hexdigest()
+
+
+def act(tools: Toolset, state: State, actions: Iterable[Mapping[str, Any]]) -> State:
+    """Change a database by a task's own actions, `{"name", "kwargs"}`, and return it."""
+    for action in actions:
+        if action["name"] not in tools.ending:
+            tools.observe(state, action["name"], action["kwargs"])
+    return state
+
+
+def same_database(state: State, expected: State) -> bool:
+    """Whether two databases have the same hash; tables that are one object are not read."""
+    return state.keys() == expected.keys() and all(
+        table is expected[name]
+        or json.dumps(table, sort_keys=True) == json.dumps(expected[name], sort_keys=True)
+        for name, table in state.items()
+    )
+
+
+def reward_of(state: State, expected: State, replies: Sequence[str], outputs: Iterable[str]) -> Reward:
+    """Judge an episode that has ended.
+
+    Args:
+        state: The database at its end.
+        expected: The database after the task's actions, see `act`.
+        replies: What the agent said to the user.
+        outputs: What it should have said; case and commas of a reply do not matter.
+    """
+    said = [reply.lower().replace(",", "") for reply in replies]
+    spoken = {output: any(output.lower() in reply for reply in said) for output in outputs}
+    matches = same_database(state, expected)
+    return Reward(float(matches and all(spoken.values())), matches, spoken)
+
+
+def _ordered(value: Any) -> Any:
+    if isinstance(value, dict):
+        return tuple((key, _ordered(value[key])) for key in sorted(value))
+    return tuple(map(_ordered, value)) if isinstance(value, list) else value
