@@ -1,0 +1,56 @@
+"""SWE-fficiency: every ratio of five published reports, and their harmonic means."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import math
+from typing import TYPE_CHECKING, Final
+
+from tests.conformance.agreement import Agreement
+from workloads.grading.swefficiency import overall, speedup_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from workloads.grading.swefficiency import Speedup
+
+NEEDS: Final = ("swefficiency",)
+
+_PUBLISHED: Final = {"gold": 1.0, "gemini-2.5-flash": 0.0017, "deepseek-reasoner": 0.0016}
+"""Harmonic means of the leaderboard (`docs/index.html`), to four digits."""
+
+
+def agreements(data: Path) -> Iterator[Agreement]:
+    """One line a report, and one for the leaderboard."""
+    means = {}
+    for path in sorted((data / NEEDS[0]).glob("*.csv.gz")):
+        name = path.name.removesuffix(".csv.gz")
+        with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        speedups = [_speedup(row) for row in rows]
+        wrong = [
+            row["instance_id"]
+            for row, speedup in zip(rows, speedups, strict=True)
+            if (speedup.of_patch, speedup.ratio)
+            != (float(row["pred_speedup_ratio"]), float(row["human_speedup_ratio"]))
+        ]
+        means[name.split("_maxiter")[0]] = overall(speedups)
+        yield Agreement(
+            f"swefficiency/official, {name[:40]}", len(rows), len(rows) - len(wrong), wrong=tuple(wrong)
+        )
+    off = tuple(
+        f"{name}: {means.get(name)}" for name, mean in _PUBLISHED.items() if not _is(means.get(name), mean)
+    )
+    yield Agreement("swefficiency/harmonic means", len(_PUBLISHED), len(_PUBLISHED) - len(off), wrong=off)
+
+
+def _speedup(row: Mapping[str, str]) -> Speedup:
+    measured = float(row["raw_pred_speedup_ratio"]) if row["raw_pred_speedup_ratio"] else None
+    passes = float(row["correctness"]) == 1
+    return speedup_of(measured, float(row["gold_speedup_ratio"]), passes=passes)
+
+
+def _is(mean: float | None, published: float) -> bool:
+    return mean is not None and math.isclose(mean, published, abs_tol=0.00005)
