@@ -71,7 +71,8 @@ def _task(record: Mapping[str, Any]) -> int:
 
 def _recorded_hash(record: Mapping[str, Any]) -> str | None:
     judged = record["info"].get("reward_info") or {}
-    return judged.get("info", {}).get("gt_data_hash")
+    recorded: str | None = judged.get("info", {}).get("gt_data_hash")
+    return recorded
 
 
 def _fresh(tables: Mapping[str, bytes], flights: Any) -> State:
