@@ -117,8 +117,8 @@ def test_what_the_airline_says(airline: State) -> None:
     assert say("get_user_details") == f"Error: {missing}"
     assert tools.observe(airline, "think", "{").startswith("Error: ")
     assert say("transfer_to_human_agents", summary="x") == "Transfer successful"
-    found = json.loads(say("search_onestop_flight", origin="JFK", destination="SEA", date="2024-05-20"))
-    assert [[leg["flight_number"] for leg in pair] for pair in found] == [["F1", "F2"]]
+    pairs = json.loads(say("search_onestop_flight", origin="JFK", destination="SEA", date="2024-05-20"))
+    assert [[leg["flight_number"] for leg in pair] for pair in pairs] == [["F1", "F2"]]
     assert (
         len(json.loads(say("search_direct_flight", origin="JFK", destination="ORD", date="2024-05-20"))) == 1
     )

@@ -32,7 +32,7 @@ def calculated(expression: str) -> float:
     """The value of an expression.
 
     Raises:
-        Refusal: It is too long, raises to too great a power, or is no arithmetic.
+        Refusal: It is too long, raises to too great a power, or is not arithmetic.
         SyntaxError, ZeroDivisionError, OverflowError: As of Python's own evaluation.
     """
     if len(expression) > _LONGEST:

@@ -51,15 +51,17 @@ def detection(answers: Sequence[bool | None], labels: Sequence[bool]) -> Detecti
     """
     if not labels or len(answers) != len(labels):
         raise ValueError("answers and labels must be as many, and at least one")
-    said = [(not label) if answer is None else answer for answer, label in zip(answers, labels, strict=True)]
-    hits = sum(answer and label for answer, label in zip(said, labels, strict=True))
-    precision = hits / sum(said) if any(said) else 0.0
+    verdicts = [
+        (not label) if answer is None else answer for answer, label in zip(answers, labels, strict=True)
+    ]
+    hits = sum(answer and label for answer, label in zip(verdicts, labels, strict=True))
+    precision = hits / sum(verdicts) if any(verdicts) else 0.0
     recall = hits / sum(labels) if any(labels) else 0.0
     return Detection(
         precision,
         recall,
         2 * precision * recall / (precision + recall) if hits else 0.0,
-        sum(answer == label for answer, label in zip(said, labels, strict=True)) / len(labels),
+        sum(answer == label for answer, label in zip(verdicts, labels, strict=True)) / len(labels),
         sum(labels) / len(labels),
         answers.count(None) / len(answers),
     )

@@ -75,7 +75,7 @@ def rewards_by_task(trials: Iterable[Mapping[str, Any]]) -> dict[str, list[float
     """The rewards of trials by their task, from Harbor's trial results (`task_name`, `verifier_result`).
 
     Raises:
-        MalformedError: A trial has no task's name, or a reward that is no finite number.
+        MalformedError: A trial has no task's name, or a reward that is not a finite number.
     """
     by_task: dict[str, list[float | None]] = {}
     for trial in trials:

@@ -36,7 +36,7 @@ def rows_match(answer: str, rows: Sequence[Sequence[float | str]]) -> bool:
 
 
 def set_match(answers: Sequence[str] | None, expected: AbstractSet[str]) -> tuple[bool, float]:
-    """Whether a set of answers is the expected one, and its F1; None is no answer."""
+    """Whether a set of answers is the expected one, and its F1; None stands for no answer."""
     if answers is None:
         return False, 0.0
     hits = len(expected & set(answers))

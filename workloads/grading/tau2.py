@@ -34,12 +34,12 @@ def communicate_checks(
     messages: Sequence[Mapping[str, Any]], information: Sequence[str] | None
 ) -> list[bool]:
     """Whether each text is in one message of the agent; case and the message's commas do not matter."""
-    said = [
+    contents = [
         message["content"].lower().replace(",", "")
         for message in messages
         if message["role"] == "assistant" and (message["content"] or "").strip()
     ]
-    return [any(text.lower() in content for content in said) for text in information or ()]
+    return [any(text.lower() in content for content in contents) for text in information or ()]
 
 
 def simulation_reward(termination: str, basis: Sequence[str] | None, parts: Mapping[str, float]) -> float:

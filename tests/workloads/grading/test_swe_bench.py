@@ -1,4 +1,4 @@
-"""SWE-bench: statuses in small logs, what resolves an instance, and what is no valid run."""
+"""SWE-bench: statuses in small logs, what resolves an instance, and logs without a valid run."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_statuses(repository: str, output: str, expected: dict[str, str]) -> Non
     assert statuses_in(repository, f"before\n{START}\n{output}\n{END}\nafter") == expected
 
 
-def test_what_is_no_valid_run() -> None:
+def test_logs_without_a_valid_run() -> None:
     """A patch that does not apply, no marks, no statuses, and an exit code that contradicts the statuses."""
     passed = f"{START}\nPASSED t.py::a\n{END}\n"
     assert statuses_in("pallets/flask", passed) == {"t.py::a": "PASSED"}

@@ -129,16 +129,16 @@ def _price(state: State, flight: dict[str, Any], cabin: str, seats: int) -> None
     number, date = flight["flight_number"], flight["date"]
     if number not in state["flights"]:
         raise Refusal(f"flight {number} not found")
-    known = state["flights"][number]
-    if date not in known["dates"]:
+    schedule = state["flights"][number]
+    if date not in schedule["dates"]:
         raise Refusal(f"flight {number} not found on date {date}")
-    day = known["dates"][date]
+    day = schedule["dates"][date]
     if day["status"] != "available":
         raise Refusal(f"flight {number} not available on date {date}")
     if day["available_seats"][cabin] < seats:
         raise Refusal(f"not enough seats on flight {number}")
     flight["price"] = day["prices"][cabin]
-    flight["origin"], flight["destination"] = known["origin"], known["destination"]
+    flight["origin"], flight["destination"] = schedule["origin"], schedule["destination"]
 
 
 def _check_payments(methods: dict[str, Any], payments: list[Any], total: float) -> None:
@@ -247,11 +247,11 @@ def update_reservation_flights(
     seats = len(reservation["passengers"])
     total = 0
     for flight in flights:
-        kept = _kept(reservation, flight, cabin)
-        if kept is None:
+        unchanged = _unchanged(reservation, flight, cabin)
+        if unchanged is None:
             _price(state, flight, cabin, seats)
         else:
-            flight |= {key: kept[key] for key in ("price", "origin", "destination")}
+            flight |= {key: unchanged[key] for key in ("price", "origin", "destination")}
         total += flight["price"] * seats
     total -= sum(flight["price"] for flight in reservation["flights"]) * seats
     method = _method_for(state, reservation, payment_id, total)
@@ -260,7 +260,7 @@ def update_reservation_flights(
     return json.dumps(reservation)
 
 
-def _kept(reservation: dict[str, Any], flight: dict[str, Any], cabin: str) -> dict[str, Any] | None:
+def _unchanged(reservation: dict[str, Any], flight: dict[str, Any], cabin: str) -> dict[str, Any] | None:
     """The flight of a reservation that stays as it is."""
     return next(
         (

@@ -44,8 +44,8 @@ def database_hash(state: State, texts: Mapping[str, str] | None = None) -> str:
         state: The database.
         texts: The texts of tables that cannot have changed, see `table_text`: a hash of them is slow.
     """
-    known = texts or {}
-    pairs = [f"({name!r}, {known.get(name) or table_text(state[name])})" for name in sorted(state)]
+    table_texts = texts or {}
+    pairs = [f"({name!r}, {table_texts.get(name) or table_text(state[name])})" for name in sorted(state)]
     return sha256(f"({', '.join(pairs)}{',' * (len(pairs) == 1)})".encode()).hexdigest()
 
 
@@ -75,8 +75,8 @@ def reward_of(state: State, expected: State, replies: Sequence[str], outputs: It
         replies: What the agent said to the user.
         outputs: What it should have said; case and commas of a reply do not matter.
     """
-    said = [reply.lower().replace(",", "") for reply in replies]
-    spoken = {output: any(output.lower() in reply for reply in said) for output in outputs}
+    contents = [reply.lower().replace(",", "") for reply in replies]
+    spoken = {output: any(output.lower() in reply for reply in contents) for output in outputs}
     matches = same_database(state, expected)
     return Reward(float(matches and all(spoken.values())), matches, spoken)
 

@@ -67,8 +67,8 @@ def sympy_statuses(log: str) -> dict[str, str]:
     statuses: dict[str, str] = {}
     for line in log.split("\n"):
         if ".py:" in line:
-            found = _SYMPY_FAILED.findall(line)
-            statuses |= {f"{file}.py:{test}": Status.FAILED.value for _, file, test, _ in found}
+            headings = _SYMPY_FAILED.findall(line)
+            statuses |= {f"{file}.py:{test}": Status.FAILED.value for _, file, test, _ in headings}
     for raw in log.split("\n"):
         line = raw.strip()
         for ending, status in _SYMPY_ENDINGS:
