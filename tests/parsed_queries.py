@@ -20,4 +20,6 @@ def parse_queries() -> None:
         mock.patch("duckdb.extract_statements", connection.extract_statements),
     ):
         for path in SQL.rglob("*.sql"):
-            sql_files._statements(path.relative_to(SQL).with_suffix("").as_posix())
+            name = path.relative_to(SQL).with_suffix("").as_posix()
+            for temporary in (False, True):
+                sql_files._statements(name, temporary=temporary)
