@@ -36,8 +36,8 @@ def blaming(log: Path) -> Iterator[None]:
         yield
     except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
         raise NoRoomError(
-            f"there is no room to report {log} ({_first_line(error)}): make some in {gettempdir()}, "
-            "or set TMPDIR to another folder",
+            f"{log}: too little temporary disk space to compute its figures ({_first_line(error)}); "
+            f"free some in {gettempdir()}, or set TMPDIR to another folder",
         ) from error
     except (DriverError, duckdb.Error, ArrowException, OSError, UnicodeDecodeError) as error:
         # A library's message about bytes that are not UTF-8 may quote them, and then cannot be decoded.

@@ -50,12 +50,12 @@ _SPREAD: Final = """
         bool_and(is_share),
         max(n) > 1,
         sum(unscored)::BIGINT
-    FROM (SELECT of_questions.*, {part} AS part FROM of_questions {told} WHERE {whose})
+    FROM (SELECT of_questions.*, {part} AS part FROM of_questions {question_facts} WHERE {whose})
     WHERE part IS NOT NULL
     GROUP BY part
     ORDER BY part"""
 
-_TOLD: Final = "JOIN questions USING (prompt_id)"
+_QUESTION_FACTS: Final = "JOIN questions USING (prompt_id)"
 """The SQL that adds the facts of questions."""
 
 
@@ -152,7 +152,7 @@ def spread(
         of=mean.of,
         where=of_samples,
         part=part,
-        told=_TOLD if (part, of_questions) != ("''", EVERY) else "",
+        question_facts=_QUESTION_FACTS if (part, of_questions) != ("''", EVERY) else "",
         whose=of_questions,
     )
     return [ScoreSums(*row) for row in graded.execute(asked).fetchall()]

@@ -27,7 +27,7 @@ ended AS (
             "output_tokens": "BIGINT",
             "reasoning_tokens": "BIGINT",
             "bytes": "BIGINT"
-        }') AS told,
+        }') AS reply,
         output
     FROM events
     WHERE code BETWEEN EventType.COMPLETE AND EventType.CANCELLED
@@ -55,10 +55,10 @@ SELECT
     asked.at_ns AS issued_ns,
     ended.at_ns AS ended_ns,
     (ended.at_ns - asked.at_ns) / 1e6 AS latency_ms,
-    CASE WHEN is_count(told.input_tokens) THEN told.input_tokens END AS input_tokens,
+    CASE WHEN is_count(reply.input_tokens) THEN reply.input_tokens END AS input_tokens,
     CASE
-        WHEN is_output_count(told.output_tokens, told.reasoning_tokens, told.bytes, max_tokens)
-        THEN told.output_tokens
+        WHEN is_output_count(reply.output_tokens, reply.reasoning_tokens, reply.bytes, max_tokens)
+        THEN reply.output_tokens
     END AS output_tokens,
     ended.output,
     ended.seq AS ended_seq

@@ -1,7 +1,7 @@
--- One row a scoring pass and scorer of it. A pass that was interrupted and gone on with began more than once: it is about
+-- One row a scoring pass and scorer of it. A pass that was interrupted and resumed began more than once: it is about
 -- what had been asked when it did so last.
 CREATE TABLE passes AS
-WITH told AS (
+WITH pass_events AS (
     SELECT seq, type::VARCHAR AS type, at_ns, data::VARCHAR::JSON AS data, (data::VARCHAR::JSON ->> '$.pass')::BIGINT AS pass
     FROM stream
 ),
@@ -16,7 +16,7 @@ each_pass AS (
             'cut_off'
         ) AS ended,
         arg_min(data, seq) FILTER (type = 'SCORING_STARTED') AS data
-    FROM told
+    FROM pass_events
     WHERE pass IS NOT NULL
     GROUP BY pass
 )

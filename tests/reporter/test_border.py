@@ -60,7 +60,9 @@ def test_no_room_for_tables_that_do_not_fit_into_memory(
     run = a_run()
     for number in range(30_000):
         run.issues(uuid=f"{number:032}" + "x" * 300)
-    with pytest.raises(NoRoomError, match=r"no room to report .* set TMPDIR to another") as raised:
+    with pytest.raises(
+        NoRoomError, match=r"too little temporary disk space .* set TMPDIR to another"
+    ) as raised:
         open_log(run.write())
     assert errors.exit_code(raised.value) == ExitCode.SETUP
 

@@ -1,6 +1,6 @@
 -- One row an answer that can be judged (reporter/answers.py): where the log has it, what was asked, what it is held
 -- against and what judges said of it; and by which scorers the pass `$pass_number` has judged it.
-WITH told AS (
+WITH prompt_rows AS (
     SELECT
         asked.sample_uuid,
         list(prompt_events.seq ORDER BY prompt_events.turn) AS prompt_seqs
@@ -50,7 +50,7 @@ SELECT
     questions.task,
     questions.question_id,
     questions.seq AS question_seq,
-    coalesce(told.prompt_seqs, []) AS prompt_seqs,
+    coalesce(prompt_rows.prompt_seqs, []) AS prompt_seqs,
     coalesce(earlier.earlier_seqs, []) AS earlier_seqs,
     asked.ended_seq,
     asked.finish_reason,
@@ -59,7 +59,7 @@ SELECT
     judge_failure
 FROM asked
 JOIN questions USING (prompt_id)
-LEFT JOIN told USING (sample_uuid)
+LEFT JOIN prompt_rows USING (sample_uuid)
 LEFT JOIN earlier USING (sample_uuid)
 LEFT JOIN done USING (sample_uuid)
 LEFT JOIN judged USING (sample_uuid)

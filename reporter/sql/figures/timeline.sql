@@ -7,14 +7,14 @@ SELECT
     first_issue_ns,
     last_completion_ns,
     last_end_ns,
-    greatest(last_told_ns, last_request_ns) AS last_event_ns
+    greatest(last_session_ns, last_request_ns) AS last_event_ns
 FROM sitting_ends
 LEFT JOIN (SELECT sitting, started_ns, duration_s FROM phases WHERE phase = 'performance') AS performance USING (sitting)
 LEFT JOIN (
     SELECT
         sitting,
         max(at_ns) FILTER (type = 'STOP_PERFORMANCE_TRACKING') AS stopped_ns,
-        max(at_ns) AS last_told_ns
+        max(at_ns) AS last_session_ns
     FROM session_events
     GROUP BY sitting
 ) USING (sitting)
