@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from reporter.plots.definition import PlotDefinition
 from reporter.plots.plot import Axis
@@ -156,37 +156,45 @@ ORDER BY part, x
 def _plots(latency: _PlottedLatency) -> Iterator[PlotDefinition]:
     times = Axis(latency.label, "ms")
     share = Axis(f"share of {latency.of}", "%")
-    yield PlotDefinition(
-        name=f"{latency.name}-histogram",
-        title=f"{latency.label}: histogram",
-        shows=f"{latency.label}: how many {latency.of} took how long",
+
+    def plot(form: str, *, title: str, shows: str, template: str, **rest: Any) -> PlotDefinition:
+        return PlotDefinition(
+            name=f"{latency.name}-{form}",
+            title=f"{latency.label}{title}",
+            shows=f"{latency.label}: {shows}",
+            sql=template.format(values=latency.values, label=latency.label, bars=_BARS, steps=_STEPS),
+            lacking=latency.lacking,
+            **rest,
+        )
+
+    yield plot(
+        "histogram",
+        title=": histogram",
+        shows=f"how many {latency.of} took how long",
+        template=_HISTOGRAM,
         x=times,
         y=share,
         kinds="bars",
-        sql=_HISTOGRAM.format(values=latency.values, label=latency.label, bars=_BARS),
-        lacking=latency.lacking,
         note=f"The slowest 1 % of the {latency.of} are left out: `{latency.name}-percentiles` has them.",
         overlays=False,
     )
-    yield PlotDefinition(
-        name=f"{latency.name}-cdf",
-        title=f"{latency.label}: cumulative distribution",
-        shows=f"{latency.label}: the share of {latency.of} that took at most that long",
+    yield plot(
+        "cdf",
+        title=": cumulative distribution",
+        shows=f"the share of {latency.of} that took at most that long",
+        template=_CDF,
         x=times,
         y=share,
         kinds="step",
-        sql=_CDF.format(values=latency.values, label=latency.label, steps=_STEPS),
-        lacking=latency.lacking,
     )
-    yield PlotDefinition(
-        name=f"{latency.name}-percentiles",
-        title=f"{latency.label} by percentile",
-        shows=f"{latency.label}: each percentile, the tail on a logarithmic scale",
+    yield plot(
+        "percentiles",
+        title=" by percentile",
+        shows="each percentile, the tail on a logarithmic scale",
+        template=_PERCENTILES,
         x=Axis("percentile", "%", "percentile"),
         y=Axis(latency.label, "ms", "log"),
         kinds="line",
-        sql=_PERCENTILES.format(values=latency.values, label=latency.label),
-        lacking=latency.lacking,
         note="Linear interpolation between two ranks, as in the report.",
     )
 

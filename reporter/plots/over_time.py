@@ -16,7 +16,7 @@ _REQUESTS_A_MOMENT: Final = 8
 
 _NOTHING: Final = "no request has been issued"
 
-_CLOCK: Final = f"""\
+CLOCK: Final = f"""\
 -- Segments of a resumed run follow each other: the time between them does not count.
 WITH segments AS (
     SELECT sitting, min(least(scheduled_ns, issued_ns)) AS first_ns,
@@ -59,17 +59,32 @@ requests AS (
     WHERE issued_ns IS NOT NULL$few
 )"""  # noqa: S608 (a number)
 
-_EVERY_MOMENT: Final = """
+
+def _at_every_moment(counts: str, y: str, order: str = "") -> str:
+    """SQL for a step at each moment, also of those in which nothing happened.
+
+    Args:
+        counts: Common table expressions; `counts`, the last one, has `part`, `series`, `moment` and `n`.
+        y: SQL for the value of a step.
+        order: SQL for the order of series, with a comma.
+    """
+    return f"""{CLOCK},
+
+{counts},
 
 moments_of AS (
     SELECT part, series, width, unnest(range(first_moment, last_moment + 1)) AS moment
     FROM moments, (SELECT DISTINCT part, series FROM counts)
 )
-"""
 
-_RATE: Final = f"""\
-{_CLOCK},
+SELECT $part series, round(moment * width, 9) AS x, {y} AS y
+FROM moments_of LEFT JOIN counts USING (part, series, moment)
+ORDER BY part, {order}x
+"""  # noqa: S608 (texts of this program's)
 
+
+_RATE: Final = _at_every_moment(
+    """\
 counts AS (
     SELECT part, 'wanted' AS series, floor(scheduled_s / width)::BIGINT AS moment, count(*) AS n
     FROM requests, moments
@@ -79,16 +94,13 @@ counts AS (
     UNION ALL
     SELECT part, status, floor(ended_s / width)::BIGINT, count(*) FROM requests, moments
     WHERE status IN ('completed', 'failed') GROUP BY ALL
-),
-{_EVERY_MOMENT}
-SELECT $part series, round(moment * width, 9) AS x, coalesce(n, 0) / width AS y
-FROM moments_of LEFT JOIN counts USING (part, series, moment)
-ORDER BY part, list_position(['wanted', 'completed', 'failed'], series), x
-"""  # noqa: S608 (made of the texts above)
+)""",
+    "coalesce(n, 0) / width",
+    "list_position(['wanted', 'completed', 'failed'], series), ",
+)
 
-_IN_FLIGHT: Final = f"""\
-{_CLOCK},
-
+_IN_FLIGHT: Final = _at_every_moment(
+    """\
 counts AS (
     SELECT part, 'in flight' AS series, moment, sum(least(last, moment + 1) - greatest(first, moment)) AS n
     FROM (
@@ -99,16 +111,12 @@ counts AS (
         )
     )
     GROUP BY ALL
-),
-{_EVERY_MOMENT}
-SELECT $part series, round(moment * width, 9) AS x, round(coalesce(n, 0), 6) AS y
-FROM moments_of LEFT JOIN counts USING (part, series, moment)
-ORDER BY part, x
-"""  # noqa: S608
+)""",
+    "round(coalesce(n, 0), 6)",
+)
 
-_TOKENS: Final = f"""\
-{_CLOCK},
-
+_TOKENS: Final = _at_every_moment(
+    """\
 -- The tokens of an answer arrive evenly between its first and its last one, or with its end.
 answers AS (
     SELECT part, output_tokens, coalesce((first_token_ns - origin_ns) / 1e9, ended_s) / width AS first,
@@ -124,26 +132,26 @@ counts AS (
         SELECT *, unnest(range(floor(first)::BIGINT, floor(last)::BIGINT + 1)) AS moment FROM answers
     )
     GROUP BY ALL
-),
-{_EVERY_MOMENT}
-SELECT $part series, round(moment * width, 9) AS x, round(coalesce(n, 0) / width, 6) AS y
-FROM moments_of LEFT JOIN counts USING (part, series, moment)
-ORDER BY part, x
-"""  # noqa: S608
+)""",
+    "round(coalesce(n, 0) / width, 6)",
+)
+
+_MIDDLE: Final = "round((floor(issued_s / width) + 0.5) * width, 9)"
+"""SQL for the middle of the moment that a request was issued in."""
 
 _TTFT: Final = f"""\
-{_CLOCK}
+{CLOCK}
 
 SELECT $part series, x, y
 FROM (
-    SELECT part, unnest(['p50', 'p99']) AS series, round((floor(issued_s / width) + 0.5) * width, 9) AS x,
+    SELECT part, unnest(['p50', 'p99']) AS series, {_MIDDLE} AS x,
         unnest(quantile_cont(ttft_ms, [0.5, 0.99])) AS y
     FROM requests, moments
     WHERE status = 'completed' AND ttft_ms IS NOT NULL
     GROUP BY part, x
     UNION ALL
     -- How long the failed requests of a moment took to fail, the median.
-    SELECT part, 'failed requests', round((floor(issued_s / width) + 0.5) * width, 9) AS x,
+    SELECT part, 'failed requests', {_MIDDLE} AS x,
         median((ended_ns - issued_ns) / 1e6)
     FROM requests, moments
     WHERE status = 'failed'
@@ -154,12 +162,12 @@ ORDER BY part, list_position(['p50', 'p99', 'failed requests'], series), x
 """  # noqa: S608
 
 _OVERHEAD: Final = f"""\
-{_CLOCK}
+{CLOCK}
 
 SELECT series, x, y
 FROM (
     SELECT unnest(['dispatch delay, p99', 'send delay, p99']) AS series,
-        round((floor(issued_s / width) + 0.5) * width, 9) AS x,
+        {_MIDDLE} AS x,
         unnest([quantile_cont(issue_lag_ms, 0.99), quantile_cont(send_lag_ms, 0.99)]) AS y
     FROM requests, moments
     GROUP BY x

@@ -22,10 +22,11 @@ from reporter.render.html.page import (
 from reporter.render.html.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from reporter.contents.requests import RequestExcerpt
     from reporter.contents.scored import ScoredSample, ScoredSamples
+    from reporter.render.html.page import Cell
 
 REQUEST_BYTES: Final = 200_000
 SAMPLE_BYTES: Final = 400_000
@@ -45,22 +46,15 @@ _FAILED: Final = ("issued at (UTC)", "tags", "error", "message", "after ms")
 
 def slowest(excerpts: Sequence[RequestExcerpt]) -> Requests:
     """The slowest requests, which open."""
-    rows = tuple(
-        RequestRow(
-            (
-                excerpt.issued_at,
-                _tags(excerpt),
-                figure(excerpt.latency_ms),
-                figure(excerpt.ttft_ms),
-                figure(excerpt.tpot_ms),
-                whole(excerpt.input_tokens),
-                whole(excerpt.output_tokens),
-            ),
-            "Prompt, output and chunks",
-            _timeline(excerpt),
-            quotes,
-        )
-        for excerpt, quotes in _with_quotes(excerpts)
+    rows = _rows(
+        excerpts,
+        lambda excerpt: (
+            figure(excerpt.latency_ms),
+            figure(excerpt.ttft_ms),
+            figure(excerpt.tpot_ms),
+            whole(excerpt.input_tokens),
+            whole(excerpt.output_tokens),
+        ),
     )
     note = f"The {len(rows)} measured requests with the longest latencies. Each opens."
     return Requests("slowest", "Slowest requests", _SLOW, rows, note, requests.SLOWEST, words=2)
@@ -73,26 +67,34 @@ def failed(excerpts: Sequence[RequestExcerpt], of: int) -> Requests:
         excerpts: Some of each kind of failure.
         of: How many failed.
     """
-    rows = tuple(
-        RequestRow(
-            (
-                excerpt.issued_at,
-                _tags(excerpt),
-                excerpt.error or "",
-                (excerpt.message or "")[:_MESSAGE],
-                figure(excerpt.ended_ms),
-            ),
-            "Prompt, output and chunks",
-            _timeline(excerpt),
-            quotes,
-        )
-        for excerpt, quotes in _with_quotes(excerpts)
+    rows = _rows(
+        excerpts,
+        lambda excerpt: (
+            excerpt.error or "",
+            (excerpt.message or "")[:_MESSAGE],
+            figure(excerpt.ended_ms),
+        ),
     )
     note = f"{len(rows)} of {whole(of)} failed requests, the first of each error."
     return Requests("failed", "Failed requests", _FAILED, rows, note, requests.FAILED, words=4)
 
 
 _MESSAGE: Final = 200
+
+
+def _rows(
+    excerpts: Iterable[RequestExcerpt], cells: Callable[[RequestExcerpt], tuple[Cell, ...]]
+) -> tuple[RequestRow, ...]:
+    """A row that opens for each request: when it was issued, its tags, and further cells."""
+    return tuple(
+        RequestRow(
+            (excerpt.issued_at, _tags(excerpt), *cells(excerpt)),
+            "Prompt, output and chunks",
+            _timeline(excerpt),
+            quotes,
+        )
+        for excerpt, quotes in _with_quotes(excerpts)
+    )
 
 
 def samples(scored: ScoredSamples) -> Samples:
