@@ -33,7 +33,9 @@ def compare(settings: CompareSettings) -> None:
     from loadgen.cli.terminal.pipe import end_with_the_reader
     from loadgen.cli.terminal.show import print_as
     from loadgen.sessions.comparison import compare_runs
+    from loadgen.sessions.formats import FORMATS
     from loadgen.sessions.gating.outcome import exit_code
+    from loadgen.sessions.plotting import plots_of_comparison
     from loadgen.sessions.run.run_folder import require_no_log
     from loadgen.sessions.series.series import is_series
     from loadgen.sessions.series.sweep.session import require_plot
@@ -50,7 +52,8 @@ def compare(settings: CompareSettings) -> None:
     comparison = compare_runs(settings)
     _write(comparison, settings)
     end_with_the_reader()
-    print_as("comparison", form, comparison, verbose=settings.verbose)
+    shown = {"plots": plots_of_comparison(comparison)} if FORMATS[form].shows_plots else {}
+    print_as("comparison", form, comparison, verbose=settings.verbose, **shown)
     raise typer.Exit(exit_code(comparison.status))
 
 
@@ -58,7 +61,7 @@ def _write(comparison: Comparison, settings: CompareSettings) -> None:
     from loadgen.sessions.formats import render
     from loadgen.sessions.gating.outputs import write_output
 
-    files = (("--markdown", "markdown", settings.markdown), ("--plot", "svg", settings.plot))
+    files = (("--markdown", "md", settings.markdown), ("--plot", "svg", settings.plot))
     for option, form, path in files:
         if path is not None:
             write_output(option, path, render("comparison", form, comparison))

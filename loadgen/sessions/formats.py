@@ -30,12 +30,13 @@ class Format:
 
     Attributes:
         title: What it is, for lists and the docs.
-        report: Renders a `Report`; empty where the format has no reports. Likewise the next two.
+        report: Renders a `Report`; empty where the format has no reports. Likewise the next three.
         verdict: Renders a sequence of `NamedVerdict`.
         comparison: Renders a `Comparison`.
         series: Renders a `SeriesOverview`; as text and JSON, `loadgen report` writes the files of the series.
         is_quoted: Whether lines that a CI system would take for commands are made harmless on its output.
         shows_log: Whether a report in it shows more of the log than the report has, as its option `contents`.
+        shows_plots: Whether a comparison in it has plots, as its option `plots`.
     """
 
     title: str
@@ -45,6 +46,7 @@ class Format:
     series: str = ""
     is_quoted: bool = True
     shows_log: bool = False
+    shows_plots: bool = False
 
 
 FORMATS: Final[Mapping[str, Format]] = {
@@ -68,21 +70,37 @@ FORMATS: Final[Mapping[str, Format]] = {
         comparison=f"{_RENDER}.html.comparison",
         is_quoted=False,
         shows_log=True,
+        shows_plots=True,
     ),
-    "markdown": Format(
+    "md": Format(
         title="Markdown, for the summary of a CI job",
+        report=f"{_RENDER}.report_markdown",
         verdict=f"{_RENDER}.markdown",
         comparison=f"{_RENDER}.comparison_markdown",
         series=f"{_RENDER}.series_markdown",
+        shows_log=True,
     ),
     "junit": Format(title="JUnit XML, a test case for each rule", verdict=f"{_RENDER}.junit"),
     "github": Format(
         title="annotations of GitHub Actions", verdict=f"{_RENDER}.annotations", is_quoted=False
     ),
-    "csv": Format(title="a table for spreadsheets", series=f"{_RENDER}.series_csv"),
+    "csv": Format(
+        title="a table for spreadsheets",
+        report=f"{_RENDER}.report_csv",
+        comparison=f"{_RENDER}.comparison_csv",
+        series=f"{_RENDER}.series_csv",
+    ),
     "svg": Format(title="a plot; needs the extra `plot`", comparison=f"{_RENDER}.comparison_plot"),
 }
 """The formats, in the order in which they are shown."""
+
+_OTHER_NAMES: Final[Mapping[str, str]] = {"markdown": "md"}
+"""Names that are taken for those of the table."""
+
+
+def format_called(name: str) -> str:
+    """The name in the table of a format that may be given by another name."""
+    return _OTHER_NAMES.get(name, name)
 
 
 def formats_of(subject: Subject) -> list[str]:
@@ -97,7 +115,7 @@ def require_format(subject: Subject, name: str) -> None:
         UsageError: The subject has no such format.
     """
     names = formats_of(subject)
-    if name not in names:
+    if format_called(name) not in names:
         raise UsageError(
             f"--format {name}: not a format of a {subject}{did_you_mean(name, names)}; "
             f"choose from {', '.join(names)}"
@@ -117,6 +135,7 @@ def render(subject: Subject, name: str, value: Any, **options: Any) -> str:
         UsageError: The subject has no such format.
     """
     require_format(subject, name)
+    name = format_called(name)
     function: Callable[..., str] = import_module(getattr(FORMATS[name], subject)).render
     taken = signature(function).parameters
     return function(value, **{option: options[option] for option in options.keys() & taken.keys()})

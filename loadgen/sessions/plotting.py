@@ -10,6 +10,7 @@ from loadgen.sessions.errors import SetupError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from reporter.compare.comparison import Comparison
     from reporter.log.database import OpenLog
     from reporter.plots.plot import NoPlot, Plot
 
@@ -139,6 +140,36 @@ def write_picture(plots: Sequence[Plot | NoPlot], path: Path) -> bool:
     except OSError as error:
         raise SetupError(f"-o {path}: cannot be written ({error.strerror})") from error
     return True
+
+
+def plots_of_comparison(comparison: Comparison) -> list[Plot | NoPlot]:
+    """The differences of compared runs, and their distributions over each other.
+
+    Args:
+        comparison: Of runs; those of which only the report is there have no distributions.
+
+    Raises:
+        LogError: A log cannot be read.
+    """
+    from reporter.compare.references import has_log
+    from reporter.plots.catalog import PLOTS, SETS
+    from reporter.plots.comparison import differences
+    from reporter.plots.plot import NoPlot
+
+    runs = [Path(run) for side in comparison.sides for run in side.runs]
+    with_logs = [run for run in runs if has_log(run)]
+    names = [name for latency in _LATENCIES for name in SETS[latency] if PLOTS[name].overlays]
+    if 1 < len(with_logs) <= MOST_RUNS:
+        return [differences(comparison), *_of_runs(with_logs, names, None)]
+    reason = (
+        f"{len(runs)} runs are more than can be distinguished in a plot (at most {MOST_RUNS})"
+        if len(runs) > MOST_RUNS
+        else "fewer than two of the runs have a log"
+    )
+    return [differences(comparison), *(NoPlot(name, PLOTS[name].title, reason) for name in names)]
+
+
+_LATENCIES: Final = ("ttft", "tpot", "itl", "latency")
 
 
 def _of_runs(runs: Sequence[Path], names: Sequence[str], tag: str | None) -> list[Plot | NoPlot]:

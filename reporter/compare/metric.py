@@ -93,7 +93,7 @@ def metric(text: str) -> ComparedMetric:
     Raises:
         OptionError: The metric does not exist, or runs cannot be compared in it.
     """
-    target = _target(text)
+    target = target_of(text)
     quantity = quantity_of(target.metric)
     kind = _kind(text, target, quantity.kind)
     return ComparedMetric(
@@ -108,8 +108,12 @@ def metric(text: str) -> ComparedMetric:
     )
 
 
-def _target(text: str) -> Target:
-    """The metric, parsed as part of a rule with a placeholder bound: no change from a baseline."""
+def target_of(text: str) -> Target:
+    """A metric, parsed as part of a rule with a placeholder bound: no change from a baseline.
+
+    Raises:
+        OptionError: The metric does not exist, or has a bound.
+    """
     if _BOUND.search(_IN_BRACKETS.sub("", text)):
         raise OptionError(f"{text!r}: leave the bound out; {_HOW}")
     mistakes = []

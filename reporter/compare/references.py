@@ -91,15 +91,18 @@ def evidences(
         ]
 
 
+def has_log(run: Path) -> bool:
+    """Whether one of `runs_of` has a log, and not its report alone."""
+    return _report_path(run) is None
+
+
 def log_head(run: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The settings and the environment that the log of a run opens with; empty where there is only a report.
 
     Raises:
         LogError: It is not a log that can be read.
     """
-    if _report_path(run) is not None:
-        return {}, {}
-    return head(run)
+    return head(run) if has_log(run) else ({}, {})
 
 
 def _is_run(folder: Path) -> bool:

@@ -14,6 +14,7 @@ from reporter.measured.evidence import LogEvidence
 from reporter.plots.catalog import PLOTS
 from reporter.plots.make import make_plot
 from reporter.plots.plot import NoPlot, Plot
+from reporter.telemetry.agreement import has_sensors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -75,7 +76,8 @@ def run_contents(report: Report, evidence: LogEvidence) -> RunContents:
     has_scores = any(score.pass_ is not None for score in report.accuracy)
     log.load({*requests.TABLES, *(scored.TABLES if has_scores else ())})
     narrow = narrowed(log)
-    made = [_plot(narrow, name, has_scores=has_scores) for name in PLOTS]
+    sensors = has_sensors(log)
+    made = [_plot(narrow, name, has_scores=has_scores, has_sensors=sensors) for name in PLOTS]
     plots = tuple(plot for plot in made if isinstance(plot, Plot))
     is_big = report.counts.issued > MANY_REQUESTS
     divided = [plot for plot in plots if not (is_big and _CHUNKS.search(PLOTS[plot.name].sql))]
@@ -91,10 +93,11 @@ def run_contents(report: Report, evidence: LogEvidence) -> RunContents:
         )
 
 
-def _plot(log: OpenLog, name: str, *, has_scores: bool) -> Plot | NoPlot:
-    """A plot; one of scores is not asked of a run without, for which its tables would be loaded."""
+def _plot(log: OpenLog, name: str, *, has_scores: bool, has_sensors: bool) -> Plot | NoPlot:
+    """A plot; one of scores or of sensors is not asked of a run without, for which tables would be loaded."""
     definition = PLOTS[name]
-    if definition.tables and not has_scores:
+    has_tables = has_scores if "scores" in definition.tables else has_sensors
+    if definition.tables and not has_tables:
         return NoPlot(name, definition.title, definition.lacking)
     return make_plot(log, name)
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from reporter.log.condition import value_of_tag
+from reporter.log.sql_files import sql_file
 from reporter.quantile import PERCENTILES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from fractions import Fraction
 
     from reporter.report import Report
@@ -43,6 +45,36 @@ FROM scores
 GROUP BY ALL
 ORDER BY ALL"""
 
+_PART: Final = """\
+WITH rates AS (
+    SELECT {value} AS part, count(*) FILTER (in_window) / any_value(duration_s) AS requests_per_s,
+        sum(output_tokens) / any_value(duration_s) AS output_tokens_per_s
+    FROM arrived, measured_window
+    GROUP BY part
+)
+
+SELECT {value} AS part, count(*) AS issued, count(*) FILTER (status = 'failed') AS failed,
+    any_value(requests_per_s) AS requests_per_s, any_value(output_tokens_per_s) AS output_tokens_per_s,
+    {figures}
+FROM samples LEFT JOIN rates ON rates.part IS NOT DISTINCT FROM {value}
+WHERE measured
+GROUP BY {value}
+ORDER BY issued DESC, {value}"""
+
+_PART_VALUES: Final[Mapping[str, str]] = {"endpoint": "endpoint", "turn": "turn::VARCHAR"}
+_WITHOUT_PART_QUERY: Final = frozenset({"phase", "stage"})
+"""Their rates are over spans of their own, which no view has."""
+
+_PART_LATENCIES: Final = ("ttft_ms", "tpot_ms", "latency_ms")
+
+_OVERHEAD: Final = """\
+-- The part of p99 from the schedule to the first token that would vanish with an infinitely fast client.
+SELECT 1 - {server} / {whole} AS client_overhead
+FROM (
+    SELECT own_ms, (coalesce(first_token_ns, complete_ns) - sent_ns) / 1e6 AS since_sent_ms
+    FROM samples WHERE measured AND status = 'completed' AND own_ms IS NOT NULL
+)"""
+
 
 def rates(report: Report) -> str:
     """The query of the rates; empty where the log alone does not have them.
@@ -63,7 +95,7 @@ def latency(report: Report, column: str, label: str = "") -> str:
         label: Of the row; none by default.
     """
     method = report.run.percentile_method
-    figures = [f"{_percentile(method, p)} AS {name}" for name, p in PERCENTILES.items()]
+    figures = [f"{percentile(method, p)} AS {name}" for name, p in PERCENTILES.items()]
     named = f"'{label}' AS metric, " if label else ""
     return (
         f"SELECT {named}count(ms) AS n, avg(ms) AS mean, {', '.join(figures)}, max(ms) AS max\n"
@@ -76,14 +108,101 @@ def latencies(report: Report, columns: Iterable[tuple[str, str]]) -> str:
     return "\nUNION ALL\n".join(latency(report, column, label) for column, label in columns)
 
 
-def accuracy() -> str:
-    """The query of the scores of all scoring passes."""
-    return _ACCURACY
+def accuracy(also: str = "") -> str:
+    """The query of the scores of all scoring passes.
+
+    Args:
+        also: A further column, such as the `run` of a series.
+    """
+    return _ACCURACY.replace("SELECT ", f"SELECT {also}, ", 1) if also else _ACCURACY
 
 
 def groups() -> str:
     """The query of the scores of all parts of benchmarks."""
     return _GROUPS
+
+
+def parts(report: Report, name: str) -> str:
+    """The query of the parts of a run by a name of `report.breakdown`; empty where no views have them."""
+    if name in _WITHOUT_PART_QUERY or not rates(report):
+        return ""
+    value = _PART_VALUES.get(name) or value_of_tag(name.removeprefix("tag:"))
+    figures = (
+        f"{percentile(report.run.percentile_method, PERCENTILES[p], column, _COMPLETED)} AS "
+        f"{column.removesuffix('_ms')}_{p}_ms"
+        for column in _PART_LATENCIES
+        for p in ("p50", "p99")
+    )
+    return _PART.format(value=value, figures=",\n    ".join(figures))
+
+
+_COMPLETED: Final = "status = 'completed'"
+
+
+def overhead(report: Report) -> tuple[tuple[str, str], ...]:
+    """The queries of the client's overhead and of its readings, each with what it is of."""
+    server, whole = (
+        percentile(report.run.percentile_method, PERCENTILES["p99"], value)
+        for value in ("since_sent_ms", "own_ms + since_sent_ms")
+    )
+    return (
+        ("Client overhead", _OVERHEAD.format(server=server, whole=whole)),
+        ("Readings of the client", sql_file("figures/client").strip()),
+    )
+
+
+def of_series() -> str:
+    """The query of the figures of the runs of a series, over the views of all of them."""
+    return _SERIES
+
+
+_SERIES: Final = """\
+WITH rates AS (
+    SELECT run, count(*) FILTER (in_window) / any_value(duration_s) AS requests_per_s,
+        sum(output_tokens) / any_value(duration_s) AS output_tokens_per_s
+    FROM arrived JOIN measured_window USING (run)
+    GROUP BY run
+)
+
+SELECT run, any_value(requests_per_s) AS requests_per_s,
+    any_value(output_tokens_per_s) AS output_tokens_per_s,
+    1000 / quantile_cont(tpot_ms, 0.5) FILTER (status = 'completed') AS tokens_per_s_per_user,
+    quantile_cont(ttft_ms, 0.5) FILTER (status = 'completed') AS ttft_p50_ms,
+    quantile_cont(ttft_ms, 0.99) FILTER (status = 'completed') AS ttft_p99_ms,
+    quantile_cont(tpot_ms, 0.5) FILTER (status = 'completed') AS tpot_p50_ms,
+    quantile_cont(tpot_ms, 0.99) FILTER (status = 'completed') AS tpot_p99_ms,
+    count(*) FILTER (status IN ('failed', 'cancelled'))
+        / nullif(count(*) FILTER (status IN ('completed', 'failed', 'cancelled')), 0) AS error_rate
+FROM samples LEFT JOIN rates USING (run)
+WHERE measured
+GROUP BY run
+ORDER BY run"""
+
+
+def server_side() -> str:
+    """The query of what the server counted, and of what the client measured in that time."""
+    return sql_file("figures/server_side").strip()
+
+
+def energy() -> str:
+    """The query of the energy that was observed, and of where it went."""
+    return sql_file("figures/energy").strip()
+
+
+def request_energy() -> str:
+    """The query of the energy and the power of requests, a row each.
+
+    What follows from them and from what the settings say of hardware and model is in docs/telemetry.md.
+    """
+    return "\nUNION ALL\n".join(_REQUEST_ENERGY.format(column=column) for column in _REQUEST_COLUMNS)
+
+
+_REQUEST_COLUMNS: Final = ("energy_joules", "power_watts", "gpu_utilization_pct")
+_REQUEST_ENERGY: Final = f"""\
+SELECT '{{column}}' AS figure, avg({{column}}) AS mean, median({{column}}) AS median, min({{column}}) AS min,
+    max({{column}}) AS max, stddev_samp({{column}}) AS std
+FROM request_energy JOIN samples USING (sample_uuid)
+WHERE {MEASURED}"""  # noqa: S608 (columns of this program's)
 
 
 def _values(report: Report, column: str) -> str:
@@ -94,14 +213,23 @@ def _values(report: Report, column: str) -> str:
     return _VALUES.format(column=column)
 
 
-def _percentile(method: str, p: Fraction) -> str:
-    """A percentile as SQL, by the methods of `reporter.quantile`."""
+def percentile(method: str, p: Fraction, column: str = "ms", where: str = "") -> str:
+    """A percentile as SQL, by the methods of `reporter.quantile`.
+
+    Args:
+        method: One of them.
+        p: Its share.
+        column: SQL for the values; NULLs are left out.
+        where: SQL for the rows that count; all by default.
+    """
     share = f"{float(p):g}"
     if method == "linear":
-        return f"quantile_cont(ms, {share})"
+        return f"quantile_cont({column}, {share})" + (f" FILTER ({where})" if where else "")
+    filtered = f"FILTER ({where + ' AND ' if where else ''}({column}) IS NOT NULL)"
+    n = f"count({column}) {filtered}"
     rank = {
-        "lower": f"floor((count(ms) - 1) * {share}::DECIMAL(6, 4))",
-        "loadgen_floor": f"floor(count(ms) * {share}::DECIMAL(6, 4))",
-        "nearest_rank": f"greatest(ceil(count(ms) * {share}::DECIMAL(6, 4)), 1) - 1",
+        "lower": f"floor(({n} - 1) * {share}::DECIMAL(6, 4))",
+        "loadgen_floor": f"floor({n} * {share}::DECIMAL(6, 4))",
+        "nearest_rank": f"greatest(ceil({n} * {share}::DECIMAL(6, 4)), 1) - 1",
     }[method]
-    return f"list_sort(list(ms) FILTER (ms IS NOT NULL))[({rank})::BIGINT + 1]"
+    return f"list_sort(list({column}) {filtered})[({rank})::BIGINT + 1]"

@@ -21,6 +21,7 @@ VIEWS: Final[Mapping[str, str]] = {
     "phases": "one row a phase of a segment: warmup, performance, drain",
     "sittings": "one row a segment: several where a run was resumed",
     "samples": "one row a request: stamps, latencies, tokens, failure",
+    "arrived": "one row a completed request: what of it arrived inside the window of the rates",
     "chunks": "one row a chunk with a token: when it arrived",
     "events": "one row an event, as it was logged",
     "outputs": "one row a response: its texts",

@@ -8,6 +8,7 @@ from reporter.plots.accuracy import ACCURACY
 from reporter.plots.distributions import DISTRIBUTIONS
 from reporter.plots.lengths import LENGTHS
 from reporter.plots.over_time import OVER_TIME
+from reporter.plots.telemetry import TELEMETRY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,12 +16,13 @@ if TYPE_CHECKING:
     from reporter.plots.definition import PlotDefinition
 
 PLOTS: Final[Mapping[str, PlotDefinition]] = {
-    definition.name: definition for definition in (*DISTRIBUTIONS, *OVER_TIME, *LENGTHS, *ACCURACY)
+    definition.name: definition
+    for definition in (*DISTRIBUTIONS, *OVER_TIME, *TELEMETRY, *LENGTHS, *ACCURACY)
 }
 """Those of a run."""
 
 OF_SWEEPS: Final[Mapping[str, str]] = {
-    "pareto-interactivity": "throughput against interactivity: Pareto front, knee, runs that meet targets",
+    "pareto-interactivity": "throughput against interactivity: Pareto front, knee, SLO region",
     "pareto-ttft": "throughput against TTFT, likewise",
 }
 """Those of a sweep, by `reporter.plots.pareto`, with what they show."""
@@ -34,6 +36,7 @@ SETS: Final[Mapping[str, tuple[str, ...]]] = {
         latency: tuple(f"{latency}-{form}" for form in ("histogram", "cdf", "percentiles"))
         for latency in ("ttft", "tpot", "itl", "latency")
     },
+    "telemetry": tuple(definition.name for definition in TELEMETRY),
     "lengths": tuple(definition.name for definition in LENGTHS),
     "pareto": tuple(OF_SWEEPS),
 }

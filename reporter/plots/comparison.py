@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from reporter.contents import metric_statements
 from reporter.plots.plot import Axis, NoPlot, Plot, Series
 from reporter.render import compared
 
@@ -37,8 +38,8 @@ def differences(comparison: Comparison) -> Plot | NoPlot:
         x=Axis("metric", "", "category"),
         y=Axis("change", "%, or points"),
         series=tuple(_row(name, change) for name, change in changes),
-        sql="",
-        note=f"Lines are {level} intervals, as `loadgen compare` computes them.",
+        sql=metric_statements.figures(row.metric for row in comparison.rows),
+        note=f"Lines are {level} intervals. The query has the figures of a run.",
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from reporter.contents import statements
 from reporter.pareto import front, knee
 from reporter.plots.plot import Axis, NoPlot, Plot, Series
 
@@ -13,17 +14,21 @@ if TYPE_CHECKING:
     from reporter.log.planes import Plane
     from reporter.pareto import Spot
     from reporter.plots.plot import Kind
+    from reporter.plots.slo_region import SloRegion
 
 
 _FRONT: Final = "Pareto front"
 
 
-def pareto_plot(plane: Plane, passing: Collection[str] = ()) -> Plot | NoPlot:
+def pareto_plot(
+    plane: Plane, passing: Collection[str] = (), region: SloRegion | None = None
+) -> Plot | NoPlot:
     """Make the plot of a plane.
 
     Args:
         plane: The runs on it.
         passing: The names of those whose verdict is PASS.
+        region: Where its targets are met.
     """
     name = f"pareto-{plane.name}"
     title = f"Throughput against {plane.axis.label.partition(':')[0]}"
@@ -41,6 +46,7 @@ def pareto_plot(plane: Plane, passing: Collection[str] = ()) -> Plot | NoPlot:
         for spot in plane.spots
     }
     series = [
+        *([] if region is None else [_shaded(plane, region)]),
         _series(plane, _FRONT, "line", line),
         *(
             _series(plane, kind, "points", [spot for spot in plane.spots if kinds[spot] == kind])
@@ -53,9 +59,34 @@ def pareto_plot(plane: Plane, passing: Collection[str] = ()) -> Plot | NoPlot:
         x=plane.axis,
         y=Axis("throughput: output tokens", "1/s"),
         series=tuple(series),
-        sql="",
-        note="The figures, with their 95 % intervals, are those of sweep.csv; only valid runs are shown.",
+        sql=_SQL,
+        note=" ".join(filter(None, (_NOTE, "" if region is None else region.note))),
     )
+
+
+_NOTE: Final = "The figures, with their 95 % intervals, are those of sweep.csv; only valid runs are shown."
+
+
+def _shaded(plane: Plane, region: SloRegion) -> Series:
+    """The region as far as the runs reach, and a little beyond."""
+    x = [plane.at(spot) for spot in plane.spots]
+    y = [spot.output_tps + spot.output_margin for spot in plane.spots]
+    right = _MARGIN * max(*x, region.low_x) if region.high_x is None else region.high_x
+    top = _MARGIN * max(*y, region.low_y)
+    return Series(
+        name=SLO_REGION,
+        kind="band",
+        x=(region.low_x, right),
+        y=(None, None),
+        low=(region.low_y,) * 2,
+        high=(top,) * 2,
+    )
+
+
+SLO_REGION: Final = "SLO region"
+_MARGIN: Final = 1.1
+
+_SQL: Final = statements.of_series()
 
 
 def _series(plane: Plane, name: str, kind: Kind, spots: Sequence[Spot]) -> Series:

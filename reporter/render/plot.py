@@ -34,7 +34,7 @@ _MEANINGS: Final = {
     "run": _GRAY,
     **dict.fromkeys(("no significant difference", "in doubt", *_UNDECIDED), _GRAY),
     "better": "#009E73",
-    "meets its targets": "#009E73",
+    **dict.fromkeys(("meets its targets", "SLO region"), "#009E73"),
     "knee": "#CC79A7",
 }
 """Colours of series with a meaning."""
@@ -135,7 +135,7 @@ def _curves(axes: Any, plot: Plot, styles: Sequence[_Style]) -> None:
         axes.set_xlim(left=max(0.0, axes.get_xlim()[0]))
     values = [y for series in plot.series for y in series.y if y is not None]
     if plot.y.scale != "log" and min(values, default=0) >= 0:
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(bottom=0, top=None if any(values) else 1)
     write_names(
         axes,
         [point for series in named for point in zip(series.x, series.y, series.labels or (), strict=True)],
@@ -177,9 +177,12 @@ def _curve(axes: Any, series: Series, plot: Plot, style: dict[str, Any], dash: s
         _points(axes, series, style)
     else:
         if series.kind == "band":
-            axes.fill_between(
-                x, low, high, color=style["color"], alpha=0.12 if series.group else 0.2, linewidth=0
-            )
+            # Without a line in it, it has the label itself.
+            label = {"label": style["label"]} if all(value is None for value in series.y) else {}
+            alpha = 0.12 if series.group or label else 0.2
+            axes.fill_between(x, low, high, color=style["color"], alpha=alpha, linewidth=0, **label)
+            if label:
+                return
         marker = "." if len(x) <= _FEW_MARKERS else None
         axes.plot(x, y, linestyle=dash, marker=marker, markersize=4, linewidth=1.4, **style)
 

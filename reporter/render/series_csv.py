@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-from io import StringIO
 from typing import TYPE_CHECKING, Any
+
+from reporter.render.csv_text import as_csv
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -14,17 +14,12 @@ if TYPE_CHECKING:
 
 def render(series: SeriesOverview) -> str:
     """A row per run, with every figure and score."""
-    return as_csv(series.rows)
+    return series_as_csv(series.rows)
 
 
-def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+def series_as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     """The rows of a series: the axes first, a list in one cell."""
-    table = list(map(_flat, rows))
-    text = StringIO(newline="")
-    writer = csv.DictWriter(text, list(dict.fromkeys(name for row in table for name in row)))
-    writer.writeheader()
-    writer.writerows(table)
-    return text.getvalue()
+    return as_csv(map(_flat, rows))
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:

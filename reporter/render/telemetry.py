@@ -34,7 +34,7 @@ _PER_REQUEST: Final = {
     "ipw": "IPW (1/W)",
     "ipj": "IPJ (1/J)",
 }
-_STATISTICS: Final = ("mean", "median", "min", "max", "std")
+STATISTICS: Final = ("mean", "median", "min", "max", "std")
 _SOURCES: Final = {
     "nvml": "measured by NVML",
     "dcgm": "measured by DCGM",
@@ -52,8 +52,18 @@ def sections(report: Report, *, width: int) -> Iterator[Sequence[RenderableType]
 
 def _server(side: ServerSide, width: int) -> Iterator[RenderableType]:
     if side.compared:
-        yield grid(_COLUMNS, [_row(row) for row in side.compared], width=width)
-    gauges = [
+        yield grid(_COLUMNS, [_styled(row) for row in side.compared], width=width)
+    yield block(text(server(side)), sentence(*gauges(side)))
+
+
+def server(side: ServerSide) -> str:
+    """What the server is called."""
+    return _ENGINES.get(side.engine or "", side.engine or "Server")
+
+
+def gauges(side: ServerSide) -> list[str]:
+    """What the server went through, in words."""
+    parts = (
         _gauge("running", side.running_mean, side.running_max),
         _gauge("waiting", side.waiting_mean, side.waiting_max),
         ""
@@ -61,64 +71,85 @@ def _server(side: ServerSide, width: int) -> Iterator[RenderableType]:
         else f"KV cache max {figure(side.kv_cache_usage_max_pct)} %",
         "" if side.prefix_hit_pct is None else f"prefix cache hits {figure(side.prefix_hit_pct)} %",
         "" if side.preemptions is None else f"{whole(side.preemptions)} preemptions",
-    ]
-    yield block(text(_ENGINES.get(side.engine or "", side.engine or "Server")), sentence(*gauges))
+    )
+    return [part for part in parts if part]
 
 
 def _gauge(name: str, mean: float | None, highest: float | None) -> str:
     return "" if mean is None else f"{name} mean {figure(mean)}, max {figure(highest)}"
 
 
-def _row(row: SideBySide) -> list[Text]:
-    server = figure(row.server)
+TITLES: Final = ("quantity", "client", "server", "difference", "agreement")
+"""The headings over `cells`."""
+
+
+def cells(row: SideBySide) -> tuple[str, ...]:
+    """One quantity as both sides measured it, by how much they differ, and whether they agree."""
+    by_server = figure(row.server)
     if row.server is None and row.server_low is not None:
-        server = f"{figure(row.server_low)} – {figure(row.server_high) if row.server_high else '∞'}"  # noqa: RUF001
+        by_server = f"{figure(row.server_low)} – {figure(row.server_high) if row.server_high else '∞'}"  # noqa: RUF001
     difference = (
         "" if row.difference is None else f"{'+' if row.difference > 0 else ''}{figure(row.difference)}"
     )
     share = "" if row.share is None else f" ({'+' if row.share > 0 else ''}{percent(row.share, 1)})"
-    mark = "" if row.agrees is None else ("agree" if row.agrees else "DISAGREE")
-    return [
-        text(row.quantity),
-        text(NOTHING if row.client is None else figure(row.client)),
-        text(server),
-        text(difference + share),
-        text(mark, "" if row.agrees is not False else "bold yellow"),
-    ]
+    return (
+        row.quantity,
+        NOTHING if row.client is None else figure(row.client),
+        by_server,
+        difference + share,
+        "" if row.agrees is None else (AGREE if row.agrees else DISAGREE),
+    )
+
+
+AGREE: Final = "agree"
+DISAGREE: Final = "DISAGREE"
+
+
+def _styled(row: SideBySide) -> list[Text]:
+    *shown, mark = cells(row)
+    return [*map(text, shown), text(mark, "bold yellow" if mark == DISAGREE else "")]
 
 
 def _energy(energy: Energy, width: int) -> Iterator[RenderableType]:
-    parts = [
+    yield block("Energy", *map(text, energy_lines(energy)))
+    if rows := per_request(energy):
+        columns = [Column("Per request", justify="left"), *(Column(name) for name in STATISTICS)]
+        yield grid(columns, [list(map(text, row)) for row in rows], width=width)
+
+
+def energy_lines(energy: Energy) -> Iterator[str]:
+    """The energy in the window, where all of it went, that of right answers, and how it was measured."""
+    parts = (
         "" if energy.window_joules is None else f"{_small(energy.window_joules)} J",
         "" if energy.mean_watts is None else f"mean {_small(energy.mean_watts)} W",
         ""
         if energy.joules_per_output_token is None
         else f"{_small(energy.joules_per_output_token)} J per output token",
         "" if energy.joules_per_request is None else f"{_small(energy.joules_per_request)} J per request",
-    ]
-    lines = [sentence(*parts)] if any(parts) else []
-    went = (
+    )
+    if any(parts):
+        yield ", ".join(part for part in parts if part)
+    yield (
         f"of {_small(energy.total_joules)} J observed {_small(energy.measured_joules)} J for measured "
         f"requests, {_small(energy.other_joules)} J for others, {_small(energy.idle_joules)} J idle"
     )
-    of_tasks = [
-        f"{task.task}: {_small(task.joules_per_correct)} J per correct answer ({whole(task.correct)} correct)"
-        for task in energy.tasks
-        if task.joules_per_correct is not None and task.correct is not None
-    ]
-    source = (
-        f"{_SOURCES.get(energy.source, energy.source)}, {counted(energy.devices, 'device')}, "
-        f"by {energy.method}"
-    )
-    yield block("Energy", *lines, text(went), *map(text, of_tasks), text(source))
-    rows = [
-        [text(label), *(text(_small(getattr(stats, name))) for name in _STATISTICS)]
+    for task in energy.tasks:
+        if task.joules_per_correct is not None and task.correct is not None:
+            yield (
+                f"{task.task}: {_small(task.joules_per_correct)} J per correct answer "
+                f"({whole(task.correct)} correct)"
+            )
+    method = "" if energy.method == energy.source else f", by {energy.method}"
+    yield f"{_SOURCES.get(energy.source, energy.source)}, {counted(energy.devices, 'device')}{method}"
+
+
+def per_request(energy: Energy) -> list[list[str]]:
+    """The figures of requests, a row each: its name, and `STATISTICS` of it."""
+    return [
+        [label, *(_small(getattr(stats, name)) for name in STATISTICS)]
         for column, label in _PER_REQUEST.items()
         if (stats := energy.stats.get(column)) is not None
     ]
-    if rows:
-        columns = [Column("Per request", justify="left"), *(Column(name) for name in _STATISTICS)]
-        yield grid(columns, rows, width=width)
 
 
 def _small(value: float | None) -> str:

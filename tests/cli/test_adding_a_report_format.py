@@ -85,7 +85,7 @@ def test_a_format_that_a_subject_lacks_is_an_error() -> None:
         render("verdict", "junt", [])
     with pytest.raises(UsageError, match="choose from text, json"):
         render("report", "junit", None)
-    assert formats_of("comparison") == ["text", "json", "html", "markdown", "svg"]
+    assert formats_of("comparison") == ["text", "json", "html", "md", "csv", "svg"]
 
 
 def test_json_is_a_shorthand() -> None:

@@ -78,7 +78,7 @@ def test_the_table_and_the_summary_of_a_sweep_are_shown_again(
 def test_a_sweep_has_pages_and_a_spreadsheet(
     swept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """HTML with both plots, Markdown, and the rows of sweep.csv; a run has neither of the last two."""
+    """HTML with both plots, Markdown, and the rows of sweep.csv; no other format."""
     names = [point["name"] for point in orjson.loads((swept / "sweep.json").read_bytes())["points"]]
     page = printed(capsys, report, swept, form="html")
     assert "Sweep sweep" in page
@@ -93,8 +93,8 @@ def test_a_sweep_has_pages_and_a_spreadsheet(
     assert len(rows) == len(written) == 1 + len(POINTS)
     printed(capsys, report, swept, form="html", output=tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text() == page
-    with pytest.raises(UsageError, match="csv: not a format of a report"):
-        report(swept / POINTS[0], form="csv")
+    with pytest.raises(UsageError, match="junit: not a format of a series"):
+        report(swept, form="junit")
 
 
 def test_a_sweep_that_is_not_complete_says_so(

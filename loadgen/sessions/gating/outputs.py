@@ -52,7 +52,7 @@ def write_verdicts(
     """
     if junit is not None and markdown is not None and junit.resolve() == markdown.resolve():
         raise UsageError(f"--junit and --markdown both name {junit}: give each a file of its own")
-    xml, summary = render("verdict", "junit", [*parts, *scored]), render("verdict", "markdown", parts)
+    xml, summary = render("verdict", "junit", [*parts, *scored]), render("verdict", "md", parts)
     for option, path, content in (("--junit", junit, xml), ("--markdown", markdown, summary)):
         if path is not None:
             require_no_log(option, path)

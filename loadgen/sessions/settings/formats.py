@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.formats import FORMATS, JSON, TEXT, formats_of, require_format
+from loadgen.sessions.formats import FORMATS, JSON, TEXT, format_called, formats_of, require_format
 from loadgen.sessions.settings.option import Option, OptionValueError
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ Json = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
 
 
 def _name(subjects: tuple[Subject, ...], value: str) -> str:
+    value = format_called(value)
     try:
         require_format(subjects[0], value)
     except UsageError as error:

@@ -39,6 +39,8 @@ def comparison_page(runs: Sequence[Path]) -> str:
         LogError: A log cannot be read.
     """
     from loadgen.sessions.comparison import compare_runs
+    from loadgen.sessions.plotting import plots_of_comparison
     from loadgen.sessions.settings.compare import CompareSettings
 
-    return render("comparison", _HTML, compare_runs(CompareSettings(runs=list(runs))))
+    comparison = compare_runs(CompareSettings(runs=list(runs)))
+    return render("comparison", _HTML, comparison, plots=plots_of_comparison(comparison))

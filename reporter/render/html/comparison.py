@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from reporter.contents import metric_statements
 from reporter.plots.plot import Plot
 from reporter.render import compared
 from reporter.render.html import template
 from reporter.render.html.marks import TONES
-from reporter.render.html.page import Mark, Page, PlotGroup, Plots, Prose, Remark, Remarks, Table, Tables
+from reporter.render.html.page import Mark, Page, Plots, Prose, Remark, Remarks, Table, Tables
+from reporter.render.html.plot_groups import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +40,10 @@ def page_of(comparison: Comparison, plots: Sequence[Plot | NoPlot] = ()) -> Page
             f"{compared.label(comparison, index)}: {compared.side(comparison, index)}" for index in sides
         ),
         sections=tuple(_sections(comparison, plots)),
-        footer=(f"Intervals are of {100 * comparison.rules.level:g} %.",),
+        footer=(
+            f"Intervals are of {100 * comparison.rules.level:g} %, by the methods of docs/compare.md.",
+            'Run a query of this page over a run: loadgen sql RUN "QUERY"',
+        ),
     )
 
 
@@ -51,12 +56,13 @@ def _sections(comparison: Comparison, plots: Sequence[Plot | NoPlot]) -> Iterato
     families = list(compared.families(comparison.rows))
     for number, (title, rows) in enumerate(families):
         yield Tables(f"changes-{number}", title, tuple(_changes(comparison, rows)))
-    drawn = tuple(PlotGroup(plot.title, (plot,)) for plot in plots if isinstance(plot, Plot))
+    drawn = grouped([plot for plot in plots if isinstance(plot, Plot)])
     if drawn:
         absent = tuple(plot for plot in plots if not isinstance(plot, Plot))
         yield Plots("plots", "Plots", drawn, {}, absent)
     for number, (title, rows) in enumerate(families):
-        yield Tables(f"figures-{number}", f"Figures: {title.lower()}", (_figures(comparison, rows),))
+        query = metric_statements.figures(row.metric for row in rows)
+        yield Tables(f"figures-{number}", f"Figures: {title.lower()}", (_figures(comparison, rows, query),))
     if comparison.unlike:
         yield Prose(
             "configuration",
@@ -92,7 +98,7 @@ _TONES: Final[Mapping[str, Tone]] = {
 }
 
 
-def _figures(comparison: Comparison, rows: Sequence[ComparisonRow]) -> Table:
+def _figures(comparison: Comparison, rows: Sequence[ComparisonRow], query: str) -> Table:
     sides = range(len(comparison.sides))
     labels = (compared.label(comparison, index) for index in sides)
-    return Table(("metric", *labels), tuple(compared.figures(rows, sides)))
+    return Table(("metric", *labels), tuple(compared.figures(rows, sides)), sql=query)

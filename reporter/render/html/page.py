@@ -257,12 +257,13 @@ class Samples:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """Paragraphs of text, or lines."""
+    """Paragraphs of text, or lines, with the queries that have their figures, each with what it is of."""
 
     template: ClassVar = "prose"
     anchor: str
     title: str
     paragraphs: tuple[str, ...]
+    queries: tuple[tuple[str, str], ...] = ()
 
 
 Section = FigureCards | Remarks | Tables | Plots | Requests | Samples | Prose

@@ -100,11 +100,15 @@ def _table(plot: Plot, together: list[Series]) -> Table:
         if series.low is not None and series.high is not None and series.kind != "bars":
             columns += [f"{name}, low", "high"]
             values += [series.low, series.high]
+    if first.labels is not None:
+        columns, values = ["point", *columns], [first.labels, *values]
     rows = list(zip(*values, strict=True))
     indices = _thinned(len(rows))
     caption = f"{len(indices)} of {len(rows)} points" if len(indices) < len(rows) else ""
     shown = tuple(tuple(_cell(value) for value in rows[index]) for index in indices)
-    return Table(tuple(columns), shown, caption, words=int(plot.x.scale == "category"))
+    return Table(
+        tuple(columns), shown, caption, words=int(plot.x.scale == "category" or first.labels is not None)
+    )
 
 
 def _named(plot: Plot, series: Series) -> str:

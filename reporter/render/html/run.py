@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
-from reporter.contents import statements
+from reporter.contents import metric_statements, statements
 from reporter.contents.run import RunContents
-from reporter.render import accuracy, breakdown, cost, health, latency, rule, totals
+from reporter.render import accuracy, breakdown, cost, health, latency, rule, telemetry, totals
 from reporter.render.heading import heading
 from reporter.render.html import template
 from reporter.render.html.excerpts import failed, samples, slowest
@@ -20,8 +20,9 @@ from reporter.render.page import plain
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reporter.render.html.page import Section
+    from reporter.render.html.page import Cell, Section, Tone
     from reporter.report import Report
+    from reporter.telemetry.server_side import SideBySide
 
 
 def render(report: Report, *, contents: RunContents | None = None, command: str = "") -> str:
@@ -62,6 +63,7 @@ def _sections(report: Report, contents: RunContents) -> Iterator[Section]:
     if parts := tuple(_parts(report)):
         yield Tables("parts", "Parts of the run", parts, (_PARTS,))
     yield _client(report)
+    yield from _telemetry(report)
     if report.cost is not None:
         yield Prose("cost", "Cost", tuple(cost.lines(asdict(report.cost))))
 
@@ -108,6 +110,7 @@ def _rules(report: Report) -> Tables:
         ),
         words=2,
         wordy=frozenset({"method"}),
+        sql=metric_statements.rules(report),
     )
     whys = [f"{rule.status(row)} {row.id}: {' '.join(why)}" for row, why in rule.whys(rows)]
     return Tables("rules", "Rules", (table,), tuple(whys))
@@ -158,13 +161,49 @@ def _parts(report: Report) -> Iterator[Table]:
             tuple(breakdown.part_titles(name)),
             tuple(tuple(map(plain, row)) for row in breakdown.part_cells(parts)),
             f"By {name}",
+            sql=statements.parts(report, name),
         )
 
 
 def _client(report: Report) -> Prose:
     readings = health.in_words(report)
     lines = [f"{label}: {', '.join(map(plain, parts))}." for label, parts in readings.items()]
-    return Prose("client", "Client overhead", tuple(lines) or ("The log has no readings of the client.",))
+    return Prose(
+        "client",
+        "Client overhead",
+        tuple(lines) or ("The log has no readings of the client.",),
+        statements.overhead(report) if lines else (),
+    )
+
+
+def _telemetry(report: Report) -> Iterator[Section]:
+    side, energy = report.server_side, report.energy
+    if side is not None and side.readings:
+        rows = tuple(_side_by_side(row) for row in side.compared)
+        table = Table(
+            telemetry.TITLES, rows, wordy=frozenset({telemetry.TITLES[-1]}), sql=statements.server_side()
+        )
+        went = f"{telemetry.server(side)}: {', '.join(telemetry.gauges(side))}."
+        yield Tables("server", "Server and client", (table,) if rows else (), (plain(went), _BOTH))
+    if energy is not None:
+        lines = tuple(f"{line[:1].upper()}{line[1:]}." for line in telemetry.energy_lines(energy))
+        yield Prose("energy", "Energy", tuple(map(plain, lines)), (("Energy", statements.energy()),))
+        if rows := telemetry.per_request(energy):
+            columns = ("per measured request that completed", *telemetry.STATISTICS)
+            table = Table(columns, tuple(map(tuple, rows)), sql=statements.request_energy())
+            yield Tables("request-energy", "Energy of requests", (table,))
+
+
+def _side_by_side(row: SideBySide) -> tuple[Cell, ...]:
+    *shown, mark = telemetry.cells(row)
+    tone: Tone = "doubt" if mark == telemetry.DISAGREE else "good"
+    return (*map(plain, shown), Mark(mark.lower(), tone) if mark else "")
+
+
+_BOTH: Final = (
+    "Both sides are over all requests from the first reading of the server's metrics to the last one, "
+    "warm-up included. A percentile of the server's lies between the ends of a bucket of its histogram."
+)
 
 
 def _footer(report: Report, command: str) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reporter.contents import statements
 from reporter.plots.plot import NoPlot, Plot
 from reporter.render.figures import counted
 from reporter.render.html import template
@@ -13,7 +14,7 @@ from reporter.render.page import plain
 from reporter.render.series import SCORE_TITLES, scores, table, titles, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from reporter.render.html.page import Section
     from reporter.render.series import SeriesOverview
@@ -31,7 +32,10 @@ def page_of(series: SeriesOverview) -> Page:
         marks=(Mark(series.status, TONES.get(series.status, "")),) if series.status else (),
         lines=(counted(len(series.rows), "run"),),
         sections=tuple(_sections(series)),
-        footer=("The report of each run is in its folder.",),
+        footer=(
+            "The report of each run is in its folder.",
+            'Run a query of this page: loadgen sql SERIES "QUERY"',
+        ),
     )
 
 
@@ -46,9 +50,14 @@ def _sections(series: SeriesOverview) -> Iterator[Section]:
         tuple(map(tuple, table(series))),
         words=words(series),
         wordy=frozenset({"result"}),
+        sql=statements.of_series(),
     )
     yield Tables("runs", "Runs", (runs,))
     if rows := scores(series):
-        yield Tables("scores", "Scores", (Table(SCORE_TITLES, tuple(map(tuple, rows)), words=2),))
+        yield Tables("scores", "Scores", (_scores(rows),))
     if series.notes:
         yield Prose("notes", "Notes", tuple(map(plain, series.notes)))
+
+
+def _scores(rows: Sequence[Sequence[str]]) -> Table:
+    return Table(SCORE_TITLES, tuple(map(tuple, rows)), words=2, sql=statements.accuracy("run"))

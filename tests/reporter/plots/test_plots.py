@@ -12,6 +12,7 @@ from reporter.log.tables import BIG_TABLES
 from reporter.plots.catalog import PLOTS
 from reporter.plots.make import make_plot
 from reporter.plots.plot import NoPlot, Plot
+from reporter.plots.telemetry import TELEMETRY
 from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CLASSES = ("chat", "code")
-LACKING = {"accuracy"}
-"""Plots that a run without benchmarks does not have."""
+LACKING = {"accuracy", *(definition.name for definition in TELEMETRY)}
+"""Plots that a run without benchmarks and sensors does not have."""
 
 
 @pytest.fixture(scope="module")

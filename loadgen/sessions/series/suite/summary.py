@@ -11,7 +11,7 @@ from loadgen.sessions.series.rows import result, rows
 from loadgen.sessions.series.runner import SUMMARY
 from loadgen.sessions.series.series import write_json
 from loadgen.sessions.whole_file import write_whole
-from reporter.render.series_csv import as_csv
+from reporter.render.series_csv import series_as_csv
 from rulesets.verdict import EXIT_CODES
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def summed_up(folder: Path, series: Series, ended: SeriesResult) -> dict[str, An
     """
     content = document(folder, series, ended)
     write_json(folder / SUMMARY, content)
-    write_whole(folder / CSV, as_csv(content["points"]).encode())
+    write_whole(folder / CSV, series_as_csv(content["points"]).encode())
     return content
 
 

@@ -9,7 +9,7 @@ from loadgen.sessions.series.rows import rows
 from loadgen.sessions.whole_file import write_whole
 from reporter.log.planes import planes
 from reporter.pareto import front, knee
-from reporter.render.series_csv import as_csv
+from reporter.render.series_csv import series_as_csv
 from reporter.sweep import figures
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def write_sweep(folder: Path, outcomes: Sequence[PointOutcome], *, plot: bool) -
     """Write the files of a sweep that has ended."""
     content = document(folder, outcomes)
     files.write_json(folder / SWEEP, content)
-    write_whole(folder / CSV, as_csv(content["points"]).encode())
+    write_whole(folder / CSV, series_as_csv(content["points"]).encode())
     if plot:
         from reporter.render.plot import picture
 
@@ -38,12 +38,15 @@ def write_sweep(folder: Path, outcomes: Sequence[PointOutcome], *, plot: bool) -
 
 
 def plots_of(outcomes: Sequence[PointOutcome]) -> tuple[Plot | NoPlot, ...]:
-    """Throughput against interactivity and against TTFT; which runs passed, where there were rules."""
+    """Throughput against interactivity and against TTFT, with the runs that met their targets, and where."""
     from reporter.plots.pareto import pareto_plot
+    from reporter.plots.slo_region import slo_region
 
-    verdicts = {outcome.point.name: outcome.report.verdict for outcome in outcomes}
-    passing = {name for name, verdict in verdicts.items() if verdict is not None and verdict.status == "PASS"}
-    return tuple(pareto_plot(plane, passing) for plane in planes_of(outcomes))
+    reports = {outcome.point.name: outcome.report for outcome in outcomes}
+    verdicts = {name: report.verdict for name, report in reports.items() if report.verdict is not None}
+    passing = {name for name, verdict in verdicts.items() if verdict.status == "PASS"}
+    rows = {name: verdict.rows for name, verdict in verdicts.items()}
+    return tuple(pareto_plot(plane, passing, slo_region(plane, rows)) for plane in planes_of(outcomes))
 
 
 def document(folder: Path, outcomes: Sequence[PointOutcome]) -> Mapping[str, Any]:

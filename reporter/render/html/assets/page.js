@@ -5,6 +5,8 @@
   root.classList.add("js");
   const data = JSON.parse(document.getElementById("plot-data").textContent);
   const COLOURS = 6;
+  const ROOM = 70;
+  const ROW = 22;
   const isError = (series) => /^(errors?|failed|failures?|violations?)\b/i.test(series.name);
 
   // ---- numbers in words
@@ -42,7 +44,15 @@
     "--c1": "#1f6fb4", "--c2": "#16836b", "--c3": "#8a4fbf", "--c4": "#96690f", "--c5": "#4b5563", "--c6": "#b8336a",
   };
   const colour = (name) => (isPrinted && LIGHT[name]) || getComputedStyle(root).getPropertyValue(name).trim();
-  const colourOf = (series, index) => colour(isError(series) ? "--error" : `--c${(index % COLOURS) + 1}`);
+  // Series whose names say whether that is good; the others have the colours of their places.
+  const MEANINGS = {
+    better: "--good", "meets its targets": "--good", "SLO region": "--good", worse: "--error", wanted: "--c5", run: "--c5",
+    "no significant difference": "--c5", "in doubt": "--c4", different: "--c1", "too few runs": "--c5", "too few requests": "--c5", "not tested": "--c5",
+    knee: "--c6", "Pareto front": "--c1",
+  };
+  const colourOf = (series, index) => colour(isError(series) ? "--error" : MEANINGS[series.group === undefined ? series.name : ""] || `--c${(index % COLOURS) + 1}`);
+  const isUndecided = (series) => /^(too few|not tested|in doubt)\b/.test(series.name);
+  const isRows = (plot) => plot.x.scale === "category";
 
   // ---- one series of a plot as series of the library
   const pairs = (plot, series) =>
@@ -74,14 +84,15 @@
       style: { fill: tint, opacity: 0.75 },
     };
   };
-  const whisker = (tint) => (params, api) => {
+  const whisker = (plot, tint) => (params, api) => {
     if (!Number.isFinite(api.value(2)) || !Number.isFinite(api.value(3))) return undefined;
-    const [low, high] = [api.coord([api.value(0), api.value(2)]), api.coord([api.value(0), api.value(3)])];
+    const [low, high] = [2, 3].map((end) => api.coord(isRows(plot) ? [api.value(end), api.value(0)] : [api.value(0), api.value(end)]));
     return { type: "line", shape: { x1: low[0], y1: low[1], x2: high[0], y2: high[1] }, style: { stroke: tint, lineWidth: 1.5 }, silent: true };
   };
 
   // The ends of intervals: without a tip of their own, and within the axes.
-  const ENDS = { type: "custom", encode: { x: 0, y: [1, 2, 3] }, silent: true, tooltip: { show: false }, clip: true };
+  const ENDS = { type: "custom", silent: true, tooltip: { show: false }, clip: true };
+  const encoded = (plot, values) => (isRows(plot) ? { x: values, y: 0 } : { x: 0, y: values });
   const drawn = (plot, series, index) => {
     const tint = colourOf(series, index);
     const points = pairs(plot, series);
@@ -91,10 +102,11 @@
     }
     if (series.kind === "points") {
       const many = points.length > 400;
-      const symbol = isError(series) ? "path://M1,0L5,4L9,0L10,1L6,5L10,9L9,10L5,6L1,10L0,9L4,5L0,1Z" : "circle";
       const style = { color: tint, opacity: many && !isError(series) ? 0.45 : 0.85 };
-      const result = [{ ...shared, type: "scatter", symbol, symbolSize: isError(series) ? 8 : many ? 4 : 7, itemStyle: style }];
-      if (series.low) result.push({ ...shared, ...ENDS, renderItem: whisker(tint) });
+      const symbol = isError(series) ? "path://M1,0L5,4L9,0L10,1L6,5L10,9L9,10L5,6L1,10L0,9L4,5L0,1Z" : isUndecided(series) ? "emptyCircle" : "circle";
+      const size = isError(series) ? 8 : many ? 4 : 7;
+      const result = [{ ...shared, type: "scatter", symbol, symbolSize: size, itemStyle: style, encode: encoded(plot, 1), z: 3 }];
+      if (series.low) result.push({ ...shared, ...ENDS, encode: encoded(plot, [1, 2, 3]), renderItem: whisker(plot, tint) });
       return result;
     }
     const line = {
@@ -102,7 +114,7 @@
       showSymbol: points.length <= 30, symbol: "circle", symbolSize: 6,
     };
     if (series.kind !== "band") return [line];
-    return [{ ...shared, ...ENDS, renderItem: polygon(series, tint) }, line];
+    return [{ ...shared, ...ENDS, encode: encoded(plot, [1, 2, 3]), renderItem: polygon(series, tint) }, line];
   };
 
   // A logarithmic axis of less than a decade would have one label.
@@ -111,29 +123,39 @@
     const positive = values.filter((value) => value > 0);
     return positive.length ? Math.log10(Math.max(...positive) / Math.min(...positive)) : 0;
   };
-  const axis = (plot, name, isNarrow) => {
+  // Plots over time have the same axis, whatever part of it each has points in.
+  const moments = Object.values(data.plots).filter((plot) => plot.x.scale === "time").flatMap((plot) => plot.series.flatMap((series) => series.x));
+  const timeSpan = moments.reduce(([least, most], x) => [Math.min(least, x), Math.max(most, x)], [Infinity, -Infinity]);
+  const axis = (plot, name, isAcross, isNarrow) => {
     const described = plot[name];
     const isLog = described.scale === "log" && decades(plot, name) >= 1;
     const type = described.scale === "category" ? "category" : isLog ? "log" : "value";
-    const isAcross = name === "x";
     const label = {
       color: colour("--dim"), hideOverlap: true, fontSize: 11,
       formatter: (value) =>
         described.scale === "time" ? span(value) : described.scale === "percentile" ? percentile(value) : digits(value, 4),
     };
     const unit = described.scale === "time" ? "" : described.unit;
+    // What follows a colon explains the quantity, and has no room on a phone.
+    const called = isNarrow ? described.label.split(":")[0] : described.label;
     const result = {
-      type, name: unit ? `${described.label} [${unit}]` : described.label, nameLocation: "middle", nameGap: isAcross ? 26 : isNarrow ? 44 : 50,
+      type, name: unit ? `${called} [${unit}]` : called, nameLocation: "middle", nameGap: isAcross ? 26 : isNarrow ? 44 : 50,
       nameTextStyle: { color: colour("--dim"), fontSize: 11.5 }, axisLabel: label, axisLine: { onZero: false, lineStyle: { color: colour("--line") } },
       axisTick: { lineStyle: { color: colour("--line") } }, splitLine: { lineStyle: { color: colour("--grid") } },
       minorSplitLine: { show: false }, splitNumber: isAcross ? (isNarrow ? 4 : 6) : 5,
-      scale: type !== "category" && (isAcross || described.scale === "log"),
+      scale: type !== "category" && (name === "x" || described.scale === "log"),
     };
+    if (described.scale === "time") Object.assign(result, { min: timeSpan[0], max: timeSpan[1] });
     if (described.scale === "percentile") {
       // Ticks at p90, p99, p99.9: one each is a tenth of what is left.
       Object.assign(result, { min: 0, interval: 1, minInterval: 1, maxInterval: 1 });
     }
-    if (type === "category") result.data = [...new Set(plot.series.flatMap((series) => series.x))];
+    if (type === "category") {
+      const rows = [...new Set(plot.series.flatMap((series) => series.x))];
+      // From top to bottom, with a line for each name; the plot's heading says what they are.
+      Object.assign(result, { data: rows, inverse: true, name: undefined, axisTick: { show: false }, splitLine: { show: false } });
+      Object.assign(label, { interval: 0, hideOverlap: false, width: isNarrow ? 130 : 200, overflow: "truncate", formatter: undefined });
+    }
     return result;
   };
 
@@ -167,17 +189,27 @@
     return box;
   };
 
+  // A line where nothing differs, or nothing is right.
+  const zero = () => ({
+    type: "custom", data: [[0]], silent: true, tooltip: { show: false }, encode: { x: 0 }, z: 0,
+    renderItem: ({ coordSys }, api) => {
+      const [x] = api.coord([0, 0]);
+      return { type: "line", shape: { x1: x, y1: coordSys.y, x2: x, y2: coordSys.y + coordSys.height }, style: { stroke: colour("--dim"), lineWidth: 1 } };
+    },
+  });
+
   const option = (plot, hidden, isNarrow) => {
     const shown = plot.series.map((series, index) => (hidden.has(series.label) ? [] : drawn(plot, series, index))).flat();
+    if (isRows(plot)) shown.push(zero());
     const isScatter = plot.series.every((series) => series.kind === "points" || series.kind === "bars");
     return {
       animation: false, backgroundColor: "transparent", textStyle: { fontFamily: getComputedStyle(document.body).fontFamily },
-      grid: { left: isNarrow ? 58 : 66, right: 18, top: 12, bottom: 46 },
+      grid: isRows(plot) ? { left: 8, right: 18, top: 8, bottom: 30, containLabel: true } : { left: isNarrow ? 58 : 66, right: 18, top: 12, bottom: 46 },
       tooltip: {
         trigger: isScatter ? "item" : "axis", confine: true, renderMode: "html", formatter: tip(plot), backgroundColor: colour("--card"),
         borderColor: colour("--line"), textStyle: { color: colour("--ink") }, transitionDuration: 0, axisPointer: { type: "line", animation: false },
       },
-      xAxis: axis(plot, "x", isNarrow), yAxis: axis(plot, "y", isNarrow),
+      xAxis: axis(plot, isRows(plot) ? "y" : "x", true, isNarrow), yAxis: axis(plot, isRows(plot) ? "x" : "y", false, isNarrow),
       dataZoom: [{ type: "inside", xAxisIndex: 0, filterMode: "none", zoomOnMouseWheel: "ctrl", moveOnMouseMove: false, moveOnMouseWheel: false }],
       series: shown,
     };
@@ -203,11 +235,13 @@
     svg.setAttribute("viewBox", "0 0 18 12");
     svg.setAttribute("aria-hidden", "true");
     const isCross = series.kind === "points" && isError(series);
-    const shape = document.createElementNS(SVG, (!isCross && { points: "circle", bars: "rect" }[series.kind]) || "path");
+    const kind = series.kind === "band" && series.y.every((y) => y === null) ? "area" : series.kind;
+    const shape = document.createElementNS(SVG, (!isCross && { points: "circle", bars: "rect", area: "rect" }[kind]) || "path");
     const attributes = isCross ? { d: "M4,1L14,11M14,1L4,11", stroke: tint, "stroke-width": 2 } : {
-      points: { cx: 9, cy: 6, r: 4, fill: tint },
+      points: isUndecided(series) ? { cx: 9, cy: 6, r: 3.5, fill: "none", stroke: tint, "stroke-width": 2 } : { cx: 9, cy: 6, r: 4, fill: tint },
       bars: { x: 3, y: 1, width: 12, height: 10, fill: tint },
-    }[series.kind] || { d: "M0,6H18", stroke: tint, "stroke-width": 3 };
+      area: { x: 3, y: 1, width: 12, height: 10, fill: tint, opacity: 0.4 },
+    }[kind] || { d: "M0,6H18", stroke: tint, "stroke-width": 3 };
     for (const [name, value] of Object.entries(attributes)) shape.setAttribute(name, value);
     svg.append(shape);
     return svg;
@@ -231,11 +265,16 @@
 
     draw() {
       if (!this.isShown) return;
+      this.plot = chosen(this.name, this.filter);
+      if (isRows(this.plot)) {
+        const rows = new Set(this.plot.series.flatMap((series) => series.x)).size;
+        this.canvas.style.height = `${ROOM + ROW * rows}px`;
+        this.frame.classList.add("wide");
+      }
       if (!this.chart) {
         this.chart = charts.init(this.canvas, null, { renderer: "svg" });
         this.listen();
       }
-      this.plot = chosen(this.name, this.filter);
       this.chart.setOption(option(this.plot, this.hidden, this.canvas.clientWidth < 420), { notMerge: true });
       this.legend();
     }

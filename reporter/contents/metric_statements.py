@@ -1,0 +1,102 @@
+"""The SQL of single figures, as rules and comparisons name them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from reporter.compare.metric import target_of
+from reporter.contents import statements
+from reporter.log.condition import condition, quoted
+from rulesets.errors import ExpressionError
+from rulesets.expression import parse
+from rulesets.metric_table import BY_NAME, quantity_of
+from rulesets.quantity import PERCENTILE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from reporter.report import Report
+    from rulesets.target import Target
+
+_ENDED: Final = "status IN ('completed', 'failed', 'cancelled')"
+_RATES: Final[Mapping[str, str]] = {
+    "qps": "count(*) FILTER (in_window)",
+    "output_tps": "sum(output_tokens)",
+    "total_tps": "sum(input_tokens) + sum(output_tokens)",
+}
+_STATISTICS: Final[Mapping[str, str]] = {"mean": "avg({0})", "min": "min({0})", "max": "max({0})"}
+_ACCURACY: Final = "accuracy"
+
+
+def rules(report: Report) -> str:
+    """The query of what rules observed, a row each; without those that no query over the views has.
+
+    Figures are in the unit of the views: ms, tokens, 1/s and shares.
+    """
+    verdict = report.verdict
+    own = report.run.definitions.get("failed_requests") != "count_as_violation" and statements.rates(report)
+    if verdict is None or not own:
+        return ""
+    return _together(
+        {row.target: _of_rule(row.target, report.run.percentile_method) for row in verdict.rows}, "rule"
+    )
+
+
+def figures(metrics: Iterable[str]) -> str:
+    """The query of figures as comparisons name them, a row each; without those that no query has.
+
+    Percentiles are interpolated, as comparisons take them.
+    """
+    named = {name: target_of(name) for name in metrics if not name.startswith(_ACCURACY)}
+    return _together({name: _figure(target, "linear") for name, target in named.items()}, "metric")
+
+
+def _together(queries: Mapping[str, str], column: str) -> str:
+    return "\nUNION ALL\n".join(
+        f"SELECT {quoted(name)} AS {column}, ({query}) AS observed"
+        for name, query in queries.items()
+        if query
+    )
+
+
+def _of_rule(text: str, method: str) -> str:
+    """The query of the figure of a rule; empty where it is not one of the views'."""
+    try:
+        target = parse(text)
+    except ExpressionError:
+        return ""
+    if target.delta or target.metric.startswith(_ACCURACY):
+        return ""
+    return _figure(target, method)
+
+
+def _figure(target: Target, method: str) -> str:
+    where = condition(target.where)
+    if rate := _RATES.get(target.metric):
+        return f"SELECT {rate} / any_value(duration_s) FROM arrived, measured_window WHERE {where}"  # noqa: S608 (what a rule has is quoted)
+    kind = quantity_of(target.metric).kind
+    ended = f"FROM samples WHERE measured AND {where}"
+    if kind == "error":
+        return f"SELECT count(*) FILTER (status = 'failed') / count(*) FILTER ({_ENDED}) {ended}"
+    if kind == "good" and target.stat == "fraction":
+        met = " AND ".join(
+            f"coalesce({BY_NAME[limit.metric].column} {limit.op} {limit.bound!r}, false)"
+            for limit in target.conditions
+        )
+        good = f"{statements.MEASURED} AND {met or 'true'}"
+        return f"SELECT count(*) FILTER ({good}) / count(*) FILTER ({_ENDED}) {ended}"
+    if kind not in {"latency", "length", "speed"}:
+        return ""
+    metric = BY_NAME[target.metric]
+    is_of_gaps = metric.per == "gap"
+    column = "gap_ms" if is_of_gaps else metric.column
+    source = "chunks JOIN samples USING (sample_uuid)" if is_of_gaps else "samples"
+    figure = _statistic(target.stat, method, column)
+    return f"SELECT {figure} FROM {source} WHERE {statements.MEASURED} AND {where}"  # noqa: S608 (likewise)
+
+
+def _statistic(stat: str, method: str, column: str) -> str:
+    if PERCENTILE.fullmatch(stat):
+        return statements.percentile(method, Fraction(stat[1:]) / 100, column)
+    return _STATISTICS[stat].format(column)

@@ -1,0 +1,81 @@
+"""A report as Markdown, for a document or the summary of a CI job: the page of the run without its plots."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from reporter.contents.run import RunContents
+from reporter.render import totals
+from reporter.render.html.page import Figures, Mark, Prose, Remarks, Tables
+from reporter.render.html.run import page_of
+from reporter.render.markdown import MOST_BYTES, fitting, safe, table_row
+from reporter.render.page import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reporter.render.html.page import Cell, Section, Table
+    from reporter.report import Report
+
+
+def render(report: Report, *, contents: RunContents | None = None, most_bytes: int = MOST_BYTES) -> str:
+    """The report; whatever a server or a user wrote is text and nothing else.
+
+    Args:
+        report: The report.
+        contents: What the log has in addition, whose figures with intervals are shown.
+        most_bytes: The most bytes, in UTF-8.
+    """
+    page = page_of(report, contents or RunContents())
+    lines = (*page.lines, plain(totals.throughput(report)), plain(totals.tokens(report)))
+    marks = ", ".join(mark.text for mark in page.marks)
+    head = (
+        f"### {safe(page.title)}{': ' * bool(marks)}{safe(marks)}",
+        "",
+        *(f"- {safe(line)}" for line in lines),
+    )
+    body = chain.from_iterable(map(_section, page.sections))
+    return fitting("\n".join((*head, *body)) + "\n", most_bytes)
+
+
+def _section(section: Section) -> Iterator[str]:
+    content = list(_content(section))
+    if content:
+        yield from ("", f"**{safe(section.title)}**", "", *content)
+
+
+def _content(section: Section) -> Iterator[str]:
+    match section:
+        case Figures():
+            for card in section.cards:
+                more = "; ".join(filter(None, (card.interval, *card.more)))
+                yield f"- {safe(card.label)}: {safe(f'{card.value} {card.unit}'.rstrip())}" + (
+                    f" ({safe(more)})" if more else ""
+                )
+        case Remarks():
+            for remark in section.remarks:
+                yield f"- **{safe(remark.mark.text)}** {safe(remark.message)} {safe(remark.remedy)}".rstrip()
+            if not section.remarks:
+                yield safe(section.nothing)
+        case Tables():
+            for number, table in enumerate(section.tables):
+                yield from _table(table, is_first=not number)
+            if section.notes:
+                yield from ("", *(f"- {safe(note)}" for note in section.notes))
+        case Prose():
+            yield from (f"- {safe(paragraph)}" for paragraph in section.paragraphs)
+
+
+def _table(table: Table, *, is_first: bool) -> Iterator[str]:
+    if not is_first:
+        yield ""
+    if table.caption:
+        yield from (safe(table.caption), "")
+    yield table_row(map(safe, table.columns))
+    yield table_row("---" if table.is_words(index) else "---:" for index in range(len(table.columns)))
+    yield from (table_row(map(_cell, row)) for row in table.rows)
+
+
+def _cell(cell: Cell) -> str:
+    return safe(cell.text if isinstance(cell, Mark) else cell)
