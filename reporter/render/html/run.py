@@ -188,9 +188,9 @@ def _telemetry(report: Report) -> Iterator[Section]:
     if energy is not None:
         lines = tuple(f"{line[:1].upper()}{line[1:]}." for line in telemetry.energy_lines(energy))
         yield Prose("energy", "Energy", tuple(map(plain, lines)), (("Energy", statements.energy()),))
-        if rows := telemetry.per_request(energy):
+        if of_requests := telemetry.per_request(energy):
             columns = ("per measured request that completed", *telemetry.STATISTICS)
-            table = Table(columns, tuple(map(tuple, rows)), sql=statements.request_energy())
+            table = Table(columns, tuple(map(tuple, of_requests)), sql=statements.request_energy())
             yield Tables("request-energy", "Energy of requests", (table,))
 
 
