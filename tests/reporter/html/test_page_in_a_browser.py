@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from loadgen.sessions.comparison import compare_runs
+from loadgen.sessions.formats import render
+from loadgen.sessions.plotting import plots_of_comparison
+from loadgen.sessions.settings.compare import CompareSettings
+from reporter.log.planes import planes
+from reporter.plots.pareto import pareto_plot
+from reporter.plots.plot import Plot
+from reporter.plots.slo_region import SloRegion
+from reporter.render.series import SeriesOverview
+from reporter.sweep import Figures
 from tests.accessibility import serious_violations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
+    from reporter.plots.plot import NoPlot
     from tests.reporter.html.conftest import MadePage
 
 SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
@@ -107,6 +120,70 @@ def test_each_plot_has_the_points_of_the_log(hostile_page: MadePage, open_page: 
                 None if value is None else pytest.approx(value, rel=1e-5) for value in series.y
             ]
     assert page.complaints == []
+
+
+def assert_drawn(page: Opened, plots: Sequence[Plot]) -> None:
+    """Each series of each plot is drawn, point by point."""
+    assert plots
+    for plot in plots:
+        page.show(plot.name)
+        drawn = page.drawn(plot.name)
+        for series in plot.series:
+            name = series.name if series.group is None else series.group
+            shown = [points for label, kind, points in drawn if label == name and kind != "custom"] or [
+                points for label, _, points in drawn if label == name
+            ]
+            values = [[point[1] for point in points] for points in shown]
+            wanted = [None if value is None else pytest.approx(value, rel=1e-5) for value in series.y]
+            assert wanted in values, (plot.name, series.name)
+    assert page.complaints == []
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_pages_of_a_comparison_and_of_a_sweep(
+    hostile_page: MadePage, a_run: Any, tmp_path: Path, open_page: Any, size: str
+) -> None:
+    """Every point of every plot, quietly, and accessible."""
+    comparison = compare_runs(CompareSettings(runs=[hostile_page.run, slower(a_run)]))
+    compared = [plot for plot in plots_of_comparison(comparison) if isinstance(plot, Plot)]
+    series = [plot for plot in swept() if isinstance(plot, Plot)]
+    overview = SeriesOverview("sweep", "sweep", "PASS", [], [], plots=series)
+    pages = {
+        "comparison": (render("comparison", "html", comparison, plots=compared), compared),
+        "sweep": (render("series", "html", overview), series),
+    }
+    for name, (html, plots) in pages.items():
+        path = tmp_path / f"{name}.html"
+        path.write_text(html, encoding="utf-8")
+        page = open_page(replace(hostile_page, path=path), size, bypass_csp=True)
+        assert_drawn(page, plots)
+        assert page.requests == [path.as_uri()]
+        assert page.tab.evaluate("window.pwned") is None
+        assert page.tab.evaluate("document.documentElement.scrollWidth") == SIZES[size][0]
+        assert serious_violations(page.tab) == []
+
+
+def slower(a_run: Any) -> Path:
+    """A run to compare with, whose answers take longer."""
+    run = a_run()
+    for number in range(60):
+        at_ms = 25 * number
+        run.answers(*(at_ms + 40 + 6 * chunk for chunk in range(5)), at_ms=at_ms, usage=(10, 5))
+    return run.stops(1600).ends(1700).write()  # type: ignore[no-any-return]
+
+
+def swept() -> list[Plot | NoPlot]:
+    """The plots of four runs, three of which met their targets."""
+    none: dict[str, Any] = dict.fromkeys(Figures.__dataclass_fields__)
+    runs = [
+        (
+            f"c{load}",
+            Figures(**none | {"output_tps": 90.0 * load, "ttft_p50_ms": ttft, "tpot_p50_ms": 10.0 + load}),
+        )
+        for load, ttft in ((1, 50.0), (2, 55.0), (4, 70.0), (8, 300.0))
+    ]
+    region = SloRegion(0.0, 100.0, 50.0, "SLO region: ttft:p(50)<100ms.")
+    return [pareto_plot(plane, ("c1", "c2", "c4"), region) for plane in planes(runs)]
 
 
 def test_a_plot_says_what_is_at_the_pointer(hostile_page: MadePage, open_page: Any) -> None:
