@@ -27,7 +27,9 @@ def both() -> tuple[Plane, Plane]:
     """The planes of interactivity and of TTFT."""
     none: dict[str, Any] = dict.fromkeys(Figures.__dataclass_fields__)
     keys = ("output_tps", "ttft_p50_ms", "tpot_p50_ms")
-    return planes([(run, Figures(**none | dict(zip(keys, at, strict=True)))) for run, at in RUNS.items()])
+    return planes(
+        [(run, Figures(**none | dict(zip(keys, figures, strict=True)))) for run, figures in RUNS.items()]
+    )
 
 
 def verdicts(met: Mapping[str, Sequence[str]]) -> dict[str, list[VerdictRow]]:

@@ -275,7 +275,7 @@
         this.chart = charts.init(this.canvas, null, { renderer: "svg" });
         this.listen();
       }
-      this.chart.setOption(option(this.plot, this.hidden, this.canvas.clientWidth < 420), { notMerge: true });
+      this.chart.setOption(option(this.plot, this.hidden, isPrinted || this.canvas.clientWidth < 420), { notMerge: true });
       this.legend();
     }
 
@@ -403,7 +403,17 @@
     figures.forEach((figure) => figure.chart?.resize());
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
-  addEventListener("beforeprint", () => { isPrinted = true; drawAll(); });
-  addEventListener("afterprint", () => { isPrinted = false; drawAll(); });
+  // The page is laid out for the screen when it is asked to print: plots get the sizes that they have on paper.
+  const PAPER = { width: 300, height: 230 };
+  addEventListener("beforeprint", () => {
+    isPrinted = true;
+    drawAll();
+    figures.forEach((figure) => figure.chart?.resize(isRows(figure.plot) ? { width: 2 * PAPER.width } : PAPER));
+  });
+  addEventListener("afterprint", () => {
+    isPrinted = false;
+    drawAll();
+    figures.forEach((figure) => figure.chart?.resize({ width: "auto", height: "auto" }));
+  });
   drawAll();
 })();
