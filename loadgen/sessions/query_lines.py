@@ -5,18 +5,14 @@ from __future__ import annotations
 import csv
 import json
 import math
-import re
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reporter.log.query import QueryResult
-
-_FORMULAS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-_NUMBER: Final = re.compile(r"[+-]\d+(\.\d+)?([eE][+-]?\d+)?")
 
 
 def csv_lines(answer: QueryResult, *, raw: bool, clean: bool) -> Iterator[str]:
@@ -54,12 +50,13 @@ def json_lines(answer: QueryResult) -> Iterator[str]:
 
 def _harmless(answer: QueryResult, *, clean: bool) -> QueryResult:
     """What any program can open: no text in it is a formula, and none steers a terminal."""
+    from reporter.render.csv_text import no_formula
     from reporter.render.page import clean as cleaned
 
     def harmless(value: Any) -> Any:
         if not isinstance(value, str):
             return value
-        return cleaned(_no_formula(value)) if clean else _no_formula(value)
+        return cleaned(no_formula(value)) if clean else no_formula(value)
 
     return replace(
         answer,
@@ -71,14 +68,6 @@ def _harmless(answer: QueryResult, *, clean: bool) -> QueryResult:
 def _cell(value: Any) -> Any:
     """A value of CSV; true and false as DuckDB writes them."""
     return str(value).lower() if isinstance(value, bool) else value
-
-
-def _no_formula(text: str) -> str:
-    """A text that a spreadsheet would calculate gets an apostrophe before it; a number stays one.
-
-    The characters are those of OWASP's page on CSV injection.
-    """
-    return f"'{text}" if text.startswith(_FORMULAS) and not _NUMBER.fullmatch(text) else text
 
 
 def _plain(value: Any) -> Any:
