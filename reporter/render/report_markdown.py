@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reporter.contents.run import RunContents
 from reporter.render import totals
-from reporter.render.html.page import Figures, Mark, Prose, Remarks, Tables
+from reporter.render.html.page import FigureCards, Mark, Prose, Remarks, Tables
 from reporter.render.html.run import page_of
 from reporter.render.markdown import MOST_BYTES, fitting, safe, table_row
 from reporter.render.page import plain
@@ -47,7 +47,7 @@ def _section(section: Section) -> Iterator[str]:
 
 def _content(section: Section) -> Iterator[str]:
     match section:
-        case Figures():
+        case FigureCards():
             for card in section.cards:
                 more = "; ".join(filter(None, (card.interval, *card.more)))
                 yield f"- {safe(card.label)}: {safe(f'{card.value} {card.unit}'.rstrip())}" + (
