@@ -44,7 +44,7 @@ def pytest_configure() -> None:
 
     A program inherits signals that are ignored, as `loadgen` respects, but not a handler.
 
-    The garbage collector waits for the end of the collection, which only adds objects: a third of its time.
+    The garbage collector waits for the end of the collection, which only adds objects: a tenth of its time.
     """
     gc.disable()
     for number in ENDING:

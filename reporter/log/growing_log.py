@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Self
 from reporter.bounds import ENDS, column
 from reporter.log.definitions import define
 from reporter.log.event_codes import with_event_codes
-from reporter.log.sql_files import sql_file
+from reporter.log.sql_files import execute_file
 from reporter.log.tables import empty_database, load_session, read_stream
 from rulesets.definitions import CATEGORIES
 from rulesets.lost import Ending, FigureBounds
@@ -157,7 +157,7 @@ class GrowingLog:
             connection.execute(_MAKE_PENDING)
             _make_requests(connection)
             for view in ("counted", "samples"):
-                connection.execute(sql_file(view))
+                execute_file(connection, view)
         except BaseException:
             connection.close()
             raise
@@ -175,9 +175,9 @@ def _make_requests(connection: DuckDBPyConnection) -> None:
     connection.execute(_DROP)
     for table, stream in _STREAMS.items():
         connection.execute(f"CREATE OR REPLACE TEMP VIEW stream AS {with_event_codes(stream)}")
-        connection.execute(sql_file(table))
+        execute_file(connection, table)
     connection.execute("DROP VIEW stream")
-    connection.execute(sql_file("requests"))
+    execute_file(connection, "requests")
 
 
 def _bounds_of(metric: str) -> str:

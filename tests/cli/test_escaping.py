@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from loadgen.cli import sql
 from loadgen.cli.check import print_json, printer
 from loadgen.sessions.errors import printable
+from loadgen.sessions.query_lines import csv_lines, json_lines
 from loadgen.sessions.run.check import CheckLine
 from loadgen.sessions.run.run_folder import new_run_folder
 from reporter.log.query import QueryResult
@@ -45,64 +46,55 @@ ANSWER = QueryResult([f"c {HOSTILE[0]}"], [(text,) for text in HOSTILE])
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-@pytest.mark.parametrize("form", ["_print_table", "_json"])
 def test_no_answer_of_sql_steers(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, form: str, *, terminal: bool
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *, terminal: bool
 ) -> None:
     """As a table or as JSON, on a terminal or not; and there is no markup."""
     monkeypatch.setattr("sys.stdout.isatty", lambda: terminal, raising=False)
     monkeypatch.setenv("TERM", "dumb")
-    options = {"expanded": False} if form == "_print_table" else {}
-    getattr(sql, form)(ANSWER, **options)
-    output = capsys.readouterr().out
-    assert steers(output) == set()
-    assert "[red]markup[/red]" in output
+    sql._print_table(ANSWER, expanded=False)
+    for output in (capsys.readouterr().out, "".join(json_lines(ANSWER))):
+        assert steers(output) == set()
+        assert "[red]markup[/red]" in output
 
 
-def test_json_is_exact(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_is_exact() -> None:
     """What is escaped is still the same text."""
-    sql._json(ANSWER)
-    lines = capsys.readouterr().out.splitlines()
-    assert [next(iter(json.loads(line).values())) for line in lines] == HOSTILE
+    assert [next(iter(json.loads(line).values())) for line in json_lines(ANSWER)] == HOSTILE
 
 
-def as_csv(capsys: pytest.CaptureFixture[str], *values: Any, write: Any = sql._csv) -> list[str]:
+def as_csv(*values: Any, raw: bool = False) -> list[str]:
     """The cells of a column."""
-    write(QueryResult(["c"], [(value,) for value in values]))
-    written = capsys.readouterr().out
-    return [row[0] for row in csv.reader(io.StringIO(written, newline=""))][1:]
+    answer = QueryResult(["c"], [(value,) for value in values])
+    text = "".join(csv_lines(answer, raw=raw, clean=False))
+    return [row[0] for row in csv.reader(io.StringIO(text, newline=""))][1:]
 
 
 @pytest.mark.parametrize("sign", [*"=+-@\t\r\n", *"\uff1d\uff0b\uff0d\uff20"])
-def test_no_text_is_a_formula(capsys: pytest.CaptureFixture[str], sign: str) -> None:
+def test_no_text_is_a_formula(sign: str) -> None:
     """An apostrophe stands before each that would be one; `--raw` leaves it as it is."""
     text = f"{sign}SUM(A1)"
-    assert as_csv(capsys, text) == [f"'{text}"]
-    assert as_csv(capsys, text, write=sql._csv_raw) == [text]
+    assert as_csv(text) == [f"'{text}"]
+    assert as_csv(text, raw=True) == [text]
 
 
-def test_numbers_stay_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+def test_numbers_stay_numbers() -> None:
     """Also those that are texts."""
     numbers = [-1, -1.5, 2**70, "-1", "+1.5", "-1e-3"]
-    assert as_csv(capsys, *numbers) == [str(number) for number in numbers]
-    assert as_csv(capsys, "-1+1", "--1", "-", "-1e", "1") == ["'-1+1", "'--1", "'-", "'-1e", "1"]
+    assert as_csv(*numbers) == [str(number) for number in numbers]
+    assert as_csv("-1+1", "--1", "-", "-1e", "1") == ["'-1+1", "'--1", "'-", "'-1e", "1"]
 
 
-def test_a_heading_is_not_a_formula(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_heading_is_not_a_formula() -> None:
     """The query names it, and the query may come from anywhere."""
-    sql._csv(QueryResult(["=1+1"], []))
-    assert capsys.readouterr().out == "'=1+1\n"
+    assert list(csv_lines(QueryResult(["=1+1"], []), raw=False, clean=False)) == ["'=1+1\n"]
 
 
 @given(text=st.text())
 def test_no_csv_on_a_terminal_steers(text: str) -> None:
     """In a file it is exact, on a terminal it is for the eye."""
-    with pytest.MonkeyPatch.context() as patch:
-        out = io.StringIO()
-        patch.setattr(out, "isatty", lambda: True, raising=False)
-        patch.setattr("sys.stdout", out)
-        sql._csv(QueryResult(["c"], [(text,)]))
-    assert steers(out.getvalue()) == set()
+    lines = csv_lines(QueryResult(["c"], [(text,)]), raw=False, clean=True)
+    assert steers("".join(lines)) == set()
 
 
 @pytest.mark.parametrize("as_json", [True, False])
