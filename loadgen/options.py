@@ -160,6 +160,34 @@ class SessionOptions(ScoringOptions, total=False):
     """System prompt ahead of each question; a benchmark's own follows it."""
     pass_threshold: float | None
     """From which value on a sample has passed, for pass@k and pass^k."""
+    agent: str | None
+    """Let your own agent answer each question: an agent loop, or an async function (sample, ask, sandbox);
+    docs/agents.md.
+    """
+    agent_command: str | None
+    """Let a program answer each question: it gets the task on stdin, and the endpoint in OPENAI_BASE_URL,
+    and prints the answer.
+    """
+    max_turns: int | None
+    """The most turns of an episode. Default: 10 for agents, else the task's."""
+    max_episode_tokens: int | None
+    """The most input and output tokens of an episode."""
+    max_episode_time: float | str | None
+    """The longest time of an episode."""
+    max_episode_cost: float | None
+    """The most that an episode's tokens may cost, by --episode-prices."""
+    episode_prices: str | None
+    """Prices of a million input and output tokens, for --max-episode-cost."""
+    sequential: bool | None
+    """One sample after the other, with an agent that keeps its state between them."""
+    user_url: str | None
+    """Endpoint of the model that plays users, where a task has any."""
+    user_model: str | None
+    """Name of the model that plays users."""
+    user_api_key: str | None
+    """The key of the users' endpoint, preferably in the environment; @FILE reads it. Never logged."""
+    user_temperature: float | None
+    """Sampling temperature of the model that plays users."""
     retry: int | None
     """Retry transient failures up to N times; each attempt is logged."""
     max_errors: int | None

@@ -43,9 +43,17 @@ class EventType(IntEnum):
     """What a sensor read of one thing; data: `source`, `labels`, `moment`, `readings`, `histograms`,
     `took_ms`, or `error` and `message`; texts: `exposition`. Units are in the names of readings."""
 
+    TOOL_CALLED = 13
+    """A tool of an episode returned; data: `conversation`, `prompt_id`, `phase`, `turn`, `name`,
+    `started_ns`, `duration_ns`, `error`; texts: `arguments`, `result`."""
+    EPISODE_ENDED = 14
+    """An episode is over; data: `conversation`, `prompt_id`, `phase`, `started_ns`, `ending` (completed,
+    max_turns, max_tokens, max_time, max_cost, failed, agent_error, cut), `reason`, `reward`; texts:
+    `messages`, `details`."""
+
     LOADGEN_ISSUE_CALLED = 20
     """The load generator turned to a request; data: `scheduled_ns`, `phase`, `prompt_id`, and where there are
-    any `conversation`, `turn`, `turns`, `endpoint`, `tags`, `salt`."""
+    any `conversation`, `turn`, `turns`, `episode`, `role`, `endpoint`, `tags`, `salt`."""
     REQUEST_SENT = 21
     """The last byte of the request was handed to the kernel; data: connection figures."""
     FIRST_CHUNK = 22
@@ -78,6 +86,8 @@ class SessionEvent(IntEnum):
     SCORING_ENDED = EventType.SCORING_ENDED
     SENSOR_STARTED = EventType.SENSOR_STARTED
     SENSOR_READING = EventType.SENSOR_READING
+    TOOL_CALLED = EventType.TOOL_CALLED
+    EPISODE_ENDED = EventType.EPISODE_ENDED
 
 
 class SampleEvent(IntEnum):

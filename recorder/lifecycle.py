@@ -70,6 +70,8 @@ ANYWHERE = frozenset(
         EventType.SCORING_ENDED,
         EventType.SENSOR_STARTED,
         EventType.SENSOR_READING,
+        EventType.TOOL_CALLED,
+        EventType.EPISODE_ENDED,
     }
 )
 """Session events that have no place in the order."""

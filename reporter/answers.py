@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
@@ -20,7 +20,7 @@ from recorder.store import log_path
 from reporter.kinds import document, members, text
 from reporter.log.database import streamed_figures
 from reporter.log.source import readable
-from workloads.answer import Answer
+from workloads.answer import Answer, EpisodeOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,6 +74,9 @@ class Stored:
         judged: The judges' replies on it, the latest last.
         judge_failure: The failure of the latest failed request to a judge.
         done: The scorers that have scored it in the given pass.
+        episode: Of an episode, what its code returned: `messages`, `details`.
+        ending: Of an episode, how it ended.
+        reward: Of an episode, its own reward.
     """
 
     sample_uuid: str
@@ -87,6 +90,9 @@ class Stored:
     judged: tuple[JudgeAnswer, ...] = ()
     judge_failure: str | None = None
     done: frozenset[str] = frozenset()
+    episode: str | None = None
+    ending: str | None = None
+    reward: float | None = None
 
     def parsed_reference(self) -> Mapping[str, Any]:
         """The reference."""
@@ -103,7 +109,7 @@ class Stored:
         """
         output = _output(self.output)
         earlier = [_output(stored_output) for stored_output in self.earlier]
-        return Answer(
+        answer = Answer(
             text=text(output.get("output")) or "",
             reasoning=text(output.get("reasoning")),
             tool_calls=_calls(output.get("tool_calls")),
@@ -117,6 +123,30 @@ class Stored:
                 and model in {None, judge_answer.model}
                 and sampling in {None, judge_answer.sampling}
             },
+        )
+        return answer if self.episode is None else self._of_episode(answer)
+
+    def _of_episode(self, answer: Answer) -> Answer:
+        """The answer of an episode: the last that the assistant says in the conversation that it returned."""
+        returned = members(document(self.episode or "{}"))
+        messages = _calls(returned.get("messages"))
+        outcome = EpisodeOutcome(
+            ending=self.ending or "",
+            reward=self.reward,
+            messages=messages,
+            details=members(returned.get("details")),
+        )
+        places = [place for place, message in enumerate(messages) if message.get("role") == "assistant"]
+        if not places:
+            return replace(answer, episode=outcome)
+        final = messages[places[-1]]
+        return replace(
+            answer,
+            text=text(final.get("content")) or "",
+            tool_calls=_calls(final.get("tool_calls")),
+            messages=messages[: places[-1]],
+            earlier=tuple(text(messages[place].get("content")) or "" for place in places[:-1]),
+            episode=outcome,
         )
 
 
@@ -180,6 +210,8 @@ def texts_of(run: Path) -> Iterator[ReadTexts]:
 def _seqs(row: Mapping[str, Any]) -> Iterator[int]:
     yield row["question_seq"]
     yield row["ended_seq"]
+    if row["episode_seq"] is not None:
+        yield row["episode_seq"]
     yield from row["prompt_seqs"]
     yield from row["earlier_seqs"]
     yield from (judge_call["seq"] for judge_call in row["judged"])
@@ -208,6 +240,9 @@ def _stored(row: Mapping[str, Any], texts: Mapping[int, str]) -> Stored:
         ),
         judge_failure=row["judge_failure"],
         done=frozenset(row["done"]),
+        episode=None if row["episode_seq"] is None else texts.get(row["episode_seq"], "{}"),
+        ending=row["ending"],
+        reward=row["reward"],
     )
 
 

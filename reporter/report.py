@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from reporter.accuracy.task_score import TaskScore  # noqa: TC001 (the schema is made of what the annotations name)
 from reporter.costs.cost import Cost  # noqa: TC001 (the schema is made of what the annotations name)
+from reporter.episodes import Episodes  # noqa: TC001 (the schema is made of what the annotations name)
 from reporter.findings.overhead_limit import OWN_TTFT_LIMIT, OwnEffect, OwnLimit
 from reporter.health import ClientHealth, RecorderHealth  # noqa: TC001 (the schema is made of what the annotations name)
 from reporter.run_facts import RunFacts  # noqa: TC001 (the schema is made of what the annotations name)
@@ -355,6 +356,7 @@ class Report:
     cost: Cost | None = field(default=None, kw_only=True)
     server_side: ServerSide | None = field(default=None, kw_only=True)
     energy: Energy | None = field(default=None, kw_only=True)
+    episodes: Episodes | None = field(default=None, kw_only=True)
     verdict: Verdict | None = None
     steady_state: SteadyState | None = None
     breakdown: dict[str, list[PartReport]] = field(default_factory=dict)
@@ -366,7 +368,7 @@ class Report:
         plain = {name: _without_choice(value) for name, value in asdict(self).items()}
         if self.run.power is None:
             del plain["run"]["power"]
-        for name in ("server_side", "energy"):
+        for name in ("server_side", "energy", "episodes"):
             if plain[name] is None:
                 del plain[name]
         return plain | {

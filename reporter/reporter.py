@@ -11,6 +11,7 @@ import orjson
 from reporter.accuracy import undetermined
 from reporter.accuracy.scores import TABLES, accuracy, asks_benchmarks
 from reporter.border import blaming
+from reporter.episode_figures import episodes
 from reporter.errors import OptionError
 from reporter.findings.findings import in_order
 from reporter.kinds import document
@@ -158,6 +159,7 @@ class MetricsReporter:
                 scores = accuracy(log, options.scoring_pass)
                 findings = [*report.findings, *undetermined.findings(scores)]
                 report = replace(report, accuracy=scores, findings=in_order(findings))
+            report = replace(report, episodes=episodes(log))
             if has_sensors(log):
                 report = with_telemetry(log, report)
             if rules is not None:

@@ -10,6 +10,23 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class EpisodeOutcome:
+    """How an episode ended, and what its code returned.
+
+    Attributes:
+        ending: `completed`, or the limit that ended it: `max_turns`, `max_tokens`, `max_time`, `max_cost`.
+        reward: Its own reward; None where it has none.
+        messages: The whole conversation, tools and the user included.
+        details: Further facts, as its code returned them.
+    """
+
+    ending: str
+    reward: float | None = None
+    messages: tuple[Mapping[str, Any], ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """One answer.
 
@@ -22,6 +39,7 @@ class Answer:
         messages: The question, as chat messages.
         earlier: In a conversation, the answers to the turns before this one, the last.
         judged: What judges said, by the keys of the inquiries (`Inquiry.key`); empty until they are asked.
+        episode: Of an episode, its outcome.
     """
 
     text: str
@@ -31,3 +49,4 @@ class Answer:
     messages: tuple[Mapping[str, Any], ...] = ()
     earlier: tuple[str, ...] = ()
     judged: Mapping[str, str] = field(default_factory=dict)
+    episode: EpisodeOutcome | None = None

@@ -12,6 +12,12 @@ WorkloadError
 ├── ArrivalError     an arrival process that there is not
 ├── TaskError        a benchmark that there is not, or an option that it does not have
 ├── EvalError        an eval function that cannot be imported, or is not one
+├── EpisodeCodeError  the code of an episode that cannot be imported, or is not one
+│   └── ToolValidationError  a tool of an agent without a valid name (`workloads.episodes.rollout`)
+├── EpisodeError     an episode that cannot ask another turn (`workloads.episodes.episode`)
+│   ├── TurnFailedError    its request failed
+│   ├── LimitReachedError  one of its limits is reached
+│   └── EpisodeCutError    the session ends
 ├── PluginError      an entry point of another package that cannot be used
 ├── SandboxError     no program can be run here (`workloads.sandbox.base`): the machine's to mend, exit code 3
 └── ExtraError       a benchmark that takes a package which is not installed
@@ -64,6 +70,10 @@ class TaskError(WorkloadError):
 
 class EvalError(WorkloadError):
     """An eval function cannot be imported, is not there, or takes other arguments than it is given."""
+
+
+class EpisodeCodeError(WorkloadError):
+    """The code of an episode, or an agent, cannot be imported or is not what an episode can run."""
 
 
 class PluginError(WorkloadError):

@@ -189,11 +189,18 @@ def _arguments(reference: Reference, answer: Answer) -> Mapping[str, Any]:
     }
     return {
         "solution_str": answer.text,
-        "messages": [*answer.messages, _message(answer)],
+        "messages": _messages(answer),
         _TRUTH: truth,
         "extra_info": row,
         "metadata": row,
     }
+
+
+def _messages(answer: Answer) -> list[Any]:
+    """The whole conversation; of an episode as its code returned it."""
+    if answer.episode is not None and answer.episode.messages:
+        return list(answer.episode.messages)
+    return [*answer.messages, _message(answer)]
 
 
 def _message(answer: Answer) -> dict[str, Any]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from workloads.episodes.program import EpisodeProgram
 
 Message = Mapping[str, Any]
 """A chat message in OpenAI's format: `role`, `content`, and what else a role has."""
@@ -43,6 +46,7 @@ class Sample:
         follow_ups: What comes after the answer, turn by turn.
         turn: Which turn of its conversation this is, from 0.
         told: How many of its messages an earlier turn has told already, the answer to that turn included.
+        episode: The code that plays it, where it is an episode; None for a question or a conversation.
     """
 
     index: int
@@ -57,6 +61,7 @@ class Sample:
     follow_ups: tuple[FollowUp, ...] = ()
     turn: int = 0
     logged: int = 0
+    episode: EpisodeProgram | None = None
 
     def messages(self) -> list[Message]:
         """The question as chat messages."""

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from workloads.episodes.dialogue import MultiTurn
     from workloads.question import Question
     from workloads.scorer import Scorer
     from workloads.sources import FileRow
@@ -125,6 +126,8 @@ class Workload:
         category: What kind of ability it is about.
         typical: How long its questions and answers usually are; None where it is not known.
         extra: The extra of this package that its official scorer needs (`math`); empty for none.
+        multi_turn: Where the benchmark reacts to answers: from a question's reference and the conversation so
+            far to what the user says next, None at the end; see `workloads.episodes.dialogue`.
     """
 
     name: str
@@ -143,3 +146,4 @@ class Workload:
     category: Category = "other"
     typical: Typical | None = None
     extra: str = ""
+    multi_turn: MultiTurn | None = None

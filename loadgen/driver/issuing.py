@@ -24,6 +24,7 @@ from loadgen.driver.shard import Shard
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
 
+    from loadgen.driver.episodes.runner import EpisodeRunner
     from loadgen.driver.phase import Phase
     from loadgen.driver.plan import Plan
     from loadgen.driver.requests.agenda import Agenda
@@ -51,6 +52,7 @@ class Issuer:
         share: The part of the load that is issued here.
         claim: Gives the number of the next request of a closed loop, where several share the numbers.
         room: The backlog of events, where it can be full.
+        episodes: Plays the samples, where they are episodes.
 
     Attributes:
         progress: Counters of this share.
@@ -68,6 +70,7 @@ class Issuer:
         share: Shard = Shard(),  # noqa: B008 (a frozen value)
         claim: Callable[[], int] | None = None,
         room: Room | None = None,
+        episodes: EpisodeRunner | None = None,
     ) -> None:
         self.progress = Progress()
         self._plan = plan
@@ -80,7 +83,7 @@ class Issuer:
         self._exhausted = asyncio.Event()
         self._stopped = asyncio.Event()
         self._conversations = Conversations(
-            *(plan, agenda, runner, clock, self.progress), stopped=self._stopped, room=room
+            *(plan, agenda, runner, clock, self.progress), stopped=self._stopped, room=room, episodes=episodes
         )
         limit = limit_of(plan.load)
         self._places = None if limit is None else ConcurrencyLimit(share.of(limit), clock)

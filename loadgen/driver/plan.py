@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from loadgen.driver.client.codec import Generation
     from loadgen.driver.client.timeouts import Timeouts
+    from loadgen.driver.episodes.plan import EpisodePlan
     from loadgen.driver.load import Arrivals, Load
 
 
@@ -65,6 +66,7 @@ class Plan:
         balance: Which of several endpoints a request goes to; see `loadgen.driver.requests.balance`.
         trace_context: Whether each request carries a `traceparent`; see
             `loadgen.driver.requests.trace_context`.
+        episodes: How samples that are episodes are played; None where they are questions or conversations.
     """
 
     load: Load
@@ -90,6 +92,7 @@ class Plan:
     balance: str = "round-robin"
     trace_context: bool = False
     schedule_seed: int | None = None
+    episodes: EpisodePlan | None = None
 
     @property
     def arrivals_seed(self) -> int:
@@ -226,6 +229,7 @@ class Plan:
             "max_errors": self.budget.errors,
             "max_error_rate": self.budget.rate,
             "max_response_bytes": self.max_response_bytes,
+            **({} if self.episodes is None else {"episodes": self.episodes.settings()}),
         }
 
 

@@ -71,7 +71,8 @@ class Ask:
 
     Attributes:
         model: The model's name, as it is in the answer.
-        question: The last user message, or the prompt: what scripted replies are matched with.
+        question: The last user message, or the prompt: what scripted replies are matched with. Where a tool's
+            result came after that, `tool: ` and the result.
         input_tokens: White-space-separated words of everything that was said; for a prompt of token ids
             their number.
         max_tokens: Where the answer is cut; None does not cut it.
@@ -191,6 +192,8 @@ def _conversation(messages: Any) -> tuple[str, int]:
         words += len(text.split())
         if message.get("role") == "user":
             question = text
+        elif message.get("role") == "tool":
+            question = f"tool: {text}"
     return question, words
 
 

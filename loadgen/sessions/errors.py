@@ -3,6 +3,7 @@
     LoadgenError
     ├── UsageError           what was asked for cannot be done
     ├── SetupError           this machine, or the endpoint, cannot do it
+    │   └── ProviderError    a provider rejected a request (`loadgen.sessions.agents.llm_client`)
     └── RunError             a run could not be recorded to its end
 
 `one_tree` makes them of the errors of the other rooms, by their exit codes:

@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 
-OPTIONS = ("--api-key", "--judge-api-key", "--header")
+OPTIONS = ("--api-key", "--judge-api-key", "--user-api-key", "--header")
 """Options that are followed by a secret, or by `@` and the name of a file with one."""
 
 MASK = "***"

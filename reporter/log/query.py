@@ -30,6 +30,8 @@ VIEWS: Final[Mapping[str, str]] = {
     "question_references": "one row a question: what its answers are scored against",
     "scores": "one row an answer to one, a scoring pass and a scorer: its score",
     "passes": "one row a scoring pass and scorer",
+    "episodes": "one row an episode that is over: turns, tool calls, times, tokens, how it ended",
+    "tool_calls": "one row a call of a tool in an episode",
     "judge_calls": "one row a request to a judge: what it said of which answer",
     "telemetry": "one row a reading of a worker, the parent or the recorder",
     "sensors": "one row a value that a sensor read: of the server, this host, a GPU",

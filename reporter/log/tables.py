@@ -62,6 +62,9 @@ _TABLES: Final[Mapping[str, str | None]] = {
         FROM events WHERE code BETWEEN EventType.COMPLETE AND EventType.CANCELLED""",
     "credible": None,
     "unencoded": None,
+    "episode_ends": """
+        SELECT seq, at_ns, coalesce(data, '') AS data FROM events WHERE code = EventType.EPISODE_ENDED""",
+    "tool_calls": "SELECT seq, coalesce(data, '') AS data FROM events WHERE code = EventType.TOOL_CALLED",
     "requests": None,
     "windows": None,
     "measured_window": None,
@@ -69,6 +72,7 @@ _TABLES: Final[Mapping[str, str | None]] = {
     "definitions": None,
     "counted": None,
     "samples": None,
+    "episodes": None,
     "arrived": None,
     "early": None,
     "chunks": None,

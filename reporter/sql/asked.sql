@@ -8,7 +8,7 @@ WITH ends_of_conversations AS (
 
 SELECT
     sample_uuid,
-    prompt_id,
+    counted.prompt_id,
     conversation_id,
     turn,
     sitting,
@@ -16,6 +16,10 @@ SELECT
     issued_ns,
     ended_seq,
     CASE
+        -- An episode is answered when its code has ended, whatever its last turn was; one that failed is wrong.
+        WHEN is_episode AND coalesce(ending, 'cut') = 'cut' AND error IS DISTINCT FROM 'agent_error' THEN 'infra_error'
+        WHEN is_episode AND (error IS NOT DISTINCT FROM 'agent_error' OR ending IN ('failed', 'agent_error')) THEN 'missing'
+        WHEN is_episode THEN NULL
         WHEN status = 'completed' AND coalesce(turn + 1 >= turns, true) THEN NULL
         -- The response is complete and says why it ended, and the benchmark's rule judges an answer of no words.
         WHEN
@@ -28,13 +32,19 @@ SELECT
         ELSE 'infra_error'
     END AS unscored,
     CASE WHEN unscored IS NOT NULL THEN
-        CASE WHEN status = 'completed' THEN 'the conversation was cut off' ELSE coalesce(error, status) END
+        CASE
+            WHEN is_episode AND ending IS NOT NULL THEN concat_ws(': ', ending, episode_ends.reason)
+            WHEN status = 'completed' THEN 'the conversation was cut off'
+            ELSE coalesce(error, status)
+        END
     END AS reason,
     tokens.output AS output_tokens,
     tokens.input AS input_tokens,
-    finish_reason
+    finish_reason,
+    episode_ends.seq AS episode_seq
 FROM counted
-JOIN (SELECT prompt_id, empty_is_answer FROM questions) USING (prompt_id)
+LEFT JOIN episode_ends USING (conversation_id)
+JOIN (SELECT prompt_id, empty_is_answer FROM questions) AS asking ON asking.prompt_id = counted.prompt_id
 WHERE
     measured
     AND (conversation_id IS NULL OR (conversation_id, turn) IN (FROM ends_of_conversations));

@@ -8,6 +8,8 @@ SELECT seq, starts_with(data::VARCHAR, '{"encode_error":') AS unencoded, unnest(
     "conversation": "VARCHAR",
     "turn": "BIGINT",
     "turns": "BIGINT",
+    "episode": "BOOLEAN",
+    "role": "VARCHAR",
     "endpoint": "BIGINT",
     "max_tokens": "BIGINT",
     "tags": "JSON",

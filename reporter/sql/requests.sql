@@ -1,7 +1,8 @@
 -- One row a request, as the log tells it; the view `samples` adds what follows from it.
 -- `measured`: issued for the performance phase; one that went out late counts like the others.
 -- `settled`: it ended, and not by the client's own doing; what is not, a further segment asks again. A conversation is
--- asked again as a whole: all of it is settled, by a result of its last turn or by a turn that failed, or nothing.
+-- asked again as a whole: all of it is settled, by a result of its last turn or by a turn that failed, or nothing. So is
+-- an episode, which is settled when its code has ended, unless the session cut it.
 CREATE TABLE requests AS
 -- Logs of older versions have the limit of each request only here.
 WITH limits AS (SELECT try_cast(settings ->> '$.max_tokens' AS BIGINT) AS limit_of_session FROM session)
@@ -12,6 +13,8 @@ SELECT
     conversation AS conversation_id,
     turn,
     turns,
+    coalesce(episode, false) AS is_episode,
+    coalesce(role, if(phase = 'judge', 'judge', 'model')) AS role,
     endpoint AS endpoint_index,
     tags,
     sitting,
@@ -95,8 +98,11 @@ UPDATE requests SET settled = settled_together
 FROM (
     SELECT
         conversation_id,
-        coalesce(bool_or(settled AND (status = 'failed' OR turn + 1 = turns)), false) AS settled_together
-    FROM requests
+        CASE
+            WHEN bool_or(is_episode) THEN coalesce(any_value(ending) <> 'cut', bool_or(error = 'agent_error'), false)
+            ELSE coalesce(bool_or(settled AND (status = 'failed' OR turn + 1 = turns)), false)
+        END AS settled_together
+    FROM requests LEFT JOIN episode_ends USING (conversation_id)
     WHERE conversation_id IS NOT NULL
     GROUP BY conversation_id
 ) AS conversations

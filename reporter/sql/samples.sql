@@ -6,6 +6,7 @@ SELECT
     prompt_id,
     conversation_id,
     turn,
+    role,
     endpoint,
     tags,
     sitting,

@@ -13,7 +13,7 @@ HELLO = [{"role": "user", "content": "hello"}]
 
 
 def test_a_conversation_is_read() -> None:
-    """The question is the last user message, and the words of every message count."""
+    """The question is the last user message, or the result of a tool after it; all words count."""
     messages = [
         {"role": "system", "content": "be brief"},
         {"role": "user", "content": "first question"},
@@ -22,7 +22,7 @@ def test_a_conversation_is_read() -> None:
         {"role": "tool", "content": "a result"},
     ]
     ask = read_chat(orjson.dumps({"messages": messages, "stream": True, "temperature": 0.5}), [])
-    assert (ask.question, ask.input_tokens, ask.stream) == ("second one", 8, True)
+    assert (ask.question, ask.input_tokens, ask.stream) == ("tool: a result", 8, True)
     assert (ask.model, ask.max_tokens, ask.include_usage) == ("mock", None, False)
 
 

@@ -80,6 +80,10 @@ class Failure(StrEnum):
         *("worker_lost", "client"),
         "The worker process that had the request was killed, or crashed.",
     )
+    AGENT_ERROR = (
+        *("agent_error", "client"),
+        "The code of an episode, or an agent, failed before its first request.",
+    )
     CLIENT_BUG = "client_bug", "client", "An unexpected exception in this program."
 
 

@@ -23,6 +23,7 @@ VARIABLES: Final = (
     "LOADGEN_MOCK_API_KEY",
     "LOADGEN_JUDGE_API_KEY",
     "LOADGEN_PUSH_AUTHORIZATION",
+    "LOADGEN_USER_API_KEY",
 )
 """What holds a secret in the environment."""
 

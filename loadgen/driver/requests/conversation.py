@@ -11,6 +11,8 @@ import asyncio
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
+import orjson
+
 from loadgen.driver.load import think_of
 from loadgen.driver.requests.balance import balance_of
 from loadgen.driver.requests.open_conversations import OpenConversations
@@ -21,6 +23,7 @@ from loadgen.driver.requests.think_time import ThinkTime
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping
 
+    from loadgen.driver.episodes.runner import EpisodeRunner
     from loadgen.driver.phase import Phase
     from loadgen.driver.plan import Plan
     from loadgen.driver.progress import Progress
@@ -88,6 +91,46 @@ class Opening(NamedTuple):
     more: Mapping[str, Any]
 
 
+class EpisodeTurns:
+    """Takes the turns of one episode; see `loadgen.driver.episodes.asking.TakeTurn`.
+
+    Args:
+        conversations: Issues them.
+        phase: The phase that the episode was due in.
+        endpoint: Which endpoint is asked, from 0: the same for all turns.
+        scheduled_ns: When the episode was due.
+        first: What the log keeps of the first turn alone.
+
+    Attributes:
+        asked: How many turns were issued.
+    """
+
+    def __init__(
+        self,
+        conversations: Conversations,
+        phase: Phase,
+        endpoint: int,
+        scheduled_ns: int,
+        first: Mapping[str, Any],
+    ) -> None:
+        self.asked = 0
+        self.phase = phase
+        self.endpoint = endpoint
+        self.scheduled_ns = scheduled_ns
+        self.first = first
+        self._conversations = conversations
+
+    async def __call__(
+        self, sample: Sample, more: Mapping[str, Any], members: Mapping[str, Any] | None
+    ) -> TurnOutcome:
+        """Issue a request now and see it through."""
+        return await self._conversations.episode_turn(sample, self, more, members)
+
+    def why_over(self) -> str | None:
+        """Why no further turn may be asked; None where one may."""
+        return self._conversations.why_over(self.phase)
+
+
 class Conversations:
     """Sees conversations through.
 
@@ -99,6 +142,7 @@ class Conversations:
         progress: Where they are counted.
         stopped: Set: no further turn is asked.
         room: Where the events of what is issued go, where that can be full.
+        episodes: Plays the samples that are episodes.
 
     Attributes:
         scheduled: How many turns were due since this was last set to 0.
@@ -115,8 +159,10 @@ class Conversations:
         progress: Progress,
         stopped: asyncio.Event,
         room: Room | None,
+        episodes: EpisodeRunner | None = None,
     ) -> None:
         self.scheduled = 0
+        self._episodes = episodes
         self.thinking = ThinkTime(think_of(plan.load), plan.seed, clock)
         self.unfinished = OpenConversations()
         self._plan = plan
@@ -135,6 +181,8 @@ class Conversations:
         number = self._agenda.number(phase, request)
         sample = sent = self._samples[self._order(number)]
         more = _NOTHING
+        if self._episodes is not None:
+            return Opening(request, number, sample, sent, b"", more)
         if self._plan.salt:
             more = {"salt": new_salt()}
             sent = salted(sample, more["salt"])
@@ -154,12 +202,57 @@ class Conversations:
         endpoint = 0 if self._balance is None else self._balance.choose(opening.request)
         self._due(endpoint)
         first = _NOTHING if free_ns is None else {"free_ns": free_ns}
+        if self._episodes is not None:
+            self.unfinished.begin()
+            turns = EpisodeTurns(self, phase, endpoint, scheduled_ns, {**opening.more, **first})
+            return self._episode(self._episodes, phase, opening, scheduled_ns, turns)
         if opening.sample.follow_ups or self._agenda.conversations:
             if opening.sample.follow_ups:
                 self.unfinished.begin()
             return self._all_turns(phase, opening, scheduled_ns, endpoint, first)
         more = {**opening.more, **first} if first else opening.more
         return self._turn(opening.sample, opening.body, scheduled_ns, phase, endpoint, more)
+
+    async def _episode(
+        self,
+        episodes: EpisodeRunner,
+        phase: Phase,
+        opening: Opening,
+        scheduled_ns: int,
+        turns: EpisodeTurns,
+    ) -> TurnOutcome:
+        """Play an episode, which issues its turns itself."""
+        try:
+            return await episodes.play(opening.sent, turns, phase.name, scheduled_ns)
+        finally:
+            self.unfinished.end()
+            if self._balance is not None and not turns.asked:
+                self._balance.ended(turns.endpoint)
+            if phase.name == "performance":
+                self._progress.sessions += 1
+
+    async def episode_turn(
+        self, sample: Sample, turns: EpisodeTurns, more: Mapping[str, Any], members: Mapping[str, Any] | None
+    ) -> TurnOutcome:
+        """Issue a turn of an episode now. The first one is counted already, and was due with its episode."""
+        due_ns = self._clock.now_ns() if turns.asked else turns.scheduled_ns
+        if turns.asked:
+            self._due(turns.endpoint)
+        else:
+            more = {**more, **turns.first}
+        turns.asked += 1
+        body = self._runner.prepare(sample)
+        if members:
+            body = orjson.dumps({**orjson.loads(body), **members})
+        if self._room is not None and self._room.full:
+            await self._room.wait()
+        return await self._turn(sample, body, due_ns, turns.phase, turns.endpoint, more)
+
+    def why_over(self, phase: Phase) -> str | None:
+        """Why no further turn may be issued; None where one may."""
+        if self._stopped.is_set():
+            return "stopped"
+        return "duration" if phase.is_over(self._clock.now_ns()) else None
 
     async def _all_turns(
         self, phase: Phase, opening: Opening, scheduled_ns: int, endpoint: int, first: Mapping[str, Any]

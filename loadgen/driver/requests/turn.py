@@ -47,12 +47,18 @@ class TurnOutcome(NamedTuple):
         ttft_ms: From `sent` to the first token.
         output_tokens: By the server's count, else chunks.
         answer: What the model said, as a message, where another turn follows on it.
+        finish_reason: As the server sent it.
+        input_tokens: By the server's count.
+        message: Of a failure, in words.
     """
 
     failure: str | None
     ttft_ms: float | None
     output_tokens: int
     answer: Message | None = None
+    finish_reason: str | None = None
+    input_tokens: int | None = None
+    message: str = ""
 
 
 class RequestRunner:
@@ -158,7 +164,8 @@ class RequestRunner:
                     request = request._replace(traceparent=trace.traceparent)
                 exchange, attempt = self._exchange(sample_uuid, trace, due_s), attempt + 1
             self._emit_end(sample_uuid, exchange, attempt, failure)
-            return _outcome(exchange, failure, followed=bool(sample.follow_ups))
+            followed = bool(sample.follow_ups) or sample.episode is not None
+            return self._outcome(exchange, failure, followed=followed)
         except asyncio.CancelledError:
             with suppress(RequestFailedError):
                 deque(exchange.stream.decode(), maxlen=0)
@@ -233,7 +240,8 @@ class RequestRunner:
             data["max_tokens"] = limit
         # A million questions have but one turn: the number alone is one object less for each.
         asked = (sample.index, sample.turn) if sample.turn else sample.index
-        if asked not in self._asked:
+        if sample.episode is not None or asked not in self._asked:
+            # What an episode asks depends on the answers before it.
             self._asked.add(asked)
             data["texts"] = self._codec.asked(sample)
         return data
@@ -273,6 +281,21 @@ class RequestRunner:
         else:
             data |= self._named(failure)
             self._emit(Event(EventType.ERROR, at_ns, sample_uuid, data))
+
+    def _outcome(
+        self, exchange: Exchange, failure: RequestFailedError | None, *, followed: bool
+    ) -> TurnOutcome:
+        answer = exchange.stream.answer
+        arrivals = answer.arrivals
+        ttft_ms = None
+        if arrivals and exchange.sent_ns is not None:
+            ttft_ms = (arrivals[0] - exchange.sent_ns) / 1e6
+        # No token takes less than a byte: which counts can be true is for the report to say.
+        tokens = min(answer.usage.output_tokens or len(arrivals), exchange.stream.bytes)
+        if failure is not None:
+            return TurnOutcome(failure.failure, ttft_ms, tokens, message=self._redacting.redact(str(failure)))
+        message = answer.message() if followed else None
+        return TurnOutcome(*(None, ttft_ms, tokens, message, answer.finish_reason, answer.usage.input_tokens))
 
     def _named(self, failure: RequestFailedError) -> dict[str, str]:
         """A failure in the log's form."""
@@ -370,15 +393,3 @@ _NAMES: Final = frozenset(
 
 def _hidden_name(name: str, hide: Callable[[str], str]) -> str:
     return name if name in _NAMES else hide(name)
-
-
-def _outcome(exchange: Exchange, failure: RequestFailedError | None, *, followed: bool) -> TurnOutcome:
-    answer = exchange.stream.answer
-    arrivals = answer.arrivals
-    ttft_ms = None
-    if arrivals and exchange.sent_ns is not None:
-        ttft_ms = (arrivals[0] - exchange.sent_ns) / 1e6
-    message = answer.message() if followed and failure is None else None
-    # No token takes less than a byte: which counts can be true is for the report to say.
-    tokens = min(answer.usage.output_tokens or len(arrivals), exchange.stream.bytes)
-    return TurnOutcome(failure.failure if failure else None, ttft_ms, tokens, message)

@@ -53,6 +53,8 @@ def _needed(agenda: Agenda, plan: Plan) -> Sequence[Sample]:
 
 
 def _packed_sample(sample: Sample, *, recorded: bool) -> Packed:
+    if sample.episode is not None:
+        return (sample,)
     rare = _RARE(sample)
     if not sample.follow_ups:
         return _USUAL(sample) if rare == _NOTHING_RARE else (*_USUAL(sample), *rare)
@@ -63,6 +65,8 @@ def _packed_sample(sample: Sample, *, recorded: bool) -> Packed:
 
 
 def _unpacked_sample(pack: Packed) -> Sample:
+    if len(pack) == 1:
+        return pack[0]  # type: ignore[no-any-return]  # an episode travels as it is
     fields, follow_ups = pack[:_FEW], pack[_FEW:]
     if follow_ups:
         fields = (*fields, tuple(FollowUp(*follow_up) for follow_up in follow_ups[0]))

@@ -35,6 +35,7 @@ from loadgen.driver.workers.shipping import Shipper
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
+    from loadgen.driver.episodes.runner import EpisodeRunner
     from loadgen.driver.requests.agenda import Agenda
 
 PROGRESS_INTERVAL_S: Final = 0.1
@@ -147,10 +148,24 @@ class Worker:
             *(plan, self._agenda, runner, system_clock(), config.share),
             claim=self._claim if config.share.workers > 1 else None,
             room=self._shipper,
+            episodes=self._episodes(),
         )
         asyncio.get_running_loop().add_reader(self._sock, self._on_readable)
         self._spawn(self._begin(payloads))
         await asyncio.Event().wait()
+
+    def _episodes(self) -> EpisodeRunner | None:
+        """What plays episodes; None where samples are questions or conversations."""
+        episodes = self._config.plan.episodes
+        if episodes is None:
+            return None
+        from loadgen.driver.episodes.runner import EpisodeRunner, user_client
+
+        user, model = None, self._config.plan.generation.model
+        if episodes.user is not None:
+            user, transport = user_client(episodes.user, self._make_transport, self._shipper.put)
+            self._transports.append(transport)
+        return EpisodeRunner(episodes, self._shipper.put, user, self._config.redact, model)
 
     def _on_readable(self) -> None:
         self._heed(self._frames.feed(_read(self._sock)))

@@ -137,7 +137,7 @@ def _mean_turns(dataset: Dataset) -> float:
 
 def has_conversations(dataset: Dataset) -> bool:
     """Whether any sample has more turns than its first."""
-    return any(sample.follow_ups for sample in examples(dataset.samples))
+    return any(sample.follow_ups or sample.episode is not None for sample in examples(dataset.samples))
 
 
 def _require_fit(settings: LoadSettings, dataset: Dataset) -> None:

@@ -23,6 +23,7 @@ from loadgen.sessions.errors import UsageError
 from loadgen.sessions.gating.reference import read_rules, require_known
 from loadgen.sessions.run.askable import require_askable
 from loadgen.sessions.run.benchmark_questions import temperature_of
+from loadgen.sessions.run.episodes import episode_plan
 from loadgen.sessions.run.loads import (
     counts_of,
     duration_of,
@@ -126,11 +127,18 @@ def prepare(settings: PerfSettings) -> Prepared:
     if settings.tasks.cache_dir is not None:
         use_cache(settings.tasks.cache_dir)
     targets = targets_of(settings.endpoint)
-    load = load_of(settings.load)
+    load = Closed(1) if settings.episodes.sequential else load_of(settings.load)
     duration_s = duration_of(settings.load, settings.tasks.repeats, load)
     warmup, warmup_s = warmup_of(settings.load)
     dataset = dataset_of(settings, count_of(settings.load, settings.prompts.only_prompt, load, duration_s))
     requests, sessions = counts_of(settings.load, settings.tasks.repeats, dataset, duration_s)
+    generation = _generation(settings, dataset)
+    protocol, protocol_options = protocol_of(settings.endpoint), options_of(settings.endpoint)
+    codec = codec_of(protocol, protocol_options)
+    episodes = episode_plan(settings.episodes, dataset, codec, generation)
+    if episodes is not None:
+        # What is counted is episodes, of as many requests as each takes.
+        requests, sessions = None, requests if sessions is None else sessions
     warmup, warmup_s, limit = _around_trace(dataset, load, warmup, warmup_s)
     plan = Plan(
         load=with_its_dataset(load, dataset),
@@ -142,21 +150,12 @@ def prepare(settings: PerfSettings) -> Prepared:
         drain_s=settings.load.drain,
         stop_on_overload=settings.load.stop_on_overload,
         steady=settings.load.steady,
-        generation=Generation(
-            model=settings.endpoint.model,
-            max_tokens=settings.generation.max_tokens,
-            temperature=temperature_of(settings.generation.temperature, dataset),
-            stream=settings.generation.stream
-            and protocol_entry(settings.endpoint.protocol).stream != "never",
-            extra_body=_extra_body(settings.generation.extra_body),
-            ignore_eos=settings.prompts.ignore_eos,
-            seed=settings.generation.request_seed,
-        ),
-        protocol=protocol_of(settings.endpoint),
+        generation=generation,
+        protocol=protocol,
         seed=settings.load.seed,
         schedule_seed=settings.load.schedule_seed,
         timeouts=timeouts_of(settings.endpoint),
-        protocol_options=options_of(settings.endpoint),
+        protocol_options=protocol_options,
         retries=settings.failures.retry,
         budget=ErrorBudget(settings.failures.max_errors, settings.failures.max_error_rate),
         max_response_bytes=settings.failures.max_response,
@@ -165,17 +164,30 @@ def prepare(settings: PerfSettings) -> Prepared:
         salt=settings.prompts.salt,
         balance=settings.endpoint.balance or BALANCES[0],
         trace_context=_trace_context(targets, is_wanted=settings.client.trace_context),
+        episodes=episodes,
     )
-    require_askable(
-        dataset, settings.prompts, codec_of(plan.protocol, plan.protocol_options), plan.generation
-    )
+    require_askable(dataset, settings.prompts, codec, generation)
     rules = with_definitions(_rules_of(settings.verdict, plan), chosen_in(settings.definitions))
     if settings.prompts.prompts is not None:
         load_tokenizer(settings.prompts.tokenizer)
     require_known(rules, settings.verdict.skip)
     workers = workers_of(settings.client.workers, plan.load, plan.count)
+    workers = 1 if settings.episodes.sequential else workers
     accuracy = accuracy_settings(settings.tasks, settings.load.passes, dataset)
     return Prepared(plan, targets, dataset, rules, workers, settings, accuracy=accuracy)
+
+
+def _generation(settings: PerfSettings, dataset: Dataset) -> Generation:
+    """What each request asks for."""
+    return Generation(
+        model=settings.endpoint.model,
+        max_tokens=settings.generation.max_tokens,
+        temperature=temperature_of(settings.generation.temperature, dataset),
+        stream=settings.generation.stream and protocol_entry(settings.endpoint.protocol).stream != "never",
+        extra_body=_extra_body(settings.generation.extra_body),
+        ignore_eos=settings.prompts.ignore_eos,
+        seed=settings.generation.request_seed,
+    )
 
 
 def _rules_of(verdict: VerdictSettings, plan: Plan) -> Ruleset | None:

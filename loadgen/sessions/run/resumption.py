@@ -59,6 +59,7 @@ def resumed_settings(settings: ResumeSettings, run: RunSoFar) -> PerfSettings:
         "api_key": settings.api_key,
         "header": settings.header,
         "judge_api_key": settings.judge_api_key,
+        "user_api_key": settings.user_api_key,
         "allow_code_execution": settings.allow_code_execution,
         "json": settings.json,
         "quiet": settings.quiet,

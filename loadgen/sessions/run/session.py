@@ -38,7 +38,8 @@ def run(
         from loadgen.sessions.run.loads import load_of
         from loadgen.sessions.run.preparation import prepare, workers_of
 
-        _spawn(launcher, workers_of(settings.client.workers, load_of(settings.load), settings.load.requests))
+        workers = 1 if settings.episodes.sequential else settings.client.workers
+        _spawn(launcher, workers_of(workers, load_of(settings.load), settings.load.requests))
         from loadgen.sessions.gating.foreseen import warn_of
         from loadgen.sessions.run.gate_watch import require_watchable
         from loadgen.sessions.run.run_folder import new_run_folder

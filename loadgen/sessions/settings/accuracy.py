@@ -48,4 +48,5 @@ def has_load(settings: AccuracySettings) -> bool:
 
 def with_load(settings: AccuracySettings) -> AccuracySettings:
     """The same session with a load, where none was given."""
-    return settings if has_load(settings) else changed(settings, concurrency=CONCURRENCY)
+    concurrency = 1 if settings.episodes.sequential else CONCURRENCY
+    return settings if has_load(settings) else changed(settings, concurrency=concurrency)

@@ -9,6 +9,7 @@ from loadgen.sessions.settings.client import ClientSettings
 from loadgen.sessions.settings.concerns import from_flat
 from loadgen.sessions.settings.definitions import DefinitionSettings
 from loadgen.sessions.settings.endpoints import EndpointsSettings
+from loadgen.sessions.settings.episodes import EpisodeSettings
 from loadgen.sessions.settings.failures import FailureSettings
 from loadgen.sessions.settings.generation import GenerationSettings
 from loadgen.sessions.settings.load import LoadSettings
@@ -27,6 +28,7 @@ class PerfSettings:
     load: LoadSettings = field(default_factory=LoadSettings)
     prompts: PromptSettings = field(default_factory=PromptSettings)
     tasks: TaskSettings = field(default_factory=TaskSettings)
+    episodes: EpisodeSettings = field(default_factory=EpisodeSettings)
     failures: FailureSettings = field(default_factory=FailureSettings)
     client: ClientSettings = field(default_factory=ClientSettings)
     telemetry: TelemetrySettings = field(default_factory=TelemetrySettings)
@@ -40,6 +42,7 @@ class PerfSettings:
         self.prompts.check(self.endpoint, self.load, self.generation.max_tokens, has_own_data=own_data)
         self.tasks.check(self.prompts, self.load)
         self.generation.check(self.endpoint)
+        self.episodes.check(self.load, self.client.workers)
 
 
 def perf_settings(**options: Any) -> PerfSettings:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from loadgen.sessions.settings.endpoint import API_KEYS
+from loadgen.sessions.settings.episodes import UserApiKey
 from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Option
 from loadgen.sessions.settings.output import NoLive
@@ -44,6 +45,7 @@ class ResumeSettings:
     ] = None
     allow_code_execution: AllowCodeExecution = False
     judge_api_key: JudgeApiKey = field(default=None, repr=False)
+    user_api_key: UserApiKey = field(default=None, repr=False)
     json: Json = False
     quiet: Annotated[bool, Option("--quiet -q", help="No progress.")] = False
     no_live: NoLive = False

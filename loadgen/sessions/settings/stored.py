@@ -18,6 +18,7 @@ _NOT_KEPT: Final = frozenset(
         "api_key",
         "header",
         "judge_api_key",
+        "user_api_key",
         "out",
         "require",
         "ruleset",

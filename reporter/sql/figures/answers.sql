@@ -53,12 +53,16 @@ SELECT
     coalesce(prompt_rows.prompt_seqs, []) AS prompt_seqs,
     coalesce(earlier.earlier_seqs, []) AS earlier_seqs,
     asked.ended_seq,
+    asked.episode_seq,
+    episode_ends.ending,
+    episode_ends.reward,
     asked.finish_reason,
     coalesce(done.done, []) AS done,
     coalesce(judged.judged, []) AS judged,
     judge_failure
 FROM asked
 JOIN questions USING (prompt_id)
+LEFT JOIN episode_ends ON episode_ends.seq = asked.episode_seq
 LEFT JOIN prompt_rows USING (sample_uuid)
 LEFT JOIN earlier USING (sample_uuid)
 LEFT JOIN done USING (sample_uuid)

@@ -25,6 +25,7 @@ _ELSEWHERE: Final[Mapping[str, str]] = {
     "header": "the values of headers are often secrets: name the environment variables that hold them, "
     'e.g. headers_env = { "X-Team" = "MY_TEAM" }',
     "judge_api_key": "a key does not belong into a file: LOADGEN_JUDGE_API_KEY of the environment holds it",
+    "user_api_key": "a key does not belong into a file: LOADGEN_USER_API_KEY of the environment holds it",
     "out": "the folder of all runs is out in [run], or --out",
     "json": "that is --json of loadgen run",
     "quiet": "that is --quiet of loadgen run",

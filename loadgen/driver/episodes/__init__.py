@@ -1,0 +1,1 @@
+"""Episodes under load: tasks of many turns, each of which is a measured request."""

@@ -1,0 +1,217 @@
+"""The `ask` of an episode: each call is a request, issued and stamped like every other."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from secrets import randbits, token_hex
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import orjson
+
+from loadgen.driver.client import chat_completions
+from loadgen.driver.client.codec import Generation
+from recorder.event import Event, EventType
+from workloads.episodes.episode import EpisodeCutError, Reply, ToolRecord, TurnFailedError
+from workloads.sample import Sample, last_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from loadgen.driver.episodes.plan import UserEndpoint
+    from loadgen.driver.requests.turn import Emit, RequestRunner, TurnOutcome
+    from workloads.episodes.limits import EpisodeLimits
+    from workloads.episodes.program import EpisodeProgram
+    from workloads.sample import Message
+
+USER_PHASE: Final = "user_sim"
+"""Of the requests to a simulated user, which no figure of the system under test counts."""
+
+
+class TakeTurn(Protocol):
+    """Takes a turn of an episode; see `loadgen.driver.requests.conversation.Conversations`."""
+
+    async def __call__(
+        self, sample: Sample, more: Mapping[str, Any], members: Mapping[str, Any] | None
+    ) -> TurnOutcome:
+        """Issue a request now and see it through.
+
+        Args:
+            sample: What is asked.
+            more: What the log keeps of it.
+            members: Further members of the request's body.
+        """
+
+    def why_over(self) -> str | None:
+        """Why no further turn may be asked; None where one may."""
+
+
+class SimulatedUserClient:
+    """Asks the endpoint that plays users.
+
+    Args:
+        runner: Takes the requests.
+        user: The model, and its sampling.
+    """
+
+    def __init__(self, runner: RequestRunner, user: UserEndpoint) -> None:
+        self._runner = runner
+        self._generation = Generation(user.model, temperature=user.temperature, stream=False)
+        self._temperature = user.temperature
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        more: Mapping[str, Any],
+        temperature: float | None,
+        program: EpisodeProgram,
+    ) -> TurnOutcome:
+        """Ask what the user says next."""
+        sample = Sample(-2 - randbits(60), chat=tuple(messages), temperature=temperature, episode=program)
+        body = orjson.dumps(chat_completions.request(sample, self._generation))
+        return await self._runner.run(sample, body, time.monotonic_ns(), USER_PHASE, more=more)
+
+
+class EpisodeAsk:
+    """Asks the turns of one episode; see `workloads.episodes.episode.Ask`.
+
+    Args:
+        sample: The sample that is played.
+        program: The code that plays it.
+        take: Takes a turn.
+        limits: Of the episode.
+        emit: Where events go.
+        phase: The phase of the session.
+        user: Asks the simulated user; None where there is none.
+
+    Attributes:
+        conversation: The name of the episode in the log.
+        started_ns: When it began.
+        turns: How many turns the endpoint has been asked.
+        max_turns: Their limit.
+        last: The outcome of the last turn.
+    """
+
+    def __init__(
+        self,
+        sample: Sample,
+        program: EpisodeProgram,
+        take: TakeTurn,
+        limits: EpisodeLimits,
+        emit: Emit,
+        phase: str,
+        user: SimulatedUserClient | None,
+    ) -> None:
+        self.conversation = token_hex(8)
+        self.started_ns = time.monotonic_ns()
+        self.turns = 0
+        self.max_turns = limits.turns
+        self.last: TurnOutcome | None = None
+        self._user_turns = 0
+        self._sample = sample
+        self._program = program
+        self._take = take
+        self._limits = limits
+        self._emit = emit
+        self._phase = phase
+        self._user = user
+        self._input_tokens = 0
+        self._output_tokens = 0
+        self._logged: list[Message] = []
+
+    async def __call__(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[Mapping[str, Any]] = (),
+        max_tokens: int | None = None,
+        temperature: float | None = None,
+        body: Mapping[str, Any] | None = None,
+    ) -> Reply:
+        """Ask one turn."""
+        self._require_time()
+        seconds = (time.monotonic_ns() - self.started_ns) / 1e9
+        self._limits.require_room(self.turns, self._input_tokens, self._output_tokens, seconds)
+        own, turn = self._sample, self.turns
+        self.turns += 1
+        asked = Sample(
+            own.index,
+            prompt=last_text(messages),
+            chat=tuple(messages),
+            tools=tuple(tools),
+            max_tokens=own.max_tokens if max_tokens is None else max_tokens,
+            temperature=own.temperature if temperature is None else temperature,
+            tags=own.tags,
+            turn=turn,
+            logged=self._already_logged(messages),
+            episode=self._program,
+        )
+        outcome = await self._take(asked, self._names(turn), body)
+        self.last = outcome
+        self._input_tokens += outcome.input_tokens or 0
+        self._output_tokens += outcome.output_tokens
+        if outcome.failure is not None or outcome.answer is None:
+            raise TurnFailedError(f"turn {turn + 1} failed: {outcome.failure}: {outcome.message}")
+        self._logged = [*messages, outcome.answer]
+        return Reply(outcome.answer, outcome.finish_reason, outcome.input_tokens, outcome.output_tokens)
+
+    async def user(self, messages: Sequence[Message], *, temperature: float | None = None) -> Reply:
+        """Ask the simulated user."""
+        self._require_time()
+        if self._user is None:
+            raise TurnFailedError("no simulated user: give --user-url and --user-model")
+        more = {**self._names(self._user_turns), "role": USER_PHASE}
+        self._user_turns += 1
+        outcome = await self._user.ask(messages, more, temperature, self._program)
+        if outcome.failure is not None or outcome.answer is None:
+            raise TurnFailedError(f"the simulated user failed: {outcome.failure}: {outcome.message}")
+        return Reply(outcome.answer, outcome.finish_reason, outcome.input_tokens, outcome.output_tokens)
+
+    @contextmanager
+    def tool(self, name: str, arguments: Any = None) -> Iterator[ToolRecord]:
+        """A block in which a tool runs."""
+        record, started_ns = ToolRecord(name, arguments), time.monotonic_ns()
+        try:
+            yield record
+        except BaseException as error:
+            record.error = record.error or f"{type(error).__name__}: {error}"
+            raise
+        finally:
+            self._emit_tool(record, started_ns, time.monotonic_ns())
+
+    def _emit_tool(self, record: ToolRecord, started_ns: int, ended_ns: int) -> None:
+        duration_ns = ended_ns - started_ns
+        if record.duration_ms is not None:
+            duration_ns = round(record.duration_ms * 1e6)
+            started_ns = ended_ns - duration_ns
+        data: dict[str, Any] = {
+            **self.facts(),
+            "turn": max(0, self.turns - 1),
+            "name": record.name,
+            "started_ns": started_ns,
+            "duration_ns": duration_ns,
+            "texts": {"arguments": record.arguments, "result": record.result},
+        }
+        if record.error is not None:
+            data["error"] = record.error
+        self._emit(Event(EventType.TOOL_CALLED, ended_ns, data=data))
+
+    def facts(self) -> dict[str, Any]:
+        """What the events of the episode have in common."""
+        return {
+            "conversation": self.conversation,
+            "prompt_id": self._sample.index,
+            "phase": self._phase,
+        }
+
+    def _names(self, turn: int) -> dict[str, Any]:
+        return {"conversation": self.conversation, "turn": turn, "episode": True}
+
+    def _already_logged(self, messages: Sequence[Message]) -> int:
+        """How many of the messages the turns before have logged; 0 where the code has rewritten them."""
+        before = self._logged
+        return len(before) if before and list(messages[: len(before)]) == before else 0
+
+    def _require_time(self) -> None:
+        if (why := self._take.why_over()) is not None:
+            raise EpisodeCutError(f"the session ends ({why})")

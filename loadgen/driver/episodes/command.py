@@ -1,0 +1,137 @@
+"""Agents that are programs: one process an episode, whose calls of the model go through a recording proxy."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import tempfile
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from loadgen.driver.client.redaction import VARIABLES
+from loadgen.driver.episodes.proxy import RecordingProxy
+from workloads.episodes.episode import EpisodeResult
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from loadgen.driver.episodes.plan import AgentCommand
+    from workloads.episodes.episode import Ask
+    from workloads.sample import Sample
+
+MOST_OUTPUT: Final = 2**20
+"""Bytes that are read of each stream of a program."""
+
+_READ: Final = 64 * 1024
+_SHOWN: Final = 300
+_TASK_FILE: Final = "task.json"
+
+
+class CommandPlayer:
+    """Plays episodes with a program.
+
+    Args:
+        command: The program.
+        model: The model that it is asked to use.
+        sequential: Whether all episodes share one folder, in which the program may keep its state.
+    """
+
+    def __init__(self, command: AgentCommand, model: str, *, sequential: bool) -> None:
+        self._command = command
+        self._model = model
+        self._lasting = tempfile.TemporaryDirectory(prefix="loadgen-agent-") if sequential else None
+
+    async def play(self, sample: Sample, ask: Ask) -> EpisodeResult:
+        """Play the episode of a sample: what the program prints is its answer.
+
+        Raises:
+            EpisodeError: No further turn could be asked.
+            OSError: The program cannot be started.
+        """
+        proxy = RecordingProxy(ask, self._model)
+        with ExitStack() as stack:
+            folder = (
+                stack.enter_context(tempfile.TemporaryDirectory(prefix="loadgen-agent-"))
+                if self._lasting is None
+                else self._lasting.name
+            )
+            async with proxy.listening():
+                code, output, errors = await self._run(sample, proxy.url, Path(folder))
+        if proxy.error is not None:
+            raise proxy.error
+        answer = {"role": "assistant", "content": output.strip()}
+        tail = " ".join(errors.split())[-_SHOWN:]
+        return EpisodeResult(
+            [*sample.messages(), answer],
+            finish_reason=f"exit code {code}",
+            error=None if code == 0 else f"the program ended with exit code {code}: {tail}",
+            details={"conversation": proxy.messages},
+        )
+
+    async def _run(self, sample: Sample, url: str, folder: Path) -> tuple[int, str, str]:
+        """Run the program; whatever it started ends with it."""
+        task = orjson.dumps({"messages": sample.messages(), "prompt": sample.prompt, "index": sample.index})
+        (folder / _TASK_FILE).write_bytes(task)
+        values = {"task": sample.prompt, "url": url, "model": self._model, "folder": str(folder)}
+        process = await asyncio.create_subprocess_exec(
+            *(_filled(word, values) for word in self._command.words),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=folder,
+            env=self._environment(values, folder),
+            start_new_session=True,
+        )
+        try:
+            task_text = sample.prompt.encode() if self._command.task == "stdin" else b""
+            feeding = asyncio.create_task(_feed(process, task_text))
+            output, errors, code, _ = await asyncio.gather(
+                _bounded(process.stdout), _bounded(process.stderr), process.wait(), feeding
+            )
+            return code, output, errors
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+
+    def _environment(self, values: Mapping[str, str], folder: Path) -> dict[str, str]:
+        """What the program inherits: the endpoint is the proxy, and no key of ours is among it."""
+        inherited = {name: value for name, value in os.environ.items() if name not in VARIABLES}
+        own = {name: _filled(value, values) for name, value in self._command.environment.items()}
+        return {
+            **inherited,
+            "OPENAI_BASE_URL": values["url"],
+            "OPENAI_API_BASE": values["url"],
+            "OPENAI_API_KEY": "loadgen",
+            "OPENAI_MODEL": values["model"],
+            "LOADGEN_TASK_FILE": str(folder / _TASK_FILE),
+            **own,
+        }
+
+
+def _filled(word: str, values: Mapping[str, str]) -> str:
+    """A word with the values in place of their names."""
+    for name, value in values.items():
+        word = word.replace(f"{{{name}}}", value)
+    return word
+
+
+async def _feed(process: asyncio.subprocess.Process, task_text: bytes) -> None:
+    """Write the task; a program need not read it."""
+    assert process.stdin is not None  # noqa: S101 (it was asked for)
+    with suppress(BrokenPipeError, ConnectionResetError):
+        process.stdin.write(task_text)
+        await process.stdin.drain()
+    process.stdin.close()
+
+
+async def _bounded(stream: Any) -> str:
+    """Read a stream to its end, and keep its beginning."""
+    beginning = bytearray()
+    while data := await stream.read(_READ):
+        beginning += data[: MOST_OUTPUT - len(beginning)]
+    return beginning.decode(errors="replace")

@@ -1,0 +1,87 @@
+"""How the episodes of a session are played."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from workloads.episodes.limits import EpisodeLimits
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from loadgen.driver.client.endpoint import Endpoint
+    from workloads.sandbox.base import SandboxSpec
+
+
+@dataclass(frozen=True, slots=True)
+class UserEndpoint:
+    """The endpoint that plays simulated users.
+
+    Attributes:
+        target: Where it is; its headers have the key.
+        model: The model that is asked.
+        temperature: Its sampling temperature; None leaves it to the server.
+        timeout_s: The limit of one request.
+    """
+
+    target: Endpoint
+    model: str
+    temperature: float | None = None
+    timeout_s: float = 120.0
+
+    def facts(self) -> dict[str, Any]:
+        """The user as the log keeps it, without the key."""
+        return {"url": self.target.url, "model": self.model, "temperature": self.temperature}
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCommand:
+    """A program that is run for each episode.
+
+    Attributes:
+        words: The program and its arguments; `{task}`, `{url}`, `{model}`, `{folder}` are replaced.
+        task: How it gets the task: on `stdin`, or as a `file` whose name is in LOADGEN_TASK_FILE.
+        environment: Further variables, with the same replacements.
+        name: Of its preset; empty for none.
+    """
+
+    words: tuple[str, ...]
+    task: str = "stdin"
+    environment: Mapping[str, str] = field(default_factory=dict)
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodePlan:
+    """How the episodes of a session are played.
+
+    Attributes:
+        agent: `module:attribute` of an agent that plays every sample; None for the code of each sample.
+        command: A program that plays every sample; None for none.
+        limits: Of each episode.
+        user: Who plays simulated users; None where there is none to ask.
+        sandbox: Where commands of episodes run; None for no sandbox.
+        sequential: Whether one agent plays all samples, one after the other, and keeps its state.
+        paths: Folders in which modules are looked for first.
+    """
+
+    agent: str | None = None
+    command: AgentCommand | None = None
+    limits: EpisodeLimits = field(default_factory=EpisodeLimits)
+    user: UserEndpoint | None = None
+    sandbox: SandboxSpec | None = None
+    sequential: bool = False
+    paths: tuple[str, ...] = ()
+
+    def settings(self) -> dict[str, Any]:
+        """The plan as the log keeps it, without secrets."""
+        command = self.command
+        return {
+            "agent": self.agent,
+            "command": None if command is None else {"words": list(command.words), "preset": command.name},
+            "limits": asdict(self.limits),
+            "user": None if self.user is None else self.user.facts(),
+            "sandbox": None if self.sandbox is None else self.sandbox.to_dict(),
+            "sequential": self.sequential,
+        }

@@ -1,0 +1,121 @@
+"""From settings and samples to the plan of the episodes of a session."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from loadgen.driver.client import chat_completions
+from loadgen.driver.client.endpoint import endpoint
+from loadgen.driver.episodes.plan import AgentCommand, EpisodePlan, UserEndpoint
+from loadgen.driver.errors import CannotAskError, EndpointError
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.settings.episodes import DEFAULT_MAX_TURNS
+from workloads.alike import examples
+from workloads.episodes.limits import EpisodeLimits
+from workloads.sample import Sample
+
+if TYPE_CHECKING:
+    from loadgen.driver.client.codec import Codec, Generation
+    from loadgen.sessions.settings.episodes import EpisodeSettings
+    from workloads.dataset import Dataset
+
+
+def episode_plan(
+    settings: EpisodeSettings, dataset: Dataset, codec: Codec, generation: Generation
+) -> EpisodePlan | None:
+    """How the episodes of a session are played; None where it has none.
+
+    Raises:
+        UsageError: An option cannot be used, or one that the samples need is missing.
+        EpisodeCodeError: The agent cannot be imported.
+    """
+    programs = [sample.episode for sample in examples(dataset.samples) if sample.episode is not None]
+    if not programs and not settings.has_agent:
+        return None
+    try:
+        codec.request(Sample(0, chat=({"role": "user", "content": ""},)), generation)
+    except CannotAskError as error:
+        raise UsageError(f"episodes are conversations: {error}") from error
+    paths = (os.getcwd(),)  # noqa: PTH109 (as sys.path has it)
+    if settings.agent_command is None:
+        _require_players(settings, [program.code for program in programs], paths)
+    if settings.user_url is None and any(program.user for program in programs) and not settings.has_agent:
+        raise UsageError(
+            f"{dataset.name} needs a simulated user: say which model plays it, with --user-url "
+            "and --user-model"
+        )
+    return EpisodePlan(
+        agent=settings.agent,
+        command=_command(settings.agent_command),
+        limits=_limits(settings),
+        user=_user(settings),
+        sequential=settings.sequential,
+        paths=paths,
+    )
+
+
+def _require_players(settings: EpisodeSettings, codes: list[str], paths: tuple[str, ...]) -> None:
+    """Import what plays episodes once, so that what is missing is known before the first request."""
+    from workloads.episodes.agent import EpisodePlayer
+
+    for code in {settings.agent} if settings.agent is not None else set(codes):
+        EpisodePlayer(code, paths)
+
+
+def _command(text: str | None) -> AgentCommand | None:
+    """A program and its arguments.
+
+    Raises:
+        UsageError: There is no such program, or the text has no end of a quotation.
+    """
+    if text is None:
+        return None
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"--agent-command {text}: {error}") from error
+    program = shutil.which(words[0]) if words else None
+    if program is None:
+        raise UsageError(f"--agent-command {text}: no program {words[0] if words else text!r}; give its path")
+    return AgentCommand((str(Path(program).absolute()), *words[1:]))
+
+
+def _limits(settings: EpisodeSettings) -> EpisodeLimits:
+    input_price, output_price = _prices(settings.episode_prices)
+    return EpisodeLimits(
+        turns=settings.max_turns or (DEFAULT_MAX_TURNS if settings.has_agent else None),
+        tokens=settings.max_episode_tokens,
+        seconds=settings.max_episode_time,
+        cost=settings.max_episode_cost,
+        input_price=input_price,
+        output_price=output_price,
+    )
+
+
+def _prices(text: str | None) -> tuple[float, float]:
+    if text is None:
+        return 0.0, 0.0
+    try:
+        input_price, output_price = map(float, text.split(","))
+    except ValueError as error:
+        raise UsageError(f"--episode-prices {text}: write two numbers, as in 0.5,1.5") from error
+    return input_price, output_price
+
+
+def _user(settings: EpisodeSettings) -> UserEndpoint | None:
+    if settings.user_url is None or settings.user_model is None:
+        return None
+    from loadgen.sessions.secrets import lines
+
+    key = settings.user_api_key
+    try:
+        headers = chat_completions.headers(lines("--user-api-key", key)[0] if key else None)
+        target = endpoint(settings.user_url, headers)
+    except EndpointError as error:
+        message = str(error).replace("--url", "--user-url")
+        raise UsageError(message.replace("--api-key or --header", "--user-api-key")) from error
+    return UserEndpoint(target, settings.user_model, settings.user_temperature)

@@ -1,0 +1,137 @@
+"""The options of episodes and agents: who plays them, their limits, and the simulated user."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Final
+
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.settings.endpoint import seconds
+from loadgen.sessions.settings.option import Option
+
+if TYPE_CHECKING:
+    from loadgen.sessions.settings.load import LoadSettings
+
+AGENTS: Final = "Agents"
+DEFAULT_MAX_TURNS: Final = 10
+"""The limit of turns of an agent, where none is given."""
+
+
+UserApiKey = Annotated[
+    str | None,
+    Option(
+        envvar=("LOADGEN_USER_API_KEY",),
+        show_envvar=True,
+        help="The key of the users' endpoint, preferably in the environment; @FILE reads it. Never logged.",
+        panel=AGENTS,
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EpisodeSettings:
+    """The options of episodes, one per field."""
+
+    agent: Annotated[
+        str | None,
+        Option(
+            metavar="MODULE:ATTRIBUTE",
+            help="Let your own agent answer each question: an agent loop, or an async function (sample, ask, "
+            "sandbox); docs/agents.md.",
+            panel=AGENTS,
+        ),
+    ] = None
+    agent_command: Annotated[
+        str | None,
+        Option(
+            metavar="COMMAND",
+            help="Let a program answer each question: it gets the task on stdin, and the endpoint in "
+            "OPENAI_BASE_URL, and prints the answer.",
+            panel=AGENTS,
+        ),
+    ] = None
+    max_turns: Annotated[
+        int | None,
+        Option(
+            metavar="N",
+            help=f"The most turns of an episode. Default: {DEFAULT_MAX_TURNS} for agents, else the task's.",
+            show_default=False,
+            panel=AGENTS,
+        ),
+    ] = None
+    max_episode_tokens: Annotated[
+        int | None,
+        Option(metavar="N", help="The most input and output tokens of an episode.", panel=AGENTS),
+    ] = None
+    max_episode_time: Annotated[
+        float | None,
+        Option(parser=seconds, metavar="TIME", help="The longest time of an episode.", panel=AGENTS),
+    ] = None
+    max_episode_cost: Annotated[
+        float | None,
+        Option(
+            metavar="AMOUNT",
+            help="The most that an episode's tokens may cost, by --episode-prices.",
+            panel=AGENTS,
+        ),
+    ] = None
+    episode_prices: Annotated[
+        str | None,
+        Option(
+            metavar="INPUT,OUTPUT",
+            help="Prices of a million input and output tokens, for --max-episode-cost.",
+            panel=AGENTS,
+        ),
+    ] = None
+    sequential: Annotated[
+        bool,
+        Option(
+            "--sequential --episode-mode",
+            help="One sample after the other, with an agent that keeps its state between them.",
+            panel=AGENTS,
+        ),
+    ] = False
+    user_url: Annotated[
+        str | None,
+        Option(
+            metavar="URL", help="Endpoint of the model that plays users, where a task has any.", panel=AGENTS
+        ),
+    ] = None
+    user_model: Annotated[
+        str | None,
+        Option(metavar="NAME", help="Name of the model that plays users.", panel=AGENTS),
+    ] = None
+    user_api_key: UserApiKey = field(default=None, repr=False)
+    user_temperature: Annotated[
+        float | None,
+        Option(metavar="T", help="Sampling temperature of the model that plays users.", panel=AGENTS),
+    ] = None
+
+    @property
+    def has_agent(self) -> bool:
+        """Whether an agent plays all samples."""
+        return self.agent is not None or self.agent_command is not None
+
+    def check(self, load: LoadSettings, workers: int | None) -> None:
+        """Refuse options that contradict each other.
+
+        Raises:
+            UsageError: Which, and what to do.
+        """
+        if self.agent is not None and self.agent_command is not None:
+            raise UsageError("--agent and --agent-command contradict each other: each plays every sample")
+        if (self.user_url is None) != (self.user_model is None):
+            present, missing = ("url", "model") if self.user_model is None else ("model", "url")
+            raise UsageError(f"--user-{present}: it is an endpoint and a model: give --user-{missing} too")
+        for option, number in (
+            ("--max-turns", self.max_turns),
+            ("--max-episode-tokens", self.max_episode_tokens),
+            ("--max-episode-time", self.max_episode_time),
+            ("--max-episode-cost", self.max_episode_cost),
+        ):
+            if number is not None and number <= 0:
+                raise UsageError(f"{option} {number:g}: must be above 0")
+        if (self.max_episode_cost is None) != (self.episode_prices is None):
+            raise UsageError("--max-episode-cost and --episode-prices go together: give both")
+        if self.sequential and ((load.concurrency or 1) != 1 or (workers or 1) != 1 or load.offline):
+            raise UsageError("--sequential plays one sample at a time: give --concurrency 1, and 1 worker")

@@ -1,0 +1,17 @@
+-- One row an episode that is over, by its last EPISODE_ENDED.
+CREATE TABLE episode_ends AS
+SELECT DISTINCT ON (conversation_id) * EXCLUDE (conversation), conversation AS conversation_id
+FROM (
+    SELECT seq, at_ns AS ended_ns, unnest(from_json(nullif(data::VARCHAR, ''), '{
+        "conversation": "VARCHAR",
+        "prompt_id": "BIGINT",
+        "phase": "VARCHAR",
+        "started_ns": "BIGINT",
+        "ending": "VARCHAR",
+        "reason": "VARCHAR",
+        "reward": "DOUBLE"
+    }'))
+    FROM stream
+)
+WHERE conversation IS NOT NULL
+ORDER BY conversation_id, seq DESC;

@@ -1,0 +1,58 @@
+"""An episode in which a benchmark reacts to the answers: it says what the user says next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from workloads.episodes.episode import EpisodeResult
+from workloads.episodes.program import EpisodeProgram, imported
+
+if TYPE_CHECKING:
+    from workloads.episodes.episode import Ask
+    from workloads.sample import Message, Sample
+
+MultiTurn = Callable[[Mapping[str, Any], Sequence[Mapping[str, Any]]], Any]
+"""A benchmark's reaction: from the row's data and the conversation so far, the answer included, to the user's
+next message (a text, or messages); None ends the dialogue."""
+
+
+def reacting_to(multi_turn: MultiTurn, row: Mapping[str, Any]) -> EpisodeProgram:
+    """The episode of a question whose benchmark has a hook.
+
+    Args:
+        multi_turn: The hook, a function of a module.
+        row: The question's reference.
+    """
+    hook = f"{multi_turn.__module__}:{multi_turn.__qualname__}"
+    return EpisodeProgram(f"{__name__}:reacting", {"hook": hook, "row": row})
+
+
+async def reacting(sample: Sample, ask: Ask, sandbox: object) -> EpisodeResult:  # noqa: ARG001 (the contract)
+    """The episode of a sample whose benchmark has a hook `multi_turn`: `data["hook"]` names it."""
+    assert sample.episode is not None  # noqa: S101 (it chose this function)
+    data = sample.episode.data
+    return await dialogue(ask, sample, data["row"], imported(data["hook"]))
+
+
+async def dialogue(ask: Ask, sample: Sample, data: Mapping[str, Any], multi_turn: MultiTurn) -> EpisodeResult:
+    """Ask the sample, then whatever the hook says, until it says nothing more.
+
+    Args:
+        ask: Asks the model.
+        sample: How the dialogue begins.
+        data: The row, for the hook.
+        multi_turn: The hook.
+
+    Raises:
+        EpisodeError: No further turn can be asked.
+    """
+    conversation: list[Message] = sample.messages()
+    while True:
+        reply = await ask(conversation, tools=sample.tools)
+        conversation.append(reply.message)
+        following = multi_turn(data, tuple(conversation))
+        if not following:
+            return EpisodeResult(conversation, finish_reason=reply.finish_reason or "stop")
+        messages = [{"role": "user", "content": following}] if isinstance(following, str) else following
+        conversation.extend(messages)

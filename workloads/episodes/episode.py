@@ -1,0 +1,192 @@
+"""What the code of an episode is given, and what it returns.
+
+An episode is an async function:
+
+    async def play(sample, ask, sandbox):
+        messages = sample.messages()
+        reply = await ask(messages)
+        ...
+        return EpisodeResult(messages)
+
+Each `ask` is a request to the endpoint: a measured turn in the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from workloads.errors import WorkloadError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from contextlib import AbstractContextManager
+
+    from workloads.sample import Message
+
+
+class EpisodeError(WorkloadError):
+    """Why an episode cannot ask another turn. `ask` raises it; code that lets it pass ends the episode.
+
+    Attributes:
+        ending: The ending of the episode, as the log keeps it.
+    """
+
+    ending = "failed"
+
+
+class TurnFailedError(EpisodeError):
+    """A request of the episode failed: to the model, or to the simulated user."""
+
+
+class LimitReachedError(EpisodeError):
+    """A limit of the episode is reached.
+
+    Args:
+        limit: `turns`, `tokens`, `time` or `cost`.
+        message: The limit in words.
+    """
+
+    def __init__(self, limit: str, message: str) -> None:
+        super().__init__(message)
+        self.ending = f"max_{limit}"
+
+
+class EpisodeCutError(EpisodeError):
+    """The session ends: its duration is over, or it is stopped."""
+
+    ending = "cut"
+
+
+class Reply(NamedTuple):
+    """A model's answer to one `ask`.
+
+    Attributes:
+        message: The assistant's message in OpenAI's format, with `tool_calls` where it called tools.
+        finish_reason: As the server sent it.
+        input_tokens: By the server's count; None where it sent none.
+        output_tokens: By the server's count, else the number of chunks.
+    """
+
+    message: Message
+    finish_reason: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int = 0
+
+    @property
+    def text(self) -> str:
+        """The text of the answer; empty where it only calls tools."""
+        return self.message.get("content") or ""
+
+    @property
+    def tool_calls(self) -> Sequence[Mapping[str, Any]]:
+        """The calls of tools, in OpenAI's format."""
+        return tuple(self.message.get("tool_calls") or ())
+
+
+@dataclass(slots=True)
+class ToolRecord:
+    """A call of a tool while it runs; the log gets it at its end.
+
+    Attributes:
+        name: The tool.
+        arguments: As JSON text, or as values.
+        result: What the tool returned, as text; set by the code that calls it.
+        error: Why it failed; an exception that leaves the block sets it.
+        duration_ms: How long the tool took, where the caller measured it; None for the length of the block.
+    """
+
+    name: str
+    arguments: Any = None
+    result: str | None = None
+    error: str | None = None
+    duration_ms: float | None = None
+
+
+class Ask(Protocol):
+    """Asks the endpoint. One for each episode.
+
+    Attributes:
+        turns: How many turns the endpoint has been asked so far.
+        max_turns: The limit of turns; None for none.
+    """
+
+    turns: int
+    max_turns: int | None
+
+    async def __call__(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[Mapping[str, Any]] = (),
+        max_tokens: int | None = None,
+        temperature: float | None = None,
+        body: Mapping[str, Any] | None = None,
+    ) -> Reply:
+        """Ask one turn.
+
+        Args:
+            messages: The whole conversation so far, in OpenAI's format.
+            tools: What the model may call, in OpenAI's format.
+            max_tokens: The most output tokens; None for the limit of the sample or the session.
+            temperature: The sampling temperature; None for that of the sample or the session.
+            body: Further members of the request's body.
+
+        Raises:
+            TurnFailedError: The request failed.
+            LimitReachedError: A limit of the episode is reached.
+            EpisodeCutError: The session ends.
+        """
+
+    async def user(self, messages: Sequence[Message], *, temperature: float | None = None) -> Reply:
+        """Ask the simulated user: the second endpoint, in the log with the role `user_sim`.
+
+        Raises:
+            TurnFailedError: The request failed.
+            EpisodeCutError: The session ends.
+        """
+
+    def tool(self, name: str, arguments: Any = None) -> AbstractContextManager[ToolRecord]:
+        """A block in which a tool runs: the log gets its name, its duration, its arguments and its result."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeResult:
+    """What an episode returns.
+
+    Attributes:
+        messages: The whole conversation.
+        reward: The episode's own reward, where its code computes one.
+        finish_reason: Why the code ended it.
+        error: Why the episode failed, in the words of its code; None for a success.
+        details: Further facts for a scorer, as JSON values.
+    """
+
+    messages: Sequence[Message] = ()
+    reward: float | None = None
+    finish_reason: str = "stop"
+    error: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+def as_result(value: Any) -> EpisodeResult:
+    """What the code of an episode returned, as a result: it may also be text, messages, a reward or None.
+
+    Raises:
+        TypeError: It is something else.
+    """
+    match value:
+        case EpisodeResult():
+            return value
+        case None:
+            return EpisodeResult()
+        case bool() | int() | float():
+            return EpisodeResult(reward=float(value))
+        case str():
+            return EpisodeResult(({"role": "assistant", "content": value},))
+        case Reply():
+            return EpisodeResult((value.message,))
+        case list() | tuple() if all(isinstance(message, Mapping) for message in value):
+            return EpisodeResult(tuple(value))
+    raise TypeError(f"the episode returned {type(value).__name__}, where an EpisodeResult should be")

@@ -1,0 +1,64 @@
+"""Which code plays the episode of a sample."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from workloads.errors import EpisodeCodeError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeProgram:
+    """The code of an episode, by its name, so that a worker process can import it.
+
+    Attributes:
+        code: `module:attribute` of an async function `(sample, ask, sandbox)`.
+        data: What the function needs of the dataset's row, as JSON values; `sample.episode.data`.
+        user: Whether it asks a simulated user, at a second endpoint.
+        sandbox: Whether it runs commands in a sandbox.
+    """
+
+    code: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    user: bool = False
+    sandbox: bool = False
+
+
+def imported(code: str, paths: Sequence[str] = ()) -> Any:
+    """Import `module:attribute`.
+
+    Args:
+        code: The name.
+        paths: Folders to find the module in, before those of the interpreter.
+
+    Raises:
+        EpisodeCodeError: There is no such module or attribute, or importing it fails.
+    """
+    module_name, _, attribute = code.partition(":")
+    if not module_name or not attribute:
+        raise EpisodeCodeError(f"{code}: write MODULE:ATTRIBUTE, e.g. my_agent:MyAgentLoop")
+    sys.path[:0] = [path for path in paths if path not in sys.path]
+    try:
+        value: Any = importlib.import_module(module_name)
+    except Exception as error:
+        raise EpisodeCodeError(f"{code}: importing {module_name} fails: {error_text(error)}") from error
+    for name in attribute.split("."):
+        if not hasattr(value, name):
+            raise EpisodeCodeError(f"{code}: {module_name} has no {attribute}")
+        value = getattr(value, name)
+    return value
+
+
+def error_text(error: BaseException) -> str:
+    """An exception in one line: its class, its message, and the last line of code it passed."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = f" ({trace.tb_frame.f_code.co_filename}, line {trace.tb_lineno})" if trace else ""
+    return f"{type(error).__name__}: {error}{where}"
