@@ -1,6 +1,15 @@
 -- One row a call of a tool in an episode.
 CREATE TABLE tool_calls AS
-SELECT * EXCLUDE (conversation, duration_ns), conversation AS conversation_id, duration_ns / 1e6 AS duration_ms
+SELECT
+    seq,
+    conversation AS conversation_id,
+    prompt_id,
+    phase,
+    turn,
+    name,
+    started_ns,
+    duration_ns / 1e6 AS duration_ms,
+    error
 FROM (
     SELECT seq, unnest(from_json(nullif(data::VARCHAR, ''), '{
         "conversation": "VARCHAR",
