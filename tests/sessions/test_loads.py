@@ -142,7 +142,7 @@ def test_what_contradicts_itself(options: dict[str, Any], complaint: str) -> Non
 def test_how_long_a_run_is(options: dict[str, Any], duration_s: float | None) -> None:
     """As was said; or as long as the rate changes, where nothing is counted."""
     settings = settings_of(**options)
-    assert duration_of(settings, load_of(settings.load)) == duration_s
+    assert duration_of(settings.load, settings.tasks.repeats, load_of(settings.load)) == duration_s
 
 
 @pytest.mark.parametrize("requests", [None, 5])
@@ -150,7 +150,7 @@ def test_stages_end_the_run(tmp_path: Path, requests: int | None) -> None:
     """After the last one nothing comes, however many were asked for."""
     (tmp_path / "s.csv").write_text("duration,rate\n5,2\n7.5,3\n")
     settings = settings_of(stages=str(tmp_path / "s.csv"), requests=requests)
-    assert duration_of(settings, load_of(settings.load)) == 12.5
+    assert duration_of(settings.load, settings.tasks.repeats, load_of(settings.load)) == 12.5
 
 
 @pytest.mark.parametrize(("text", "warmup"), [("0", (0, None)), (" 20 ", (20, None)), ("1.5m", (0, 90.0))])
@@ -181,7 +181,7 @@ def test_how_many_are_asked(
 ) -> None:
     """Requests, or conversations where the dataset has some; each sample once where nothing was said."""
     settings = settings_of(**options)
-    duration_s = duration_of(settings, load_of(settings.load))
+    duration_s = duration_of(settings.load, settings.tasks.repeats, load_of(settings.load))
     assert counts_of(settings.load, settings.tasks.repeats, of, duration_s) == counts
 
 

@@ -156,11 +156,11 @@ def test_code_is_only_run_where_that_is_allowed(tmp_path: Path) -> None:
 
 def test_a_missing_judge_is_not_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     """The session continues, with a note that its answers stay without a score."""
-    warn_of_no_judge(settings(task=["simpleqa", "gsm8k"]), Terminal())
+    warn_of_no_judge(settings(task=["simpleqa", "gsm8k"]).tasks, Terminal())
     assert capsys.readouterr().err.startswith("note: simpleqa: a judge is needed, and none is given")
-    warn_of_no_judge(settings(task=["simpleqa"], judge_url="http://j", judge_model="j"), Terminal())
-    warn_of_no_judge(settings(task=["gsm8k"]), Terminal())
-    warn_of_no_judge(settings(), Terminal())
+    warn_of_no_judge(settings(task=["simpleqa"], judge_url="http://j", judge_model="j").tasks, Terminal())
+    warn_of_no_judge(settings(task=["gsm8k"]).tasks, Terminal())
+    warn_of_no_judge(settings().tasks, Terminal())
     assert capsys.readouterr().err == ""
 
 
