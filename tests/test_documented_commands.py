@@ -44,7 +44,7 @@ NEEDS = {
     r"^loadgen (mock|view|watch)\b": "serves or waits until it is stopped; tests of their own run them",
     r"^loadgen search ": "takes half a minute; tests of their own run it",
     r"--data [DdF]|accuracy (gsm8k|ifeval|mmlu_pro)|--task gsm8k|simpleqa": "needs a benchmark's data",
-    r"capitals": "is run by the page's own test",
+    r"capitals|sums\.jsonl": "is run by the page's own test",
     r"hf:|--tokenizer [mN]": "needs Hugging Face's hub",
     r"https://host|--model gpt-5-mini$": "needs a server that has a key",
     r"--protocol (sse|sglang|responses)": "needs a server of another protocol",
