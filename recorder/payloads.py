@@ -23,7 +23,7 @@ from recorder.event import EventType
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-Phase = Literal["warmup", "performance", "drain", "judge"]
+Phase = Literal["warmup", "performance", "drain", "judge", "user_sim"]
 """The phases. Figures are about requests that are issued in `performance`."""
 
 EndReason = Literal["completed", "interrupted", "worker_lost", "error_budget", "overloaded", "gate_lost"]
@@ -110,6 +110,33 @@ class SensorReading(TypedDict, total=False):
     texts: SensorTexts | None
 
 
+class ToolCalled(TypedDict, total=False):
+    """TOOL_CALLED: a tool of an episode returned; its arguments and result are in `texts`."""
+
+    conversation: Required[str]
+    prompt_id: Required[int]
+    phase: Required[Phase]
+    turn: Required[int]
+    name: Required[str]
+    started_ns: Required[int]
+    duration_ns: Required[int]
+    error: str | None
+    texts: Mapping[str, Any] | None
+
+
+class EpisodeEnded(TypedDict, total=False):
+    """EPISODE_ENDED: an episode is over; its messages and details are in `texts`."""
+
+    conversation: Required[str]
+    prompt_id: Required[int]
+    phase: Required[Phase]
+    started_ns: Required[int]
+    ending: Required[str]
+    reason: str | None
+    reward: float | None
+    texts: Mapping[str, Any] | None
+
+
 class QuestionTexts(TypedDict, total=False):
     """The reference that graders compare answers with."""
 
@@ -158,6 +185,7 @@ class Issued(TypedDict, total=False):
 
     `scheduled_ns` is when it was due: in a closed loop, the time of the event. `prompt_id` and `turn` count
     from 0; `endpoint` is an index in the `urls` of the settings. `trace_id` is that of its `traceparent`.
+    `episode` marks the turns of an episode, of which `role` is `user_sim` for those to the simulated user.
     """
 
     scheduled_ns: Required[int]
@@ -169,6 +197,8 @@ class Issued(TypedDict, total=False):
     conversation: str | None
     turn: int | None
     turns: int | None
+    episode: bool | None
+    role: str | None
     tags: Mapping[str, str] | None
     salt: Any
     trace_id: str | None
@@ -300,6 +330,8 @@ PAYLOADS: Final[Mapping[EventType, type]] = {
     EventType.SCORING_ENDED: ScoringEnded,
     EventType.SENSOR_STARTED: SensorStarted,
     EventType.SENSOR_READING: SensorReading,
+    EventType.TOOL_CALLED: ToolCalled,
+    EventType.EPISODE_ENDED: EpisodeEnded,
     EventType.LOADGEN_ISSUE_CALLED: Issued,
     EventType.REQUEST_SENT: Sent,
     EventType.COMPLETE: Complete,

@@ -40,6 +40,8 @@ _ADD_PENDING: Final = """
     INSERT INTO pending SELECT seq, code, at_ns, sample_uuid::VARCHAR, data::VARCHAR FROM stream"""
 
 _STREAMS: Final[Mapping[str, str]] = {
+    # They decide which requests are asked again, which is of no interest while a run lasts.
+    "episode_ends": "FROM pending WHERE false",
     "marks": "FROM pending",
     "issues": "FROM pending WHERE code = EventType.LOADGEN_ISSUE_CALLED",
     "sends": "FROM pending WHERE code = EventType.REQUEST_SENT",
@@ -50,7 +52,9 @@ _STREAMS: Final[Mapping[str, str]] = {
 }
 """What the SQL of each table reads as `stream`, in the order in which they are made."""
 
-_DROP: Final = "DROP TABLE IF EXISTS requests; DROP TABLE IF EXISTS client_tokens"
+_DROP: Final = (
+    "DROP TABLE IF EXISTS requests; DROP TABLE IF EXISTS client_tokens; DROP TABLE IF EXISTS episode_ends"
+)
 
 _IN_FLIGHT: Final = "SELECT count(*) FROM requests WHERE measured AND status = 'in_flight'"
 
