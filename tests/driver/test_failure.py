@@ -17,7 +17,7 @@ def test_the_names_are_those_of_the_log() -> None:
         *("refused", "dns", "tls", "connect_timeout", "first_byte_timeout", "idle_timeout", "total_timeout"),
         *("reset", "unasked_response", "truncated", "error_frame", "malformed_frame", "empty_response"),
         "too_large",
-        *("decode_error", "cancelled", "client_limit", "worker_lost", "client_bug"),
+        *("decode_error", "cancelled", "client_limit", "worker_lost", "agent_error", "client_bug"),
     ]
 
 
