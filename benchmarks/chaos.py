@@ -112,8 +112,8 @@ def chaos(requests: int, fault_share: float, workers: int, seed: int, damages: i
         issued, endings = _endings(run / "events.db")
         unheard = _unheard(run / "events.db")
         # The server hears all others, and each of these unless the connection is closed before it reads it.
-        heard = mock.truth(requests - len(unheard))
-        truth = {request.request_id: request for request in heard if request.request_id}
+        truths = mock.truth(requests - len(unheard))
+        truth = {request.request_id: request for request in truths if request.request_id}
         wrong = [
             *_once(issued, endings),
             *_as_expected(endings, truth, unheard),
@@ -167,7 +167,7 @@ def _once(issued: set[str], endings: Mapping[str, Sequence[str]]) -> Iterator[st
 
 
 def _unheard(log: Path) -> set[str]:
-    """Requests that met bytes of an unasked response which are no beginning of one.
+    """Requests that met bytes of an unasked response other than its beginning.
 
     The client closes such a connection, and what the server has not read by then is lost: it may know nothing
     of the request.
