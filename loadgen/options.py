@@ -20,9 +20,11 @@ class ScoringOptions(TypedDict, total=False):
     eval_function: str | Sequence[str] | None
     """Score by your own function as well; repeatable."""
     allow_code_execution: bool | None
-    """Run the programs that the model wrote, where a benchmark is scored by running them."""
+    """Run the programs that the model wrote, and the commands of episodes, in a sandbox."""
     sandbox: Literal["local", "docker"] | None
-    """Where programs of the model run: in processes of this machine, isolated, or in containers."""
+    """Where programs and commands of the model run: in processes of this machine, isolated, or in
+    containers.
+    """
     sandbox_image: str | None
     """Of containers: an image's name, a Dockerfile or its folder, or a root file system as .tar. Default:
     python:3.12-slim.

@@ -47,9 +47,9 @@ class EventType(IntEnum):
     """A tool of an episode returned; data: `conversation`, `prompt_id`, `phase`, `turn`, `name`,
     `started_ns`, `duration_ns`, `error`; texts: `arguments`, `result`."""
     EPISODE_ENDED = 14
-    """An episode is over; data: `conversation`, `prompt_id`, `phase`, `started_ns`, `ending` (completed,
-    max_turns, max_tokens, max_time, max_cost, failed, agent_error, cut), `reason`, `reward`; texts:
-    `messages`, `details`."""
+    """An episode is over; data: `conversation`, `prompt_id`, `phase`, `started_ns`, `duration_ns`,
+    `ending` (completed, max_turns, max_tokens, max_time, max_cost, failed, agent_error, sandbox_error,
+    user_failed, cut), `reason`, `reward`; texts: `messages`, `details`."""
 
     LOADGEN_ISSUE_CALLED = 20
     """The load generator turned to a request; data: `scheduled_ns`, `phase`, `prompt_id`, and where there are

@@ -131,6 +131,7 @@ class EpisodeEnded(TypedDict, total=False):
     prompt_id: Required[int]
     phase: Required[Phase]
     started_ns: Required[int]
+    duration_ns: int
     ending: Required[str]
     reason: str | None
     reward: float | None

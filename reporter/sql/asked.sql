@@ -18,6 +18,8 @@ SELECT
     CASE
         -- An episode is answered when its code has ended, whatever its last turn was; one that failed is wrong.
         WHEN is_episode AND coalesce(ending, 'cut') = 'cut' AND error IS DISTINCT FROM 'agent_error' THEN 'infra_error'
+        -- Neither the sandbox nor the simulated user is what is judged.
+        WHEN is_episode AND ending IN ('sandbox_error', 'user_failed') THEN 'infra_error'
         WHEN is_episode AND (error IS NOT DISTINCT FROM 'agent_error' OR ending IN ('failed', 'agent_error')) THEN 'missing'
         WHEN is_episode THEN NULL
         WHEN status = 'completed' AND coalesce(turn + 1 >= turns, true) THEN NULL

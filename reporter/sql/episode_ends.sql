@@ -1,12 +1,16 @@
 -- One row an episode that is over, by its last EPISODE_ENDED.
 CREATE TABLE episode_ends AS
-SELECT DISTINCT ON (conversation_id) * EXCLUDE (conversation), conversation AS conversation_id
+SELECT DISTINCT ON (conversation_id)
+    * EXCLUDE (conversation, at_ns, duration_ns),
+    conversation AS conversation_id,
+    coalesce(started_ns + duration_ns, at_ns) AS ended_ns
 FROM (
-    SELECT seq, at_ns AS ended_ns, unnest(from_json(nullif(data::VARCHAR, ''), '{
+    SELECT seq, at_ns, unnest(from_json(nullif(data::VARCHAR, ''), '{
         "conversation": "VARCHAR",
         "prompt_id": "BIGINT",
         "phase": "VARCHAR",
         "started_ns": "BIGINT",
+        "duration_ns": "BIGINT",
         "ending": "VARCHAR",
         "reason": "VARCHAR",
         "reward": "DOUBLE"

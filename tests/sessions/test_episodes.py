@@ -265,3 +265,20 @@ def test_a_loop_written_with_the_docs_alone(server: MockProcess, folder: Path, i
     assert used.pass_at is not None
     assert set(used.pass_at) >= {"1", "3", "5"}
     assert run.sql("SELECT DISTINCT turns, tool_calls FROM episodes").fetchall() == [(2, 1)]
+
+
+def test_an_agent_runs_commands_in_a_sandbox(server: MockProcess, folder: Path) -> None:
+    """One of its own for each episode, also without a benchmark."""
+    with (folder / "own_agents.py").open("a") as file:
+        file.write(
+            "\nasync def shell(sample, ask, sandbox):\n"
+            "    await ask(sample.messages())\n"
+            "    with ask.tool('sh') as call:\n"
+            "        call.result = (await sandbox.exec('echo x >> log; cat log')).stdout\n"
+        )
+    run = played(server, "shell", allow_code_execution=True)
+    assert endings(run) == [("completed", 1, 1, 4)]
+    calls = [row for row in rows(run.folder) if row["type"] == "TOOL_CALLED"]
+    assert {orjson.loads(row["texts"])["result"] for row in calls} == {"x\n"}
+    with pytest.raises(loadgen.UsageError, match="--sandbox-image"):
+        loadgen.perf(url=server.url, model="m", prompts="prompts.jsonl", sandbox_image="x.tar")

@@ -219,14 +219,14 @@ def test_a_pool_has_a_bounded_number_open(spec: SandboxSpec) -> None:
     seen: list[tuple[int, str]] = []
 
     async def use(pool: SandboxPool, number: int) -> None:
-        async with pool.sandbox() as sandbox:
+        async with pool.sandbox(spec) as sandbox:
             open_now.add(number)
             result = await sandbox.exec(f"ls; touch {number}")
             seen.append((len(open_now), result.stdout))
             open_now.remove(number)
 
     async def scenario() -> None:
-        pool = SandboxPool(spec, most_open=2)
+        pool = SandboxPool(most_open=2)
         await asyncio.gather(*(use(pool, number) for number in range(5)))
 
     asyncio.run(scenario())

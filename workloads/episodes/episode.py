@@ -37,7 +37,13 @@ class EpisodeError(WorkloadError):
 
 
 class TurnFailedError(EpisodeError):
-    """A request of the episode failed: to the model, or to the simulated user."""
+    """A request to the model failed."""
+
+
+class UserFailedError(EpisodeError):
+    """A request to the simulated user failed: that says nothing of the model."""
+
+    ending = "user_failed"
 
 
 class LimitReachedError(EpisodeError):
@@ -143,7 +149,7 @@ class Ask(Protocol):
         """Ask the simulated user: the second endpoint, in the log with the role `user_sim`.
 
         Raises:
-            TurnFailedError: The request failed.
+            UserFailedError: The request failed, or there is no such endpoint.
             EpisodeCutError: The session ends.
         """
 

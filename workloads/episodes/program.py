@@ -12,6 +12,8 @@ from workloads.errors import EpisodeCodeError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from workloads.sandbox.base import SandboxSpec
+
 
 @dataclass(frozen=True, slots=True)
 class EpisodeProgram:
@@ -21,13 +23,20 @@ class EpisodeProgram:
         code: `module:attribute` of an async function `(sample, ask, sandbox)`.
         data: What the function needs of the dataset's row, as JSON values; `sample.episode.data`.
         user: Whether it asks a simulated user, at a second endpoint.
-        sandbox: Whether it runs commands in a sandbox.
+        sandbox: Where it runs commands; None where it runs none. One of the kind `docker` is opened as it is;
+            one of the kind `local` where the session chooses.
+        setup: `module:attribute` of an async function `(sample, sandbox)` that comes before the episode.
+        finish: `module:attribute` of an async function `(sample, sandbox, result)` that comes after it, also
+            where a limit has ended it, and returns its result: tests, say. Both run as well where a user's
+            agent plays the episode, and the time of neither counts.
     """
 
     code: str
     data: Mapping[str, Any] = field(default_factory=dict)
     user: bool = False
-    sandbox: bool = False
+    sandbox: SandboxSpec | None = None
+    setup: str = ""
+    finish: str = ""
 
 
 def imported(code: str, paths: Sequence[str] = ()) -> Any:

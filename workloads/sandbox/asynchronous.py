@@ -1,12 +1,13 @@
-"""Sandboxes for async code: each call runs in a thread of its own, so that the loop goes on."""
+"""Sandboxes for async code: each call runs in a thread, so that the loop goes on."""
 
 from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from workloads.sandbox.base import SandboxError
 from workloads.sandbox.opening import open_sandbox
 
 if TYPE_CHECKING:
@@ -14,26 +15,26 @@ if TYPE_CHECKING:
 
     from workloads.sandbox.base import CommandResult, Sandbox, SandboxSpec
 
-MOST_OPEN: Final = 8
+MOST_OPEN: Final = 32
 """How many sandboxes of a pool are open at once where nothing else is said."""
 
-_THREADS: Final = 2
-"""Of a sandbox: one for its calls, which come one at a time, and one to close it meanwhile."""
-
+_NOT_ALLOWED: Final = (
+    "the episode has no sandbox: commands of a model are run with --allow-code-execution only"
+)
 _Result = TypeVar("_Result")
 
 
 class AsyncSandbox:
-    """The calls of `workloads.sandbox.base.Sandbox`, awaited.
+    """The calls of `workloads.sandbox.base.Sandbox`, awaited: one comes after the other.
 
     Args:
         sandbox: Where they run.
-        threads: In which they wait.
+        thread: In which they wait.
     """
 
-    def __init__(self, sandbox: Sandbox, threads: ThreadPoolExecutor) -> None:
+    def __init__(self, sandbox: Sandbox, thread: ThreadPoolExecutor) -> None:
         self._sandbox = sandbox
-        self._threads = threads
+        self._thread = thread
 
     @property
     def isolation(self) -> str:
@@ -55,30 +56,73 @@ class AsyncSandbox:
         return await self._call(lambda: self._sandbox.get_file(path))
 
     async def _call(self, call: Callable[[], _Result]) -> _Result:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, call)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, call)
+
+
+class SandboxOnDemand:
+    """A sandbox that opens with its first call, which may be never; the calls are those of `AsyncSandbox`.
+
+    Args:
+        pool: Where it has a place when it is open.
+        spec: What to open; None where none may be, which each call says.
+        stack: Closes it.
+    """
+
+    def __init__(self, pool: SandboxPool, spec: SandboxSpec | None, stack: AsyncExitStack) -> None:
+        self._pool = pool
+        self._spec = spec
+        self._stack = stack
+        self._opening = asyncio.Lock()
+        self._sandbox: AsyncSandbox | None = None
+
+    async def exec(
+        self, command: str | Sequence[str], timeout_s: float | None = None, stdin: bytes = b""
+    ) -> CommandResult:
+        """See `Sandbox.exec`."""
+        return await (await self._opened()).exec(command, timeout_s, stdin)
+
+    async def put_files(self, files: Mapping[str, bytes]) -> None:
+        """See `Sandbox.put_files`."""
+        await (await self._opened()).put_files(files)
+
+    async def get_file(self, path: str) -> bytes:
+        """See `Sandbox.get_file`."""
+        return await (await self._opened()).get_file(path)
+
+    async def _opened(self) -> AsyncSandbox:
+        if self._spec is None:
+            raise SandboxError(_NOT_ALLOWED)
+        async with self._opening:
+            if self._sandbox is None:
+                self._sandbox = await self._stack.enter_async_context(self._pool.sandbox(self._spec))
+        return self._sandbox
 
 
 class SandboxPool:
-    """Sandboxes of one kind, of which a bounded number is open at once; each is new, and used once.
+    """Sandboxes of which a bounded number is open at once; each is new, and used once.
 
     Args:
-        spec: What to open.
         most_open: The number; who asks for one more waits.
     """
 
-    def __init__(self, spec: SandboxSpec, most_open: int = MOST_OPEN) -> None:
-        self._spec = spec
+    def __init__(self, most_open: int = MOST_OPEN) -> None:
         self._places = asyncio.Semaphore(most_open)
 
     @asynccontextmanager
-    async def sandbox(self) -> AsyncIterator[AsyncSandbox]:
+    async def sandbox(self, spec: SandboxSpec) -> AsyncIterator[AsyncSandbox]:
         """A sandbox for the length of a block.
 
         Raises:
             SandboxError: It cannot be opened.
         """
-        async with self._places, async_sandbox(self._spec) as sandbox:
+        async with self._places, async_sandbox(spec) as sandbox:
             yield sandbox
+
+    @asynccontextmanager
+    async def on_demand(self, spec: SandboxSpec | None) -> AsyncIterator[SandboxOnDemand]:
+        """A sandbox for the length of a block, which opens when it is used."""
+        async with AsyncExitStack() as stack:
+            yield SandboxOnDemand(self, spec, stack)
 
 
 @asynccontextmanager
@@ -89,18 +133,19 @@ async def async_sandbox(spec: SandboxSpec) -> AsyncIterator[AsyncSandbox]:
         SandboxError: It cannot be opened.
         ExtraError: The client of Docker is not installed.
     """
-    loop, threads = asyncio.get_running_loop(), ThreadPoolExecutor(_THREADS, "sandbox")
-    opening = loop.run_in_executor(threads, open_sandbox, spec)
+    loop, thread = asyncio.get_running_loop(), ThreadPoolExecutor(1, "sandbox")
+    opening = loop.run_in_executor(thread, open_sandbox, spec)
     try:
         # Shielded: a sandbox that opens for a block that is cancelled has to be closed all the same.
-        yield AsyncSandbox(await asyncio.shield(opening), threads)
+        yield AsyncSandbox(await asyncio.shield(opening), thread)
     finally:
-        closing = asyncio.ensure_future(_close(opening, threads))
+        closing = asyncio.ensure_future(_close(opening, thread))
         await asyncio.shield(closing)
 
 
-async def _close(opening: asyncio.Future[Sandbox], threads: ThreadPoolExecutor) -> None:
+async def _close(opening: asyncio.Future[Sandbox], thread: ThreadPoolExecutor) -> None:
+    """Close a sandbox from another thread than that of its calls, of which one may still run."""
     await asyncio.wait([opening])
     if opening.exception() is None:
-        await asyncio.get_running_loop().run_in_executor(threads, opening.result().close)
-    threads.shutdown(wait=False)
+        await asyncio.to_thread(opening.result().close)
+    thread.shutdown(wait=False)

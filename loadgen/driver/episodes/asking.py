@@ -12,7 +12,7 @@ import orjson
 from loadgen.driver.client import chat_completions
 from loadgen.driver.client.codec import Generation
 from recorder.event import Event, EventType
-from workloads.episodes.episode import EpisodeCutError, Reply, ToolRecord, TurnFailedError
+from workloads.episodes.episode import EpisodeCutError, Reply, ToolRecord, TurnFailedError, UserFailedError
 from workloads.sample import Sample, last_text
 
 if TYPE_CHECKING:
@@ -86,10 +86,11 @@ class EpisodeAsk:
 
     Attributes:
         conversation: The name of the episode in the log.
-        started_ns: When it began.
+        started_ns: When it began; `start` sets it.
         turns: How many turns the endpoint has been asked.
         max_turns: Their limit.
         last: The outcome of the last turn.
+        messages: The conversation up to the last answer.
     """
 
     def __init__(
@@ -117,7 +118,11 @@ class EpisodeAsk:
         self._user = user
         self._input_tokens = 0
         self._output_tokens = 0
-        self._logged: list[Message] = []
+        self.messages: list[Message] = []
+
+    def start(self) -> None:
+        """Begin now: what the benchmark sets up before is not a part of the episode."""
+        self.started_ns = time.monotonic_ns()
 
     async def __call__(
         self,
@@ -152,19 +157,19 @@ class EpisodeAsk:
         self._output_tokens += outcome.output_tokens
         if outcome.failure is not None or outcome.answer is None:
             raise TurnFailedError(f"turn {turn + 1} failed: {outcome.failure}: {outcome.message}")
-        self._logged = [*messages, outcome.answer]
+        self.messages = [*messages, outcome.answer]
         return Reply(outcome.answer, outcome.finish_reason, outcome.input_tokens, outcome.output_tokens)
 
     async def user(self, messages: Sequence[Message], *, temperature: float | None = None) -> Reply:
         """Ask the simulated user."""
         self._require_time()
         if self._user is None:
-            raise TurnFailedError("no simulated user: give --user-url and --user-model")
+            raise UserFailedError("no simulated user: give --user-url and --user-model")
         more = {**self._names(self._user_turns), "role": USER_PHASE}
         self._user_turns += 1
         outcome = await self._user.ask(messages, more, temperature, self._program)
         if outcome.failure is not None or outcome.answer is None:
-            raise TurnFailedError(f"the simulated user failed: {outcome.failure}: {outcome.message}")
+            raise UserFailedError(f"the simulated user failed: {outcome.failure}: {outcome.message}")
         return Reply(outcome.answer, outcome.finish_reason, outcome.input_tokens, outcome.output_tokens)
 
     @contextmanager
@@ -209,7 +214,7 @@ class EpisodeAsk:
 
     def _already_logged(self, messages: Sequence[Message]) -> int:
         """How many of the messages the turns before have logged; 0 where the code has rewritten them."""
-        before = self._logged
+        before = self.messages
         return len(before) if before and list(messages[: len(before)]) == before else 0
 
     def _require_time(self) -> None:

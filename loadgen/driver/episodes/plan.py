@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from workloads.episodes.limits import EpisodeLimits
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from loadgen.driver.client.endpoint import Endpoint
+    from workloads.sample import Sample
     from workloads.sandbox.base import SandboxSpec
 
 
@@ -61,7 +62,8 @@ class EpisodePlan:
         command: A program that plays every sample; None for none.
         limits: Of each episode.
         user: Who plays simulated users; None where there is none to ask.
-        sandbox: Where commands of episodes run; None for no sandbox.
+        sandbox: Where commands of episodes run, but for those of a benchmark with an image of its own; None
+            where no command of a model may run.
         sequential: Whether one agent plays all samples, one after the other, and keeps its state.
         paths: Folders in which modules are looked for first.
     """
@@ -73,6 +75,20 @@ class EpisodePlan:
     sandbox: SandboxSpec | None = None
     sequential: bool = False
     paths: tuple[str, ...] = ()
+
+    @property
+    def has_agent(self) -> bool:
+        """Whether an agent plays every sample."""
+        return self.agent is not None or self.command is not None
+
+    def sandbox_of(self, sample: Sample) -> SandboxSpec | None:
+        """Where commands of the episode of a sample run; None where none may."""
+        wanted = None if sample.episode is None else sample.episode.sandbox
+        if self.sandbox is None or wanted is None:
+            return self.sandbox if self.has_agent else None
+        if wanted.kind == "docker":
+            return wanted
+        return replace(wanted, kind=self.sandbox.kind, image=self.sandbox.image)
 
     def settings(self) -> dict[str, Any]:
         """The plan as the log keeps it, without secrets."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +19,9 @@ from loadgen.driver.requests.turn import RequestRunner, TurnOutcome
 from recorder.event import Event, EventType
 from workloads.episodes.agent import EpisodePlayer
 from workloads.episodes.episode import EpisodeError, EpisodeResult, LimitReachedError
-from workloads.episodes.program import EpisodeProgram, error_text
+from workloads.episodes.program import EpisodeProgram, error_text, imported
+from workloads.sandbox.asynchronous import SandboxPool
+from workloads.sandbox.base import SandboxError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from loadgen.driver.episodes.plan import EpisodePlan, UserEndpoint
     from loadgen.driver.requests.turn import Emit
     from workloads.sample import Sample
+    from workloads.sandbox.asynchronous import SandboxOnDemand
 
 _USER_RETRIES: Final = 3
 
@@ -41,6 +44,33 @@ def user_client(
     generation = Generation(user.model, stream=False)
     runner = RequestRunner(transport, chat_completions, generation, emit, retries=retries)
     return SimulatedUserClient(runner, user), transport
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """How an episode ended.
+
+    Attributes:
+        ending: As the log keeps it.
+        reason: In words.
+        result: What its code returned; None where it was ended.
+        ended_ns: When; 0 for now.
+    """
+
+    ending: str
+    reason: str
+    result: EpisodeResult | None = None
+    ended_ns: int = 0
+
+
+def _end_by(error: Exception) -> _End:
+    """The end of an episode whose code has raised."""
+    match error:
+        case EpisodeError():
+            return _End(error.ending, str(error))
+        case SandboxError():
+            return _End("sandbox_error", str(error))
+    return _End("agent_error", error_text(error))
 
 
 class EpisodeRunner:
@@ -70,60 +100,72 @@ class EpisodeRunner:
         self._user = user
         self._redact = redact
         self._players: dict[str, EpisodePlayer] = {}
+        self._sandboxes = SandboxPool()
 
     async def play(self, sample: Sample, take: TakeTurn, phase: str, scheduled_ns: int) -> TurnOutcome:
         """Play the episode of a sample to its end; return the outcome of its last turn."""
         program = self._program(sample)
         ask = EpisodeAsk(sample, program, take, self._plan.limits, self._emit, phase, self._user)
         try:
-            result: EpisodeResult | None = await self._played(sample, program, ask)
+            async with self._sandboxes.on_demand(self._plan.sandbox_of(sample)) as sandbox:
+                end = await self._from_setup_to_finish(sample, program, ask, sandbox)
         except asyncio.CancelledError:
-            self._emit_end(ask, "cut", "the session gave it up")
+            self._emit_end(ask, _End("cut", "the session gave it up"))
             raise
-        except EpisodeError as error:
-            ending, reason, result = error.ending, str(error), None
-        except Exception as error:  # noqa: BLE001 (an agent's bug ends its episode, not the run)
-            ending, reason, result = "agent_error", error_text(error), None
-        else:
-            assert result is not None  # noqa: S101 (the code has returned)
-            ending, reason = "completed", result.finish_reason
-            if result.error is not None:
-                ending, reason = "agent_error", result.error
-        self._emit_end(ask, ending, reason, result)
+        except Exception as error:  # noqa: BLE001 (a bug of a benchmark ends its episode, not the run)
+            end = _end_by(error)
+        self._emit_end(ask, end)
         if ask.last is not None:
             return ask.last
-        if ending == "cut":
+        if end.ending == "cut":
             return TurnOutcome(Failure.CANCELLED, None, 0)
-        return self._never_asked(sample, ask, phase, scheduled_ns, reason)
+        return self._never_asked(sample, ask, phase, scheduled_ns, end.reason)
 
-    async def _played(self, sample: Sample, program: EpisodeProgram, ask: EpisodeAsk) -> EpisodeResult:
+    async def _from_setup_to_finish(
+        self, sample: Sample, program: EpisodeProgram, ask: EpisodeAsk, sandbox: SandboxOnDemand
+    ) -> _End:
+        """Play an episode, with what its benchmark does before and after."""
+        if program.setup:
+            await imported(program.setup, self._plan.paths)(sample, sandbox)
+        ask.start()
+        try:
+            result = await self._played(sample, program, ask, sandbox)
+        except Exception as error:  # noqa: BLE001 (an agent's bug ends its episode, not the run)
+            end = _end_by(error)
+        else:
+            end = _End("completed", result.finish_reason, result)
+            if result.error is not None:
+                end = _End("agent_error", result.error, result)
+        end = replace(end, ended_ns=time.monotonic_ns())
+        if program.finish and (end.ending == "completed" or end.ending.startswith("max_")):
+            finish = imported(program.finish, self._plan.paths)
+            so_far = end.result or EpisodeResult(ask.messages, finish_reason=end.ending)
+            end = replace(end, result=await finish(sample, sandbox, so_far))
+        return end
+
+    async def _played(
+        self, sample: Sample, program: EpisodeProgram, ask: EpisodeAsk, sandbox: SandboxOnDemand
+    ) -> EpisodeResult:
         """Run the code within the limit of time."""
-        async with AsyncExitStack() as stack:
-            sandbox = None
-            if self._plan.sandbox is not None:
-                from workloads.sandbox.asynchronous import async_sandbox
-
-                sandbox = await stack.enter_async_context(async_sandbox(self._plan.sandbox))
-            seconds = self._plan.limits.seconds
-            try:
-                async with asyncio.timeout(seconds) as limit:
-                    if self._program_player is not None:
-                        return await self._program_player.play(sample, ask)
-                    return await self._player(program).play(sample, ask, sandbox)
-            except TimeoutError:
-                if not limit.expired():
-                    raise
-                raise LimitReachedError("time", f"the episode took longer than {seconds:g} s") from None
+        seconds = self._plan.limits.seconds
+        try:
+            async with asyncio.timeout(seconds) as limit:
+                if self._program_player is not None:
+                    return await self._program_player.play(sample, ask)
+                return await self._player(program).play(sample, ask, sandbox)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise LimitReachedError("time", f"the episode took longer than {seconds:g} s") from None
 
     def _program(self, sample: Sample) -> EpisodeProgram:
         """The code that plays a sample: the agent of the session, else its own."""
-        own = sample.episode
-        if self._plan.command is not None:
-            return EpisodeProgram(self._plan.command.words[0], {} if own is None else own.data)
-        if self._plan.agent is None:
-            assert own is not None  # noqa: S101 (only such samples, and those of an agent, are played)
-            return own
-        return EpisodeProgram(self._plan.agent, {} if own is None else own.data)
+        command, agent = self._plan.command, self._plan.agent
+        if command is None and agent is None:
+            assert sample.episode is not None  # noqa: S101 (only such samples, and those of an agent, are played)
+            return sample.episode
+        code = str(agent) if command is None else command.words[0]
+        return EpisodeProgram(code) if sample.episode is None else replace(sample.episode, code=code)
 
     def _player(self, program: EpisodeProgram) -> EpisodePlayer:
         """The code, imported; the state of an agent is kept only where samples are played in sequence."""
@@ -133,19 +175,19 @@ class EpisodeRunner:
             self._players[program.code] = player
         return player
 
-    def _emit_end(
-        self, ask: EpisodeAsk, ending: str, reason: str, result: EpisodeResult | None = None
-    ) -> None:
+    def _emit_end(self, ask: EpisodeAsk, end: _End) -> None:
+        now_ns = time.monotonic_ns()
         data: dict[str, Any] = {
             **ask.facts(),
             "started_ns": ask.started_ns,
-            "ending": ending,
-            "reason": self._redact(reason),
+            "duration_ns": (end.ended_ns or now_ns) - ask.started_ns,
+            "ending": end.ending,
+            "reason": self._redact(end.reason),
         }
-        if result is not None:
-            data["reward"] = result.reward
-            data["texts"] = {"messages": list(result.messages), "details": dict(result.details)}
-        self._emit(Event(EventType.EPISODE_ENDED, time.monotonic_ns(), data=data))
+        if end.result is not None:
+            data["reward"] = end.result.reward
+            data["texts"] = {"messages": list(end.result.messages), "details": dict(end.result.details)}
+        self._emit(Event(EventType.EPISODE_ENDED, now_ns, data=data))
 
     def _never_asked(
         self, sample: Sample, ask: EpisodeAsk, phase: str, scheduled_ns: int, reason: str

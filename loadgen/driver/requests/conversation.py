@@ -181,7 +181,7 @@ class Conversations:
         number = self._agenda.number(phase, request)
         sample = sent = self._samples[self._order(number)]
         more = _NOTHING
-        if self._episodes is not None:
+        if self._plays(sample):
             return Opening(request, number, sample, sent, b"", more)
         if self._plan.salt:
             more = {"salt": new_salt()}
@@ -202,7 +202,7 @@ class Conversations:
         endpoint = 0 if self._balance is None else self._balance.choose(opening.request)
         self._due(endpoint)
         first = _NOTHING if free_ns is None else {"free_ns": free_ns}
-        if self._episodes is not None:
+        if self._episodes is not None and self._plays(opening.sample):
             self.unfinished.begin()
             turns = EpisodeTurns(self, phase, endpoint, scheduled_ns, {**opening.more, **first})
             return self._episode(self._episodes, phase, opening, scheduled_ns, turns)
@@ -212,6 +212,11 @@ class Conversations:
             return self._all_turns(phase, opening, scheduled_ns, endpoint, first)
         more = {**opening.more, **first} if first else opening.more
         return self._turn(opening.sample, opening.body, scheduled_ns, phase, endpoint, more)
+
+    def _plays(self, sample: Sample) -> bool:
+        """Whether a sample is an episode: all are, with an agent; else those that have code of their own."""
+        episodes = self._plan.episodes
+        return episodes is not None and (episodes.has_agent or sample.episode is not None)
 
     async def _episode(
         self,

@@ -14,6 +14,7 @@ from loadgen.driver.episodes.plan import AgentCommand, EpisodePlan, UserEndpoint
 from loadgen.driver.errors import CannotAskError, EndpointError
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.episodes import DEFAULT_MAX_TURNS
+from loadgen.sessions.settings.scoring import sandbox_of
 from workloads.alike import examples
 from workloads.episodes.limits import EpisodeLimits
 from workloads.sample import Sample
@@ -21,16 +22,26 @@ from workloads.sample import Sample
 if TYPE_CHECKING:
     from loadgen.driver.client.codec import Codec, Generation
     from loadgen.sessions.settings.episodes import EpisodeSettings
+    from loadgen.sessions.settings.tasks import TaskSettings
     from workloads.dataset import Dataset
+    from workloads.sandbox.base import SandboxSpec
 
 
 def episode_plan(
-    settings: EpisodeSettings, dataset: Dataset, codec: Codec, generation: Generation
+    settings: EpisodeSettings, tasks: TaskSettings, dataset: Dataset, codec: Codec, generation: Generation
 ) -> EpisodePlan | None:
     """How the episodes of a session are played; None where it has none.
 
+    Args:
+        settings: The options of episodes.
+        tasks: The options of benchmarks, of which some say where commands of a model run.
+        dataset: What is asked.
+        codec: How it is asked.
+        generation: The model, and its sampling.
+
     Raises:
         UsageError: An option cannot be used, or one that the samples need is missing.
+        SandboxError: There is no sandbox for episodes that need one.
         EpisodeCodeError: The agent cannot be imported.
     """
     programs = [sample.episode for sample in examples(dataset.samples) if sample.episode is not None]
@@ -48,11 +59,14 @@ def episode_plan(
             f"{dataset.name} needs a simulated user: say which model plays it, with --user-url "
             "and --user-model"
         )
+    sandbox = sandbox_of(tasks) if tasks.allow_code_execution else None
+    _require_sandboxes(settings, dataset.name, sandbox, [program.sandbox for program in programs])
     return EpisodePlan(
         agent=settings.agent,
         command=_command(settings.agent_command),
         limits=_limits(settings),
         user=_user(settings),
+        sandbox=sandbox,
         sequential=settings.sequential,
         paths=paths,
     )
@@ -64,6 +78,27 @@ def _require_players(settings: EpisodeSettings, codes: list[str], paths: tuple[s
 
     for code in {settings.agent} if settings.agent is not None else set(codes):
         EpisodePlayer(code, paths)
+
+
+def _require_sandboxes(
+    settings: EpisodeSettings, name: str, chosen: SandboxSpec | None, wanted: list[SandboxSpec | None]
+) -> None:
+    """Make sure that sandboxes open. Images of samples are fetched when they are played."""
+    kinds = {spec.kind for spec in wanted if spec is not None}
+    if chosen is None:
+        if kinds:
+            raise UsageError(
+                f"{name}: its episodes run commands of the model: allow that with --allow-code-execution"
+            )
+        return
+    if "docker" in kinds:
+        from workloads.sandbox.docker_daemon import connect
+
+        connect().close()
+    if "local" in kinds or (settings.has_agent and chosen.kind == "docker"):
+        from workloads.sandbox.opening import open_sandbox
+
+        open_sandbox(chosen).close()
 
 
 def _command(text: str | None) -> AgentCommand | None:

@@ -40,7 +40,7 @@ class PerfSettings:
     def __post_init__(self) -> None:
         own_data = self.tasks.has_own_data
         self.prompts.check(self.endpoint, self.load, self.generation.max_tokens, has_own_data=own_data)
-        self.tasks.check(self.prompts, self.load)
+        self.tasks.check(self.prompts, self.load, has_agent=self.episodes.has_agent)
         self.generation.check(self.endpoint)
         self.episodes.check(self.load, self.client.workers)
 

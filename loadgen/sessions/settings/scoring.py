@@ -42,7 +42,7 @@ AllowCodeExecution = Annotated[
     bool,
     Option(
         "--allow-code-execution",
-        help="Run the programs that the model wrote, where a benchmark is scored by running them.",
+        help="Run the programs that the model wrote, and the commands of episodes, in a sandbox.",
         panel=SCORING,
     ),
 ]
@@ -50,7 +50,8 @@ SandboxOfPrograms = Annotated[
     Literal["local", "docker"],
     Option(
         "--sandbox",
-        help="Where programs of the model run: in processes of this machine, isolated, or in containers.",
+        help="Where programs and commands of the model run: in processes of this machine, isolated, or in "
+        "containers.",
         panel=SCORING,
     ),
 ]

@@ -153,19 +153,20 @@ class TaskSettings:
     judge_temperature: JudgeTemperature = None
     judge_max_tokens: JudgeMaxTokens = None
 
-    def check(self, prompts: PromptSettings, load: LoadSettings) -> None:
+    def check(self, prompts: PromptSettings, load: LoadSettings, *, has_agent: bool) -> None:
         """Refuse options that contradict each other.
 
         Args:
             prompts: The options of prompts.
             load: The load.
+            has_agent: Whether an agent answers, which may run commands of the model.
 
         Raises:
             UsageError: Options contradict each other; which.
         """
         if self.task:
             self._check_questions(prompts, load)
-        elif set_options := _set_names(self._about_tasks()):
+        elif set_options := _set_names(self._about_tasks(has_agent=has_agent)):
             raise UsageError(f"{set_options}: applies to benchmarks: give --task, or use loadgen accuracy")
         if not math.isfinite(self.pass_threshold):
             raise UsageError(f"--pass-threshold {self.pass_threshold}: must be a number")
@@ -181,8 +182,14 @@ class TaskSettings:
 
         return any(map(is_own, self.task))
 
-    def _about_tasks(self) -> dict[str, object]:
+    def _about_tasks(self, *, has_agent: bool) -> dict[str, object]:
+        of_sandboxes: dict[str, object] = {
+            "--allow-code-execution": self.allow_code_execution,
+            "--sandbox": self.sandbox != "local",
+            "--sandbox-image": self.sandbox_image,
+        }
         return {
+            **({} if has_agent else of_sandboxes),
             "--data": self.data,
             "--samples": self.samples,
             "--sample-order": self.sample_order,
@@ -192,9 +199,6 @@ class TaskSettings:
             "--map": self.columns,
             "--scorer": self.scorer,
             "--eval": self.eval_function,
-            "--allow-code-execution": self.allow_code_execution,
-            "--sandbox": self.sandbox != "local",
-            "--sandbox-image": self.sandbox_image,
             "--pass-threshold": self.pass_threshold != DEFAULT_PASS_THRESHOLD,
             "--judge-url": self.judge_url,
             "--judge-concurrency": self.judge_concurrency != DEFAULT_JUDGE_CONCURRENCY,
