@@ -45,7 +45,7 @@ async def lazy(sample: Sample, ask: Any, sandbox: Any) -> EpisodeResult:
 
 
 async def endless(sample: Sample, ask: Any, sandbox: Any) -> EpisodeResult:
-    """An agent that does not come to an end."""
+    """An agent that never stops."""
     await sandbox.exec("echo half > made")
     while True:
         await ask(sample.messages())
