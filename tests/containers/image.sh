@@ -6,10 +6,10 @@ image=llm-loadgen-test
 docker image inspect "$image" >/dev/null 2>&1 && exit 0
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-debootstrap --variant=minbase --include=git,python3 stable "$folder/root" >"$folder/log" 2>&1 || {
+debootstrap --variant=minbase --include=git,python3 stable "$folder/system" >"$folder/log" 2>&1 || {
   tail -n 20 "$folder/log" >&2
   exit 1
 }
-rm -rf "$folder"/root/var/cache/apt/* "$folder"/root/var/lib/apt/lists/* "$folder"/root/usr/share/doc \
-  "$folder"/root/usr/share/locale "$folder"/root/usr/share/man
-tar -C "$folder/root" -c . | docker import - "$image" >/dev/null
+rm -rf "$folder"/system/var/cache/apt/* "$folder"/system/var/lib/apt/lists/* "$folder"/system/usr/share/doc \
+  "$folder"/system/usr/share/locale "$folder"/system/usr/share/man
+tar -C "$folder/system" -c . | docker import - "$image" >/dev/null

@@ -418,22 +418,3 @@ def test_figures_count_from_their_first_reading_on(connect: Callable[[MockProces
     names = ("request_success_total", "generation_tokens_total", "time_to_first_token_seconds_count")
     assert [counted[f"vllm:{name}"] for name in names] == [4, 32, 4]
     assert counted["vllm:num_requests_running"] == 0
-
-
-def test_figures_show_the_queue(connect: Callable[[MockProcess], Wire]) -> None:
-    """One request is served, two wait; those who leave are aborted."""
-    with start_mock(ttft="0", itl="3600s", slots=1, fast=True) as mock:
-        assert figures(mock)["vllm:num_requests_running"] == 0
-        served, *waiting = wires = [connect(mock) for _ in range(3)]
-        for wire in wires:
-            wire.ask()
-            wire.read_head()
-        served.read_until(b'"content":" A"')
-        counted = figures(mock)
-        for wire in (*waiting, served):
-            wire.socket.close()
-        mock.truth(3)
-        after = figures(mock)
-    assert [counted[f"vllm:num_requests_{what}"] for what in ("running", "waiting")] == [1, 2]
-    assert [after[f"vllm:num_requests_{what}"] for what in ("running", "waiting")] == [0, 0]
-    assert after["vllm:request_success_total"] == 3

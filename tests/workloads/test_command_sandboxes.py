@@ -161,7 +161,7 @@ def test_nothing_of_this_machine_is_in_reach(
         "reads a file": f"cat {secret}",
         "reads it by a link": f"ln -s {secret} link && cat link",
         "reads the password file": "cat /etc/shadow",
-        "lists homes": "ls /root/.ssh /home/*/.ssh",
+        "lists homes": "ls ~root/.ssh /home/*/.ssh",
         "writes a file": f"echo changed > {secret}",
         "writes the system": "echo x > /usr/bin/x",
         "reaches the network": "python3 -c 'import socket; socket.create_connection((\"1.1.1.1\", 53), 3)'",

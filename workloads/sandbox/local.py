@@ -22,6 +22,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Final
 
 from workloads.sandbox.base import SandboxError
+from workloads.sandbox.child import end_child
 from workloads.sandbox.job import Job, ProgramLimits, ProgramOutcome
 from workloads.sandbox.keeper import PREFIX, remove
 from workloads.sandbox.sealed import SealedOutput
@@ -145,16 +146,9 @@ def _send(process: subprocess.Popen[bytes], payload: bytes) -> None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Let the keeper end the program and itself; do not wait for anybody else who holds its output."""
-    assert process.stdin is not None  # noqa: S101 (they are pipes)
-    assert process.stdout is not None  # noqa: S101
-    with suppress(BrokenPipeError):
-        process.stdin.close()
-    try:
-        process.wait(_END_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    """Let the keeper end the program and itself; do not wait for other processes that hold its output."""
+    assert process.stdout is not None  # noqa: S101 (it is a pipe)
+    end_child(process, _END_S)
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.stdout.close()

@@ -10,12 +10,12 @@ import selectors
 import subprocess
 import sys
 import time
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from workloads.sandbox.base import SandboxError
+from workloads.sandbox.child import end_child
 from workloads.sandbox.command_server import LENGTH
 from workloads.sandbox.commands import CommandSandbox, RawResult
 
@@ -77,15 +77,8 @@ class LocalSandbox(CommandSandbox):
         server, self._server = self._server, None
         if server is None:
             return
-        assert server.stdin is not None  # noqa: S101 (they are pipes)
-        assert server.stdout is not None  # noqa: S101
-        with suppress(BrokenPipeError):
-            server.stdin.close()
-        try:
-            server.wait(_PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait()
+        assert server.stdout is not None  # noqa: S101 (it is a pipe)
+        end_child(server, _PATIENCE_S)
         server.stdout.close()
 
     def _run(self, command: Sequence[str], timeout_s: float, stdin: bytes, output_bytes: int) -> RawResult:

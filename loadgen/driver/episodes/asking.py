@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
 from secrets import randbits, token_hex
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -57,7 +59,6 @@ class SimulatedUserClient:
     def __init__(self, runner: RequestRunner, user: UserEndpoint) -> None:
         self._runner = runner
         self._generation = Generation(user.model, temperature=user.temperature, stream=False)
-        self._temperature = user.temperature
 
     async def ask(
         self,
@@ -72,6 +73,7 @@ class SimulatedUserClient:
         return await self._runner.run(sample, body, time.monotonic_ns(), USER_PHASE, more=more)
 
 
+@dataclass(slots=True)
 class EpisodeAsk:
     """Asks the turns of one episode; see `workloads.episodes.episode.Ask`.
 
@@ -82,7 +84,7 @@ class EpisodeAsk:
         limits: Of the episode.
         emit: Where events go.
         phase: The phase of the session.
-        user: Asks the simulated user; None where there is none.
+        user_client: Asks the simulated user; None where there is none.
 
     Attributes:
         conversation: The name of the episode in the log.
@@ -93,32 +95,25 @@ class EpisodeAsk:
         messages: The conversation up to the last answer.
     """
 
-    def __init__(
-        self,
-        sample: Sample,
-        program: EpisodeProgram,
-        take: TakeTurn,
-        limits: EpisodeLimits,
-        emit: Emit,
-        phase: str,
-        user: SimulatedUserClient | None,
-    ) -> None:
-        self.conversation = token_hex(8)
-        self.started_ns = time.monotonic_ns()
-        self.turns = 0
-        self.max_turns = limits.turns
-        self.last: TurnOutcome | None = None
-        self._user_turns = 0
-        self._sample = sample
-        self._program = program
-        self._take = take
-        self._limits = limits
-        self._emit = emit
-        self._phase = phase
-        self._user = user
-        self._input_tokens = 0
-        self._output_tokens = 0
-        self.messages: list[Message] = []
+    sample: Sample
+    program: EpisodeProgram
+    take: TakeTurn
+    limits: EpisodeLimits
+    emit: Emit
+    phase: str
+    user_client: SimulatedUserClient | None
+    conversation: str = field(default_factory=partial(token_hex, 8), init=False)
+    started_ns: int = field(default_factory=time.monotonic_ns, init=False)
+    turns: int = field(default=0, init=False)
+    max_turns: int | None = field(init=False)
+    last: TurnOutcome | None = field(default=None, init=False)
+    messages: list[Message] = field(default_factory=list, init=False)
+    _user_turns: int = field(default=0, init=False)
+    _input_tokens: int = field(default=0, init=False)
+    _output_tokens: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self.max_turns = self.limits.turns
 
     def start(self) -> None:
         """Begin now: what the benchmark sets up before is not a part of the episode."""
@@ -136,8 +131,8 @@ class EpisodeAsk:
         """Ask one turn."""
         self._require_time()
         seconds = (time.monotonic_ns() - self.started_ns) / 1e9
-        self._limits.require_room(self.turns, self._input_tokens, self._output_tokens, seconds)
-        own, turn = self._sample, self.turns
+        self.limits.require_room(self.turns, self._input_tokens, self._output_tokens, seconds)
+        own, turn = self.sample, self.turns
         self.turns += 1
         asked = Sample(
             own.index,
@@ -149,9 +144,9 @@ class EpisodeAsk:
             tags=own.tags,
             turn=turn,
             logged=self._already_logged(messages),
-            episode=self._program,
+            episode=self.program,
         )
-        outcome = await self._take(asked, self._names(turn), body)
+        outcome = await self.take(asked, self._names(turn), body)
         self.last = outcome
         self._input_tokens += outcome.input_tokens or 0
         self._output_tokens += outcome.output_tokens
@@ -163,11 +158,11 @@ class EpisodeAsk:
     async def user(self, messages: Sequence[Message], *, temperature: float | None = None) -> Reply:
         """Ask the simulated user."""
         self._require_time()
-        if self._user is None:
+        if self.user_client is None:
             raise UserFailedError("no simulated user: give --user-url and --user-model")
         more = {**self._names(self._user_turns), "role": USER_PHASE}
         self._user_turns += 1
-        outcome = await self._user.ask(messages, more, temperature, self._program)
+        outcome = await self.user_client.ask(messages, more, temperature, self.program)
         if outcome.failure is not None or outcome.answer is None:
             raise UserFailedError(f"the simulated user failed: {outcome.failure}: {outcome.message}")
         return Reply(outcome.answer, outcome.finish_reason, outcome.input_tokens, outcome.output_tokens)
@@ -199,14 +194,14 @@ class EpisodeAsk:
         }
         if record.error is not None:
             data["error"] = record.error
-        self._emit(Event(EventType.TOOL_CALLED, ended_ns, data=data))
+        self.emit(Event(EventType.TOOL_CALLED, ended_ns, data=data))
 
     def facts(self) -> dict[str, Any]:
         """What the events of the episode have in common."""
         return {
             "conversation": self.conversation,
-            "prompt_id": self._sample.index,
-            "phase": self._phase,
+            "prompt_id": self.sample.index,
+            "phase": self.phase,
         }
 
     def _names(self, turn: int) -> dict[str, Any]:
@@ -218,5 +213,5 @@ class EpisodeAsk:
         return len(before) if before and list(messages[: len(before)]) == before else 0
 
     def _require_time(self) -> None:
-        if (why := self._take.why_over()) is not None:
+        if (why := self.take.why_over()) is not None:
             raise EpisodeCutError(f"the session ends ({why})")

@@ -13,6 +13,8 @@ from workloads.environments.tau.shared_tools import user_of
 from workloads.environments.toolset import Refusal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from workloads.environments.toolset import State, Toolset
 
 _REASONS: Final = frozenset({"no longer needed", "ordered by mistake"})
@@ -30,7 +32,7 @@ def retail_tools() -> Toolset:
         get_product_details,
         shared_tools.get_user_details,
         list_all_product_types,
-        modify_pending_order_address,
+        address_tool(_pending_order),
         modify_pending_order_items,
         modify_pending_order_payment,
         modify_user_address,
@@ -112,28 +114,32 @@ def list_all_product_types(state: State) -> str:
     return json.dumps(dict(sorted(named.items())))
 
 
-def modify_pending_order_address(
-    data: State,
-    /,
-    order_id: str,
-    address1: str,
-    address2: str,
-    city: str,
-    state: str,
-    country: str,
-    zip: str,  # noqa: A002 (as in the schema)
-) -> str:
-    """Change where an order goes."""
-    order = _order_of(data, order_id, "pending", "modified")
-    order["address"] = address_of(address1, address2, city, state, country, zip)
-    return json.dumps(order)
+def address_tool(pending_order: Callable[[State, str], Any]) -> Callable[..., str]:
+    """The tool that changes where an order goes; `pending_order` returns the order, or refuses."""
+
+    def modify_pending_order_address(
+        data: State,
+        /,
+        order_id: str,
+        address1: str,
+        address2: str,
+        city: str,
+        state: str,
+        country: str,
+        zip: str,  # noqa: A002 (as in the schema)
+    ) -> str:
+        order = pending_order(data, order_id)
+        order["address"] = address_of(address1, address2, city, state, country, zip)
+        return json.dumps(order)
+
+    return modify_pending_order_address
 
 
 def modify_pending_order_items(
     state: State, order_id: str, item_ids: list[str], new_item_ids: list[str], payment_method_id: str
 ) -> str:
     """Put other items of the same products into an order, and pay the difference."""
-    order = _order_of(state, order_id, "pending", "modified")
+    order = _pending_order(state, order_id)
     difference = _price_difference(state, order, item_ids, new_item_ids)
     method = _method_of(state, order, payment_method_id)
     if method["source"] == "gift_card" and method["balance"] < difference:
@@ -152,7 +158,7 @@ def modify_pending_order_items(
 
 def modify_pending_order_payment(state: State, order_id: str, payment_method_id: str) -> str:
     """Pay an order by another method."""
-    return pay_otherwise(state, _order_of(state, order_id, "pending", "modified"), payment_method_id)
+    return pay_otherwise(state, _pending_order(state, order_id), payment_method_id)
 
 
 def pay_otherwise(state: State, order: dict[str, Any], payment_method_id: str) -> str:
@@ -224,6 +230,10 @@ def _order_of(state: State, order_id: str, status: str, done: str) -> Any:
     if order["status"] != status:
         raise Refusal(f"non-{status} order cannot be {done}")
     return order
+
+
+def _pending_order(state: State, order_id: str) -> Any:
+    return _order_of(state, order_id, "pending", "modified")
 
 
 def _methods(state: State, order: dict[str, Any]) -> Any:

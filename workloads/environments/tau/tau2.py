@@ -7,12 +7,11 @@ are worded otherwise.
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from workloads.environments.tau.airline import airline_tools
-from workloads.environments.tau.retail import address_of, pay_otherwise, retail_tools
+from workloads.environments.tau.retail import address_tool, pay_otherwise, retail_tools
 from workloads.environments.toolset import Refusal
 
 if TYPE_CHECKING:
@@ -27,27 +26,10 @@ def tau2_state_tools(domain: str) -> Toolset:
         return airline_tools()
     tools = retail_tools()
     changed: dict[str, Callable[..., str]] = {
-        "modify_pending_order_address": modify_pending_order_address,
+        "modify_pending_order_address": address_tool(_pending_order),
         "modify_pending_order_payment": modify_pending_order_payment,
     }
     return replace(tools, functions={**tools.functions, **changed})
-
-
-def modify_pending_order_address(
-    data: State,
-    /,
-    order_id: str,
-    address1: str,
-    address2: str,
-    city: str,
-    state: str,
-    country: str,
-    zip: str,  # noqa: A002 (as in the schema)
-) -> str:
-    """Change where an order goes, whether or not its items were modified."""
-    order = _pending_order(data, order_id)
-    order["address"] = address_of(address1, address2, city, state, country, zip)
-    return json.dumps(order)
 
 
 def modify_pending_order_payment(state: State, order_id: str, payment_method_id: str) -> str:
@@ -56,6 +38,7 @@ def modify_pending_order_payment(state: State, order_id: str, payment_method_id:
 
 
 def _pending_order(state: State, order_id: str) -> Any:
+    """The order, whether or not its items were modified."""
     if order_id not in state["orders"]:
         raise Refusal("order not found")
     if "pending" not in state["orders"][order_id]["status"]:
