@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import warnings
+from functools import cache
 from typing import Any
 
 import pytest
@@ -17,22 +18,29 @@ IMAGE = "llm-loadgen-test"
 
 def docker_client() -> Any:
     """A client of the daemon; without one the test is skipped, or with LOADGEN_NEEDS_DOCKER it fails."""
-    try:
-        client = connect()
-    except WorkloadError as error:
-        why = f"no Docker: {error}"
-    else:
-        why = ""
-    if why:
-        with warnings.catch_warnings():
-            # Docker's client leaves the connection of a failure to the collector.
-            warnings.simplefilter("ignore", ResourceWarning)
-            gc.collect()
-        return _missing(why)
+    if why := _unreachable():
+        return _missing(f"no Docker: {why}")
+    client = connect()
     if not client.images(IMAGE):
         client.close()
         return _missing("no image for tests of containers: tests/containers/image.sh makes it, as root")
     return client
+
+
+@cache
+def _unreachable() -> str:
+    """Why no daemon answers; empty where one does.
+
+    Where none does, the Docker package leaves its socket to the garbage collector, which warns of it.
+    """
+    why = ""
+    with warnings.catch_warnings(action="ignore", category=ResourceWarning):
+        try:
+            connect().close()
+        except WorkloadError as error:
+            why = str(error)
+        gc.collect()
+    return why
 
 
 def _missing(why: str) -> None:
