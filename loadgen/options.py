@@ -1,6 +1,6 @@
-"""The keyword arguments of `loadgen.perf` and the other functions, as types. Generated.
+"""The keyword arguments of `loadgen.perf` and the other functions, as types.
 
-`python -m loadgen.sessions.settings.typed > loadgen/options.py` makes it of the settings of the command line.
+Generated from the settings of the command line: change those, and run `make golden`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from recorder.event import Event, EventType
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
 
-    from loadgen.sessions.settings.perf import PerfSettings
+    from loadgen.sessions.settings.generation import GenerationSettings
     from loadgen.sessions.settings.tasks import TaskSettings
     from workloads.dataset import Dataset
     from workloads.task import Task
@@ -57,26 +57,30 @@ def _columns(options: Sequence[str]) -> dict[str, str]:
     return columns
 
 
-def benchmark_questions(settings: PerfSettings) -> Dataset:
+def benchmark_questions(
+    tasks: TaskSettings, tags: Sequence[str], generation: GenerationSettings, seed: int
+) -> Dataset:
     """The questions of benchmarks.
 
     Args:
-        settings: The settings, whose limit of tokens and temperature override the benchmarks' own.
+        tasks: The benchmarks, and what part of them is asked.
+        tags: Columns of files to break results down by.
+        generation: Its limit of tokens and its temperature override the benchmarks' own.
+        seed: What `--samples` are drawn with.
 
     Raises:
         WorkloadError: What is wrong, and where.
     """
     from workloads.benchmark import dataset
 
-    tasks, generation = settings.tasks, settings.generation
     return dataset(
-        tasks_of(tasks, settings.prompts.tag),
+        tasks_of(tasks, tags),
         tasks.data,
         samples=tasks.samples,
         offset=tasks.offset,
         max_tokens=generation.max_tokens,
         temperature=generation.temperature,
-        seed=settings.load.seed if tasks.draws_samples else None,
+        seed=seed if tasks.draws_samples else None,
         system_prompt=tasks.system_prompt,
     )
 

@@ -15,32 +15,41 @@ from loadgen.sessions.run.synthetic import has_options, synthetic_dataset
 
 if TYPE_CHECKING:
     from loadgen.driver.load import Load
+    from loadgen.sessions.settings.generation import GenerationSettings
     from loadgen.sessions.settings.load import LoadSettings
-    from loadgen.sessions.settings.perf import PerfSettings
     from loadgen.sessions.settings.prompts import PromptSettings
+    from loadgen.sessions.settings.tasks import TaskSettings
     from workloads.dataset import Dataset
 
 MOST_PROMPTS: Final = 10_000
 """The most synthetic prompts that are made, in about 0.1 s; a longer run repeats them."""
 
 
-def dataset_of(settings: PerfSettings, count: int) -> Dataset:
+def dataset_of(
+    tasks: TaskSettings,
+    prompts: PromptSettings,
+    load: LoadSettings,
+    generation: GenerationSettings,
+    count: int,
+) -> Dataset:
     """The questions that settings name.
 
     Args:
-        settings: The settings.
+        tasks: The benchmarks.
+        prompts: The prompts, where there are no benchmarks.
+        load: The seed, and the trace.
+        generation: Overrides what benchmarks ask for.
         count: The number of synthetic prompts; see `count_of`.
 
     Raises:
         UsageError, WorkloadError, LogError: What is wrong, and where.
     """
-    if settings.tasks.task:
-        return benchmark_questions(settings)
-    if settings.load.trace is not None:
-        return replayed(settings, Path(settings.load.trace))
-    prompts = settings.prompts
+    if tasks.task:
+        return benchmark_questions(tasks, prompts.tag, generation, load.seed)
+    if load.trace is not None:
+        return replayed(load, prompts, Path(load.trace))
     if prompts.prompts is None:
-        dataset = _made_up(prompts, count, settings.load.seed)
+        dataset = _made_up(prompts, count, load.seed)
     else:
         dataset = _read(prompts, prompts.prompts)
     return dataset if prompts.only_prompt is None else _only(dataset, prompts.only_prompt)

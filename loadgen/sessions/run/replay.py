@@ -12,16 +12,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loadgen.sessions.settings.load import LoadSettings
-    from loadgen.sessions.settings.perf import PerfSettings
+    from loadgen.sessions.settings.prompts import PromptSettings
     from workloads.dataset import Dataset
     from workloads.traces.trace import TracePart
 
 
-def replayed(settings: PerfSettings, source: Path) -> Dataset:
+def replayed(load: LoadSettings, prompts: PromptSettings, source: Path) -> Dataset:
     """The questions of a trace with their times, or those of an earlier run.
 
     Args:
-        settings: The settings.
+        load: Which part of the trace is sent, and the seed of prompts that it does not have.
+        prompts: The tokenizer and the corpus of such prompts.
         source: A trace, the folder of a run, or its log.
 
     Raises:
@@ -29,28 +30,26 @@ def replayed(settings: PerfSettings, source: Path) -> Dataset:
     """
     if source.is_dir():
         _require_run(source)
-    return _of_run(settings, source) if _is_run(source) else _of_trace(settings, source)
+    return _of_run(load, prompts, source) if _is_run(source) else _of_trace(load, prompts, source)
 
 
-def _of_trace(settings: PerfSettings, source: Path) -> Dataset:
+def _of_trace(load: LoadSettings, prompts: PromptSettings, source: Path) -> Dataset:
     from loadgen.sessions.settings.tokenizer import counter
     from workloads.traces.replayed import questions
     from workloads.traces.trace import read_trace
 
-    trace = read_trace(source, _part(settings.load))
-    return questions(
-        trace, settings.load.seed, counter(settings.prompts.tokenizer), corpus_of(settings.prompts)
-    )
+    trace = read_trace(source, _part(load))
+    return questions(trace, load.seed, counter(prompts.tokenizer), corpus_of(prompts))
 
 
-def _of_run(settings: PerfSettings, source: Path) -> Dataset:
+def _of_run(load: LoadSettings, prompts: PromptSettings, source: Path) -> Dataset:
     from loadgen.sessions.run.earlier_run import replayed_requests
 
-    if settings.prompts.corpus is not None or settings.prompts.tokenizer is not None:
+    if prompts.corpus is not None or prompts.tokenizer is not None:
         raise UsageError(
             f"--trace {source} is a run: its own prompts are sent again; leave --corpus and --tokenizer out"
         )
-    return replayed_requests(source, _part(settings.load))
+    return replayed_requests(source, _part(load))
 
 
 def _part(load: LoadSettings) -> TracePart:

@@ -12,6 +12,7 @@ from loadgen.sessions.settings.concerns import changed
 from loadgen.sessions.settings.endpoint import API_KEYS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from loadgen.sessions.settings.accuracy import AccuracySettings
@@ -44,7 +45,7 @@ def with_tool_model(settings: AccuracySettings) -> AccuracySettings:
     """
     if settings.endpoint.url:
         return settings
-    tasks = [task for task in _tasks(settings) if task.options["model"] == settings.endpoint.model]
+    tasks = [task for task in _tasks(settings.tasks.task) if task.options["model"] == settings.endpoint.model]
     if not tasks:
         return settings
     from workloads.tasks.tool_models import model_config
@@ -58,7 +59,7 @@ def with_tool_model(settings: AccuracySettings) -> AccuracySettings:
     if settings.generation.temperature is None and model.temperature is not None:
         changes["temperature"] = model.temperature
     rates = [rate for task in tasks if (rate := rate_of(model, task, settings.tasks.data)) is not None]
-    if rates and not has_load(settings):
+    if rates and not has_load(settings.load):
         changes |= {"rate": str(min(rates)), "arrival": "constant"}
     return changed(settings, **changes)
 
@@ -108,8 +109,7 @@ def _tokens(task: Task, data: Path | None) -> float:
     return longest / _CHARACTERS_PER_TOKEN + _ANSWER_TOKENS
 
 
-def _tasks(settings: AccuracySettings) -> list[Task]:
+def _tasks(texts: Sequence[str]) -> list[Task]:
     from workloads.task import parse
 
-    texts = [text for text in settings.tasks.task if text.partition(":")[0] == NAME]
-    return [parse(text) for text in texts]
+    return [parse(text) for text in texts if text.partition(":")[0] == NAME]

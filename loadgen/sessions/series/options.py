@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from loadgen.sessions.run.preparation import Prepared
+    from loadgen.sessions.settings.endpoint import EndpointSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def point_of(name: str, axes: Mapping[str, Any], settings: PerfSettings) -> Seri
     }
     options = {**stored_options(settings), "url": settings.endpoint.url, **rules, **files}
     options.pop("out", None)
-    return SeriesPoint(name, dict(axes), options, _headers(settings))
+    return SeriesPoint(name, dict(axes), options, _headers(settings.endpoint))
 
 
 def settings_of(
@@ -80,7 +81,7 @@ def settings_of(
         "json": False,
     }
     settings = settings_from_stored(_with_paths(point.options), **more)
-    _require_headers(point, settings)
+    _require_headers(point, settings.endpoint)
     return settings
 
 
@@ -119,8 +120,8 @@ def prepared(point: SeriesPoint, secrets: Secrets) -> Prepared:
     return prepare(settings_of(point, secrets))
 
 
-def _require_headers(point: SeriesPoint, settings: PerfSettings) -> None:
-    had, has = set(point.headers), set(_headers(settings))
+def _require_headers(point: SeriesPoint, endpoint: EndpointSettings) -> None:
+    had, has = set(point.headers), set(_headers(endpoint))
     if missing := sorted(had - has):
         raise UsageError(
             f"{point.name} sends the header {', '.join(missing)}, whose value is in no file: give it again, "
@@ -133,11 +134,11 @@ def _require_headers(point: SeriesPoint, settings: PerfSettings) -> None:
         )
 
 
-def _headers(settings: PerfSettings) -> tuple[str, ...]:
+def _headers(endpoint: EndpointSettings) -> tuple[str, ...]:
     """The names of the headers that requests carry."""
     from loadgen.sessions.run.protocol_options import headers_of
 
-    return tuple(sorted(name.lower() for name in headers_of(settings.endpoint)))
+    return tuple(sorted(name.lower() for name in headers_of(endpoint)))
 
 
 def _with_paths(options: Mapping[str, Any]) -> dict[str, Any]:

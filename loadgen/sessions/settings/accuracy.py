@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 
 from loadgen.sessions.settings.concerns import changed
+from loadgen.sessions.settings.load import LoadSettings
 from loadgen.sessions.settings.option import Argument
 from loadgen.sessions.settings.perf import PerfSettings
 from loadgen.sessions.settings.prices import Prices
@@ -40,13 +41,12 @@ class AccuracySettings(PerfSettings):
     prices: Prices = None
 
 
-def has_load(settings: AccuracySettings) -> bool:
+def has_load(load: LoadSettings) -> bool:
     """Whether the settings say how the endpoint is loaded."""
-    load = settings.load
     return load.offline or any(chosen is not None for chosen in (load.concurrency, load.rate, load.stages))
 
 
 def with_load(settings: AccuracySettings) -> AccuracySettings:
     """The same session with a load, where none was given."""
     concurrency = 1 if settings.episodes.sequential else CONCURRENCY
-    return settings if has_load(settings) else changed(settings, concurrency=concurrency)
+    return settings if has_load(settings.load) else changed(settings, concurrency=concurrency)

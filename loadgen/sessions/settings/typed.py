@@ -1,12 +1,10 @@
 """Typed keyword arguments for Python, made of the settings classes.
 
-`python -m loadgen.sessions.settings.typed` prints `loadgen/options.py`, which editors and type checkers read.
-A test compares the two.
+`make golden` writes `loadgen/options.py` with it, for editors and type checkers. A test compares the two.
 """
 
 from __future__ import annotations
 
-import sys
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args, get_origin
@@ -43,9 +41,9 @@ _SHARED: Final = {
     "RunOptions": "What the functions take that make a single run.",
 }
 
-_HEAD: Final = '''"""The keyword arguments of `loadgen.perf` and the other functions, as types. Generated.
+_HEAD: Final = '''"""The keyword arguments of `loadgen.perf` and the other functions, as types.
 
-`python -m loadgen.sessions.settings.typed > loadgen/options.py` makes it of the settings of the command line.
+Generated from the settings of the command line: change those, and run `make golden`.
 """
 
 from __future__ import annotations
@@ -137,7 +135,3 @@ def _single(kind: Any, *, is_parsed: bool) -> str:
 
 def _quoted(choice: object) -> str:
     return f'"{choice}"' if isinstance(choice, str) else repr(choice)
-
-
-if __name__ == "__main__":
-    sys.stdout.write(source())
