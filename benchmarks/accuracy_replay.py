@@ -46,7 +46,7 @@ _GIVE_UP_S: Final = 600.0
 _LOOK_AGAIN_S: Final = 0.02
 _NO_ANSWER: Final = 500
 _LAST_DIGIT: Final = 1e-6
-_SAID: Final = "SELECT question_id, coalesce(value, -1) FROM scores"
+_SCORES: Final = "SELECT question_id, coalesce(value, -1) FROM scores"
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ def answered(run: Path) -> int:
 def reported(replay: Replay, run: Path, killed: int, took_s: float) -> bool:
     """Print how the scores of a run compare with the recorded verdicts; tell whether all are equal."""
     with open_log(run, ["scores"]) as connection:
-        scores = connection.execute(_SAID).fetchall()
+        scores = connection.execute(_SCORES).fetchall()
     (accuracy,) = json.loads((run / "report.json").read_bytes())["accuracy"]
     expected = {question.id: replay.expected(question) for question in replay.questions}
     same_prompt: dict[str, list[str]] = {}

@@ -54,7 +54,7 @@ SETTLED_S: Final = 5.0
 CHANCE: Final = 5.0
 """The standard deviations that count as chance."""
 
-MOST_TOLD: Final = 20
+MOST_SHOWN: Final = 20
 _TERMINAL: Final = frozenset(kind.value for kind in TERMINAL)
 _PLAIN: Final = {EventType.COMPLETE.value: "completed", EventType.CANCELLED.value: "cancelled"}
 _INVALID: Final = 4
@@ -107,7 +107,7 @@ def chaos(requests: int, fault_share: float, workers: int, seed: int, damages: i
         finally:
             under_load.end(process, ())
         if process.returncode not in (0, _INVALID):
-            raise RuntimeError(f"the run failed: {run.with_name('said').read_text()}")
+            raise RuntimeError(f"the run failed: {run.with_name('output').read_text()}")
         report = json.loads((run / "report.json").read_bytes())
         issued, endings = _endings(run / "events.db")
         unheard = _unheard(run / "events.db")
@@ -288,7 +288,7 @@ def main() -> int:
         print(under_load.table({what: name, counted: count} for name, count in counts.items()), end="\n\n")
     met = f"{result.requests} requests, {result.faults} of them met a fault, {result.requests_s:,.0f}/s"
     print(f"{'FAIL' if result.wrong else 'PASS'}: {met}")
-    for wrong in result.wrong[:MOST_TOLD]:
+    for wrong in result.wrong[:MOST_SHOWN]:
         print(f"  {wrong}")
     return 1 if result.wrong else 0
 

@@ -35,7 +35,7 @@ WORDS: Final = 40
 """In each question, in addition to the text that distinguishes it."""
 
 THINK: Final = "exponential:200ms"
-MOST_TOLD: Final = 20
+MOST_SHOWN: Final = 20
 _INVALID: Final = 4
 _FORGIVEN: Final = frozenset({"client_limited"})
 """Why a run may be invalid here: nothing is timed, and the machine may have other work."""
@@ -98,7 +98,7 @@ def converse(sessions: int, turns: int, workers: int, history: str) -> Outcome:
         finally:
             under_load.end(process, ())
         if process.returncode not in (0, _INVALID):
-            raise RuntimeError(f"the run failed: {run.with_name('said').read_text()}")
+            raise RuntimeError(f"the run failed: {run.with_name('output').read_text()}")
         turns_of_log = _turns(run / "events.db")
         truth = {request.request_id: request for request in mock.truth(len(turns_of_log))}
         contexts = dict(_contexts(turns_of_log, history))
@@ -230,7 +230,7 @@ def main() -> int:
         f"{result.most_at_once:,} conversations at once, {result.turns_s:,.0f} turns/s, loop lag p50 "
         f"{result.loop_lag_p50_ms:.2f} ms"
     )
-    for wrong in result.wrong[:MOST_TOLD]:
+    for wrong in result.wrong[:MOST_SHOWN]:
         print(f"  {wrong}")
     return 1 if result.wrong else 0
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _TARGETS: Final = Path(__file__).parents[1] / "tests" / "fuzz" / "targets.py"
 _PATIENCE_S: Final = 120.0
-_OUTCOMES: Final = {0: "reported", 4: "reported as invalid", 2: "said to be damaged"}
+_OUTCOMES: Final = {0: "reported", 4: "reported as invalid", 2: "reported as damaged"}
 _TABLES: Final = 6
 _CHANGES: Final = 5
 """Rows dropped, doubled and reordered, columns dropped, and other values."""
@@ -71,11 +71,11 @@ def damaged_logs(log: Path, copies: int, seed: int) -> Damaged:
             damage = _damage(rng, copy)
             spoil(run / "events.db", damage)
             for name, *arguments in _COMMANDS:
-                code = _exit_code([name, str(run), *arguments], Path(folder) / "said")
+                code = _exit_code([name, str(run), *arguments], Path(folder) / "output")
                 if code in _OUTCOMES:
                     outcomes[_OUTCOMES[code]] += 1
                 else:
-                    messages = (Path(folder) / "said").read_text(errors="replace").strip().splitlines()
+                    messages = (Path(folder) / "output").read_text(errors="replace").strip().splitlines()
                     wrong.append(
                         f"{name} of a log with damage {damage.hex()}: exit {code}: {' '.join(messages[-2:])}"
                     )

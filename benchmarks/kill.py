@@ -165,8 +165,8 @@ def play(kind: str, after_s: float, mock: MockProcess, rate: float, workers: int
             finished=sum(at_ns < killed_ns - GRACE_NS for at_ns in done_ns.values()),
             missing=sum(at_ns < killed_ns - GRACE_NS for at_ns in lost.values()),
             oldest_ms=round(max(((killed_ns - at_ns) / 1e6 for at_ns in lost.values()), default=0.0), 1),
-            wait_ms=_told_most(run / "events.db", "longest_wait_ms"),
-            lag_ms=_told_most(run / "events.db", "loop_lag_max_ms"),
+            wait_ms=_greatest_reading(run / "events.db", "longest_wait_ms"),
+            lag_ms=_greatest_reading(run / "events.db", "loop_lag_max_ms"),
             busy=busy,
             behind_ms=None if until_ns is None else round((killed_ns - until_ns) / 1e6, 1),
             untrue=sum(at_ns < until_ns for at_ns in lost.values()) if until_ns is not None else 0,
@@ -179,7 +179,7 @@ def _await_answers(log: Path, process: Popen[bytes]) -> None:
     give_up = time.monotonic() + GIVE_UP_S
     while not under_load.events_of(log, EventType.COMPLETE):
         if process.poll() is not None or time.monotonic() > give_up:
-            raise RuntimeError(f"the run did not begin: {log.parent.with_name('said').read_text()}")
+            raise RuntimeError(f"the run did not begin: {log.parent.with_name('output').read_text()}")
         time.sleep(0.02)
 
 
@@ -200,7 +200,7 @@ def _completed(log: Path) -> set[str]:
         return {uuid for (uuid,) in connection.execute(query, [EventType.COMPLETE])}
 
 
-def _told_most(log: Path, reading: str) -> float:
+def _greatest_reading(log: Path, reading: str) -> float:
     """The greatest reading in the telemetry of a log."""
     with closing(sqlite3.connect(log)) as connection:
         query = "SELECT max(json_extract(data, ?)) FROM events WHERE code = ?"

@@ -151,7 +151,7 @@ def soak(load: Steady, endpoint: MockProcess | NativeServer) -> tuple[list[Trend
         finally:
             under_load.end(process, pids)
         if not (run / "report.json").exists():
-            raise RuntimeError(f"the run failed: {run.with_name('said').read_text()}")
+            raise RuntimeError(f"the run failed: {run.with_name('output').read_text()}")
         report = json.loads((run / "report.json").read_bytes())
         # What the report takes comes after the run.
         end_s = report["window"]["duration_s"] - INTERVAL_S
@@ -198,8 +198,8 @@ def main() -> int:
         valid and all(trend.flat for trend in trends_seen) and counts["completed"] == counts["scheduled"] > 0
     )
     if options.json:
-        told_all = {"passed": passed, "counts": counts, "trends": [asdict(trend) for trend in trends_seen]}
-        print(json.dumps(told_all, indent=2))
+        result = {"passed": passed, "counts": counts, "trends": [asdict(trend) for trend in trends_seen]}
+        print(json.dumps(result, indent=2))
         return 0 if passed else 1
     print(under_load.table(_row(trend) for trend in trends_seen))
     done = f"{counts['completed']} of {counts['scheduled']} requests completed"

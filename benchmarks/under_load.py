@@ -22,7 +22,7 @@ PROGRAM = [sys.executable, "-m", "loadgen"]
 def start(url: str, folder: Path, *arguments: object, model: str = "bench") -> subprocess.Popen[bytes]:
     """Start a run as the leader of a process group of its own; its output goes to the file `said`."""
     command = [*PROGRAM, "perf", "--url", url, "--model", model, "--quiet", "--out", folder, *arguments]
-    with folder.with_name("said").open("wb") as output_file:
+    with folder.with_name("output").open("wb") as output_file:
         return subprocess.Popen(
             [str(part) for part in command],
             stdout=subprocess.DEVNULL,
@@ -53,7 +53,7 @@ def require_all(pids: Sequence[int], workers: int, process: subprocess.Popen[Any
         RuntimeError: Others were; the message has what the run has said, if it is over.
     """
     if len(pids) != workers:
-        output_text = "" if process.poll() is None else f": {folder.with_name('said').read_text()}"
+        output_text = "" if process.poll() is None else f": {folder.with_name('output').read_text()}"
         raise RuntimeError(f"of {workers} workers {len(pids)} were found{output_text}")
 
 

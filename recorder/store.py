@@ -62,9 +62,9 @@ ROWS_A_STATEMENT: Final = 128
 writer from queueing for the GIL at every row while the load generator is busy."""
 
 _INSERT: Final = f"INSERT INTO events ({', '.join(schema.COLUMNS)}) VALUES "  # noqa: S608 (constants)
-_ONE: Final = f"({', '.join('?' * len(schema.COLUMNS))})"
-_INSERT_ONE: Final = _INSERT + _ONE
-_INSERT_MANY: Final = _INSERT + ", ".join([_ONE] * ROWS_A_STATEMENT)
+_ROW: Final = f"({', '.join('?' * len(schema.COLUMNS))})"
+_INSERT_ROW: Final = _INSERT + _ROW
+_INSERT_MANY: Final = _INSERT + ", ".join([_ROW] * ROWS_A_STATEMENT)
 
 _SIT_DOWN: Final = """
     INSERT INTO sittings (first_seq, started_at_ns, started_wall_ns, shift_ns, boot_id, environment)
@@ -159,7 +159,7 @@ class Store:
                 for row in rows[start : start + ROWS_A_STATEMENT]:
                     values += row
                 connection.execute(_INSERT_MANY, values)
-            connection.executemany(_INSERT_ONE, rows[whole:])
+            connection.executemany(_INSERT_ROW, rows[whole:])
             if beat is not None:
                 connection.execute(heartbeat.BEAT, beat)
             connection.execute("COMMIT")

@@ -85,7 +85,7 @@ class EventRecorder(Active):
         self._not_made: Exception | None = None
         self._waiting_since = 0.0
         self._complete_until_ns = self.session.started_at_ns
-        self._hears_of_completeness = False
+        self._reports_completeness = False
         self._log = Appender(self.path, self.health, on_failure)
         self._backlog = Backlog()
         self._hurry = threading.Event()
@@ -125,7 +125,7 @@ class EventRecorder(Active):
 
     def expect_completeness(self) -> None:
         """Learn that `complete_until` says how far the events have come; else each is put when it happens."""
-        self._hears_of_completeness = True
+        self._reports_completeness = True
 
     def complete_until(self, at_ns: int) -> None:
         """Say that everything which happened before a moment (ns of CLOCK_MONOTONIC) has been put.
@@ -361,7 +361,7 @@ class EventRecorder(Active):
 
     def _beat(self, asked_ns: int) -> None:
         """Write that nothing has come since a moment."""
-        if not self._hears_of_completeness:
+        if not self._reports_completeness:
             self._complete_until_ns = asked_ns
         self._log.append([], 0, self._complete_until_ns)
 
@@ -380,7 +380,7 @@ class EventRecorder(Active):
         asked_ns = time.monotonic_ns()
         taken = self._backlog.take_with(first, COMMIT_EVENTS, COMMIT_BYTES)
         self._complete_until_ns = max(self._complete_until_ns, taken.complete_until_ns)
-        if taken.emptied and not self._hears_of_completeness:
+        if taken.emptied and not self._reports_completeness:
             # What was put before the queue was asked for the last time is in this batch.
             self._complete_until_ns = asked_ns
         waiting_since = min(self._waiting_since, taken.since_s)

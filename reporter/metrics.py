@@ -154,11 +154,11 @@ def _summaries(
 ) -> dict[str, Any]:
     """The summaries of the measured requests that completed, by the Report's fields, and own delays."""
     columns = (*COLUMNS, *DELAYS)
-    summaries_found: dict[str, Any] = summaries(log, _with_own(DELAYS), columns, method, chosen)
+    by_metric: dict[str, Any] = summaries(log, _with_own(DELAYS), columns, method, chosen)
     if weighted:
         by_token = f"SELECT tpot_ms AS value, tpot_tokens AS weight FROM ({COMPLETED})"  # noqa: S608 (ours)
-        summaries_found["tpot_ms"] = weighted_summary(log, by_token, method, chosen)
-    return {**summaries_found, "itl_ms": weighted_summary(log, "FROM gap_counts", method, chosen)}
+        by_metric["tpot_ms"] = weighted_summary(log, by_token, method, chosen)
+    return {**by_metric, "itl_ms": weighted_summary(log, "FROM gap_counts", method, chosen)}
 
 
 def _with_own(delays: Mapping[str, str]) -> str:
@@ -169,7 +169,7 @@ def _with_own(delays: Mapping[str, str]) -> str:
 
 def _own(
     log: OpenLog,
-    summaries_found: dict[str, Any],
+    by_metric: dict[str, Any],
     method: PercentileMethod,
     stamped: tuple[str | None, ClientHealth],
     *,
@@ -181,7 +181,7 @@ def _own(
     """
     ends = summaries(log, _with_own(ENDS), tuple(ENDS), method) if doubt else None
     late_ms = late_reads_ms(*stamped)
-    own = overhead_of({name: summaries_found.pop(name) for name in DELAYS}, ends, late_ms)
+    own = overhead_of({name: by_metric.pop(name) for name in DELAYS}, ends, late_ms)
     return own and replace(own, longest_ms=longest_delay_ms(log, late_ms))
 
 

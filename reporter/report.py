@@ -165,9 +165,9 @@ class ThroughputFigures:
 class Tokens:
     """Token totals of the completed requests, and where the counts come from.
 
-    `reasoning` of the output and `cached` of the input are the server's own counts, None where it told none.
-    `usage_output` and `recounted_output` are of the answers whose output both the server and a tokenizer have
-    counted: what the one says, and the other; None where there are none.
+    `reasoning` of the output and `cached` of the input are the server's own counts; None without any.
+    `usage_output` and `recounted_output` are the two counts of the answers whose output both the server and a
+    tokenizer have counted; None where there are none.
     """
 
     input: int | None

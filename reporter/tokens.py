@@ -117,7 +117,7 @@ def _counted(
         (prompt_id, turn): tokens(prompt) if ids is None else ids
         for prompt_id, turn, prompt, ids in texts.execute(_PROMPTS).fetchall()
     }
-    (answers_known,) = texts.execute(_ANSWERS_KNOWN).fetchall()[0]
+    (history_is_logged,) = texts.execute(_HISTORY_IS_LOGGED).fetchall()[0]
     conversation = ConversationTokens()
     texts.execute(_ANSWERS.format(usage=_counted_usage(definitions), which=which))
     while rows := texts.fetchmany(_BATCH_ROWS):
@@ -125,7 +125,7 @@ def _counted(
         for uuid, conversation_id, prompt_id, turn, usage, first_chunk, *parts in rows:
             lengths = [tokens(part) if part else 0 for part in parts]
             by_category = dict(zip(CATEGORIES, lengths, strict=True))
-            before = conversation.before(conversation_id, turn) if answers_known or not turn else None
+            before = conversation.before(conversation_id, turn) if history_is_logged or not turn else None
             asked = prompts.get((prompt_id, turn))
             input_tokens = None if asked is None or before is None else before + asked
             output = sum(by_category[category] for category in definitions.token_categories)
@@ -144,7 +144,7 @@ def _counted_usage(definitions: Definitions) -> str:
     if _all_counted(definitions):
         return "NULL"
     if set(definitions.token_categories) == {"content", "tool_call"}:
-        return "told_rest"
+        return "server_rest"
     return " + ".join(f"told_{category}" for category in definitions.token_categories)
 
 
@@ -185,16 +185,16 @@ def _arguments(tool_calls: str) -> str:
 
 _BATCH_ROWS: Final = 1024
 
-_COLUMNS: Final = ("sample_uuid", "input", "output", "after_first", "told")
+_COLUMNS: Final = ("sample_uuid", "input", "output", "after_first", "server")
 
 _PROMPTS: Final = (
     "SELECT prompt_id, turn, prompt, json_array_length(token_ids) AS ids FROM prompts "
     "WHERE prompt IS NOT NULL OR ids IS NOT NULL"
 )
 
-_ANSWERS_KNOWN: Final = "SELECT settings ->> '$.history' IS DISTINCT FROM 'recorded' FROM session"
+_HISTORY_IS_LOGGED: Final = "SELECT settings ->> '$.history' IS DISTINCT FROM 'recorded' FROM session"
 
-# The server tells how much of an answer is reasoning, if anything; the rest follows from what is not there.
+# A server counts the reasoning of an answer, if any part; the rest follows from what the answer lacks.
 _WITH_PARTS: Final = """
     SELECT
         *,
@@ -202,18 +202,18 @@ _WITH_PARTS: Final = """
         coalesce(output, '') <> '' AS has_content,
         coalesce(json_array_length(tool_calls), 0) > 0 AS has_tool_call,
         -- Some gateways count 0 whatever the answer is.
-        CASE WHEN output_tokens > 0 OR coalesce(chunks, 0) = 0 THEN output_tokens END AS told_all,
+        CASE WHEN output_tokens > 0 OR coalesce(chunks, 0) = 0 THEN output_tokens END AS server_total,
         coalesce(
             reasoning_tokens,
-            CASE WHEN NOT has_reasoning THEN 0 WHEN NOT (has_content OR has_tool_call) THEN told_all END
-        ) AS told_reasoning,
-        told_all - told_reasoning AS told_rest,
-        CASE WHEN NOT has_content THEN 0 WHEN NOT has_tool_call THEN told_rest END AS told_content,
-        CASE WHEN NOT has_tool_call THEN 0 WHEN NOT has_content THEN told_rest END AS told_tool_call
+            CASE WHEN NOT has_reasoning THEN 0 WHEN NOT (has_content OR has_tool_call) THEN server_total END
+        ) AS server_reasoning,
+        server_total - server_reasoning AS server_rest,
+        CASE WHEN NOT has_content THEN 0 WHEN NOT has_tool_call THEN server_rest END AS server_content,
+        CASE WHEN NOT has_tool_call THEN 0 WHEN NOT has_content THEN server_rest END AS server_tool_call
     FROM requests JOIN outputs USING (sample_uuid)"""
 
 _OF_SERVER: Final = (
-    "INSERT INTO {table} BY NAME SELECT sample_uuid, {usage} AS told FROM (" + _WITH_PARTS + ")"  # noqa: S608 (what a definition may be is known)
+    "INSERT INTO {table} BY NAME SELECT sample_uuid, {usage} AS server FROM (" + _WITH_PARTS + ")"  # noqa: S608 (what a definition may be is known)
 )
 
 _ANSWERS: Final = (

@@ -60,11 +60,11 @@ def choose(
             f"{title} has no rules for the model {model!r}; {suggestion(model or '', _names(entries))} "
             "Say which with --scenario MODEL/SCENARIO"
         )
-    pairs = [(entry.name, its_scenario) for entry in candidates for its_scenario in entry.scenarios]
+    pairs = [(entry.name, scenario_name) for entry in candidates for scenario_name in entry.scenarios]
     if wanted is not None:
-        scenarios = list(dict.fromkeys(its_scenario for _, its_scenario in pairs))
+        scenarios = list(dict.fromkeys(scenario_name for _, scenario_name in pairs))
         pairs = [
-            (name, its_scenario) for name, its_scenario in pairs if its_scenario.lower() == wanted.lower()
+            (name, scenario_name) for name, scenario_name in pairs if scenario_name.lower() == wanted.lower()
         ]
         if not pairs:
             of = f" for the model {model!r}{_as_any(candidates)}" if model else ""

@@ -27,11 +27,11 @@ _OF_ATTEMPTS: Final = ("pass_at", "pass_hat")
 _JUDGE: Final = "have it judged: loadgen score RUN --judge-url URL --judge-model MODEL"
 _RESCORE: Final = "have it scored: loadgen score RUN"
 
-Told = Mapping[str, Any]
+Plain = Mapping[str, Any]
 """An element of `accuracy` in report.json."""
 
 
-def score(accuracy: Sequence[Told], name: str) -> Accuracy | None:
+def score(accuracy: Sequence[Plain], name: str) -> Accuracy | None:
     """A score by its name, without `accuracy.` before it; None where the report has none of it.
 
     Args:
@@ -50,7 +50,7 @@ def score(accuracy: Sequence[Told], name: str) -> Accuracy | None:
     return figures[0].score if figures else None
 
 
-def named(accuracy: Sequence[Told]) -> dict[str, Accuracy]:
+def named(accuracy: Sequence[Plain]) -> dict[str, Accuracy]:
     """All scores of a report by all names that mean one of them alone; of each the shortest name first."""
     figures = list(_figures(accuracy))
     return {
@@ -61,7 +61,7 @@ def named(accuracy: Sequence[Told]) -> dict[str, Accuracy]:
     }
 
 
-def main(accuracy: Sequence[Told]) -> list[str]:
+def main(accuracy: Sequence[Plain]) -> list[str]:
     """The names of the main scores, one for each benchmark and scorer.
 
     Args:
@@ -83,7 +83,7 @@ class Scores(Mapping[str, Accuracy]):
         accuracy: `accuracy` of the report.
     """
 
-    def __init__(self, accuracy: Sequence[Told]) -> None:
+    def __init__(self, accuracy: Sequence[Plain]) -> None:
         self._accuracy = accuracy
         self._named = named(accuracy)
 
@@ -127,17 +127,17 @@ class _ScoreFigure:
         return next(name for name in reversed(self.names) if name)
 
 
-def _figures(accuracy: Sequence[Told]) -> Iterator[_ScoreFigure]:
+def _figures(accuracy: Sequence[Plain]) -> Iterator[_ScoreFigure]:
     for scorer_score in accuracy:
         tasks = (str(scorer_score["name"]), _UNNAMEABLE.sub("-", scorer_score["task"]))
         scorer = _UNNAMEABLE.sub("-", scorer_score["scorer"] or "")
-        its_own = scorer_score["official"] is not False
+        is_official = scorer_score["official"] is not False
         for place, (figure, score_of_figure) in enumerate(_scores(scorer_score)):
             first = place == 0
             yield _ScoreFigure(
                 (
-                    *(task if first and its_own else None for task in tasks),
-                    *(f"{task}.{figure}" if its_own else None for task in tasks),
+                    *(task if first and is_official else None for task in tasks),
+                    *(f"{task}.{figure}" if is_official else None for task in tasks),
                     *(f"{task}.{scorer}" if first and scorer else None for task in tasks),
                     *(f"{task}.{scorer}.{figure}" if scorer else None for task in tasks),
                 ),
@@ -146,7 +146,7 @@ def _figures(accuracy: Sequence[Told]) -> Iterator[_ScoreFigure]:
             )
 
 
-def _scores(scorer_score: Told) -> Iterator[tuple[str, Accuracy]]:
+def _scores(scorer_score: Plain) -> Iterator[tuple[str, Accuracy]]:
     """The figures of a scorer by name, the first one first."""
     issued, unscored = int(scorer_score["issued"]), int(scorer_score["unscored"])
     remedy = (_JUDGE if scorer_score["judge_pending"] else _RESCORE) if unscored else ""
@@ -189,11 +189,11 @@ def _scores(scorer_score: Told) -> Iterator[tuple[str, Accuracy]]:
             yield f"{name}_{k}", score_of_attempts
 
 
-def _interval(interval: Told | None) -> ScoreInterval | None:
+def _interval(interval: Plain | None) -> ScoreInterval | None:
     return ScoreInterval(**interval) if interval else None
 
 
-def _effective(figure: Told, repeats: int) -> int | None:
+def _effective(figure: Plain, repeats: int) -> int | None:
     if figure["n"] is None:
         return 0
     effective: int | None = figure["effective"]

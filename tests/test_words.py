@@ -20,8 +20,8 @@ PAGES = [ROOT / "README.md", *sorted(page for page in (ROOT / "docs").glob("*.md
 
 AVOIDED = {
     r"comes? to\b": "name the result",
-    r"(told|tells?) of\b": "reported, describes",
-    r"(is|are|was|were) told\b": "is reported, is given",
+    r"tells? of\b": "reports, describes",
+    r"told\b": "reported, given",
     r"la(id|ys?) \w* ?beside\b": "compared with",
     r"beside\b": "next to, in addition to",
     r"(go|goes|gone|going) on with\b": "resumed, continued",
@@ -47,14 +47,17 @@ AVOIDED = {
     r"seen to\b": "processed",
     r"at the door\b": "caused by",
     r"on the spot\b": "at once",
-    r"(told|tells?) apart\b": "distinguished",
+    r"tells? apart\b": "distinguished",
     r"turn(s|ed)? to it\b": "issued, processed",
     r"g(a|i)ve(s|n)? out\b": "failed, reached its limit",
 }
 """Phrases as regular expressions, in any case, with what to write instead."""
 
 VAGUE = frozenset({"told", "said", "found", "known", "kept", "given", "beside", "one", "its", "most", "at"})
-"""Names of variables, parameters and functions that do not say what they hold."""
+"""Names of variables, constants, parameters, attributes and functions that do not say what they hold."""
+
+VAGUE_PARTS = frozenset({"told", "said", "beside", "anew"})
+"""Words that no name has as a part, in Python and in SQL."""
 
 KEYS_OF_REPORT = frozenset(
     {
@@ -142,18 +145,30 @@ def code_prose(path: Path, nodes: Sequence[ast.AST]) -> Iterator[tuple[int, str]
                 yield node.lineno, node.value
 
 
+def vague(name: str, *, exempt: frozenset[str] = frozenset()) -> bool:
+    """Whether a name does not say what it holds: `found`, `KEPT`, `told_output`, `names_found`."""
+    words = name.strip("_").lower().split("_")
+    return (
+        "_".join(words) in VAGUE - exempt
+        or not VAGUE_PARTS.isdisjoint(words)
+        or (len(words) > 1 and words[-1] == "found" and words[-2] != "not")
+    )
+
+
 def without_code(text: str) -> str:
     """A text without its parts between backticks."""
     return re.sub(r"`[^`]*`", "", text)
 
 
 def bound_names(nodes: Sequence[ast.AST]) -> Iterator[tuple[int, str]]:
-    """The variables and parameters that a module binds."""
+    """The variables, parameters and attributes that a module binds."""
     for node in nodes:
         if isinstance(node, ast.arg):
             yield node.lineno, node.arg
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.lineno, node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.attr
         elif isinstance(node, ast.MatchAs | ast.ExceptHandler) and node.name:
             yield node.lineno, node.name
 
@@ -174,11 +189,11 @@ def faults_of(path: Path) -> Iterator[str]:
         if hit and (name, hit[0]) not in KEYS_OF_REPORT:
             yield f"{name}:{line}: {hit[0]!r}"
     for line, variable in bound_names(nodes):
-        if variable.strip("_") in VAGUE and (name, variable) not in KEYS_OF_REPORT:
+        if vague(variable) and (name, variable) not in KEYS_OF_REPORT:
             yield f"{name}:{line}: the name {variable!r}"
     for line, defined in defined_names(nodes):
-        words = defined.strip("_").replace("_", " ")
-        if words in VAGUE - {"at"} or _ANY_PHRASE.search(words):
+        is_vague = not defined.startswith("test_") and vague(defined, exempt=frozenset({"at"}))
+        if is_vague or _ANY_PHRASE.search(defined.strip("_").replace("_", " ")):
             yield f"{name}:{line}: the name {defined!r}"
 
 
@@ -188,3 +203,24 @@ def test_the_code_is_written_plainly() -> None:
     modules = sorted(path for room in rooms for path in (ROOT / room).rglob("*.py"))
     faults = [fault for path in modules for fault in faults_of(path)]
     assert not faults, "\n".join(faults)
+
+
+def test_the_sql_is_written_plainly() -> None:
+    """So have the files of SQL: their comments, and the words of their names."""
+    faults = [
+        f"{path.relative_to(ROOT)}:{number}: {hit!r}"
+        for path in sorted((ROOT / "reporter").rglob("*.sql"))
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        for hit in faults_of_sql(line)
+    ]
+    assert not faults, "\n".join(faults)
+
+
+def faults_of_sql(line: str) -> Iterator[str]:
+    """Phrases of a line's comment, and names of its code."""
+    code, _, comment = line.partition("--")
+    if phrase := _ANY_PHRASE.search(without_code(comment)):
+        yield phrase[0]
+    yield from (
+        name for name in re.findall(r"\w+", code) if not VAGUE_PARTS.isdisjoint(name.lower().split("_"))
+    )

@@ -35,7 +35,7 @@ class Answer:
         reasoning: What the server distinguished from it as reasoning.
         tool_calls: The calls of tools, in OpenAI's format: `{"function": {"name", "arguments"}}`, where the
             arguments are JSON text.
-        finish_reason: As the server told it: `length` for a truncated answer.
+        finish_reason: As the server reports it: `length` for a truncated answer.
         messages: The question, as chat messages.
         earlier: In a conversation, the answers to the turns before this one, the last.
         judged: What judges said, by the keys of the inquiries (`Inquiry.key`); empty until they are asked.

@@ -34,7 +34,7 @@ class CachedFiles:
     Attributes:
         folder: Where they are.
         files: The SHA-256 of each in hexadecimal, by its path in the folder; at least one.
-        revision: The commit that they are of, where the publisher told.
+        revision: The commit that they are of, where the publisher says.
     """
 
     folder: Path

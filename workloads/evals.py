@@ -115,7 +115,7 @@ def _taken(text: str, function: Callable[..., Any]) -> tuple[str, ...]:
         signature = inspect.signature(function)
     except (TypeError, ValueError) as error:
         raise EvalError(
-            f"--eval {text}: its parameters cannot be told ({error}); write {_SIGNATURES}"
+            f"--eval {text}: its parameters cannot be read ({error}); write {_SIGNATURES}"
         ) from error
     first = next(iter(signature.parameters), "")
     if first not in _CONTEXT:

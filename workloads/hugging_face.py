@@ -194,7 +194,7 @@ def _as_json(value: object) -> str:
 
 
 def _revision(dataset: Any) -> str | None:
-    """The commit that the files of a dataset are of, where the hub has told."""
+    """The commit that the files of a dataset are of, where the hub says."""
     downloaded = dataset.info.download_checksums or {}
     commits = (_REVISION.search(str(url)) for url in downloaded)
     return next((commit[1] for commit in commits if commit), None)

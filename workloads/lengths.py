@@ -1,8 +1,8 @@
 """Lengths of prompts and answers whose mean is what their distribution says.
 
-A draw outside of 1 to `MOST` counts as the bound that it passed. Where that moves the mean of a distribution
-by more than `MOST_OFF` of what it says, it cannot give its mean and is refused: `normal:5,100`, half of whose
-draws would be 1, or `lognormal:100,5`, whose mean is made of a few draws that rarely occur.
+A draw outside of 1 to `MOST_TOKENS` counts as the bound that it passed. Where that moves the mean of a
+distribution by more than `MOST_OFF` of what it says, it cannot give its mean and is refused: `normal:5,100`,
+half of whose draws would be 1, or `lognormal:100,5`, whose mean is made of a few draws that rarely occur.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from workloads.shapes import LengthDistribution
 
-MOST: Final = 1_000_000
+MOST_TOKENS: Final = 1_000_000
 """The longest, in tokens: longer contexts are not served."""
 
 MOST_OFF: Final = 0.05
@@ -48,7 +48,7 @@ class Lengths:
         return min(max(1, round(self.shape(rng))), self.limit)
 
 
-def lengths(option: str, spec: str, limit: int = MOST) -> Lengths:
+def lengths(option: str, spec: str, limit: int = MOST_TOKENS) -> Lengths:
     """Read a distribution of lengths that can give its mean.
 
     Args:

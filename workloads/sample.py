@@ -45,7 +45,7 @@ class Sample:
         tags: Columns of the dataset that figures are grouped by.
         follow_ups: What comes after the answer, turn by turn.
         turn: Which turn of its conversation this is, from 0.
-        told: How many of its messages an earlier turn has told already, the answer to that turn included.
+        logged: How many of its messages are in the log already, with the answer to the turn before.
         episode: The code that plays it, where it is an episode; None for a question or a conversation.
     """
 
@@ -80,7 +80,7 @@ class Sample:
         return replace(self, chat=({"role": "system", "content": text}, *self.chat))
 
     def new_messages(self) -> list[Message]:
-        """Those of its messages that no earlier turn has told: what the log is to keep."""
+        """Those of its messages that no earlier turn has logged."""
         return self.messages()[self.logged :]
 
     def after(self, answer: Message) -> Sample:

@@ -10,7 +10,7 @@ from workloads.sources import kind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_MOST: Final = 2**31
+_MOST_ID: Final = 2**31
 
 
 def are_token_ids(value: Sequence[object]) -> bool:
@@ -24,12 +24,12 @@ def read_token_ids(place: str, value: Sequence[object]) -> tuple[int, ...]:
     Raises:
         PromptError: One of them cannot be.
     """
-    ids = tuple(token for token in value if type(token) is int and 0 <= token < _MOST)
+    ids = tuple(token for token in value if type(token) is int and 0 <= token < _MOST_ID)
     if len(ids) < len(value):
         number, wrong = next(
             (number, token)
             for number, token in enumerate(value, start=1)
-            if not (type(token) is int and 0 <= token < _MOST)
+            if not (type(token) is int and 0 <= token < _MOST_ID)
         )
         shown = wrong if type(wrong) in (int, float) else kind(wrong)
         raise PromptError(

@@ -1,4 +1,4 @@
-"""`loadgen mock`: serve a mock endpoint until told to stop."""
+"""`loadgen mock`: serve a mock endpoint until it is stopped."""
 
 from __future__ import annotations
 

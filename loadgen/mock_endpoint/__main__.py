@@ -12,7 +12,7 @@ from loadgen.mock_endpoint.server import serve
 
 
 def main(arguments: list[str]) -> int:
-    """Serve until told to stop.
+    """Serve until a stop is requested.
 
     Returns:
         The exit code: 0, 2 for options that cannot be used, 3 when the server cannot start.

@@ -116,7 +116,7 @@ def _read(
     body: bytes,
     models: Sequence[str],
     where: str,
-    read_said: Callable[[Any], tuple[str, int]],
+    read_prompt: Callable[[Any], tuple[str, int]],
 ) -> Ask:
     try:
         fields = orjson.loads(body)
@@ -131,7 +131,7 @@ def _read(
     if fields.get("n") not in (None, 1):
         raise Refusal(400, "This server gives one answer a request: leave n out")
     prompt = fields.get(where)
-    question, input_tokens = read_said(prompt)
+    question, input_tokens = read_prompt(prompt)
     stream, stream_options = bool(fields.get("stream")), fields.get("stream_options")
     if stream_options is not None and not stream:
         raise Refusal(400, "stream_options is only allowed when stream is true")

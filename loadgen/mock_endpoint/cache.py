@@ -9,7 +9,7 @@ from loadgen.mock_endpoint.truth import digest
 if TYPE_CHECKING:
     from loadgen.mock_endpoint.ask import Ask
 
-MOST: Final = 1_000_000
+MOST_QUESTIONS: Final = 1_000_000
 """How many questions are kept, about 150 MB; what is new after them is new whenever it comes."""
 
 
@@ -24,6 +24,6 @@ class Cache:
         key = (digest(ask.prompt), ask.model, ask.max_tokens, ask.least_tokens)
         if key in self._keys:
             return False
-        if len(self._keys) < MOST:
+        if len(self._keys) < MOST_QUESTIONS:
             self._keys.add(key)
         return True

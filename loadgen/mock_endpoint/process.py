@@ -99,7 +99,7 @@ class MockProcess:
                 self._tidy()
 
     def truth(self, requests: int = 0) -> list[Truth]:
-        """What the server has told so far; also after it was stopped.
+        """What the server has reported so far; also after it was stopped.
 
         Args:
             requests: Wait until this many requests have ended: a client knows the end of an answer a moment

@@ -1,4 +1,4 @@
-"""Running the mock endpoint: listen, say where, and end when told to."""
+"""Running the mock endpoint: listen, say where, and end on request."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ async def _serve(
     from loadgen.mock_endpoint.connection import LowLevelServer
     from loadgen.mock_endpoint.handler import Handler
 
-    loop, told_to_stop = asyncio.get_running_loop(), _heed_stops(options)
+    loop, stop_requested = asyncio.get_running_loop(), _heed_stops(options)
     server = LowLevelServer(Handler(options, script, stall, tell))
     try:
         listener = await loop.create_server(server, options.host, options.port, ssl=tls, backlog=BACKLOG)
@@ -79,7 +79,7 @@ async def _serve(
     announce(options, listener.sockets[0].getsockname()[1])
     gc.collect()
     gc.freeze()  # what lives now lives on; a collection that walked it would hold up tokens for milliseconds
-    await told_to_stop.wait()
+    await stop_requested.wait()
     listener.close()
     await server.shutdown(_CANCEL_S)
 
@@ -95,12 +95,12 @@ def _require_known(scenario: str) -> None:
 def _heed_stops(options: MockOptions) -> asyncio.Event:
     """What is set when the server is to end."""
     loop = asyncio.get_running_loop()
-    told_to_stop = asyncio.Event()
+    stop_requested = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, told_to_stop.set)
+        loop.add_signal_handler(number, stop_requested.set)
     if options.exit_with_parent:
-        watch_standard_input(lambda: loop.call_soon_threadsafe(told_to_stop.set))
-    return told_to_stop
+        watch_standard_input(lambda: loop.call_soon_threadsafe(stop_requested.set))
+    return stop_requested
 
 
 async def _play(options: MockOptions, tell: Callable[[Truth], None]) -> None:

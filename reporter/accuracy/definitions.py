@@ -54,15 +54,15 @@ def defined(name: str, scorer: str | None) -> Definition:
     benchmark = _workload(name)
     if benchmark is None:
         return Definition()
-    scorer_found = benchmark.scorers[0] if scorer is None else _scorers(benchmark).get(scorer)
-    if scorer_found is None:
+    entry = benchmark.scorers[0] if scorer is None else _scorers(benchmark).get(scorer)
+    if entry is None:
         return Definition(official=False)
     return Definition(
-        scorer_found.headlines,
-        scorer_found.name == _OFFICIAL,
-        scorer_found.version,
-        scorer_found.note,
-        scorer_found.runs_code,
+        entry.headlines,
+        entry.name == _OFFICIAL,
+        entry.version,
+        entry.note,
+        entry.runs_code,
     )
 
 

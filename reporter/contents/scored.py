@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 TABLES: Final = ("questions", "scores", "prompt_events")
 """What has to be loaded of a log first."""
 
-MOST: Final = 120
+MOST_SAMPLES: Final = 120
 """Of all benchmarks together."""
 
 _FEWEST: Final = 12
@@ -119,7 +119,7 @@ class ScoredSamples:
 
 
 def scored_samples(
-    log: OpenLog, scores: Sequence[TaskScore], read: ReadTexts, limit: int = MOST
+    log: OpenLog, scores: Sequence[TaskScore], read: ReadTexts, limit: int = MOST_SAMPLES
 ) -> ScoredSamples:
     """Some answers of each benchmark, by its first scorer.
 

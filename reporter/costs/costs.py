@@ -136,8 +136,8 @@ def _judged(log: OpenLog, table: PriceTable) -> tuple[float | None, list[str]]:
         costs_of_judges.append(
             None if price is None else _of_tokens(price, input_tokens or 0, output_tokens or 0)
         )
-    known_costs = [cost_of_judge for cost_of_judge in costs_of_judges if cost_of_judge is not None]
-    return (sum(known_costs) if known_costs and len(known_costs) == len(costs_of_judges) else None), notes
+    priced = [cost_of_judge for cost_of_judge in costs_of_judges if cost_of_judge is not None]
+    return (sum(priced) if priced and len(priced) == len(costs_of_judges) else None), notes
 
 
 def _of_tokens(price: Price, input_tokens: int, output_tokens: int) -> float:

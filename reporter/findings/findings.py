@@ -52,17 +52,15 @@ def findings(evidence: CheckInputs) -> list[Finding]:
     return in_order(all_findings)
 
 
-def in_order(findings_found: Iterable[Finding]) -> list[Finding]:
+def in_order(unordered: Iterable[Finding]) -> list[Finding]:
     """Findings by severity, errors first."""
-    return sorted(findings_found, key=lambda finding: _ORDER[finding.severity])
+    return sorted(unordered, key=lambda finding: _ORDER[finding.severity])
 
 
-def validity(findings_found: Iterable[Finding]) -> Validity:
+def validity(unordered: Iterable[Finding]) -> Validity:
     """Whether the run is valid: every error is a reason against, and so is that it still runs."""
     reasons = [
-        finding.message
-        for finding in findings_found
-        if finding.severity == "error" or finding.code == RUNNING
+        finding.message for finding in unordered if finding.severity == "error" or finding.code == RUNNING
     ]
     return Validity(valid=not reasons, reasons=reasons)
 

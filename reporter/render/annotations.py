@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Level = Literal["error", "warning", "notice"]
 
-MOST: Final = 10
+MOST_ANNOTATIONS: Final = 10
 """The number of annotations of a kind that GitHub shows for each step; the rest is in the summary."""
 
 _LEVELS: Final[Mapping[str, Level]] = {
@@ -35,7 +35,7 @@ _COMMAND: Final = re.compile(r"(?m)^(\s*):(?=:)|##(?=\[)")
 def render(parts: Iterable[NamedVerdict]) -> str:
     """At most ten annotations, one per line, the most severe first; the last says how many are left out."""
     annotations = sorted(_all(parts), key=lambda annotation: _ORDER.index(annotation[0]))
-    shown = annotations if len(annotations) <= MOST else annotations[: MOST - 1]
+    shown = annotations if len(annotations) <= MOST_ANNOTATIONS else annotations[: MOST_ANNOTATIONS - 1]
     lines = [f"::{level} title={_property(title)}::{_message(message)}" for level, title, message in shown]
     if left := len(annotations) - len(shown):
         more = f"{left} more rules did not pass: they are in the summary and in junit.xml"

@@ -16,7 +16,7 @@ SELECT
             ELSE coalesce(input_tokens, client_input)
         END,
         'output': CASE token_source
-            WHEN 'server_usage' THEN told_output
+            WHEN 'server_usage' THEN server_output
             WHEN 'client_tokenizer' THEN client_output
             WHEN 'chunks' THEN chunks
         END,
@@ -25,10 +25,10 @@ SELECT
             WHEN stream IS false THEN NULL
             WHEN chunks = 1 THEN 0
             WHEN token_source = 'chunks' THEN greatest(chunks - 1, 0)
-            WHEN token_source = 'server_usage' AND told_output = 0 THEN 0
+            WHEN token_source = 'server_usage' AND server_output = 0 THEN 0
             WHEN token_source = 'server_usage'
-                AND (silent_tokens OR chunks = told_all OR (chunks = told_all - 1 AND finish_reason = 'stop'))
-            THEN told_output - 1
+                AND (silent_tokens OR chunks = server_total OR (chunks = server_total - 1 AND finish_reason = 'stop'))
+            THEN server_output - 1
             ELSE if(client_output = 0, 0, client_after_first)
         END
     } AS tokens
@@ -36,12 +36,12 @@ FROM (
     SELECT
         requests.*,
         -- Some gateways count 0 whatever the answer is.
-        CASE WHEN output_tokens > 0 OR coalesce(chunks, 0) = 0 THEN output_tokens END AS told_all,
-        CASE WHEN all_counted() THEN told_all ELSE client_tokens.told END AS told_output,
+        CASE WHEN output_tokens > 0 OR coalesce(chunks, 0) = 0 THEN output_tokens END AS server_total,
+        CASE WHEN all_counted() THEN server_total ELSE client_tokens.server END AS server_output,
         client_tokens.input AS client_input,
         client_tokens.output AS client_output,
         client_tokens.after_first AS client_after_first,
-        counted_by(told_output, client_output, chunks, stream) AS token_source
+        counted_by(server_output, client_output, chunks, stream) AS token_source
     FROM requests LEFT JOIN client_tokens USING (sample_uuid)
 ) AS requests
 LEFT JOIN windows USING (sitting);

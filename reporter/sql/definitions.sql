@@ -12,9 +12,9 @@ CREATE MACRO is_counted(category) AS coalesce(list_contains(getvariable('token_c
 
 CREATE MACRO all_counted() AS is_counted('reasoning') AND is_counted('content') AND is_counted('tool_call');
 
--- Who counted the output of a request; chunks stand for tokens where nobody has, and all tokens count.
-CREATE MACRO counted_by(told, recounted, chunks, stream) AS CASE
-    WHEN told IS NOT NULL AND getvariable('token_source') IS DISTINCT FROM 'client_tokenizer' THEN 'server_usage'
+-- Who counted the output of a request; chunks stand for tokens where neither has, and all tokens count.
+CREATE MACRO counted_by(server, recounted, chunks, stream) AS CASE
+    WHEN server IS NOT NULL AND getvariable('token_source') IS DISTINCT FROM 'client_tokenizer' THEN 'server_usage'
     WHEN recounted IS NOT NULL AND getvariable('token_source') IS DISTINCT FROM 'server_usage' THEN 'client_tokenizer'
     WHEN chunks IS NOT NULL AND stream IS NOT false AND getvariable('token_source') IS NULL AND all_counted() THEN 'chunks'
 END;

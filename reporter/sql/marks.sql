@@ -1,6 +1,6 @@
--- One row a request: when its events happened, and which rows of the log tell more about it.
+-- One row a request: when its events happened, and which rows of the log have more about it.
 -- Names of events stand for their codes (reporter/log/event_codes.py).
--- Should an event be there twice, the earlier one counts, wherever it stands in the log; but of sendings the later,
+-- Should an event be there twice, the earlier one counts, wherever it is in the log; but of sendings the later,
 -- for a request that met a stale connection is sent once more, and so is one whose first attempt failed: then only
 -- what came after the last sending counts.
 CREATE TABLE marks AS

@@ -1,6 +1,6 @@
--- One row a request, as the log tells it; the view `samples` adds what follows from it.
+-- One row a request, as the log has it; the view `samples` adds what follows from it.
 -- `measured`: issued for the performance phase; one that went out late counts like the others.
--- `settled`: it ended, and not by the client's own doing; what is not, a further segment asks again. A conversation is
+-- `settled`: it ended, and was not ended by the client; those that were not settled, a further segment asks again. A conversation is
 -- asked again as a whole: all of it is settled, by a result of its last turn or by a turn that failed, or nothing. So is
 -- an episode, which is settled when its code has ended, unless the session cut it.
 CREATE TABLE requests AS
@@ -116,7 +116,7 @@ DROP TABLE issues;
 DROP TABLE sends;
 DROP TABLE endings;
 
--- Filled in at report time, and only where somebody has to look at the texts (reporter/tokens.py): what a tokenizer
+-- Filled in at report time, and only where a report has to look at the texts (reporter/tokens.py): what a tokenizer
 -- counted of what counts, in all and behind the first chunk; and, where only some categories count, what of the server's
 -- count is of them.
 CREATE TABLE client_tokens (
@@ -124,5 +124,5 @@ CREATE TABLE client_tokens (
     input BIGINT,
     output BIGINT,
     after_first BIGINT,
-    told BIGINT
+    server BIGINT
 );

@@ -1,4 +1,4 @@
-"""Power: no client of a remote endpoint can measure it, so the run must have been told."""
+"""Power: no client of a remote endpoint can measure it, so the run must be given it."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ _CONCURRENCY: Final = either(
     scalar=whole(COUNT),
     mapping=keys({name: whole(COUNT) for name in ("min", "max", "from", "to", "factor")}),
 )
-TOLD: Final = (
+_UNCHECKED: Final = (
     *("isl", "osl", "range_ratio", "ignore_eos", "samples_per_query", "prompts_per_concurrency"),
     "nominal_queries",
 )
@@ -106,7 +106,7 @@ _LOAD: Final = keys(
         "pattern": choice(get_args(Pattern)),
         "rate": number(POSITIVE),
         "concurrency": _CONCURRENCY,
-        **dict.fromkeys(TOLD, scalar()),
+        **dict.fromkeys(_UNCHECKED, scalar()),
     }
 )
 

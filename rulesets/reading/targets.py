@@ -176,7 +176,7 @@ def all_targets(fields: Mapping[str, Located]) -> Rules:
 
 
 def _check_id(own: str, part: DocumentPart) -> None:
-    """See that the id can be told from those of other rules, and be shown."""
+    """Require an id that differs from those of other rules, and can be shown."""
     if own in _GROUPS or own.partition(".")[0] in _TAKEN:
         raise part.error(f"the id {own!r} is that of other rules, or of a group of them; choose another")
     if not own.isprintable():

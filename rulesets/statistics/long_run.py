@@ -34,7 +34,7 @@ _BIAS: Final = 2.0
 _BATCHES: Final = 0.7
 """Of the square root of n, and 8 at least."""
 _FEWEST_BATCHES: Final = 8
-_MOST: Final = 0.99
+_MOST_SUM: Final = 0.99
 """Of the sum of the coefficients: at 1 the series has no mean to return to."""
 
 FEWEST: Final = 5
@@ -109,7 +109,7 @@ def _autoregressive(apart: Sequence[float]) -> float:
     fits = list(_levinson(lags))
     best = min(fits, key=lambda fit: n * math.log(max(fit[1], 1e-300)) + 2 * len(fit[0]))
     coefficients, noise = best if best[0] else fits[1]
-    total = min(_MOST, (sum(coefficients) + _BIAS / n) / (1 - 3 * _BIAS / n))
+    total = min(_MOST_SUM, (sum(coefficients) + _BIAS / n) / (1 - 3 * _BIAS / n))
     if len(coefficients) == 1:
         return (1 + total) / (1 - total)
     return noise / lags[0] / (1 - total) ** 2

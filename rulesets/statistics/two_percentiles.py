@@ -27,7 +27,7 @@ _ALL: Final = 4096
 """The most values of a sample that are all kept; of more, those within eight deviations of the percentile."""
 _DEVIATIONS: Final = 8
 _NEGLIGIBLE: Final = 1e-20
-_MOST: Final = 10**7
+_MOST_SAMPLES: Final = 10**7
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def fewest(p: Fraction, alpha: float) -> int | None:
         chance = math.exp(sum(math.log((n - i) / (2 * n - i)) for i in range(min(beyond, 200))))
         return 2 * chance <= alpha
 
-    return smallest(enough, 2, _MOST)
+    return smallest(enough, 2, _MOST_SAMPLES)
 
 
 @dataclass(frozen=True, slots=True)

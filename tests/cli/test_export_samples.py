@@ -90,13 +90,13 @@ def test_results_that_cannot_be_written_end_no_run(made_run: Path, tmp_path: Pat
     shutil.copytree(made_run, run)
     (run / "samples.csv").mkdir()
     write_run_samples(run, "csv", ReportOptions(), "small-model", notes)
-    assert "loadgen export" in notes.said[0]
+    assert "loadgen export" in notes.texts[0]
     prices = tmp_path / "prices.yaml"
     prices.write_text(
         "{schema: prices/1, source: a test, date: 2026-01-01, models: [{model: other, input: 1, output: 1}]}"
     )
     write_run_samples(run, "jsonl", ReportOptions(prices=read_prices(prices)), "small-model", notes)
-    assert len(notes.said) == 1
+    assert len(notes.texts) == 1
     rows = (run / "samples.jsonl").read_bytes().splitlines()
     assert {orjson.loads(row)["cost_usd"] for row in rows} == {None}
 
@@ -105,12 +105,12 @@ class Notes(Observer):
     """Keeps what it is notified of."""
 
     def __init__(self) -> None:
-        self.said: list[str] = []
+        self.texts: list[str] = []
 
     def note(self, text: str, *, apart: bool = False) -> None:
         """Keep a note."""
         del apart
-        self.said.append(text)
+        self.texts.append(text)
 
 
 def test_a_trace_of_a_run(made_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

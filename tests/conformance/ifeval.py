@@ -36,7 +36,7 @@ NEEDS: Final = (
 
 _DRAWS: Final = 200
 _REASONS: Final = {"keywords:letter_frequency": "for a letter drawn at random"}
-_LANGUAGE: Final = "for a language told without a seed"
+_LANGUAGE: Final = "for a language detected without a seed"
 
 
 def agreements(data: Path) -> Iterator[Agreement]:

@@ -46,7 +46,7 @@ def ends(run: Any, serve: Any, connect: Any) -> Callable[..., list[Event]]:
                 await asyncio.gather(
                     *(runner.run(SAMPLE, body, time.monotonic_ns(), "performance") for _ in scripts)
                 )
-                # It has been told to go away.
+                # The client closes the connection.
                 await server.hung_up.wait()
             return [event for event in events if event.type.name in ("COMPLETE", "ERROR")]
 

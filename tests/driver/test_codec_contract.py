@@ -212,8 +212,8 @@ def plain(codec: Codec) -> Dialect:
     )
 
 
-AT = {"text_at": "out.0.text", "tokens_at": "meta.n", "finish_at": "meta.why"}
-SSE, JSON = plain(PlainSSE(**AT)), plain(PlainJson(**AT))
+PLACES = {"text_at": "out.0.text", "tokens_at": "meta.n", "finish_at": "meta.why"}
+SSE, JSON = plain(PlainSSE(**PLACES)), plain(PlainJson(**PLACES))
 
 DIALECTS = {
     "chat": CHAT,

@@ -20,8 +20,8 @@ from loadgen.driver.errors import MalformedResponseError, RequestFailedError
 if TYPE_CHECKING:
     from loadgen.driver.client.codec import Codec
 
-AT = {"text_at": "out.0.text", "tokens_at": "meta.n", "finish_at": "meta.why"}
-CODECS = [codec_of(name, AT if entry.described else {}) for name, entry in PROTOCOLS.items()]
+PLACES = {"text_at": "out.0.text", "tokens_at": "meta.n", "finish_at": "meta.why"}
+CODECS = [codec_of(name, PLACES if entry.described else {}) for name, entry in PROTOCOLS.items()]
 EACH = pytest.mark.parametrize("codec", CODECS, ids=PROTOCOLS)
 
 ANY = st.recursive(

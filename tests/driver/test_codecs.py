@@ -239,14 +239,14 @@ def nearly(**members: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 CALL = nearly(index=JSON | st.integers(-1, 2), id=JSON, function=nearly(name=JSON, arguments=JSON))
-SAID = nearly(
+MESSAGE = nearly(
     content=JSON,
     refusal=JSON,
     reasoning=JSON,
     reasoning_content=JSON,
     tool_calls=JSON | st.lists(CALL, max_size=3),
 )
-CHOICE = nearly(delta=SAID, message=SAID, text=JSON, finish_reason=JSON)
+CHOICE = nearly(delta=MESSAGE, message=MESSAGE, text=JSON, finish_reason=JSON)
 PAYLOAD = nearly(
     choices=JSON | st.lists(CHOICE, max_size=2),
     error=nearly(message=JSON, code=JSON),

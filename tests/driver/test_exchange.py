@@ -49,7 +49,7 @@ def new_exchange() -> Iterator[NewExchange]:
 
 
 def test_the_usual_order(new_exchange: NewExchange) -> None:
-    """Sent, head, body, end: each moment is kept, and told once."""
+    """Sent, head, body, end: each moment is kept, and reported once."""
     exchange, payload = new_exchange()
     exchange.sent(10)
     exchange.head(HEAD, 20)

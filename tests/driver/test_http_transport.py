@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def test_nothing_is_sent_once_the_time_is_over(
     run: Any, serve: Any, step: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The connection is closed unused: what has failed is not sent, nor told to have been."""
+    """The connection is closed unused: what has failed is not sent, nor reported as sent."""
     payload: list[Any] = []
 
     async def scenario() -> tuple[Exchange, list[bytes]]:

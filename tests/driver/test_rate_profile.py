@@ -66,9 +66,9 @@ PROFILES = st.one_of(ON_THEIR_OWN, staged())
 def test_the_inverse_gives_the_time_back(rates: Profile, at_s: float, part: float) -> None:
     """Λ(Λ⁻¹(s)) = s, to the precision of a double."""
     expected = rates.cumulative(at_s) * part
-    found_s = rates.inverse(expected)
-    assume(found_s < math.inf)
-    assert rates.cumulative(found_s) == pytest.approx(expected, rel=1e-9, abs=1e-6)
+    time_s = rates.inverse(expected)
+    assume(time_s < math.inf)
+    assert rates.cumulative(time_s) == pytest.approx(expected, rel=1e-9, abs=1e-6)
 
 
 @given(PROFILES, st.lists(st.floats(0, 1), min_size=2, max_size=30), TIMES)

@@ -215,5 +215,5 @@ def test_numbered_frames_are_bounded() -> None:
     for number in range(500):
         for _ in range(2):
             decoded(chat_completions, [frame(1, {**delta("stop"), "n": number})], shapes)
-    assert sum(len(alike.deltas) for alike in shapes.known) <= 64
+    assert sum(len(alike.deltas) for alike in shapes.groups) <= 64
     assert len(shapes._seen_once) <= 64

@@ -114,7 +114,7 @@ def test_what_is_learnt() -> None:
     ],
 )
 def test_what_teaches_nothing(shape: bytes, string: bytes) -> None:
-    """A frame that says more than a text, and one in which the place of the text cannot be told."""
+    """A frame that says more than a text, and one in which the place of the text cannot be determined."""
     assert lesson(chat_completions, shape, string) is None
 
 

@@ -149,28 +149,30 @@ class Witness(Exchange):
     """An exchange that keeps the order of what it observes."""
 
     def __init__(self) -> None:
-        self.told: list[str] = []
-        super().__init__(ResponseStream(chat_completions), lambda _: self.told.append("sent"), lambda _: None)
+        self.moments: list[str] = []
+        super().__init__(
+            ResponseStream(chat_completions), lambda _: self.moments.append("sent"), lambda _: None
+        )
 
     def head(self, head: Head, at_ns: int) -> None:
         """Note it."""
         super().head(head, at_ns)
-        self.told.append("head")
+        self.moments.append("head")
 
     def body(self, pieces: Any, moments: Any, late: Any = MappingProxyType({})) -> bool:
         """Note it."""
         assert self.setup is not None
-        self.told.append("body")
+        self.moments.append("body")
         return super().body(pieces, moments, late)
 
     def ended(self, at_ns: int, *, framed: bool) -> None:
         """Note it."""
-        self.told.append("ended")
+        self.moments.append("ended")
         super().ended(at_ns, framed=framed)
 
     def failed(self, failure: str, message: str, at_ns: int) -> None:
         """Note it."""
-        self.told.append("failed")
+        self.moments.append("failed")
         super().failed(failure, message, at_ns)
 
 
@@ -189,6 +191,6 @@ def test_the_order_of_calls(run: Any, serve: Any, connect: Any, wire: Any, step:
         async with serve(script) as server, connect(server.url) as transport:
             exchange = Witness()
             await transport.send(Request("POST", "/chat/completions", "an-id", b"{}"), exchange)
-            return [payload for payload, _ in groupby(exchange.told)]
+            return [payload for payload, _ in groupby(exchange.moments)]
 
     assert run(scenario()) == expected

@@ -149,7 +149,7 @@ def test_a_wait_that_does_not_fit(take: Any, wire: Any) -> None:
 
 
 def test_what_is_kept_while_a_retry_waits_is_counted(run: Any, serve: Any, connect: Any, wire: Any) -> None:
-    """A stop may make the failed attempt the last one, which then has to be told whole."""
+    """A stop may make the failed attempt the last one, which then has to be logged whole."""
     allowance, held = Allowance(), []
     cut = [wire.sized(wire.TOKEN * 100, content_type="text/event-stream")]
 

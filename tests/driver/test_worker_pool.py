@@ -449,7 +449,7 @@ def test_what_had_ended_is_in_a_log_that_says_so(quick_mock: MockProcess, tmp_pa
             looks: list[tuple[int, set[str | None]]] = []
             over = asyncio.create_task(running.run())
             while not over.done():
-                looks.append(await asyncio.to_thread(what_is_said, log))
+                looks.append(await asyncio.to_thread(completeness_of, log))
                 await asyncio.sleep(0.01)
             await over
         done = {
@@ -462,7 +462,7 @@ def test_what_had_ended_is_in_a_log_that_says_so(quick_mock: MockProcess, tmp_pa
     asyncio.run(scenario())
 
 
-def what_is_said(log: Path) -> tuple[int, set[str | None]]:
+def completeness_of(log: Path) -> tuple[int, set[str | None]]:
     """Until when a log is complete, and the requests whose ends it has, as of one moment."""
     with closing(sqlite3.connect(log)) as connection:
         connection.execute("BEGIN")

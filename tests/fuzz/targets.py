@@ -222,7 +222,7 @@ class Ready:
         work()
 
 
-class Told:
+class Moments:
     """Checks what a connection tells, and in which order."""
 
     def __init__(self) -> None:
@@ -274,7 +274,7 @@ def parse_http(data: bytes) -> None:
 
 
 def _response(pieces: list[bytes]) -> tuple[Any, ...]:
-    sock, observer = Socket(pieces), Told()
+    sock, observer = Socket(pieces), Moments()
     connection = Connection(sock, None, Ready())  # type: ignore[arg-type]  # as much of them as it uses
     connection.request(b"GET / HTTP/1.1\r\n\r\n", observer)
     size = sum(map(len, pieces))
@@ -334,7 +334,7 @@ def _parse_http_compiled(pieces: list[bytes]) -> None:
 
 def _compiled_response(pieces: list[bytes]) -> tuple[Any, ...]:
     client, server = socketpair()
-    observer = Told()
+    observer = Moments()
     connection = WireConnection(client, _loop())  # type: ignore[arg-type]  # as much of them as it uses
     with server:
         connection.request(b"GET / HTTP/1.1\r\n\r\n", observer)

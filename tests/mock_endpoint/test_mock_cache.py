@@ -41,7 +41,7 @@ def test_without_a_cache_everything_is_new() -> None:
 
 def test_a_full_cache_takes_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """What it has it keeps; what is new then is new whenever it comes."""
-    monkeypatch.setattr(cache, "MOST", 1)
+    monkeypatch.setattr(cache, "MOST_QUESTIONS", 1)
     full = cache.Cache()
     assert [full.takes(ask(prompt)) for prompt in ("a", "b", "b", "a")] == [True, True, True, False]
 

@@ -107,7 +107,7 @@ def test_a_page_waits_too(start: Callable[..., MockProcess], connect: Callable[[
 def test_it_ends_within_a_stall(
     start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
 ) -> None:
-    """Told to stop, the server does not wait until an hour's stall is over."""
+    """Asked to stop, the server does not wait until an hour's stall is over."""
     with start(ttft="200ms", itl="0", tokens="1", stall="50ms,3600s") as mock:
         wire = connect(mock)
         wire.ask()

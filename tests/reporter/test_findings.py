@@ -197,11 +197,11 @@ def test_without_a_latency_no_delay_is_compared_with_it() -> None:
     """Where nothing completed there is no figure that a late event loop could have changed."""
     client = ClientHealth(readings=1, loop_lag_p50_ms=2.0, loop_lag_max_ms=900.0)
     nothing = counts(completed=0, failed=100, by_error={"http_401": 100})
-    found_codes = [
+    codes = [
         finding.code for finding in findings(replace(GOOD, counts=nothing, latency_ms=None, client=client))
     ]
-    assert "nothing_completed" in found_codes
-    assert not {"client_limited", "client_stalled"} & set(found_codes)
+    assert "nothing_completed" in codes
+    assert not {"client_limited", "client_stalled"} & set(codes)
 
 
 def test_offline_lateness_is_not_a_finding() -> None:
@@ -298,9 +298,9 @@ def test_errors_come_first_and_make_the_run_invalid() -> None:
     evidence = replace(
         GOOD, logged=logged, ended="interrupted", recorder=RecorderHealth(longest_wait_ms=500.0)
     )
-    all_found = findings(evidence)
-    assert [finding.code for finding in all_found] == ["interrupted", "clock", "recorder_slow", "hint"]
-    assert validity(all_found).reasons == [finding.message for finding in all_found[:2]]
+    ordered = findings(evidence)
+    assert [finding.code for finding in ordered] == ["interrupted", "clock", "recorder_slow", "hint"]
+    assert validity(ordered).reasons == [finding.message for finding in ordered[:2]]
 
 
 # The evidence that a log gives…

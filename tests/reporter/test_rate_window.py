@@ -130,8 +130,8 @@ def test_over_the_steady_state(a_run: NewRun) -> None:
     assert steady.steady_state is not None
     assert steady.steady_state.found
     assert steady.window.kind == "steady_state"
-    found_s = (steady.steady_state.end_s or 0) - (steady.steady_state.start_s or 0)
-    assert steady.window.duration_s == pytest.approx(found_s)
+    steady_s = (steady.steady_state.end_s or 0) - (steady.steady_state.start_s or 0)
+    assert steady.window.duration_s == pytest.approx(steady_s)
     assert steady.throughput.qps == pytest.approx(10, rel=0.02)
     assert steady.throughput.output_tps == pytest.approx(30, rel=0.02)
     assert steady.throughput.total_tps == pytest.approx(80, rel=0.02)

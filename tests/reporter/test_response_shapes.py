@@ -80,7 +80,7 @@ def test_what_is_seen_first_has_its_own_figure(a_run: NewRun) -> None:
 
 
 def test_totals_of_reasoning_and_of_the_cache(a_run: NewRun) -> None:
-    """The server's own counts, and None where it told none."""
+    """The server's own counts, and None where it reports none."""
     run = a_run().answers(20, 30, usage=(9, 7), reasoning_tokens=5, cached_tokens=4).answers(20, usage=(9, 7))
     report = run.ends().report()
     tokens = report.tokens

@@ -25,18 +25,18 @@ class Words:
         return ["<begin>", *text.split(), "<end>"]
 
 
-SAID = {"output": "one two three", "reasoning": None, "tool_calls": None}
+TEXTS = {"output": "one two three", "reasoning": None, "tool_calls": None}
 
 
 def test_the_server_is_believed(a_run: NewRun) -> None:
     """Where the server sent counts, a tokenizer is not asked."""
-    run = a_run().answers(5, 6, usage=(11, 12), texts=SAID, issue={"prompt": {"prompt": "a b"}}).ends()
+    run = a_run().answers(5, 6, usage=(11, 12), texts=TEXTS, issue={"prompt": {"prompt": "a b"}}).ends()
     assert run.report(tokenizer=Words()).tokens == Tokens(11, 12, "server_usage")
 
 
 def test_a_tokenizer_counts_what_the_server_did_not(a_run: NewRun) -> None:
     """Outputs and prompts are counted from their texts, without the marks around any text."""
-    run = a_run().answers(5, 6, texts=SAID, issue={"prompt": {"prompt": "a b"}}).ends()
+    run = a_run().answers(5, 6, texts=TEXTS, issue={"prompt": {"prompt": "a b"}}).ends()
     report = run.report(tokenizer=Words())
     assert report.tokens == Tokens(2, 3, "client_tokenizer")
     assert report.tpot_ms is not None
@@ -47,14 +47,14 @@ def test_a_tokenizer_counts_what_the_server_did_not(a_run: NewRun) -> None:
 def test_reasoning_and_tool_calls_are_output(a_run: NewRun) -> None:
     """Whatever the model wrote was generated, and is counted."""
     texts = {"output": "one", "reasoning": "let me see", "tool_calls": [{"name": "f"}]}
-    run = a_run().answers(5, texts=texts).answers(5, texts={**SAID, "output": ""}).ends()
+    run = a_run().answers(5, texts=texts).answers(5, texts={**TEXTS, "output": ""}).ends()
     assert run.report(tokenizer=Words()).tokens.output == 1 + 3 + 1
 
 
 def test_a_prompt_counts_for_every_request_that_asked_it(a_run: NewRun) -> None:
     """The text of a prompt is logged once, its tokens are taken in each time."""
     chat = {"messages": [{"role": "system", "content": "be brief"}, {"role": "user", "content": "why ?"}]}
-    run = a_run().answers(5, texts=SAID, issue={"prompt": chat}).answers(5, texts=SAID)
+    run = a_run().answers(5, texts=TEXTS, issue={"prompt": chat}).answers(5, texts=TEXTS)
     for event in run.events:
         if event.data and "prompt_id" in event.data:
             event.data["prompt_id"] = 1
@@ -63,7 +63,7 @@ def test_a_prompt_counts_for_every_request_that_asked_it(a_run: NewRun) -> None:
 
 def test_chunks_are_the_last_resort(a_run: NewRun) -> None:
     """Without usage and tokenizer each chunk is taken for one token, and input tokens are not known."""
-    report = a_run().answers(5, 6, 7, texts=SAID).ends().report()
+    report = a_run().answers(5, 6, 7, texts=TEXTS).ends().report()
     assert report.tokens == Tokens(None, 3, "chunks")
     assert report.throughput.output_tps is not None
     assert report.throughput.total_tps is None
@@ -90,7 +90,7 @@ def test_a_whole_response_has_no_chunks_to_count(a_run: NewRun) -> None:
 
 def test_each_report_counts_by_itself(a_run: NewRun) -> None:
     """A tokenizer that one report was given is not in the next one."""
-    run = a_run().answers(5, 6, texts=SAID).ends()
+    run = a_run().answers(5, 6, texts=TEXTS).ends()
     with MetricsReporter(run.write()) as reporter:
         sources = [reporter.create_report(tokenizer).tokens.source for tokenizer in (None, Words(), None)]
     assert sources == ["chunks", "client_tokenizer", "chunks"]
@@ -106,15 +106,15 @@ def test_a_tokenizer_that_fails_is_not_hidden(a_run: NewRun) -> None:
             return []
 
     with pytest.raises(ZeroDivisionError):
-        a_run().answers(5, texts=SAID).ends().report(tokenizer=Broken())
+        a_run().answers(5, texts=TEXTS).ends().report(tokenizer=Broken())
 
 
 def conversation(run: Run, *turns: tuple[int, str]) -> Run:
-    """The turns of one conversation, by what the user says; the model says SAID each time."""
+    """The turns of one conversation, by what the user says; the model says TEXTS each time."""
     for turn, text in turns:
         about = {"prompt_id": 3, "conversation": "c", "turn": turn}
         prompt = {"messages": [{"role": "user", "content": text}]}
-        run.answers(5, texts={**SAID, "reasoning": "let me see"}, issue={"about": about, "prompt": prompt})
+        run.answers(5, texts={**TEXTS, "reasoning": "let me see"}, issue={"about": about, "prompt": prompt})
     return run
 
 
@@ -136,5 +136,5 @@ def test_a_turn_after_one_that_is_not_known_has_no_count(a_run: NewRun) -> None:
 
 def test_a_prompt_of_token_ids_is_counted_already(a_run: NewRun) -> None:
     """It has no text, but a number of tokens."""
-    run = a_run().answers(5, texts=SAID, issue={"prompt": {"token_ids": [5, 6, 7, 8]}}).ends()
+    run = a_run().answers(5, texts=TEXTS, issue={"prompt": {"token_ids": [5, 6, 7, 8]}}).ends()
     assert run.report(tokenizer=Words()).tokens == Tokens(4, 3, "client_tokenizer")

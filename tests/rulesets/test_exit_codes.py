@@ -14,7 +14,7 @@ from rulesets.exit_codes import PRECEDENCE, ExitCode
 from rulesets.verdict import EXIT_CODES
 
 ROOT: Final = Path(__file__).parents[2]
-TOLD: Final = [code for code in ExitCode if code is not ExitCode.BROKEN_PIPE]
+LISTED: Final = [code for code in ExitCode if code is not ExitCode.BROKEN_PIPE]
 EXITS: Final = frozenset({"sys.exit", "os._exit", "typer.Exit", "SystemExit", "exit"})
 
 
@@ -28,13 +28,13 @@ def test_the_docs_have_the_table() -> None:
     """With what each code means and what a job should do."""
     text = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (\d+) \| (.*?) \| ?(.*?) ?\|$", text.split("## Exit codes")[1], re.MULTILINE)
-    assert rows[: len(TOLD)] == [(str(code.value), code.meaning, code.advice) for code in TOLD]
+    assert rows[: len(LISTED)] == [(str(code.value), code.meaning, code.advice) for code in LISTED]
     assert f"the first of {', '.join(str(code.value) for code in PRECEDENCE)} wins" in " ".join(text.split())
 
 
 def test_the_help_lists_them() -> None:
     """In a line."""
-    listed = ", ".join(f"{code.value} {code.label}" for code in TOLD)
+    listed = ", ".join(f"{code.value} {code.label}" for code in LISTED)
     assert f"Exit codes: {listed}." in " ".join(Path(app.__file__).read_text(encoding="utf-8").split())
 
 
@@ -42,7 +42,7 @@ def test_the_quickstart_has_each() -> None:
     """In words of its own."""
     text = " ".join((ROOT / "docs" / "quickstart.md").read_text(encoding="utf-8").split())
     sentence = text.partition("Exit codes: ")[2].partition(" ([gate.md]")[0]
-    assert [int(part.split()[0]) for part in sentence.split(", ")] == [code.value for code in TOLD]
+    assert [int(part.split()[0]) for part in sentence.split(", ")] == [code.value for code in LISTED]
 
 
 def test_an_exit_code_is_a_plain_number_in_json() -> None:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 KEY = "sk-judge-secret-0123456789"
 TASK = "simpleqa"
-SAID = {"answer 0": "A", "answer 1": "B", "answer 2": "C", "answer 3": "who knows", "answer 4": None}
+REPLIES = {"answer 0": "A", "answer 1": "B", "answer 2": "C", "answer 3": "who knows", "answer 4": None}
 """What the judge says of each answer; None where it fails."""
 
 
@@ -51,7 +51,7 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MockProcess]:
         {"match": f"Predicted answer: {answer}\n", "reply": reply}
         if reply
         else {"match": f"Predicted answer: {answer}\n", "status": 400, "error": f"not with {KEY}"}
-        for answer, reply in SAID.items()
+        for answer, reply in REPLIES.items()
     ]
     script.write_bytes(b"\n".join(map(orjson.dumps, lines)))
     with start_mock(ttft="1ms", itl="0", replies=script, api_key=KEY) as mock:
@@ -75,12 +75,12 @@ def recorded(folder: Path, task: str, scorer: str) -> Path:
 
 def _events(task: str) -> Iterator[Event]:
     yield Event(EventType.TEST_STARTED, 1)
-    for number in range(len(SAID)):
+    for number in range(len(REPLIES)):
         question = {"prompt_id": number, "task": task, "id": str(number), "tags": {}}
         reference = {"question": f"question {number}?", "answer": f"gold {number}"}
         yield Event(EventType.QUESTION, 2, data={**question, "texts": {"reference": reference}})
-    yield Event(EventType.PHASE_STARTED, 3, data={"phase": "performance", "requests": len(SAID)})
-    for number, answer in enumerate(SAID):
+    yield Event(EventType.PHASE_STARTED, 3, data={"phase": "performance", "requests": len(REPLIES)})
+    for number, answer in enumerate(REPLIES):
         uuid, at_ns = f"{number:032x}", 1000 + 100 * number
         asked = {"scheduled_ns": at_ns, "phase": "performance", "prompt_id": number}
         texts = {"messages": [{"role": "user", "content": f"question {number}?"}]}
@@ -88,7 +88,7 @@ def _events(task: str) -> Iterator[Event]:
         yield Event(EventType.REQUEST_SENT, at_ns + 1, uuid, {"reused": True})
         data = {"status": 200, "finish_reason": "stop", "texts": {"output": answer}}
         yield Event(EventType.COMPLETE, at_ns + 2, uuid, data)
-    yield Event(EventType.STOP_PERFORMANCE_TRACKING, 5000, data={"scheduled": len(SAID)})
+    yield Event(EventType.STOP_PERFORMANCE_TRACKING, 5000, data={"scheduled": len(REPLIES)})
     yield Event(EventType.PHASE_ENDED, 5001, data={"phase": "performance"})
     yield Event(EventType.TEST_ENDED, 5002, data={"reason": "completed"})
 

@@ -13,7 +13,7 @@ from loadgen.driver.load import Closed, Load, Offline, Open, TraceArrivals
 from loadgen.driver.load_record import load_record
 from loadgen.driver.testing import open_loop
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.run.loads import counts_of, duration_of, load_of, warmup_of, with_its_dataset
+from loadgen.sessions.run.loads import counts_of, duration_of, load_of, warmup_of, with_dataset
 from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 from workloads.dataset import Dataset
 from workloads.sample import FollowUp, Sample
@@ -214,6 +214,6 @@ def test_a_rate_of_conversations_is_a_higher_rate_of_requests() -> None:
     load = open_loop("poisson", 20.0)
     assert load.peak_rate == 20
     assert replace(load, turns=2.0).peak_rate == 40
-    assert with_its_dataset(load, dataset()) == load
+    assert with_dataset(load, dataset()) == load
     for talks in (dataset(talks=True), dataset(2501, talks=True)):
-        assert with_its_dataset(load, talks) == replace(load, turns=2)
+        assert with_dataset(load, talks) == replace(load, turns=2)

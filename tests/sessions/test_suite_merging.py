@@ -19,7 +19,7 @@ from loadgen.sessions.series.suite.source import SuiteSource
 from loadgen.sessions.settings.concerns import flat_values
 
 NAMES = st.sampled_from(["max_tokens", "requests", "timeout", "seed", "temperature"])
-SAID = st.dictionaries(NAMES, st.integers(1, 99))
+VALUES = st.dictionaries(NAMES, st.integers(1, 99))
 PLACES = ("defaults", "models", "benchmarks", "loads", "environment", "--set")
 
 
@@ -29,7 +29,7 @@ def entries(tables: dict[str, Any], *flags: SuiteLayer) -> tuple[MatrixRun, ...]
     return matrix(source, suite_of(source), flags, Choice())
 
 
-@given(st.lists(SAID, min_size=1, max_size=6))
+@given(st.lists(VALUES, min_size=1, max_size=6))
 def test_the_last_layer_with_a_value_wins(layers: list[dict[str, int]]) -> None:
     """For each option by itself; the origin of each value is recorded."""
     whole = merged(SuiteLayer(str(number), values) for number, values in enumerate(layers))
@@ -40,7 +40,7 @@ def test_the_last_layer_with_a_value_wins(layers: list[dict[str, int]]) -> None:
     assert whole.values.keys() == whole.origins.keys() == {name for values in layers for name in values}
 
 
-@given(st.fixed_dictionaries(dict.fromkeys(PLACES, SAID)))
+@given(st.fixed_dictionaries(dict.fromkeys(PLACES, VALUES)))
 def test_each_place_of_a_file_has_its_rank(by_place: dict[str, dict[str, int]]) -> None:
     """Defaults, model, benchmark, load, environment, flags: the run has the value of the last of them."""
     tables = {

@@ -85,7 +85,7 @@ class Ran:
 
 @pytest.fixture(scope="module")
 def mock() -> Iterator[MockProcess]:
-    """A server whose answers differ; those that are not told how long to be have 2 to 6 tokens."""
+    """A server whose answers differ; those without a limit have 2 to 6 tokens."""
     with start_mock(
         ttft="uniform:10ms..60ms", itl="uniform:1ms..4ms", tokens="uniform:2..6", fast=True
     ) as server:

@@ -114,7 +114,7 @@ def test_chaos_takes_a_report_of_unasked_responses(campaign: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "outcomes"), [(0, {"reported": 2}), (2, {"said to be damaged": 2}), (70, {}), (None, {})]
+    ("code", "outcomes"), [(0, {"reported": 2}), (2, {"reported as damaged": 2}), (70, {}), (None, {})]
 )
 def test_a_damaged_log_is_reported_or_refused_as_damaged(
     campaign: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: int | None, outcomes: dict[str, int]
@@ -136,7 +136,7 @@ def test_a_damaged_log_is_reported_or_refused_as_damaged(
 
 def test_a_worker_that_is_not_found_is_reported(campaign: Any, tmp_path: Path) -> None:
     """Memory that was not measured does not count as flat."""
-    (tmp_path / "said").write_text("it failed")
+    (tmp_path / "output").write_text("it failed")
     with subprocess.Popen([sys.executable, "-c", ""]) as process:
         process.wait()
         with pytest.raises(RuntimeError, match="of 2 workers 1 were found: it failed"):

@@ -70,10 +70,10 @@ def _announced(text: str, letters: str) -> str | None:
     letter = rf"(?:([{letters}])|([{letters.lower()}])(?!\s+\w))(?![\w'])"
     announced = _last(_ANNOUNCED + letter, text)
     boxed = _last(rf"\\boxed\{{\s{{0,3}}(?:\\(?:text|mathrm)\{{)?\(?{letter}\)?\}}", text)
-    letters_found = [option for option in (announced, boxed) if option is not None]
-    if not letters_found:
+    matches = [match for match in (announced, boxed) if match is not None]
+    if not matches:
         return None
-    last = max(letters_found, key=re.Match.start)
+    last = max(matches, key=re.Match.start)
     return (last[1] or last[2]).upper()
 
 

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 _KEEPER: Final = Path(__file__).with_name("keeper.py")
 _LENGTH: Final = struct.Struct("=Q")
 _PIECE: Final = 2**16
-_KEPT: Final = 2**18
+_END_BYTES: Final = 2**18
 """Of what comes from the sandbox, the number of bytes kept of the beginning and of the end."""
-_MOST: Final = 2**24
+_MOST_BYTES: Final = 2**24
 """The most bytes that a program may write to the harness."""
 _WITHOUT: tuple[str, ...] = ()
 """Which of `namespaces`, `landlock` and `seccomp` are not used, as on a kernel that has none of these."""
@@ -96,7 +96,7 @@ def run(job: Job, limits: ProgramLimits) -> ProgramOutcome:
     if ended == "late":
         return ProgramOutcome("timed_out", f"killed after {limits.wall_s:g} s", isolation=text.isolation)
     if ended == "loud":
-        return ProgramOutcome("failed", f"it wrote more than {_MOST:,} bytes", isolation=text.isolation)
+        return ProgramOutcome("failed", f"it wrote more than {_MOST_BYTES:,} bytes", isolation=text.isolation)
     return text.outcome(process.returncode)
 
 
@@ -193,9 +193,9 @@ class _Output:
                 if not piece:
                     return self._wait(process, deadline)
                 total += len(piece)
-                self._first += piece[: max(0, _KEPT - len(self._first))]
-                self._last = (self._last + piece)[-_KEPT:]
-                if total > _MOST:
+                self._first += piece[: max(0, _END_BYTES - len(self._first))]
+                self._last = (self._last + piece)[-_END_BYTES:]
+                if total > _MOST_BYTES:
                     return "loud"
 
     @staticmethod

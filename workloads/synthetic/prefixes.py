@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from workloads.errors import PromptError
-from workloads.lengths import MOST
+from workloads.lengths import MOST_TOKENS
 
 MOST_GROUPS: Final = 100_000
 MOST_TOGETHER: Final = 50_000_000
@@ -39,9 +39,9 @@ def shared_prefix(option: str, spec: str) -> SharedPrefix:
     if match is None:
         raise PromptError(f"{option} {spec!r}: write TOKENS, or TOKENSxGROUPS, e.g. 500 or 500x8")
     tokens, groups = int(match[1]), int(match[2] or 1)
-    if not (1 <= tokens <= MOST and 1 <= groups <= MOST_GROUPS):
+    if not (1 <= tokens <= MOST_TOKENS and 1 <= groups <= MOST_GROUPS):
         raise PromptError(
-            f"{option} {spec!r}: tokens must be from 1 to {MOST}, groups from 1 to {MOST_GROUPS}"
+            f"{option} {spec!r}: tokens must be from 1 to {MOST_TOKENS}, groups from 1 to {MOST_GROUPS}"
         )
     if tokens * groups > MOST_TOGETHER:
         raise PromptError(

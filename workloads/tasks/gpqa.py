@@ -30,7 +30,7 @@ _RIGHT: Final = "Correct Answer"
 _ANSWERS: Final = (_RIGHT, "Incorrect Answer 1", "Incorrect Answer 2", "Incorrect Answer 3")
 _LETTERS: Final = "ABCD"
 _DOMAINS: Final = {"domain": "High-level domain", "subdomain": "Subdomain"}
-_AT: Final = "openai/simple-evals at ee3b0318"
+_SOURCE: Final = "openai/simple-evals at ee3b0318"
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
@@ -90,7 +90,7 @@ WORKLOAD: Final = Workload(
     typical=Typical(250, 500),
     source=_DIAMOND,
     questions=questions,
-    scorers=(Scorer("official", 1, grade, f"{_AT}, gpqa_eval.py"),),
+    scorers=(Scorer("official", 1, grade, f"{_SOURCE}, gpqa_eval.py"),),
     options={"subset": "diamond", "orders": 1},
     groups=("domain",),
     subsets={"diamond": _DIAMOND, "main": _source("main", 448), "extended": _source("extended", 546)},

@@ -245,7 +245,7 @@ WORKLOAD: Final = Workload(
             1,
             grade_random,
             f"{_DEFINITION}, with a letter outside of a to z replaced by a random one, as before 3f357bd, "
-            "and languages told without a seed",
+            "and languages detected without a seed",
             (*_headlines(), *_spread()),
             note="the lowest and the highest share of prompts are what ten draws could have made of it",
             require=require,

@@ -31,7 +31,7 @@ _LETTERS: Final = mmlu_pro_letter.LETTERS
 _MOST_SHOTS: Final = 5
 _MOST_OPTIONS: Final = len(_LETTERS)
 _SEED: Final = 12345
-_AT: Final = "TIGER-AI-Lab/MMLU-Pro at f418b116"
+_SOURCE: Final = "TIGER-AI-Lab/MMLU-Pro at f418b116"
 _DRAWING: Final = "8b6741a3"
 """The last commit whose scripts seed the generator before each draw."""
 _COLUMNS: Final = ("question_id", "question", "options", "answer", "category")
@@ -193,7 +193,7 @@ def drawn(options: int) -> str:
     return Random(_SEED).choice(_LETTERS[:options])  # noqa: S311 (a benchmark's rule, seeded)
 
 
-_EXTRACTING: Final = f"{_AT}, compute_accuracy.py: extract_answer, extract_again, extract_final"
+_EXTRACTING: Final = f"{_SOURCE}, compute_accuracy.py: extract_answer, extract_again, extract_final"
 _CHANCE: Final = (
     f"The scripts up to {_DRAWING} seed the generator before each draw, so that all answers without a letter "
     "to questions of one number of options get the same one. Later scripts seed it once, at the start."
@@ -210,8 +210,8 @@ _SCORERS: Final = (
         ),
         note="`with_guesses` is the average score of guessing among a question's options.",
     ),
-    Scorer("api", 1, grade_api, f"{_AT}, evaluate_from_api.py: takes out ** first"),
-    Scorer("first_rule", 1, grade_first_rule, f"{_AT}, compute_accuracy.py: level l1"),
+    Scorer("api", 1, grade_api, f"{_SOURCE}, evaluate_from_api.py: takes out ** first"),
+    Scorer("first_rule", 1, grade_first_rule, f"{_SOURCE}, compute_accuracy.py: level l1"),
     Scorer(
         "official_random",
         2,

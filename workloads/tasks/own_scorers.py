@@ -69,12 +69,12 @@ def _of_sets(reference: Reference, answer: Answer, *, exact: bool) -> Score:
     if truth is None:
         return failed(_NO_TRUTH)
     wanted = as_items(truth) if isinstance(truth, list) else items(str(truth))
-    items_found = items(answer.text)
-    missing, wrong = len(wanted - items_found), len(items_found - wanted)
-    metrics = {"jaccard": jaccard(items_found, wanted), "exact": float(not missing and not wrong)}
+    listed = items(answer.text)
+    missing, wrong = len(wanted - listed), len(listed - wanted)
+    metrics = {"jaccard": jaccard(listed, wanted), "exact": float(not missing and not wrong)}
     reason = f"{missing} missing, {wrong} wrong" if missing or wrong else ""
     value = metrics["exact" if exact else "jaccard"]
-    return graded(value, ", ".join(sorted(items_found)), reason, **metrics)
+    return graded(value, ", ".join(sorted(listed)), reason, **metrics)
 
 
 def grade_calls(reference: Reference, answer: Answer) -> Score:

@@ -205,7 +205,7 @@ def _name(call: object) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _names_in(text: str, names_known: Sequence[str]) -> list[str] | None:
+def _names_in(text: str, tool_names: Sequence[str]) -> list[str] | None:
     value = json_in(text, list)
     if value is not None:
         names = [_named(element) for element in value]
@@ -215,7 +215,7 @@ def _names_in(text: str, names_known: Sequence[str]) -> list[str] | None:
         name = _named(fields)
         return None if name is None else [name]
     bare = [part.strip(" `'\"") for part in _SEPARATORS.split(text.strip())]
-    return bare if set(bare) <= set(names_known) else None
+    return bare if set(bare) <= set(tool_names) else None
 
 
 def _named(value: object) -> str | None:

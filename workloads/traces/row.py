@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from workloads.errors import TraceError
-from workloads.lengths import MOST
+from workloads.lengths import MOST_TOKENS
 
 _DIGITS: Final = re.compile(r"[0-9]{1,20}")
 
@@ -46,8 +46,9 @@ def tokens(place: str, name: str, value: object) -> int:
     if isinstance(value, str):
         digits = value.strip().removesuffix(".0")
         number = int(digits) if _DIGITS.fullmatch(digits) else value
-    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= MOST:
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= MOST_TOKENS:
         raise TraceError(
-            f"{place}, {name}: {value!r}, where a number of tokens should be: a whole one from 0 to {MOST}"
+            f"{place}, {name}: {value!r}, where a number of tokens should be: a whole one from 0 to "
+            f"{MOST_TOKENS}"
         )
     return number

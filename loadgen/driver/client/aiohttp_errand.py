@@ -179,6 +179,6 @@ CURRENT: ContextVar[Errand] = ContextVar("errand")
 
 def abort(transport: asyncio.Transport) -> None:
     """Close a connection at once, without a farewell over TLS."""
-    # The TLS transport of older Pythons (3.11.2) cannot be told so any more once it is lost.
+    # The TLS transport of older Pythons (3.11.2) cannot be aborted once it is lost.
     with suppress(AttributeError):
         transport.abort()

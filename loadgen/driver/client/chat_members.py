@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from workloads.sample import Message
 
-_KNOWN: Final = frozenset({"role", "content", "refusal", "tool_calls", "tool_call_id"})
+_STANDARD: Final = frozenset({"role", "content", "refusal", "tool_calls", "tool_call_id"})
 _LEFT_OUT: Final = frozenset({"reasoning", "reasoning_content", "annotations"})
 """What a model sends in addition to its answer; it is not sent to any server again."""
 
@@ -22,7 +22,7 @@ def only_known(message: Message, protocol: str) -> None:
     Raises:
         CannotAskError: It has a member that other protocols do not know.
     """
-    other = message.keys() - _KNOWN - _LEFT_OUT
+    other = message.keys() - _STANDARD - _LEFT_OUT
     if message["role"] == "tool":
         other -= {"name"}  # of the function: the call that it answers has it
     if other:

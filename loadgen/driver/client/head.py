@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 _OK: Final = 200
-_KEPT: Final = 32
+_CACHE_SIZE: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Head:
         return next((value.decode("latin-1") for value in values), None)
 
 
-@lru_cache(_KEPT)
+@lru_cache(_CACHE_SIZE)
 def head(status: int, fields: tuple[tuple[bytes, bytes], ...]) -> Head:
     """Read the header fields of a response; those of one server are the same for a second, mostly."""
     values = {name.lower(): value for name, value in fields}

@@ -32,9 +32,9 @@ class Passage(ABC):
     Attributes:
         last: Whether what the socket's owner sends from now on ends with the last byte of the request.
         sent: Whether the kernel has that byte.
-        head: Whether the head of the response is complete; told from outside.
-        bare_bytes: What was received up to the read that completed it; later on, told from outside, what was
-            received since the last of the body.
+        head: Whether the head of the response is complete; set from outside.
+        bare_bytes: What was received up to the read that completed it; later on, as set from outside,
+            what was received since the last of the body.
         begun_ns: When the first byte of the request was handed to the kernel; 0 before.
         kept: Whether the connection has carried a request before.
         first_ns: Arrival of the first bytes of the response; 0 before.

@@ -42,7 +42,7 @@ _OTHER_RESPONSE: Final = rb"\1another id\g<2>1"
 _START: Final = b"data: "
 _END: Final = b"\n\n"
 _LONGEST: Final = 2048
-_MOST: Final = 64
+_MOST_SHAPES: Final = 64
 """How many shapes are kept, and how many that were seen once: a server that numbers its frames has no end."""
 
 
@@ -69,11 +69,11 @@ class Shapes:
         codec: Knows what frames mean.
 
     Attributes:
-        known: They.
+        groups: The known shapes, by what their frames have in common.
     """
 
     def __init__(self, codec: Codec) -> None:
-        self.known: list[FramesAlike] = []
+        self.groups: list[FramesAlike] = []
         self._codec = codec
         self._seen_once: set[object] = set()
 
@@ -89,7 +89,7 @@ class Shapes:
             Of frames that follow each other and have texts only, a `Texts`; for each other frame what it
             means, and None for `[DONE]`. Nothing without compiled code.
         """
-        return [] if read_known is None else read_known(frames, first, limit, self.known)
+        return [] if read_known is None else read_known(frames, first, limit, self.groups)
 
     def of_response(self, received: bytes) -> ResponseShapes | None:
         """The shapes as the response has them that a frame is from; None where none are known.
@@ -138,22 +138,22 @@ class Shapes:
             self._alike_or_new(before, between).deltas[rest] = delta
 
     def _alike(self, before: bytes, between: bytes) -> FramesAlike | None:
-        return next((alike for alike in self.known if alike[:2] == (before, between)), None)
+        return next((alike for alike in self.groups if alike[:2] == (before, between)), None)
 
     def _alike_or_new(self, before: bytes, between: bytes) -> FramesAlike:
         """The shapes of frames with such a start, with room for one more."""
-        if sum(len(alike.templates) + len(alike.deltas) for alike in self.known) >= _MOST:
-            self.known.clear()
+        if sum(len(alike.templates) + len(alike.deltas) for alike in self.groups) >= _MOST_SHAPES:
+            self.groups.clear()
         if (alike := self._alike(before, between)) is None:
             alike = FramesAlike(before, between, [], {})
-            self.known.append(alike)
+            self.groups.append(alike)
         return alike
 
     def _has_seen(self, key: object) -> bool:
         """Whether a shape was seen before; from now on it was."""
         if key in self._seen_once:
             return True
-        if len(self._seen_once) >= _MOST:
+        if len(self._seen_once) >= _MOST_SHAPES:
             self._seen_once.clear()
         self._seen_once.add(key)
         return False

@@ -57,7 +57,7 @@ class ResponseStream:
     Attributes:
         answer: What has been decoded so far.
         bytes: Of the body.
-        reads: How many reads it came in, told by their stamps.
+        reads: How many reads it came in, by their stamps.
         last_ns: When the last piece arrived, 0 before the first.
         awaits_token: Whether it is a stream without a token so far.
     """

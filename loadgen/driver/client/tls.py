@@ -103,7 +103,7 @@ class TLSLayer:
 
 
 def explained(error: BaseException) -> str:
-    """Why there is no TLS, and for a certificate what to do. The server has been told nothing yet."""
+    """Why there is no TLS, and for a certificate what to do. Nothing was sent to the server yet."""
     if isinstance(error, ssl.SSLCertVerificationError):
         remedy = _REMEDIES.get(error.verify_code)
         why = f"certificate verify failed: {error.verify_message}"

@@ -47,16 +47,16 @@ class WorkerHandle:
         listener: Is notified of what it says.
 
     Attributes:
-        open: The requests that are under way in it, as far as it has told.
-        issued: How many requests it has issued since this was last set to 0, as far as it has told.
-        complete_until_ns: Each request that had ended in it by then has its end among what it has told.
-        progress: What it told last of its progress, if it has.
-        last_words: What it said when it crashed.
-        heard: How often it has said something.
+        open: The requests that are under way in it, as far as it has reported.
+        issued: How many requests it has issued since this was last set to 0, as far as it has reported.
+        complete_until_ns: Each request that had ended in it by then has its end among the reported events.
+        progress: Its last report of progress, if any.
+        last_words: Its message when it crashed.
+        heard: How many messages have come from it.
         killed_for: Why it was killed by us, if it was.
         answer: To what it was last asked; None when it is lost.
-        ended: Whether it has said that nothing will come any more.
-        lost: Whether it is gone without having said so.
+        ended: Whether it has announced that nothing will follow.
+        lost: Whether it is gone without that announcement.
     """
 
     def __init__(self, number: int, process: WorkerProcess, listener: WorkerListener) -> None:

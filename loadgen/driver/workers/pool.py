@@ -107,7 +107,7 @@ class WorkerPool:
 
     @property
     def in_flight(self) -> int:
-        """How many requests are under way, as far as the workers have told: they do within 10 ms."""
+        """How many requests are under way, as far as the workers have reported: they do within 10 ms."""
         return sum(len(worker.open) for worker in self._workers)
 
     # Before and after the session…
@@ -250,7 +250,7 @@ class WorkerPool:
             self._recorder.complete_until(until_ns)
 
     def on_progress(self) -> None:
-        """Add up what all workers have told last, and end the session when too much of it failed."""
+        """Add up the last reports of all workers, and end the session when too much of it failed."""
         self.progress.add_up(worker.progress for worker in self._workers if worker.progress is not None)
         if self._stop.reason is None and (spent := self._plan.budget.spent(self.progress)) is not None:
             self._recorder.put(budget.finding(spent, self.progress, self._clock.now_ns()))

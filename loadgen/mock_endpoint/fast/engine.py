@@ -68,15 +68,15 @@ class Engine:
         self._out_of_files = False
         self._moving_since_ns = 0
 
-    def run(self, told_to_stop: int) -> None:
+    def run(self, stop_fd: int) -> None:
         """Serve until a file descriptor becomes readable; then cut off what is being served."""
-        self._poller.watch(told_to_stop)
+        self._poller.watch(stop_fd)
         self._watch_listeners()
         stopped = False
         while not stopped:
             self._run_due()
             ready = self._poller.wait(self._until())
-            self._stand_still(told_to_stop)
+            self._stand_still(stop_fd)
             for fd, event in ready:
                 connection = self._connections.get(fd)
                 if connection is not None:
@@ -84,7 +84,7 @@ class Engine:
                     self._run_due()
                 elif fd in self._listeners:
                     self._accept(self._listeners[fd])
-                elif fd == told_to_stop:
+                elif fd == stop_fd:
                     stopped = True
         for connection in list(self._connections.values()):
             self._lose(connection)
@@ -128,11 +128,11 @@ class Engine:
                 return
             self._send(entries)
 
-    def _stand_still(self, told_to_stop: int) -> None:
+    def _stand_still(self, stop_fd: int) -> None:
         """Do nothing as long as the server is to stall, unless a signal stops it."""
         left_s = self._stall.left_s(time.monotonic_ns())
         if left_s:
-            select([told_to_stop], [], [], left_s)
+            select([stop_fd], [], [], left_s)
             self._moving_since_ns = time.monotonic_ns()
             for connection in self._connections.values():
                 connection.room_ns = self._moving_since_ns

@@ -48,7 +48,7 @@ def serve_fast(
     slots = FastSlots(options.slots) if options.slots else None
     service = Service(options, script, stall, slots, ledger.enter, lateness)
     with ExitStack() as opened:
-        stop, told_to_stop = _stop_signals(opened)
+        stop, stop_fd = _stop_signals(opened)
         if options.exit_with_parent:
             # No signal: this may be heard while the server ends already, which a signal would cut short.
             watch_standard_input(lambda: stop.send(b"!"))
@@ -59,7 +59,7 @@ def serve_fast(
         gc.collect()
         gc.freeze()
         gc.disable()  # it makes no cycles, and a collection would hold up tokens
-        engine.run(told_to_stop.fileno())
+        engine.run(stop_fd.fileno())
         ledger.write_all()
     return lateness.punctuality()
 

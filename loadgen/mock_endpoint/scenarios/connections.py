@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.mock_endpoint.scenarios import http, timetable
-from loadgen.mock_endpoint.scenarios.faults import said_first
+from loadgen.mock_endpoint.scenarios.faults import valid_beginning
 from loadgen.mock_endpoint.scenarios.http import EVENTS, chunked, head, unended
 from loadgen.mock_endpoint.scenarios.protocols import ALL, FIXED, OPENAI, STREAMED
 from loadgen.mock_endpoint.scenarios.scenario import COMPLETED, PATIENT, Scenario
@@ -29,7 +29,7 @@ _EARLY: Final = b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n"
 
 def _cut(*end: Step) -> Callable[[Dialect], ScenarioScript]:
     """Eight tokens, and then an invalid end."""
-    return lambda dialect: ScenarioScript((*unended(said_first(dialect)), *end), counted=False)
+    return lambda dialect: ScenarioScript((*unended(valid_beginning(dialect)), *end), counted=False)
 
 
 def _answered(*end: Step) -> Callable[[Dialect], ScenarioScript]:
@@ -69,7 +69,7 @@ def http10(dialect: Dialect) -> ScenarioScript:
 
 def until_close_early(dialect: Dialect) -> ScenarioScript:
     """A body without a length that ends in the middle of the answer."""
-    return ScenarioScript(tuple(http.until_close(said_first(dialect))), counted=False)
+    return ScenarioScript(tuple(http.until_close(valid_beginning(dialect))), counted=False)
 
 
 def sized(dialect: Dialect) -> ScenarioScript:
@@ -81,7 +81,7 @@ def sized(dialect: Dialect) -> ScenarioScript:
 
 def length_too_long(dialect: Dialect) -> ScenarioScript:
     """More bytes are announced than come."""
-    pieces = said_first(dialect)
+    pieces = valid_beginning(dialect)
     return ScenarioScript(
         (Send(0, head(EVENTS, "Content-Length: 99999")), *pieces, Close(pieces[-1].at_ms)),
         counted=False,
@@ -90,7 +90,7 @@ def length_too_long(dialect: Dialect) -> ScenarioScript:
 
 def length_too_short(dialect: Dialect) -> ScenarioScript:
     """Fewer bytes are announced than come."""
-    *pieces, last = said_first(dialect)
+    *pieces, last = valid_beginning(dialect)
     announced, more = _announced([*pieces, last]), _rest(dialect)
     return ScenarioScript(
         (announced, *pieces, replace(last, data=last.data + more), Close(_CUT_MS)),
@@ -100,7 +100,7 @@ def length_too_short(dialect: Dialect) -> ScenarioScript:
 
 def length_too_short_late(dialect: Dialect) -> ScenarioScript:
     """The same, and what follows comes when the connection may have been given to another request."""
-    pieces = said_first(dialect)
+    pieces = valid_beginning(dialect)
     return ScenarioScript(
         (_announced(pieces), *pieces, Send(_CUT_MS, _rest(dialect)), Close(_CUT_MS)),
         counted=False,

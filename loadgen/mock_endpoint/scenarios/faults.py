@@ -29,14 +29,14 @@ _LINE: Final = 17 * 2**20
 _MEGABYTE: Final = 2**20
 
 
-def said_first(dialect: Dialect) -> list[Send]:
+def valid_beginning(dialect: Dialect) -> list[Send]:
     """A stream as it should be, up to where it goes wrong."""
     return [*timetable.opening(dialect), *timetable.paced(dialect, words(AFTER))]
 
 
 def then(data: bytes, dialect: Dialect) -> ScenarioScript:
     """Eight tokens, and then something wrong, in a response that is complete."""
-    return ScenarioScript(tuple(chunked([*said_first(dialect), Send(WRONG_MS, data)])), counted=False)
+    return ScenarioScript(tuple(chunked([*valid_beginning(dialect), Send(WRONG_MS, data)])), counted=False)
 
 
 def error_frame(dialect: Dialect) -> ScenarioScript:
@@ -57,7 +57,7 @@ def json_error(dialect: Dialect) -> ScenarioScript:
     return ScenarioScript((whole(FIRST_MS, payload),), counted=False)
 
 
-def nothing_said(dialect: Dialect) -> ScenarioScript:
+def no_token(dialect: Dialect) -> ScenarioScript:
     """A stream that ends in order without a token."""
     pieces = [*timetable.opening(dialect), *timetable.ending(dialect, ())]
     return ScenarioScript(tuple(chunked(pieces)))
@@ -75,7 +75,7 @@ def no_body(_: Dialect) -> ScenarioScript:
 
 def ends_early(dialect: Dialect) -> ScenarioScript:
     """The body is complete, the answer is not: no finish reason, no end."""
-    return ScenarioScript(tuple(chunked(said_first(dialect))), counted=False)
+    return ScenarioScript(tuple(chunked(valid_beginning(dialect))), counted=False)
 
 
 def compressed(dialect: Dialect) -> ScenarioScript:
@@ -110,7 +110,7 @@ def endless_body(_: Dialect) -> ScenarioScript:
 
 def endless_pings(dialect: Dialect) -> ScenarioScript:
     """Comments without end, one every 20 ms, after eight tokens."""
-    body = [Send(0, head(EVENTS, "Connection: close")), *said_first(dialect)]
+    body = [Send(0, head(EVENTS, "Connection: close")), *valid_beginning(dialect)]
     return ScenarioScript((*body, Flood(WRONG_MS, b": ping\n\n", 20)), counted=False)
 
 
@@ -199,7 +199,7 @@ FAULTS: Final = (
         "finish_only",
         "a finish reason and no token",
         "empty_response",
-        nothing_said,
+        no_token,
         FIXED,
         right="nothing was generated: no success, and no TTFT of 0",
     ),

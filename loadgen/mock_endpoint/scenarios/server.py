@@ -40,9 +40,9 @@ _NOT_HTTP: Final = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection
 async def serve_scenarios(
     options: MockOptions,
     tell: Callable[[Truth], None],
-    told_to_stop: asyncio.Event,
+    stop_requested: asyncio.Event,
 ) -> None:
-    """Serve until told to stop.
+    """Serve until a stop is requested.
 
     Raises:
         MockSetupError: The port cannot be listened on.
@@ -59,7 +59,7 @@ async def serve_scenarios(
             server = _ScenarioServer(options, tell, bases)
             accepting = asyncio.create_task(server.accept(listener))
             announce_url(server.url)
-            await told_to_stop.wait()
+            await stop_requested.wait()
             accepting.cancel()
             await server.close()
         finally:

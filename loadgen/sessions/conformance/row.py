@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from loadgen.mock_endpoint.scenarios.expectation import Expectation
     from loadgen.mock_endpoint.scenarios.scenario import Scenario
 
-_MOST: Final = 6
+_MOST_OPENAI: Final = 6
 _MOST_ELSEWHERE: Final = 3
 
 
@@ -32,7 +32,7 @@ class ConformanceRow:
     @property
     def requests(self) -> int:
         """The number of requests: fewer where OpenAI's protocol already covers the layers below."""
-        return min(self.scenario.requests, _MOST if self.protocol in OPENAI else _MOST_ELSEWHERE)
+        return min(self.scenario.requests, _MOST_OPENAI if self.protocol in OPENAI else _MOST_ELSEWHERE)
 
     @property
     def expected(self) -> Expectation:

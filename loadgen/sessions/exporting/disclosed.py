@@ -26,9 +26,7 @@ MOST_BYTES: Final = 1024 * 1024
 
 _MAPPINGS: Final = ("system_desc", "system_power", "point", "points")
 _KEYS: Final = ("system", *_MAPPINGS)
-_SAID_OTHERWISE: Final = frozenset(
-    {"model_name", "dataset_name", "dataset", "data_source", "initialization_steps"}
-)
+_REWORDED: Final = frozenset({"model_name", "dataset_name", "dataset", "data_source", "initialization_steps"})
 """Members whose value in the log is a guess at the submitter's name for something."""
 _OF_ONE_POINT: Final = ("offline", "region")
 """Members that cannot be the same at every point."""
@@ -138,7 +136,7 @@ def _merged(measured: Mapping[str, Any], submitted: Mapping[str, Any], where: st
         logged = measured.get(key)
         if isinstance(logged, dict) and isinstance(value, dict):
             merged[key] = _merged(logged, value, f"{where}.{key}")
-        elif logged is None or key in _SAID_OTHERWISE or logged == value:
+        elif logged is None or key in _REWORDED or logged == value:
             merged[key] = value
         else:
             raise UsageError(f"{where}.{key}: the log says {logged!r}, not {value!r}: leave it out")

@@ -30,7 +30,7 @@ class ExportFormat:
     takes: frozenset[str]
 
 
-_TRACKER_TAKES: Final = frozenset(
+_TRACKER_OPTIONS: Final = frozenset(
     {"project", "entity", "group", "tag", "name", "spreadsheet", "worksheet", "credentials"}
 )
 _OF_REPORT: Final = frozenset({"prices", "scoring_pass", "tokenizer"})
@@ -43,16 +43,16 @@ RUN_FORMATS: Final[Mapping[str, ExportFormat]] = {
     "openmetrics": ExportFormat("FILE", "openmetrics:write_metrics", _OF_REPORT),
     "push_gateway": ExportFormat("URL", "openmetrics:push", _OF_REPORT | {"job"}),
     "otlp": ExportFormat("URL", "otlp:send", frozenset({"tokenizer"})),
-    "to": ExportFormat("TRACKER", "publishing:publish", _OF_REPORT | _TRACKER_TAKES),
+    "to": ExportFormat("TRACKER", "publishing:publish", _OF_REPORT | _TRACKER_OPTIONS),
 }
 """The formats of a single run, by the field of the option that names the target."""
 
 MLPERF: Final = "mlperf_endpoints"
-_MLPERF_TAKES: Final = frozenset({"ruleset", "accuracy", "audit", "about", "tokenizer"})
+_MLPERF_OPTIONS: Final = frozenset({"ruleset", "accuracy", "audit", "about", "tokenizer"})
 
-_TAKES: Final[Mapping[str, frozenset[str]]] = {
+_OPTIONS_OF: Final[Mapping[str, frozenset[str]]] = {
     **{name: form.takes for name, form in RUN_FORMATS.items()},
-    MLPERF: _MLPERF_TAKES,
+    MLPERF: _MLPERF_OPTIONS,
 }
 _TARGETS: Final = {**{name: form.target for name, form in RUN_FORMATS.items()}, MLPERF: "FOLDER"}
 _ALWAYS: Final = frozenset({"run", "force", "json"})
@@ -66,7 +66,7 @@ def chosen(settings: ExportSettings) -> str:
     Raises:
         UsageError: None is, or several are, or an option applies only to another one.
     """
-    wanted = [name for name in _TAKES if getattr(settings, name) is not None]
+    wanted = [name for name in _OPTIONS_OF if getattr(settings, name) is not None]
     if not wanted:
         targets = [f"{flag(name)} {target}" for name, target in _TARGETS.items()]
         raise UsageError(f"Nothing to export. Use {', '.join(targets[:-1])} or {targets[-1]}")
@@ -74,11 +74,13 @@ def chosen(settings: ExportSettings) -> str:
         raise UsageError(f"{flag(wanted[0])} and {flag(wanted[1])}: one format per command; leave one out")
     for field in fields(settings):
         name = field.name
-        if name in _TAKES or name in _ALWAYS or name in _TAKES[wanted[0]]:
+        if name in _OPTIONS_OF or name in _ALWAYS or name in _OPTIONS_OF[wanted[0]]:
             continue
         default = field.default if field.default_factory is MISSING else field.default_factory()
         if getattr(settings, name) != default:
-            takers = [f"{flag(other)} {_TARGETS[other]}" for other, takes in _TAKES.items() if name in takes]
+            takers = [
+                f"{flag(other)} {_TARGETS[other]}" for other, takes in _OPTIONS_OF.items() if name in takes
+            ]
             raise UsageError(f"{flag(name)} applies only to {' and '.join(takers)}: leave it out")
     return wanted[0]
 

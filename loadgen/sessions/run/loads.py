@@ -114,7 +114,7 @@ def counts_of(
     return (None, count) if has_conversations(dataset) else (count, None)
 
 
-def with_its_dataset(load: Load, dataset: Dataset) -> Load:
+def with_dataset(load: Load, dataset: Dataset) -> Load:
     """The same load with the facts of its dataset: a trace's highest rate, the turns of conversations."""
     match load:
         case Open(arrivals=arrivals):

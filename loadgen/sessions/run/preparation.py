@@ -30,7 +30,7 @@ from loadgen.sessions.run.loads import (
     has_conversations,
     load_of,
     warmup_of,
-    with_its_dataset,
+    with_dataset,
 )
 from loadgen.sessions.run.protocol_options import headers_of, options_of, protocol_of
 from loadgen.sessions.run.questions import count_of, dataset_of
@@ -142,7 +142,7 @@ def prepare(settings: PerfSettings) -> Prepared:
         requests, sessions = None, requests if sessions is None else sessions
     warmup, warmup_s, limit = _around_trace(dataset, load, warmup, warmup_s)
     plan = Plan(
-        load=with_its_dataset(load, dataset),
+        load=with_dataset(load, dataset),
         requests=_at_most(requests, limit),
         sessions=_at_most(sessions, limit),
         duration_s=duration_s,

@@ -18,7 +18,7 @@ from workloads.tasks.tool_sets import OWN
 
 OPTIMIZATION: Final = "Optimization"
 
-_KEPT: Final = frozenset(
+_SHARED: Final = frozenset(
     {
         *("url", "model", "protocol", "path", "body", "text_at", "tokens_at", "finish_at", "cumulative"),
         *("api_key", "header", "timeout", "connect_timeout", "first_byte_timeout", "idle_timeout"),
@@ -27,7 +27,7 @@ _KEPT: Final = frozenset(
         *("request_seed", "stream", "extra_body", "no_live"),
     }
 )
-REPLACED: Final = frozenset(flat_options(PerfSettings)) - _KEPT
+REPLACED: Final = frozenset(flat_options(PerfSettings)) - _SHARED
 """Options of `loadgen perf` that an optimization does not take: it asks each scenario once."""
 
 PROPOSALS: Final = {"light": 6, "medium": 18, "heavy": 54}

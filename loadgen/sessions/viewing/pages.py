@@ -38,7 +38,7 @@ _FIRST_QUERY: Final = """\
 SELECT status, error, count(*) AS requests, median(ttft_ms) AS ttft_p50_ms
 FROM samples
 GROUP BY ALL"""
-_KEPT: Final = 16
+_MOST_REPORTS: Final = 16
 """How many rendered reports stay in memory, each of at most 2 MB."""
 _LEAST_SIDES: Final = 2
 
@@ -152,7 +152,7 @@ class Pages:
         key = (run, self._folder.identity(run))
         if key not in self._reports:
             self._reports[key] = await self._computed(lambda: report_page(run, name))
-            while len(self._reports) > _KEPT:
+            while len(self._reports) > _MOST_REPORTS:
                 self._reports.popitem(last=False)
         self._reports.move_to_end(key)
         return self._reports[key]

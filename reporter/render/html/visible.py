@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-_KEPT: Final = frozenset("\n\t")
+_SHOWN: Final = frozenset("\n\t")
 
 
 def visible(value: object) -> str:
@@ -16,7 +16,7 @@ def visible(value: object) -> str:
     if lines.isprintable():
         return lines
     return "".join(
-        char if char in _KEPT or char.isprintable() or char == "\u00a0" else _escape(char) for char in lines
+        char if char in _SHOWN or char.isprintable() or char == "\u00a0" else _escape(char) for char in lines
     )
 
 

@@ -1,7 +1,7 @@
 -- What happened in each span of time, of all requests, warm-up included; span_of stands for the macro that numbers the
 -- spans (reporter/windows/spans.py).
 -- The tokens of a response arrive with its chunks, in equal parts; without chunks they arrive when it is complete.
--- Parts of tokens are added up in billionths: whole numbers come to the same in any order.
+-- Parts of tokens are added up in billionths: sums of whole numbers are the same in any order.
 WITH answers AS NOT MATERIALIZED (
     SELECT
         sent_ns,

@@ -1,6 +1,6 @@
 -- What the load generator itself found, as findings of the report; a severity that there is none of counts as a warning.
 -- So does an error of a segment before the last one: the run went on after it. But failures are not asked again: a budget
--- that they have spent stays spent. What such a segment gave up was asked again, and is not told: all that the end of
+-- that they have spent stays spent. What such a segment gave up was asked again, and is not reported: all that the end of
 -- a drain cut, and conversations, unless failures cut some of them.
 WITH last_one AS (SELECT max(sitting) AS sitting FROM sittings)
 

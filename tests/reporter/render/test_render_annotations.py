@@ -26,7 +26,7 @@ COMMAND = re.compile(r"::(error|warning|notice) title=([^:,\r\n]*)::([^\r\n]*)")
 
 
 def test_every_outcome_has_its_level(every_kind: Verdict, golden: Golden) -> None:
-    """What failed is an error, what is not known or only warned of a warning; what passed is not told."""
+    """What failed is an error, what is not known or only warned of a warning; what passed is not shown."""
     golden(
         "verdict_kinds.annotations.txt",
         annotations.render([NamedVerdict(every_kind, "", run_facts(model="llama"))]),

@@ -159,7 +159,7 @@ def test_what_has_no_limit_is_inconclusive(make_run: MakeRun) -> None:
 def test_a_share_of_right_answers(
     expression: str, score: Accuracy, status: str, limit: float | None, make_run: MakeRun
 ) -> None:
-    """Needs no standard error, and may be told in per cent; no other figure has such a limit."""
+    """Needs no standard error, and may be given in per cent; no other figure has such a limit."""
     name = expression.removeprefix("accuracy.").partition(">")[0]
     row = row_of(expression, make_run(scores={name: score}))
     assert row.status == status

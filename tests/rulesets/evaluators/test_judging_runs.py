@@ -1,4 +1,4 @@
-"""What a run must be, told by its report: loads, lengths of time, and what does not apply."""
+"""What a run must be, by its report: loads, lengths of time, and what does not apply."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ PROOFS = {
     "mean": ("batch_means",),
 }
 SHARES = ("error", "good")
-TOLD = ("op", "value", "severity", "on_missing", "confidence")
+CHANGED = ("op", "value", "severity", "on_missing", "confidence")
 """What a target has in addition to its subject."""
 VALIDITY = {
     "min_samples": st.sampled_from([1, 15, 25]),
@@ -86,7 +86,7 @@ def files(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
     validity = {name: draw(values) for name, values in VALIDITY.items()}
     number = draw(st.integers(0, len(forms) - 1))
     child: dict[str, Any] = {}
-    match draw(st.sampled_from([*TOLD, *TOLD, "validity", "validity", "definitions", "drop", "more"])):
+    match draw(st.sampled_from([*CHANGED, *CHANGED, "validity", "validity", "definitions", "drop", "more"])):
         case "validity":
             name = draw(st.sampled_from(sorted(VALIDITY)))
             child["validity"] = {name: draw(VALIDITY[name].filter(lambda value: value != validity[name]))}

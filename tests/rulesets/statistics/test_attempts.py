@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rulesets.statistics.attempts import all_of, any_of
 
-KNOWN = [
+EXPECTED = [
     (10, 3, 1, 0.3, 0.3),
     (10, 3, 5, 0.9166667, 0),
     (10, 3, 2, 0.5333333, 0.0666667),
@@ -23,7 +23,7 @@ KNOWN = [
 """Attempts, passed, k, pass@k, pass^k."""
 
 
-@pytest.mark.parametrize(("n", "c", "k", "any_passes", "all_pass"), KNOWN)
+@pytest.mark.parametrize(("n", "c", "k", "any_passes", "all_pass"), EXPECTED)
 def test_known_values(n: int, c: int, k: int, any_passes: float, all_pass: float) -> None:
     """To seven digits."""
     assert any_of(n, c, k) == pytest.approx(any_passes, abs=5e-8)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulesets.demands import CHECKS as KNOWN
+from rulesets.demands import CHECKS as DEMANDED
 from rulesets.demands import Sweep
 from rulesets.sweeps import CHECKS, evaluate, front, names
 from rulesets.sweeps.pareto import step
@@ -430,9 +430,7 @@ def test_a_front_is_what_nothing_beats(spots: list[tuple[float, float]]) -> None
     assert [step(line, x) for x in range(11)] == [step(spots, x) for x in range(11)]
 
 
-def found_by_search(
-    point: Make, judged: Judged, message: dict[float, str | None], **search: Any
-) -> VerdictRow:
+def row_of_search(point: Make, judged: Judged, message: dict[float, str | None], **search: Any) -> VerdictRow:
     """Judge a search over rates whose points have these statuses."""
     points = [
         point(None, rate=rate, verdict=None if status is None else judged(status))
@@ -443,7 +441,7 @@ def found_by_search(
 
 def test_a_search_that_is_done(point: Make, judged: Judged) -> None:
     """The highest rate that passes and the lowest that fails are 5 % apart."""
-    row = found_by_search(point, judged, {10: "PASS", 20: "PASS", 21: "FAIL", 40: "FAIL"})
+    row = row_of_search(point, judged, {10: "PASS", 20: "PASS", 21: "FAIL", 40: "FAIL"})
     assert (row.status, row.observed, row.n) == ("PASS", 20, 4)
 
 
@@ -463,7 +461,7 @@ def test_a_search_that_is_not(
     point: Make, judged: Judged, message: dict[float, str | None], status: str, remedy: str
 ) -> None:
     """What lies between points is not guessed: the row says where to measure next."""
-    row = found_by_search(point, judged, message)
+    row = row_of_search(point, judged, message)
     assert (row.status, row.remedy) == (status, remedy)
 
 
@@ -486,16 +484,16 @@ def test_a_rate_that_changes_is_taken_as_it_came_about(point: Make, judged: Judg
 
 def test_every_check_of_a_file_is_judged(curve: list[Point]) -> None:
     """Whatever check a file may name has a rule here, and each has a row for any points."""
-    assert set(CHECKS) == {*KNOWN, "accuracy_runs"}
-    sweep = Sweep(checks=tuple((name, None) for name in KNOWN))
+    assert set(CHECKS) == {*DEMANDED, "accuracy_runs"}
+    sweep = Sweep(checks=tuple((name, None) for name in DEMANDED))
     for points in ([], curve):
-        assert [row.id for row in evaluate(sweep, points)] == [f"sweep.{name}" for name in KNOWN]
+        assert [row.id for row in evaluate(sweep, points)] == [f"sweep.{name}" for name in DEMANDED]
 
 
 def test_every_rule_has_a_row_whatever_the_points(curve: list[Point], point: Make) -> None:
     """So the names of a sweep's rules are known before there is a point."""
     payload = {"metric": "accuracy.gsm8k", "runs": 2}
-    checks = (*((name, None) for name in KNOWN), ("accuracy_runs", payload))
+    checks = (*((name, None) for name in DEMANDED), ("accuracy_runs", payload))
     sweep = Sweep(points=POINTS, pareto={**PARETO, "must_dominate": "b"}, search=SEARCH, checks=checks)
     for points in ([], curve, [point(4)], [point(13368, offline=True)]):
         assert tuple(row.id for row in evaluate(sweep, points)) == names(sweep)

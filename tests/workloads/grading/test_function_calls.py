@@ -9,26 +9,32 @@ import pytest
 from workloads.grading.function_calls import calls_of_text, normalised_value, same_calls
 from workloads.grading.json_calls import calls_of_json, calls_of_tools
 
-ONE = [{"area": {"side": 2, "unit": "cm"}}]
+ONE_CALL = [{"area": {"side": 2, "unit": "cm"}}]
 AREA = '{"name": "area", "arguments": {"side": 2, "unit": "cm"}}'
 ROOT = '{"name": "math.sqrt", "args": {"x": 4}}'
-TWO = [*ONE, {"math.sqrt": {"x": 4}}]
+TWO_CALLS = [*ONE_CALL, {"math.sqrt": {"x": 4}}]
 
 
 @pytest.mark.parametrize(
     ("text", "calls"),
     [
-        ('{"name": "area", "arguments": {"side": 2, "unit": "cm"}}', ONE),
-        ('{"tool": "area", "parameters": "{\\"side\\": 2, \\"unit\\": \\"cm\\"}"}', ONE),
-        ('{"function": {"name": "area", "arguments": {"side": 2, "unit": "cm"}}, "type": "function"}', ONE),
-        ('{"function": "area", "args": {"side": 2, "unit": "cm"}}', ONE),
-        ('I call it:\n```json\n{"name": "area", "arguments": {"side": 2, "unit": "cm"}}\n```\nDone.', ONE),
-        ('<tool_call>\n{"name": "area", "arguments": {"side": 2, "unit": "cm"}}\n</tool_call>', ONE),
-        ("area(side=2, unit='cm')", ONE),
-        ("```python\narea(side=2, unit='cm')\n```", ONE),
-        ("[area(side=2, unit='cm'), math.sqrt(x=4)]", TWO),
-        (f"[{AREA}, {ROOT}]", TWO),
-        (f"```json\n{AREA}\n```\nand\n```json\n{ROOT}\n```", TWO),
+        ('{"name": "area", "arguments": {"side": 2, "unit": "cm"}}', ONE_CALL),
+        ('{"tool": "area", "parameters": "{\\"side\\": 2, \\"unit\\": \\"cm\\"}"}', ONE_CALL),
+        (
+            '{"function": {"name": "area", "arguments": {"side": 2, "unit": "cm"}}, "type": "function"}',
+            ONE_CALL,
+        ),
+        ('{"function": "area", "args": {"side": 2, "unit": "cm"}}', ONE_CALL),
+        (
+            'I call it:\n```json\n{"name": "area", "arguments": {"side": 2, "unit": "cm"}}\n```\nDone.',
+            ONE_CALL,
+        ),
+        ('<tool_call>\n{"name": "area", "arguments": {"side": 2, "unit": "cm"}}\n</tool_call>', ONE_CALL),
+        ("area(side=2, unit='cm')", ONE_CALL),
+        ("```python\narea(side=2, unit='cm')\n```", ONE_CALL),
+        ("[area(side=2, unit='cm'), math.sqrt(x=4)]", TWO_CALLS),
+        (f"[{AREA}, {ROOT}]", TWO_CALLS),
+        (f"```json\n{AREA}\n```\nand\n```json\n{ROOT}\n```", TWO_CALLS),
         ('{"name": "now"}', [{"now": {}}]),
         ("now()", [{"now": {}}]),
         ("[]", []),
@@ -57,8 +63,8 @@ def test_calls_that_the_endpoint_gave() -> None:
 
 def test_the_order_does_not_matter_but_how_often_does() -> None:
     """Of calls and of arguments; of elements it does."""
-    assert same_calls(TWO, TWO[::-1])
-    assert not same_calls([*ONE, *ONE], ONE)
+    assert same_calls(TWO_CALLS, TWO_CALLS[::-1])
+    assert not same_calls([*ONE_CALL, *ONE_CALL], ONE_CALL)
     assert same_calls([{"f": {"a": 1, "b": 2}}], [{"f": {"b": 2, "a": 1}}])
     assert not same_calls([{"f": {"a": [1, 2]}}], [{"f": {"a": [2, 1]}}])
     assert not same_calls([{"F": {}}], [{"f": {}}])

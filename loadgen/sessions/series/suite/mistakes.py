@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.series.suite.source import Place, SuiteSource
 
-_MOST: Final = 10
+_MOST_MESSAGES: Final = 10
 _FEW: Final = 10
 """From this many keys on, a message does not list all of them."""
 _TABLES: Final[Mapping[str, type[SuiteTable]]] = {
@@ -51,7 +51,7 @@ _JUDGE_HINTS: Final[Mapping[str, str]] = {
     "api_key": "a key does not belong into a file: name the environment variable that holds it with "
     "api_key_env, or set LOADGEN_JUDGE_API_KEY",
 }
-_SAID: Final[Mapping[str, str]] = {
+_MESSAGES: Final[Mapping[str, str]] = {
     "missing": "is missing",
     "model_type": "must be a table of keys and values",
     "dict_type": "must be a table of keys and values",
@@ -74,8 +74,8 @@ def suite_of(source: SuiteSource) -> Suite:
         return _with_gate(Suite.model_validate(dict(source.tables), context=context))
     except ValidationError as error:
         messages = [str(_error(source, problem)) for problem in error.errors(include_url=False)]
-        more = [f"… and {len(messages) - _MOST} more"] if len(messages) > _MOST else []
-        raise UsageError("\n".join([*messages[:_MOST], *more])) from None
+        more = [f"… and {len(messages) - _MOST_MESSAGES} more"] if len(messages) > _MOST_MESSAGES else []
+        raise UsageError("\n".join([*messages[:_MOST_MESSAGES], *more])) from None
 
 
 def verdict_keys(suite: Suite) -> list[str]:
@@ -118,7 +118,7 @@ def _sentence(place: Place, problem: ErrorDetails) -> str:
             else "has spaces around it, or control characters in it"
         )
     message = problem["msg"]
-    return _SAID.get(kind, message[:1].lower() + message[1:])
+    return _MESSAGES.get(kind, message[:1].lower() + message[1:])
 
 
 def _unknown(place: Place) -> str:

@@ -19,7 +19,7 @@ def as_rows(entries: Sequence[MatrixRun]) -> list[dict[str, Any]]:
             "name": entry.name,
             "axes": dict(entry.axes),
             "options": shown(entry),
-            "said_by": {name: _said_by(entry, name) for name in shown(entry)},
+            "said_by": {name: _places_of(entry, name) for name in shown(entry)},
         }
         for number, entry in enumerate(entries, start=1)
     ]
@@ -32,7 +32,7 @@ def shown(entry: MatrixRun) -> dict[str, Any]:
     return {name: _plain(options[name]) for name in sorted(options) if name != "model" or _differs(entry)}
 
 
-def _said_by(entry: MatrixRun, name: str) -> list[str]:
+def _places_of(entry: MatrixRun, name: str) -> list[str]:
     """The places that set an option: the last one has precedence, except that `[gate]` always adds."""
     places = entry.merged.origins.get(name, ())
     gate = (
