@@ -31,6 +31,7 @@ setup: $(READY) ## Make the virtual environment with everything that development
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps bfcl-eval==2026.3.23
 	@touch $@
 
 wheel: setup ## Build a wheel in dist: for this platform with the compiled I/O loop, or without a C compiler for all platforms

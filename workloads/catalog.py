@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 TASKS: Final[Mapping[str, str]] = {
     "aime": "workloads.tasks.aime:WORKLOAD",
     "bfcl": "workloads.tasks.bfcl:WORKLOAD",
+    "bfcl_multi_turn": "workloads.tasks.bfcl_multi_turn:WORKLOAD",
     "coding_assistant": "workloads.tasks.coding_assistant:WORKLOAD",
     "daily_digest": "workloads.tasks.daily_digest:WORKLOAD",
     "document_qa": "workloads.tasks.document_qa:WORKLOAD",

@@ -8,6 +8,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import urlsplit
 
+from workloads.environments.bfcl.services import INSTALL as SERVICES_INSTALL
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
@@ -20,11 +22,12 @@ OUTPUT_TOKENS_PER_S: Final = 1_000
 
 EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "bfcl": ("tree_sitter", "tree_sitter_java", "tree_sitter_javascript"),
+    "bfcl-eval": ("bfcl_eval", "mpmath"),
     "hf": ("datasets",),
     "ifeval": ("langdetect",),
     "math": ("math_verify", "pylatexenc", "sympy"),
 }
-"""Modules by the extra of this package that installs them."""
+"""Modules by the extra of this package that installs them; `bfcl-eval` is a package of its own."""
 
 JUDGE_KEY: Final = "LOADGEN_JUDGE_API_KEY"
 
@@ -120,7 +123,8 @@ def _how_to_fetch(source: Source) -> str:
 
 def _extra(name: str, purpose: str) -> Need:
     met = all(find_spec(module) is not None for module in EXTRAS[name])
-    how = "installed" if met else f"pip install 'llm-loadgen[{name}]'"
+    install = SERVICES_INSTALL if name == "bfcl-eval" else f"pip install 'llm-loadgen[{name}]'"
+    how = "installed" if met else install
     return Need("extra", met, f"the extra {name} {purpose}: {how}")
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
@@ -34,6 +35,9 @@ def main(arguments: list[str]) -> int:
     print(f"{'scorer':<64} {'outputs':>8} {'agree':>8}  exceptions")
     for name in names:
         module = import_module(f"tests.conformance.{name}")
+        if missing := [package for package in getattr(module, "PACKAGES", ()) if not find_spec(package)]:
+            print(f"{name:<64} SKIP: {', '.join(missing)} is not installed")
+            continue
         if missing := [need for need in module.NEEDS if not (data / need).exists()]:
             print(f"{name:<64} SKIP: {', '.join(missing)} is not in {data}")
             continue

@@ -1,7 +1,7 @@
 """The Berkeley Function-Calling Leaderboard, version 4: the categories of one turn.
 
 Data and definition are those of `ShishirPatil/gorilla`, which the package `bfcl-eval` holds as well. The
-categories of several turns, of memory and of web search take simulated services and are not part of this.
+categories of several turns are another benchmark, `bfcl_multi_turn`; memory and web search are not asked.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 
     from workloads.sources import FileRow
 
-_COMMIT: Final = "6ea57973c7a6097fd7c5915698c54c17c5b1b6c8"
+COMMIT: Final = "6ea57973c7a6097fd7c5915698c54c17c5b1b6c8"
 _PUBLISHED: Final = (
-    f"https://raw.githubusercontent.com/ShishirPatil/gorilla/{_COMMIT}/berkeley-function-call-leaderboard/"
+    f"https://raw.githubusercontent.com/ShishirPatil/gorilla/{COMMIT}/berkeley-function-call-leaderboard/"
     "bfcl_eval/data"
 )
-_FILES: Final = "BFCL_v4_"
+FILES: Final = "BFCL_v4_"
+"""With what the names of the files of questions begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
             parser(category.language)
         rows = inputs.more(name)
         answers = inputs.more(answers_of(name)) if category.answered else [None] * len(rows)
-        for row, answer in zip(rows, _as_many(rows, answers), strict=True):
+        for row, answer in zip(rows, as_many(rows, answers), strict=True):
             yield _question(index, row, answer, name, mode)
             index += 1
 
@@ -117,7 +118,12 @@ def answers_of(category: str) -> str:
     return f"{category} answers"
 
 
-def _as_many(rows: Sequence[FileRow], answers: Sequence[Any]) -> Sequence[Any]:
+def as_many(rows: Sequence[FileRow], answers: Sequence[Any]) -> Sequence[Any]:
+    """The answers, where there are as many as questions.
+
+    Raises:
+        ColumnError: There are not.
+    """
     if len(rows) != len(answers):
         raise ColumnError(
             f"{answers[0].place.partition(',')[0]}: {len(answers)} answers to {len(rows)} questions; "
@@ -191,19 +197,29 @@ def _expected(row: FileRow, answer: FileRow, functions: Sequence[Mapping[str, An
     return expected
 
 
-def _source(category: str, folder: str = "", column: str = "question") -> Source:
-    """The file of a category, as the repository or a flat folder has it."""
-    file = f"{_FILES}{category}.json"
+def published(file: str, columns: tuple[str, ...], folder: str = "", rows: int | None = None) -> Source:
+    """A file of the benchmark, as the repository or a flat folder has it.
+
+    Args:
+        file: Its name.
+        columns: Of its rows.
+        folder: The folder of the repository's data that it is in.
+        rows: How many it has.
+    """
     flat = f"{folder}__{file}*" if folder else f"{file}*"
     inside = f"{folder}/{file}*" if folder else f"{file}*"
     return Source(
         files=tuple(dict.fromkeys((inside, flat, f"bfcl_v4/{inside}", f"bfcl_v4/{flat}", f"{file}*"))),
-        columns=("id", column),
-        rows=CATEGORIES[category].rows,
-        revision=_COMMIT,
+        columns=columns,
+        rows=rows,
+        revision=COMMIT,
         licence="Apache-2.0",
         urls=("/".join(filter(None, (_PUBLISHED, folder, file))),),
     )
+
+
+def _source(category: str, folder: str = "", column: str = "question") -> Source:
+    return published(f"{FILES}{category}.json", ("id", column), folder, CATEGORIES[category].rows)
 
 
 def _share(category: str) -> str:
@@ -241,9 +257,9 @@ WORKLOAD: Final = Workload(
     category="agentic",
     typical=Typical(500, 60, questions=3_641),
     source=Source(
-        files=(f"{_FILES}*.json*", f"bfcl_v4/{_FILES}*.json*"),
+        files=(f"{FILES}*.json*", f"bfcl_v4/{FILES}*.json*"),
         columns=("id", "question", "function"),
-        revision=_COMMIT,
+        revision=COMMIT,
         licence="Apache-2.0",
         urls=_QUESTIONS["simple_python"].urls,
     ),
@@ -253,7 +269,7 @@ WORKLOAD: Final = Workload(
             "official",
             1,
             official.grade,
-            f"ShishirPatil/gorilla@{_COMMIT[:8]} (bfcl-eval 2026.3.23): eval_checker/ast_eval/ast_checker.py",
+            f"ShishirPatil/gorilla@{COMMIT[:8]} (bfcl-eval 2026.3.23): eval_checker/ast_eval/ast_checker.py",
             headlines=HEADLINES,
             note="`accuracy` is over all questions that were asked, and no figure of the leaderboard's.",
             require=official.require,

@@ -1,0 +1,1 @@
+"""The simulated services of the Berkeley Function-Calling Leaderboard."""
