@@ -183,9 +183,9 @@ class SessionOptions(ScoringOptions, total=False):
     sequential: bool | None
     """One sample after the other, with an agent that keeps its state between them."""
     user_url: str | None
-    """Endpoint of the model that plays users, where a task has any."""
+    """Endpoint of the model that plays users, where a task has any. Default: --url."""
     user_model: str | None
-    """Name of the model that plays users."""
+    """Name of the model that plays users. Default: --model."""
     user_api_key: str | None
     """The key of the users' endpoint, preferably in the environment; @FILE reads it. Never logged."""
     user_temperature: float | None

@@ -162,7 +162,7 @@ def _checksum(questions: Iterable[Question]) -> str:
         sample = question.sample
         asked: list[Any] = [sample.messages(), sample.token_ids, sample.tools, sample.follow_ups]
         if sample.episode is not None:
-            asked.append(sample.episode)
+            asked.append(replace(sample.episode, files={}))
         fields = [question.id, sample.tags, asked, question.reference]
         digest.update(orjson.dumps(fields, str, orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE))
     return digest.hexdigest()

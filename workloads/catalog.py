@@ -45,6 +45,7 @@ TASKS: Final[Mapping[str, str]] = {
     "security_scanner": "workloads.tasks.security_scanner:WORKLOAD",
     "simpleqa": "workloads.tasks.simpleqa:WORKLOAD",
     "supergpqa": "workloads.tasks.supergpqa:WORKLOAD",
+    "tau_bench": "workloads.tasks.tau_bench:WORKLOAD",
     "tool_selection": "workloads.tasks.tool_selection:WORKLOAD",
     "wildchat": "workloads.tasks.wildchat:WORKLOAD",
 }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from workloads.drawing import drawn
 from workloads.errors import SourceError, did_you_mean
-from workloads.sources import MOST_BYTES, FileRow, read_rows, read_stored
+from workloads.sources import MOST_BYTES, FileRow, plain, read_rows, read_stored
 from workloads.workload import Inputs
 
 if TYPE_CHECKING:
@@ -101,16 +101,19 @@ def load(
 
     def rows() -> Iterator[FileRow]:
         read = 0
-        for row in _rows(files_of_source, source.columns, files):
+        for row in _rows(source, files_of_source, files):
             read += 1
             yield row
         facts["rows"] = read
 
     def more(name: str) -> Sequence[FileRow]:
-        return list(_rows(_find(task, further[name], data), further[name].columns, files))
+        return list(_rows(further[name], _find(task, further[name], data), files))
+
+    def paths(name: str) -> Sequence[Path]:
+        return [path.absolute() for path in _find(task, further[name], data).files.values()]
 
     def made(notes: list[str]) -> Iterator[Question]:
-        inputs = Inputs(rows(), more, task.options, data, notes)
+        inputs = Inputs(rows(), more, task.options, data, notes, paths)
         return islice(task.workload.questions(inputs), offset, None)
 
     if seed is None or count is None:
@@ -143,7 +146,7 @@ def _require_unique(task: Task, questions: Iterable[Question]) -> None:
         seen[question.id] = number
 
 
-def _rows(source_files: _SourceFiles, columns: Sequence[str], files: dict[str, str]) -> Iterator[FileRow]:
+def _rows(source: Source, source_files: _SourceFiles, files: dict[str, str]) -> Iterator[FileRow]:
     """The rows of a source, each with all columns that it must have; notes the checksums of what is read."""
     most_bytes = MOST_BYTES if source_files.source == _OWN else _MOST_BYTES
     for name, path in source_files.files.items():
@@ -154,8 +157,12 @@ def _rows(source_files: _SourceFiles, columns: Sequence[str], files: dict[str, s
                 f"{path}: not what was fetched, for its checksum is another; delete the folder "
                 f"{path.parent}, and it is fetched again"
             )
-        for row in read_rows(path, stored, most_bytes, columns):
-            for column in columns:
+        if source.read is None:
+            read = read_rows(path, stored, most_bytes, source.columns)
+        else:
+            read = source.read(path, plain(path, stored, most_bytes))
+        for row in read:
+            for column in source.columns:
                 row[column]
             yield row
 

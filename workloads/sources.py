@@ -126,7 +126,7 @@ def read_rows(
     if suffix is None:
         formats = ", ".join(_FORMATS)
         raise SourceError(f"{path}: unknown format; the name must end in one of {formats} (.gz may follow)")
-    content = _plain(path, stored, most_bytes)
+    content = plain(path, stored, most_bytes)
     decode = _TEXTS.get(suffix)
     if decode is None:
         rows = _parquet(path, content, most_bytes)
@@ -161,10 +161,31 @@ def _nearest_file(path: Path) -> str:
     return did_you_mean(path.name, (entry.name for entry in path.parent.iterdir()))
 
 
+def one_text(path: Path, content: bytes) -> Iterator[FileRow]:
+    """A file that is one text: a row with the column `text` (see `Source.read`)."""
+    yield FileRow(str(path), {"text": decoded(path, content)})
+
+
+def one_document(path: Path, content: bytes) -> Iterator[FileRow]:
+    """A file that is one JSON object: a row with the column `document` (see `Source.read`)."""
+    try:
+        document = orjson.loads(content)
+    except orjson.JSONDecodeError as error:
+        raise MalformedError(f"{path}, line {error.lineno}: not JSON ({error.msg})") from error
+    if not isinstance(document, dict):
+        raise MalformedError(f"{path}: {kind(document)}, where an object should be")
+    yield FileRow(str(path), {"document": document})
+
+
 # Bytes…
 
 
-def _plain(path: Path, stored: bytes, most_bytes: int) -> bytes:
+def plain(path: Path, stored: bytes, most_bytes: int = MOST_BYTES) -> bytes:
+    """The bytes of a file, decompressed where they are gzipped.
+
+    Raises:
+        MalformedError: The gzip data is damaged, or becomes more bytes than that.
+    """
     if not stored.startswith(_GZIP_MAGIC):
         return stored
     limit = min(most_bytes, max(ALWAYS_BYTES, MOST_TIMES * len(stored)))
@@ -184,7 +205,12 @@ def _plain(path: Path, stored: bytes, most_bytes: int) -> bytes:
         raise MalformedError(f"{path}: the gzip data is damaged ({error}); copy the file again") from error
 
 
-def _text(path: Path, content: bytes) -> str:
+def decoded(path: Path, content: bytes) -> str:
+    """The text of a file.
+
+    Raises:
+        MalformedError: It is not UTF-8.
+    """
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -200,7 +226,7 @@ def _text(path: Path, content: bytes) -> str:
 
 def _json_lines(path: Path, content: bytes) -> Iterator[FileRow]:
     # Not splitlines(): JSON strings may hold U+2028 and its like as they are.
-    for number, line in enumerate(_lines(_text(path, content)), start=1):
+    for number, line in enumerate(_lines(decoded(path, content)), start=1):
         if line.strip():
             place = f"{path}, line {number}"
             try:
@@ -223,7 +249,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _json(path: Path, content: bytes, columns: Collection[str] = ()) -> Iterator[FileRow]:
-    text = _text(path, content)
+    text = decoded(path, content)
     try:
         document = orjson.loads(text)
     except orjson.JSONDecodeError as error:
@@ -271,7 +297,7 @@ def _row(place: str, value: object) -> FileRow:
 
 def _csv(path: Path, content: bytes, delimiter: str = ",") -> Iterator[FileRow]:
     csv.field_size_limit(_LONGEST_CELL)  # the default of 128 KiB is shorter than long-context prompts
-    reader = csv.reader(io.StringIO(_text(path, content), newline=""), strict=True, delimiter=delimiter)
+    reader = csv.reader(io.StringIO(decoded(path, content), newline=""), strict=True, delimiter=delimiter)
     header: list[str] | None = None
     number = 1
     try:

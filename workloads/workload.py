@@ -50,6 +50,7 @@ class Source:
             its folders.
         urls: Where the files are when they are not on the hub. `files` must find them by their last parts.
         own: A file of the user's, in place of all of these.
+        read: Makes rows of the plain bytes of a file that has no rows of its own: a text, or Python source.
         packaged: Whether the file comes with this package, in `workloads/tasks/data`; one of that name in a
             folder of data goes before it.
     """
@@ -66,6 +67,7 @@ class Source:
     urls: tuple[str, ...] = ()
     own: str | None = None
     packaged: bool = False
+    read: Callable[[Path, bytes], Iterator[FileRow]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,7 @@ class Inputs:
         more: Reads the rows of a further source (`Workload.further`) by its name; read when it is called.
         options: The task's options, each as given or by default (`Workload.options`).
         data: The folder of data that was named; None where there is none.
+        paths: The files of a further source by its name, for what reads them when it runs.
         notes: Takes what a reader of the score should know about the data, a sentence each.
     """
 
@@ -100,6 +103,7 @@ class Inputs:
     options: Mapping[str, Any]
     data: Path | None = None
     notes: list[str] = field(default_factory=list)
+    paths: Callable[[str], Sequence[Path]] = lambda _name: ()
 
 
 @dataclass(frozen=True, slots=True)

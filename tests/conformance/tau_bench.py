@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.statistics.attempts import all_of
 from tests.conformance.agreement import Agreement
+from tests.workloads.tasks.scripted import ScriptedAsk, played
 from workloads.environments.tau.airline import airline_tools
 from workloads.environments.tau.reward import act, database_hash, reward_of, table_text
+from workloads.sources import FileRow
+from workloads.tasks.tau_bench import grade, question_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from workloads.environments.toolset import State
@@ -61,6 +64,7 @@ def agreements(data: Path) -> Iterator[Agreement]:
     yield _agreement("tau_bench/official, observations of tools", observations)
     yield _agreement("tau_bench/official, hashes after the tasks' actions", hashes)
     yield _agreement("tau_bench/official, rewards", rewards)
+    yield _agreement("tau_bench/official, rewards of episodes", _episodes(records, data))
     yield _pass_hat_k(records)
     yield _agreement("tau_bench, the names of tools in order", names, shortcut=True)
 
@@ -99,6 +103,25 @@ def _reward(record: Mapping[str, Any], state: State, expected: State) -> float:
     return reward_of(state, expected, replies, outputs).value if ended else 0.0
 
 
+def _episodes(records: list[Any], data: Path) -> Iterator[tuple[str, bool]]:
+    """Whether our episode comes to the same reward and observations with the recorded agent and user."""
+    files = {path.split("_")[-1].split(".")[0]: str(data / path) for path in NEEDS[1:]}
+    for record in records:
+        system, *said = record["traj"]
+        task = record["info"]["task"]
+        row = FileRow(f"task {record['task_id']}", task)
+        question = question_of(0, "", "airline", row, system["content"], files)
+        ask = ScriptedAsk(
+            [message for message in said if message["role"] == "assistant"],
+            [message for message in said if message["role"] == "user"],
+        )
+        answer = played(question, ask)
+        reward = grade(question.reference, answer).value
+        recorded = [message["content"] for message in said if message["role"] == "tool"]
+        same = [record.result for record in ask.tools] == recorded
+        yield f"task {record['task_id']}, trial {record['trial']}", same and reward == record["reward"]
+
+
 def _same_names(record: Mapping[str, Any]) -> bool:
     calls = [message["tool_calls"][0] for message in record["traj"] if message.get("tool_calls")]
     called = [call["function"]["name"] for call in calls]
@@ -122,6 +145,7 @@ def _pass_hat_k(records: list[Any]) -> Agreement:
     return _agreement("tau_bench/pass^k", rows)
 
 
-def _agreement(name: str, rows: list[tuple[str, bool]], *, shortcut: bool = False) -> Agreement:
+def _agreement(name: str, checks: Iterable[tuple[str, bool]], *, shortcut: bool = False) -> Agreement:
+    rows = list(checks)
     wrong = tuple(place for place, equal in rows if not equal)
     return Agreement(name, len(rows), len(rows) - len(wrong), wrong=wrong, shortcut=shortcut)

@@ -22,6 +22,7 @@ class EpisodeProgram:
     Attributes:
         code: `module:attribute` of an async function `(sample, ask, sandbox)`.
         data: What the function needs of the dataset's row, as JSON values; `sample.episode.data`.
+        files: Files that the function reads, by a name of its own; only their contents matter.
         user: Whether it asks a simulated user, at a second endpoint.
         sandbox: Where it runs commands; None where it runs none. One of the kind `docker` is opened as it is;
             one of the kind `local` where the session chooses.
@@ -33,6 +34,7 @@ class EpisodeProgram:
 
     code: str
     data: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
     user: bool = False
     sandbox: SandboxSpec | None = None
     setup: str = ""

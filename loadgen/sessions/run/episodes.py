@@ -21,6 +21,7 @@ from workloads.sample import Sample
 
 if TYPE_CHECKING:
     from loadgen.driver.client.codec import Codec, Generation
+    from loadgen.driver.client.endpoint import Endpoint
     from loadgen.sessions.settings.episodes import EpisodeSettings
     from loadgen.sessions.settings.tasks import TaskSettings
     from workloads.dataset import Dataset
@@ -28,9 +29,16 @@ if TYPE_CHECKING:
 
 
 def episode_plan(
-    settings: EpisodeSettings, tasks: TaskSettings, dataset: Dataset, codec: Codec, generation: Generation
+    settings: EpisodeSettings,
+    tasks: TaskSettings,
+    dataset: Dataset,
+    codec: Codec,
+    generation: Generation,
+    target: Endpoint,
 ) -> EpisodePlan | None:
     """How the episodes of a session are played; None where it has none.
+
+    A user that no endpoint is named for is played by the model under test, at its own endpoint.
 
     Args:
         settings: The options of episodes.
@@ -38,6 +46,7 @@ def episode_plan(
         dataset: What is asked.
         codec: How it is asked.
         generation: The model, and its sampling.
+        target: The endpoint under test.
 
     Raises:
         UsageError: An option cannot be used, or one that the samples need is missing.
@@ -54,18 +63,21 @@ def episode_plan(
     paths = (os.getcwd(),)  # noqa: PTH109 (as sys.path has it)
     if settings.agent_command is None:
         _require_players(settings, [program.code for program in programs], paths)
-    if settings.user_url is None and any(program.user for program in programs) and not settings.has_agent:
-        raise UsageError(
-            f"{dataset.name} needs a simulated user: say which model plays it, with --user-url "
-            "and --user-model"
-        )
+    user = _user(settings)
+    if user is None and any(program.user for program in programs) and not settings.has_agent:
+        if codec is not chat_completions:
+            raise UsageError(
+                f"{dataset.name} needs a simulated user, which only chat completions can play: say which "
+                "model plays it, with --user-url and --user-model"
+            )
+        user = UserEndpoint(target, generation.model, settings.user_temperature)
     sandbox = sandbox_of(tasks) if tasks.allow_code_execution else None
     _require_sandboxes(settings, dataset.name, sandbox, [program.sandbox for program in programs])
     return EpisodePlan(
         agent=settings.agent,
         command=_command(settings.agent_command),
         limits=_limits(settings),
-        user=_user(settings),
+        user=user,
         sandbox=sandbox,
         sequential=settings.sequential,
         paths=paths,

@@ -136,7 +136,7 @@ def prepare(settings: PerfSettings) -> Prepared:
     generation = _generation(settings, dataset)
     protocol, protocol_options = protocol_of(settings.endpoint), options_of(settings.endpoint)
     codec = codec_of(protocol, protocol_options)
-    episodes = episode_plan(settings.episodes, settings.tasks, dataset, codec, generation)
+    episodes = episode_plan(settings.episodes, settings.tasks, dataset, codec, generation, targets[0])
     if episodes is not None:
         # What is counted is episodes, of as many requests as each takes.
         requests, sessions = None, requests if sessions is None else sessions

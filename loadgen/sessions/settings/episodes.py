@@ -94,12 +94,14 @@ class EpisodeSettings:
     user_url: Annotated[
         str | None,
         Option(
-            metavar="URL", help="Endpoint of the model that plays users, where a task has any.", panel=AGENTS
+            metavar="URL",
+            help="Endpoint of the model that plays users, where a task has any. Default: --url.",
+            panel=AGENTS,
         ),
     ] = None
     user_model: Annotated[
         str | None,
-        Option(metavar="NAME", help="Name of the model that plays users.", panel=AGENTS),
+        Option(metavar="NAME", help="Name of the model that plays users. Default: --model.", panel=AGENTS),
     ] = None
     user_api_key: UserApiKey = field(default=None, repr=False)
     user_temperature: Annotated[

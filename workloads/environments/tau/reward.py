@@ -75,10 +75,15 @@ def reward_of(state: State, expected: State, replies: Sequence[str], outputs: It
         replies: What the agent said to the user.
         outputs: What it should have said; case and commas of a reply do not matter.
     """
-    contents = [reply.lower().replace(",", "") for reply in replies]
-    spoken = {output: any(output.lower() in reply for reply in contents) for output in outputs}
+    spoken = outputs_said(replies, outputs)
     matches = same_database(state, expected)
     return Reward(float(matches and all(spoken.values())), matches, spoken)
+
+
+def outputs_said(replies: Iterable[str], outputs: Iterable[str]) -> dict[str, bool]:
+    """Whether each text that a task wants said is in a reply; case and the reply's commas do not matter."""
+    contents = [reply.lower().replace(",", "") for reply in replies]
+    return {output: any(output.lower() in reply for reply in contents) for output in outputs}
 
 
 def _ordered(value: Any) -> Any:
