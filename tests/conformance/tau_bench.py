@@ -104,20 +104,20 @@ def _reward(record: Mapping[str, Any], state: State, expected: State) -> float:
 
 
 def _episodes(records: list[Any], data: Path) -> Iterator[tuple[str, bool]]:
-    """Whether our episode comes to the same reward and observations with the recorded agent and user."""
+    """Whether an episode with the recorded agent and user has the recorded observations and reward."""
     files = {path.split("_")[-1].split(".")[0]: str(data / path) for path in NEEDS[1:]}
     for record in records:
-        system, *said = record["traj"]
+        system, *others = record["traj"]
         task = record["info"]["task"]
         row = FileRow(f"task {record['task_id']}", task)
         question = question_of(0, "", "airline", row, system["content"], files)
         ask = ScriptedAsk(
-            [message for message in said if message["role"] == "assistant"],
-            [message for message in said if message["role"] == "user"],
+            [message for message in others if message["role"] == "assistant"],
+            [message for message in others if message["role"] == "user"],
         )
         answer = played(question, ask)
         reward = grade(question.reference, answer).value
-        recorded = [message["content"] for message in said if message["role"] == "tool"]
+        recorded = [message["content"] for message in others if message["role"] == "tool"]
         same = [record.result for record in ask.tools] == recorded
         yield f"task {record['task_id']}, trial {record['trial']}", same and reward == record["reward"]
 

@@ -113,7 +113,7 @@ def grade(reference: Reference, answer: Answer) -> Score:
         for message in answer.episode.messages
         if message["role"] == "assistant" and not message.get("tool_calls")
     ]
-    unsaid = [output for output, said in outputs_said(replies, reference["outputs"]).items() if not said]
+    unsaid = [output for output, done in outputs_said(replies, reference["outputs"]).items() if not done]
     matches = answer.episode.details["database"] == answer.episode.details["expected"]
     reasons = [] if matches else ["another database than after the task's actions"]
     reasons += [f"not said: {', '.join(unsaid)}"] if unsaid else []

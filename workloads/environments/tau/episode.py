@@ -52,12 +52,12 @@ async def play(sample: Sample, ask: Ask, sandbox: object) -> EpisodeResult:  # n
     data, files = sample.episode.data, sample.episode.files
     tools, state = TOOLS[data["domain"]](), fresh(files)
     user = SimulatedUser(_USER.format(instruction=data["instruction"]))
-    conversation = [*sample.messages(), _said(await user.first(ask))]
+    conversation = [*sample.messages(), _from_user(await user.first(ask))]
     for _ in range(MOST_STEPS):
         reply = await ask(conversation, tools=tools.schemas)
         if not reply.tool_calls:
             text = await user.says(ask, reply.text)
-            conversation += [reply.message, _said(text)]
+            conversation += [reply.message, _from_user(text)]
             if user.is_over(text):
                 return _ended(conversation, "user_stop", tools, state, data, files)
             continue
@@ -75,7 +75,7 @@ async def play(sample: Sample, ask: Ask, sandbox: object) -> EpisodeResult:  # n
     return EpisodeResult(conversation, finish_reason="too_many_steps")
 
 
-def _said(text: str) -> dict[str, Any]:
+def _from_user(text: str) -> dict[str, Any]:
     return {"role": "user", "content": text}
 
 
