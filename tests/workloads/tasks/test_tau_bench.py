@@ -115,5 +115,6 @@ def test_tasks_that_cannot_be_read(tmp_path: Path) -> None:
     source = b"TASKS = [Task(instruction=open('secret').read())]"
     with pytest.raises(MalformedError, match="no tasks that can be read"):
         list(declared_tasks(tmp_path / "tasks_test.py", source))
+    write_airline(tmp_path)
     with pytest.raises(TaskError, match="did you mean 'retail'"):
         load(parse("tau_bench:domain=retai"), tmp_path)
