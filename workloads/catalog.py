@@ -41,6 +41,7 @@ TASKS: Final[Mapping[str, str]] = {
     "mmlu": "workloads.tasks.mmlu:WORKLOAD",
     "mmlu_pro": "workloads.tasks.mmlu_pro:WORKLOAD",
     "mrcr": "workloads.tasks.mrcr:WORKLOAD",
+    "multi_if": "workloads.tasks.multi_if:WORKLOAD",
     "mt_bench": "workloads.tasks.mt_bench:WORKLOAD",
     "security_scanner": "workloads.tasks.security_scanner:WORKLOAD",
     "simpleqa": "workloads.tasks.simpleqa:WORKLOAD",

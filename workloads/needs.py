@@ -25,6 +25,7 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "bfcl-eval": ("bfcl_eval", "mpmath"),
     "hf": ("datasets",),
     "ifeval": ("langdetect",),
+    "multi-if": ("emoji", "langdetect", "pycrfsuite", "pythainlp"),
     "math": ("math_verify", "pylatexenc", "sympy"),
 }
 """Modules by the extra of this package that installs them; `bfcl-eval` is a package of its own."""
@@ -59,7 +60,7 @@ def needs(workload: Workload, data: Path | None = None) -> list[Need]:
     missing = [*_data(workload, data)]
     if workload.extra:
         missing.append(_extra(workload.extra, "to score its answers"))
-    if workload.extra == "ifeval":
+    if workload.extra in {"ifeval", "multi-if"}:
         missing.append(_punkt())
     if scorer.ask is not None:
         key = f"{JUDGE_KEY} is {'set' if os.environ.get(JUDGE_KEY) else 'not set'}"

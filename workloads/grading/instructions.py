@@ -55,21 +55,28 @@ class Instruction:
     by_chance: bool = False
 
 
-def follows(name: str, arguments: Mapping[str, Any], chance: Random | None = None) -> Follows:
+def follows(
+    name: str,
+    arguments: Mapping[str, Any],
+    chance: Random | None = None,
+    instructions: Mapping[str, Instruction] | None = None,
+) -> Follows:
     """What tells whether a text follows an instruction.
 
     Args:
         name: The instruction's id: `keywords:existence`.
         arguments: All that it takes, and nothing else.
         chance: Draws what the official code draws; None has the same text judged the same every time.
+        instructions: All of a benchmark by their ids; None for those of IFEval.
 
     Raises:
         TaskError: The instruction does not exist, or not with such arguments.
         ExtraError, SourceError: A package, or its data, is missing which this instruction takes.
     """
-    instruction = INSTRUCTIONS.get(name)
+    choices = INSTRUCTIONS if instructions is None else instructions
+    instruction = choices.get(name)
     if instruction is None:
-        raise TaskError(f"no instruction {name!r}{did_you_mean(name, INSTRUCTIONS)}")
+        raise TaskError(f"no instruction {name!r}{did_you_mean(name, choices)}")
     wanted = instruction.arguments
     for key in arguments:
         if key not in wanted:
@@ -114,7 +121,8 @@ _PATTERN: Final = ArgumentKind("a text that is a regular expression", _is_patter
 _PATTERNS: Final = ArgumentKind("a list of texts that are regular expressions", _are_patterns)
 
 
-def _compare(relation: str, count: int, threshold: float) -> bool:
+def compare(relation: str, count: int, threshold: float) -> bool:
+    """Whether a count is `less than` a threshold, or `at least` as much."""
     return count < threshold if relation == _LESS else count >= threshold
 
 
@@ -128,7 +136,7 @@ def _existence(_: Random | None, *, keywords: Sequence[str]) -> Follows:
 
 def _frequency(_: Random | None, *, keyword: str, frequency: float, relation: str) -> Follows:
     pattern = re.compile(keyword.strip(), re.IGNORECASE)
-    return lambda text: _compare(relation, len(pattern.findall(text)), frequency)
+    return lambda text: compare(relation, len(pattern.findall(text)), frequency)
 
 
 def _forbidden(_: Random | None, *, forbidden_words: Sequence[str]) -> Follows:
@@ -144,7 +152,7 @@ def _letters(chance: Random | None, *, letter: str, let_frequency: float, let_re
     def count(text: str) -> int:
         return text.lower().count(counted) if len(counted) == 1 else 0
 
-    return lambda text: _compare(let_relation, count(text), let_frequency)
+    return lambda text: compare(let_relation, count(text), let_frequency)
 
 
 def is_plain(letter: str) -> bool:
@@ -177,7 +185,7 @@ def _detected(text: str, chance: Random | None) -> str | None:
 
 def _capital_words(_: Random | None, *, capital_frequency: float, capital_relation: str) -> Follows:
     model()
-    return lambda text: _compare(capital_relation, sum(map(str.isupper, words(text))), capital_frequency)
+    return lambda text: compare(capital_relation, sum(map(str.isupper, words(text))), capital_frequency)
 
 
 # Lengths…
@@ -185,11 +193,11 @@ def _capital_words(_: Random | None, *, capital_frequency: float, capital_relati
 
 def _sentences(_: Random | None, *, num_sentences: float, relation: str) -> Follows:
     model()
-    return lambda text: _compare(relation, len(sentences(text)), num_sentences)
+    return lambda text: compare(relation, len(sentences(text)), num_sentences)
 
 
 def _words(_: Random | None, *, num_words: float, relation: str) -> Follows:
-    return lambda text: _compare(relation, len(re.findall(r"\w+", text)), num_words)
+    return lambda text: compare(relation, len(re.findall(r"\w+", text)), num_words)
 
 
 def _paragraphs(_: Random | None, *, num_paragraphs: float) -> Follows:

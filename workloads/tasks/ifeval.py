@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from workloads.cells import tag, text
 from workloads.errors import ColumnError, TaskError
 from workloads.grading.english import offer
-from workloads.grading.instructions import INSTRUCTIONS, follows, is_plain
+from workloads.grading.instructions import INSTRUCTIONS, Instruction, follows, is_plain
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded
@@ -129,24 +129,30 @@ def draws(name: str, arguments: Mapping[str, Any]) -> bool:
     return INSTRUCTIONS[name].by_chance and not is_plain(arguments.get("letter", ""))
 
 
-def verdicts(reference: Reference, text: str, seed: str | None = None) -> Verdicts:
+def verdicts(
+    reference: Reference,
+    text: str,
+    seed: str | None = None,
+    instructions: Mapping[str, Instruction] = INSTRUCTIONS,
+) -> Verdicts:
     """Compare an answer with its instructions.
 
     Args:
         reference: Has `instruction_id_list` and `kwargs`.
         text: The answer; one of nothing but blanks follows nothing.
         seed: Of what the official code draws; None draws nothing.
+        instructions: All of the benchmark by their ids.
 
     Raises:
         TaskError: An instruction is not one, or has the wrong arguments.
         ExtraError, SourceError: A package, or its data, is missing.
     """
-    instructions = list(zip(reference["instruction_id_list"], reference["kwargs"], strict=True))
+    asked = list(zip(reference["instruction_id_list"], reference["kwargs"], strict=True))
     loosened = variants(text)
 
     def followed(texts: Sequence[str], layer: str) -> list[bool]:
         chance = None if seed is None else Random(f"{seed}/{layer}")  # noqa: S311 (no secret)
-        checks = [follows(name, arguments, chance) for name, arguments in instructions]
+        checks = [follows(name, arguments, chance, instructions) for name, arguments in asked]
         return [any(text.strip() and check(text) for text in texts) for check in checks]
 
     return Verdicts(followed([text], "strict"), followed(loosened, "loose"))
