@@ -85,7 +85,7 @@ def score(run: Run | str | Path, **options: Unpack[ScoreOptions]) -> Run:
         The run; `report().accuracy` has the scores.
 
     Raises:
-        UsageError, SetupError: There is nothing to score, or a scorer lacks what it needs.
+        UsageError, SetupError: The run has nothing to score, or a scorer lacks what it needs.
     """
     from loadgen.sessions.run.report import write_report
     from loadgen.sessions.scoring.scoring_pass import score_run

@@ -30,7 +30,7 @@ def open_run(folder: str | Path) -> Run:
         folder: Its folder, or the log in it.
 
     Raises:
-        UsageError: There is no log, or the folder is that of a sweep, a search or a suite.
+        UsageError: The folder has no log, or is that of a sweep, a search or a suite.
     """
     return Run(folder)
 
@@ -48,7 +48,7 @@ class Run:
         folder: Its folder.
 
     Raises:
-        UsageError: There is no log, or the folder is that of a sweep, a search or a suite.
+        UsageError: The folder has no log, or is that of a sweep, a search or a suite.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -146,7 +146,7 @@ class Run:
             The verdict: `status` is `PASS`, `FAIL`, `INCONCLUSIVE` or `INVALID`; `rows` has one row per rule.
 
         Raises:
-            UsageError: There are no rules, they are invalid, or the log cannot be read.
+            UsageError: No rules are given, they are invalid, or the log cannot be read.
         """
         from loadgen.sessions.gating.evaluation import evaluate
         from loadgen.sessions.settings.from_python import settings_of
@@ -193,7 +193,7 @@ class Run:
             tag: A tag of the dataset, for a series per value.
 
         Raises:
-            UsageError: There is no such plot, the run has no data for it, or the log cannot be read.
+            UsageError: The plot does not exist, the run has no data for it, or the log cannot be read.
         """
         from loadgen.sessions.plotting import plots_of
         from reporter.plots.catalog import SETS

@@ -65,7 +65,7 @@ def checked(ev_type: Any, at_ns: Any, sample_uuid: Any, data: Any) -> EventType:
         What happened.
 
     Raises:
-        EventError: There is no such event, or a part of it is of a wrong type or missing.
+        EventError: The event does not exist, or a part of it is of a wrong type or missing.
     """
     kind = ev_type if isinstance(ev_type, EventType) else _event_type(ev_type)
     name = kind.name

@@ -245,7 +245,7 @@ class EventRecorder(Active):
         """Make sure, once that is certain, that there is a log.
 
         Raises:
-            LogExistsError, LogNotMadeError: There is no room for a log at `path`.
+            LogExistsError, LogNotMadeError: No log can be made at `path`.
             BeingWrittenError: Another process writes it.
             LogError, OldLogError: What should be resumed is not a log, or not one to continue with.
         """

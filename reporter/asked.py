@@ -56,7 +56,8 @@ def asked(run: Path) -> Iterator[MeasuredRequest]:
     Of a request that was interrupted and sent again in a later segment, the later one counts.
 
     Raises:
-        LogError: There is no log that this version reads, it is damaged, or it has more than `MOST_REQUESTS`.
+        LogError: The log is missing, damaged, of a version that cannot be read, or has more than
+            `MOST_REQUESTS`.
     """
     with open_log(run, ("outputs",)) as log, blaming(log_path(run)):
         count_row = log.execute(_COUNT).fetchone() or (0,)
@@ -79,7 +80,7 @@ def texts_asked(run: Path) -> dict[tuple[int, int], Any]:
     """Each prompt of a run as in the log, by its number and the turn.
 
     Raises:
-        LogError: There is no log that this version reads, or it is damaged.
+        LogError: The log is missing, damaged, or of a version that cannot be read.
     """
     import sqlite3
 

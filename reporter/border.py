@@ -26,7 +26,7 @@ def blaming(log: Path) -> Iterator[None]:
 
     Raises:
         LogError: It is damaged, or was not written by this program.
-        NoRoomError: There is no disk space for temporary data.
+        NoRoomError: The disk has no space for temporary data.
     """
     import duckdb
     from adbc_driver_manager import Error as DriverError

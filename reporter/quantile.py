@@ -76,7 +76,7 @@ def method_named(name: str) -> PercentileMethod:
     """Make sure that there is a method of that name.
 
     Raises:
-        OptionError: There is none.
+        OptionError: No method has this name.
     """
     if name not in _METHODS:
         raise OptionError(f"there is no percentile method {name!r}; choose one of {', '.join(_METHODS)}")

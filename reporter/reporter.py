@@ -100,7 +100,7 @@ class MetricsReporter:
                 default as the run was started.
 
         Raises:
-            LogError: There is no log that this version reads, or it is damaged.
+            LogError: The log is missing, damaged, or of a version that cannot be read.
             NoRoomError: Memory and temporary disk space are too small for what is computed.
             OptionError: The percentile method, the pass or an active ruleset does not exist.
             HeadlineError: A scorer has a figure that is not an aggregate.
@@ -188,7 +188,7 @@ class MetricsReporter:
             How many rows were written.
 
         Raises:
-            LogError: There is no log that this version reads, or it is damaged.
+            LogError: The log is missing, damaged, or of a version that cannot be read.
             NoRoomError: Memory and temporary disk space are too small for what is computed.
             OptionError: The ending is of no known format, or the scoring pass or price does not exist.
             OSError: The file cannot be written.
@@ -207,7 +207,7 @@ class MetricsReporter:
         `data` is the whole payload: with the texts, and the gaps between chunks as a list of microseconds.
 
         Raises:
-            LogError: There is no log that this version reads, or it is damaged.
+            LogError: The log is missing, damaged, or of a version that cannot be read.
             OSError: The file cannot be written.
         """
         with Path(json_path).open("wb") as file:

@@ -40,7 +40,7 @@ def rules_of(run: Path, rules: Rules) -> tuple[Ruleset, Sequence[str]]:
     Raises:
         OptionError: The run was started without a ruleset.
         RulesetError: It was started with rules that this version cannot read.
-        TargetError: There is no metric, or one is there twice.
+        TargetError: No metric is given, or one is given twice.
     """
     from rulesets.metric import of_metrics
     from rulesets.ruleset import Ruleset

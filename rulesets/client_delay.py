@@ -177,7 +177,7 @@ def can_decide(target: Target, values: Sequence[float | None], report: Mapping[s
     1 / (1 - share) times as high; the same factor is kept as a distance below it. The delay can decide a
     target unless it is met, or missed, over that range. Of a part of the requests the share is not known,
     and a latency is less by the longest delay at most; so is its confidence limit by order statistics.
-    For a change, another confidence limit, or a rate of a part of the requests there is no such range.
+    For a change, another confidence limit, or a rate of a part of the requests no range is defined.
 
     Args:
         target: One of the rules.

@@ -100,7 +100,7 @@ def check(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
     """Bring conditions into the order of the table of metrics.
 
     Raises:
-        TargetError: There are none, or two on one metric.
+        TargetError: No condition is given, or two are on one metric.
     """
     ordered = tuple(sorted(conditions, key=lambda condition: _OF_A_REQUEST.index(condition.metric)))
     if not ordered:

@@ -103,7 +103,7 @@ def read(reference: Path | str) -> Book:
 
     Raises:
         RulesetFileError: It cannot be read or is not a ruleset; the message names file, line and key.
-        RulesetError: There is none of that name.
+        RulesetError: No ruleset has this name.
     """
     from rulesets import catalog
     from rulesets.extending import chain

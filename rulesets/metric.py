@@ -231,7 +231,7 @@ def of_metrics(metrics: Iterable[Metric], stat: str = "p99") -> Ruleset:
         stat: The statistic of latencies that must meet their targets.
 
     Raises:
-        TargetError: There is none, one is there twice, or the statistic does not exist.
+        TargetError: No metric is given, one is given twice, or the statistic does not exist.
     """
     targets = [metric.requirement(stat) for metric in metrics]
     if not targets:

@@ -169,7 +169,7 @@ def of_expressions(expressions: Iterable[str]) -> Ruleset:
 
     Raises:
         ExpressionError: One cannot be read, or two ask for the same, or for what no run can meet at once.
-        RulesetError: There are none.
+        RulesetError: No expression is given.
     """
     targets: dict[str, Target] = {}
     for expression in expressions:

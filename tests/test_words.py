@@ -31,6 +31,8 @@ AVOIDED = {
     r"somebody\b": "a user, a process",
     r"(whoever|whosoever)\b": "name who it is",
     r"(?<!there )(is|are) (no (?!longer\b|more\b)|(?-i:none\b))": "is not a, is not one",
+    r"there (is|are) no such\b": "does not exist",
+    r"\w*Error: there (is|are) (no|none|not)\b": "the subject first: `No metric has this name`",
     r"(requests|tokens|chunks|events|answers|questions) a second\b": "per second, /s",
     r"for ever\b": "without limit",
     r"what (be)?came of\b": "the outcome of",

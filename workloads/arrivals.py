@@ -103,7 +103,7 @@ def arrival_process(name: str) -> ArrivalProcess:
     """The process of a name.
 
     Raises:
-        ArrivalError: There is none.
+        ArrivalError: No process has this name.
     """
     if name not in ARRIVAL_PROCESSES:
         near = did_you_mean(name, ARRIVAL_PROCESSES) or f": there are {', '.join(ARRIVAL_PROCESSES)}"

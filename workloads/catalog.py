@@ -102,7 +102,7 @@ def workload(name: str) -> Workload:
     """A benchmark by its name, with the scorers that plug-ins add to it.
 
     Raises:
-        TaskError: There is none of this name.
+        TaskError: No benchmark has this name.
         PluginError: It is a plug-in's, and cannot be used.
     """
     canonical = task_name(name)

@@ -17,7 +17,7 @@ def text(row: FileRow, column: str) -> str:
     """A text that is not empty.
 
     Raises:
-        ColumnError: There is none in that column.
+        ColumnError: The column has no text.
     """
     value = row[column]
     if not isinstance(value, str):
@@ -31,7 +31,7 @@ def texts(row: FileRow, column: str, *, least: int = 1, limit: int | None = None
     """A list of texts.
 
     Raises:
-        ColumnError: There is none in that column, or it has fewer than `least` or more than `most`.
+        ColumnError: The column has no list of texts, or one of fewer than `least` or more than `limit`.
     """
     value = row[column]
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):

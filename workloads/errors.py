@@ -61,11 +61,11 @@ class DistributionError(WorkloadError, ValueError):
 
 
 class ArrivalError(WorkloadError, ValueError):
-    """There is no arrival process of this name."""
+    """No arrival process has this name."""
 
 
 class TaskError(WorkloadError):
-    """There is no benchmark of this name, or it has no such option or scorer."""
+    """No benchmark has this name, or it has no such option or scorer."""
 
 
 class EvalError(WorkloadError):

@@ -31,7 +31,7 @@ def tokenizer(name: str) -> Any:
         name: Of the hub of Hugging Face, or of a folder.
 
     Raises:
-        SourceError: There is none of that name, or it cannot be loaded.
+        SourceError: No tokenizer has this name, or it cannot be loaded.
     """
     try:
         return load_tokenizer(name)

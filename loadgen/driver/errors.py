@@ -49,7 +49,7 @@ class EndpointError(SettingsError):
 
 
 class UnknownProtocolError(SettingsError):
-    """There is no protocol of this name; the message says which there are."""
+    """The protocol does not exist; the message lists those that do."""
 
 
 class CannotAskError(SettingsError):

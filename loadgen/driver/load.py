@@ -46,7 +46,7 @@ class ProcessArrivals:
         burstiness: The shape of a process that takes one.
 
     Raises:
-        ArrivalError: There is no process of this name.
+        ArrivalError: No arrival process has this name.
     """
 
     process: str

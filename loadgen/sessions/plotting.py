@@ -36,7 +36,7 @@ def plots_of(runs: Sequence[Path], what: str, tag: str | None = None) -> list[Pl
         tag: A tag of the dataset, for a curve per value.
 
     Raises:
-        UsageError: There is no such plot, or not of these runs; the tag is unknown; a run cannot be read.
+        UsageError: The plot does not exist, or not for these runs; the tag is unknown; a run cannot be read.
     """
     from loadgen.sessions.series.series import is_series
     from reporter.plots.catalog import DIFFERENCES, OF_SWEEPS, SETS
@@ -64,7 +64,7 @@ def require_plot_name(what: str) -> None:
     """Make sure that there is a plot of this name.
 
     Raises:
-        UsageError: There is none; the message lists all.
+        UsageError: No plot has this name; the message lists all.
     """
     from reporter.plots.catalog import described
     from workloads.errors import did_you_mean
@@ -72,7 +72,7 @@ def require_plot_name(what: str) -> None:
     names = described()
     if what not in names:
         raise UsageError(
-            f"--what {what}: there is no such plot{did_you_mean(what, names)}\n{listed()}".rstrip()
+            f"--what {what}: no plot has this name{did_you_mean(what, names)}\n{listed()}".rstrip()
         )
 
 
@@ -89,7 +89,7 @@ def require_plot_library() -> None:
     """Make sure that there is what plots are drawn with.
 
     Raises:
-        UsageError: There is not.
+        UsageError: It is not installed.
     """
     from importlib.util import find_spec
 

@@ -71,7 +71,7 @@ def scrape(target: Target) -> Page:
     """Get a page. Redirects are not followed: a header must not go to another host.
 
     Raises:
-        ScrapeError: There is no page, within the limits.
+        ScrapeError: The page cannot be read within the limits.
     """
     parts = urlsplit(target.url)
     connection = _connection(parts, target)

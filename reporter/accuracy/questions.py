@@ -34,7 +34,7 @@ def by_question(log: OpenLog, scores: Sequence[TaskScore], name: str) -> Mapping
         name: The score, as rules call it.
 
     Returns:
-        The means by the benchmark's names of the questions. None where there is no such score, or it is not
+        The means by the benchmark's names of the questions. None where no such score exists, or it is not
         the mean of these values, as for a part of the questions, or where some were sent more often.
 
     Raises:

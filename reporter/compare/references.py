@@ -30,7 +30,7 @@ def runs_of(reference: Path) -> list[Path]:
     runs those in its sub-folders count; where there are none, the reports that lie in it as JSON files.
 
     Raises:
-        NotARunError: There is none.
+        NotARunError: It names no run.
     """
     if reference.is_file() or _is_run(reference):
         return [reference]

@@ -78,7 +78,7 @@ def kept_up(run: Path, rate: float) -> KeptUp | None:
         rate: Its rate, which did not change.
 
     Raises:
-        LogError: There is no log that this version reads, or it is damaged.
+        LogError: The log is missing, damaged, or of a version that cannot be read.
     """
     [(seconds, issued, completed)] = query(run, _SQL).rows
     if seconds is None or seconds <= 0 or not any(completed):

@@ -92,7 +92,7 @@ class LogTail:
         """Read what is new.
 
         Raises:
-            LogError: There is no log that this version reads, or it is damaged.
+            LogError: The log is missing, damaged, or of a version that cannot be read.
         """
         try:
             with (

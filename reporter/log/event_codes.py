@@ -14,6 +14,6 @@ def with_event_codes(sql: str) -> str:
     """The same SQL with numbers in place of names such as `EventType.COMPLETE`.
 
     Raises:
-        KeyError: There is no event of a name.
+        KeyError: No event has this name.
     """
     return _NAMED.sub(lambda named: str(EventType[named[1]].value), sql)

@@ -73,7 +73,7 @@ def open_for_queries(run: Path, also: Collection[str] = ()) -> DuckDBPyConnectio
         also: Names of `reporter.log.tables.BIG_TABLES` to load.
 
     Raises:
-        LogError: There is no log that this version reads, or it is damaged.
+        LogError: The log is missing, damaged, or of a version that cannot be read.
         NoRoomError: Memory and temporary disk space are too small for it.
     """
     connection = open_log(run, also=also).database
@@ -108,7 +108,7 @@ def query(run: Path, sql: str) -> QueryResult:
         sql: One or several statements over `VIEWS`; the last one answers.
 
     Raises:
-        LogError: There is no log that this version reads, or it is damaged.
+        LogError: The log is missing, damaged, or of a version that cannot be read.
         QueryError: The SQL is wrong, or asks for more than there is room for.
     """
     with open_log(run, also=big_tables_in(sql)) as log:

@@ -30,7 +30,7 @@ def head(run: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         run: The run's folder, or the log itself.
 
     Raises:
-        LogError: There is no log that this version reads, or it is damaged.
+        LogError: The log is missing, damaged, or of a version that cannot be read.
     """
     settings, environment, _ = opening(run)
     return settings, environment

@@ -48,7 +48,7 @@ def so_far(run: Path) -> RunSoFar:
     """Read the log of a run, or of what there is of it.
 
     Raises:
-        LogError: There is no log that this version reads, or it is damaged.
+        LogError: The log is missing, damaged, or of a version that cannot be read.
     """
     with open_log(run, also=("questions", "passes")) as connection:
         opened = connection.execute("SELECT ended, settings FROM session").fetchone()

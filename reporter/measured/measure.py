@@ -41,7 +41,7 @@ def measured(
         The report, and the evidence, which answers as long as the context lasts.
 
     Raises:
-        LogError: There is no log that this version reads, or it is damaged.
+        LogError: The log is missing, damaged, or of a version that cannot be read.
         NoRoomError: Memory and temporary disk space are too small for what is computed.
     """
     with MetricsReporter(run) as reporter:

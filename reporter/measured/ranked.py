@@ -41,7 +41,7 @@ class Ranked:
         """The value of a rank, from 0.
 
         Raises:
-            IndexError: There is none of that rank.
+            IndexError: No value has this rank.
         """
         if not 0 <= rank < self.count:
             raise IndexError(f"there is no rank {rank} among {self.count} values")

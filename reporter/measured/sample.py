@@ -74,7 +74,7 @@ class LogSample:
         """The value of a rank in ascending order, from 0.
 
         Raises:
-            IndexError: There is none of that rank.
+            IndexError: No value has this rank.
         """
         return self.ranked.at(rank)
 

@@ -1,7 +1,7 @@
 """The page that the console renderers write on: labelled blocks, aligned tables, and nothing unsafe in them.
 
 Text of a server or a user goes through `clean`, so that no control sequence reaches a terminal and no
-markup is taken for ours. There are no frames, so that the page survives a log.
+markup is taken for ours. Nothing is framed, so that the page survives a log.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def difference(first: Sequence[float], second: Sequence[float]) -> Difference | 
     """The difference of scores in the same order of questions; None with fewer than two questions.
 
     Raises:
-        ValueError: There are not as many of the one as of the other.
+        ValueError: The two differ in length.
     """
     apart = [first_value - other for first_value, other in zip(first, second, strict=True)]
     error, first_error, second_error = plain(apart), plain(first), plain(second)

@@ -103,7 +103,7 @@ class WatchedRun:
         return self.process.returncode, out, err
 
     def await_end_of(self, pids: list[int]) -> None:
-        """Wait until there are no such processes any more."""
+        """Wait until these processes have ended."""
         self.wait_until(lambda: all(map(is_gone, pids)), f"the end of {pids}")
 
 

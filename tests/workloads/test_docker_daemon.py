@@ -97,7 +97,7 @@ def test_an_image_of_a_tarball_and_one_of_a_dockerfile(small_root: Path) -> None
     [
         ("nonesuch.tar", "nonesuch.tar: No such file"),
         ("nonesuch/Dockerfile", "no such file"),
-        ("localhost:1/nonesuch:1", "there is no such image here, and it cannot be pulled; name another"),
+        ("localhost:1/nonesuch:1", "the image is not here and cannot be pulled; name another"),
     ],
 )
 def test_an_image_that_is_not_there(image: str, message: str) -> None:

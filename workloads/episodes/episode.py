@@ -149,7 +149,7 @@ class Ask(Protocol):
         """Ask the simulated user: the second endpoint, in the log with the role `user_sim`.
 
         Raises:
-            UserFailedError: The request failed, or there is no such endpoint.
+            UserFailedError: The request failed, or no such endpoint is set.
             EpisodeCutError: The session ends.
         """
 

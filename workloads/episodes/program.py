@@ -49,7 +49,7 @@ def imported(code: str, paths: Sequence[str] = ()) -> Any:
         paths: Folders to find the module in, before those of the interpreter.
 
     Raises:
-        EpisodeCodeError: There is no such module or attribute, or importing it fails.
+        EpisodeCodeError: The module or attribute does not exist, or importing it fails.
     """
     module_name, _, attribute = code.partition(":")
     if not module_name or not attribute:

@@ -72,10 +72,10 @@ def accuracy(carts: Sequence[Cart]) -> tuple[float, float, bool]:
     A run is valid where at most a tenth of its episodes is incomplete.
 
     Raises:
-        ValueError: There is no cart.
+        ValueError: The list is empty.
     """
     if not carts:
-        raise ValueError("there is no cart to judge")
+        raise ValueError("no cart to judge")
     expected = sum(cart.expected for cart in carts)
     incomplete = sum(not cart.complete for cart in carts) / len(carts)
     matched = sum(cart.matched for cart in carts)

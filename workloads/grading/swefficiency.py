@@ -50,8 +50,8 @@ def overall(speedups: Sequence[Speedup]) -> float:
     """The harmonic mean of the ratios of all instances.
 
     Raises:
-        ValueError: There is none.
+        ValueError: The list is empty.
     """
     if not speedups:
-        raise ValueError("there is no instance to take the mean of")
+        raise ValueError("no instance to take the mean of")
     return harmonic_mean([speedup.ratio for speedup in speedups])

@@ -95,7 +95,7 @@ class CommandSandbox(ABC):
         if raw.ending == "too_much_output" or raw.total_stdout > limit:
             raise SandboxError(f"{path}: the file has more than {limit:,} bytes")
         if raw.exit_code != 0:
-            raise FileNotFoundError(f"{path}: there is no such file in the sandbox")
+            raise FileNotFoundError(f"{path}: the sandbox has no such file")
         return raw.stdout
 
     def __enter__(self) -> Self:

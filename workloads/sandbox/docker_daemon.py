@@ -131,7 +131,7 @@ def _is_here(client: Any, name: str) -> bool:
 def _pull(client: Any, name: str) -> None:
     tag = None if "@" in name or ":" in name.rpartition("/")[2] else "latest"
     with docker_errors(
-        f"{name}: there is no such image here, and it cannot be pulled; name another with --sandbox-image "
+        f"{name}: the image is not here and cannot be pulled; name another with --sandbox-image "
         "(an image, a folder with a Dockerfile, or a root file system as .tar)"
     ):
         client.pull(name, tag=tag)

@@ -36,7 +36,7 @@ def read_corpus(path: Path) -> Corpus:
 
     Raises:
         SourceError, MalformedError: The file cannot be read, is too large, or is not text.
-        PromptError: There is no word in it.
+        PromptError: The text has no words.
     """
     stored = read_stored(path)
     if len(stored) > MOST_BYTES:

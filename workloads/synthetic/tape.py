@@ -102,7 +102,7 @@ def tape(text: str, measure: Measure, ending: str = "", stride: int = 1) -> Tape
         stride: See `Tape`.
 
     Raises:
-        PromptError: There are no words in it, or they have no tokens.
+        PromptError: The text has no words, or they have no tokens.
     """
     text, cost = f" {text.strip()}", measure.costs()
     starts = array("Q", (match.start() for match in _PIECE.finditer(text)))

@@ -62,7 +62,7 @@ def _instructions(row: FileRow) -> tuple[list[str], list[dict[str, Any]]]:
     """The instructions of a row and their arguments, those that are null left out.
 
     Raises:
-        ColumnError: There are not as many arguments as instructions, or one of them is not one.
+        ColumnError: Arguments and instructions differ in number, or one of them is of a wrong type.
     """
     names, options = row["instruction_id_list"], row["kwargs"]
     if (

@@ -33,7 +33,7 @@ def read(kind: Kind, name: str, data: Path | None) -> tuple[Path, Mapping[str, A
         Where it is, and its keys and values.
 
     Raises:
-        SourceError: There is none of this name, or it cannot be read.
+        SourceError: No file has this name, or it cannot be read.
         MalformedError: It is not YAML, has a key twice, or has no keys.
     """
     files = available(kind, data)

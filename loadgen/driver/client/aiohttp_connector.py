@@ -51,7 +51,7 @@ class Connector(aiohttp.TCPConnector):
         """A connection for the request at hand.
 
         Raises:
-            aiohttp.ClientError: There is none.
+            aiohttp.ClientError: Connecting failed.
         """
         while True:
             try:

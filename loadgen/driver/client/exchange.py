@@ -101,7 +101,7 @@ class Exchange:
         deadline_ns: From when on nothing counts that arrives, once that moment is past; None before.
         retry_after_s: How long the server asks to be left alone, from its answer on; None where it does not.
         forsake: Closes the connection, which was kept for another request, unless one has it already; None
-            where none was kept. For who finds out later that the answer was no whole one: its rest may come.
+            where none was kept. For who finds out later that the answer was not whole: its rest may come.
     """
 
     def __init__(

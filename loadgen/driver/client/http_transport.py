@@ -166,7 +166,7 @@ class HttpTransport:
         """A new connection.
 
         Raises:
-            RequestFailedError: There is none, and why.
+            RequestFailedError: Connecting failed; the message says why.
         """
         try:
             async with asyncio.timeout_at(self._deadlines.due_s(exchange)):

@@ -125,7 +125,7 @@ def protocol_entry(name: str) -> ProtocolEntry:
     """The row of a protocol; of a plug-in's protocol, one with the defaults.
 
     Raises:
-        UnknownProtocolError: There is no protocol of this name.
+        UnknownProtocolError: No protocol has this name.
     """
     if name in PROTOCOLS:
         return PROTOCOLS[name]
@@ -152,7 +152,7 @@ def codec_of(name: str, options: Mapping[str, Any]) -> Codec:
         options: Attributes of the codec of a described protocol, all JSON; other protocols have none.
 
     Raises:
-        UnknownProtocolError: There is no protocol of this name.
+        UnknownProtocolError: No protocol has this name.
         PluginError: It is a plug-in's, and cannot be used.
     """
     entry = protocol_entry(name)

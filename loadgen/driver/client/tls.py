@@ -58,7 +58,7 @@ class TLSLayer:
             What to send, and whether the handshake is complete.
 
         Raises:
-            ssl.SSLError: There is no agreement.
+            ssl.SSLError: The handshake failed.
         """
         if received:
             self._received.write(received)

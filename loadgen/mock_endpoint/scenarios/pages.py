@@ -49,5 +49,5 @@ def model_list(status: int) -> bytes:
 
 
 def not_found(why: str) -> bytes:
-    """There is nothing here."""
+    """The answer to an unknown path."""
     return whole(0, orjson.dumps({"error": {"message": why}}), status=404).data

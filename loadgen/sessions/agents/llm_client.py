@@ -35,7 +35,7 @@ class ExternalLLMClient:
         api_base: The base URL of an OpenAI-compatible endpoint, such as `http://127.0.0.1:8000/v1`.
 
     Raises:
-        ProviderError: There is no endpoint, and LiteLLM is not installed.
+        ProviderError: No endpoint is given, and LiteLLM is not installed.
     """
 
     def __init__(

@@ -90,7 +90,7 @@ def measuring(run: Path, basis: Basis) -> Iterator[MeasuredRun]:
     """Open a run.
 
     Raises:
-        LogError: There is no log that this version reads, or it is damaged.
+        LogError: The log is missing, damaged, or of a version that cannot be read.
         BeingWrittenError: It is still running.
     """
     from loadgen.sessions.run.run_folder import still_running

@@ -38,7 +38,7 @@ def evaluate(
         The report with the verdict, which is also written next to the log, and the rules.
 
     Raises:
-        UsageError: There are no rules, or an input that they need is missing.
+        UsageError: No rules are given, or an input that they need is missing.
         LogError, NotARunError, RulesetError: Something cannot be read.
     """
     from loadgen.sessions.gating.audits import audits_in
@@ -97,7 +97,7 @@ def rules_of(run: Path, gate: GateSettings) -> tuple[Ruleset, Sequence[str]]:
     """The rules that a run is evaluated by, and those that were left out when it was started.
 
     Raises:
-        UsageError: There are none.
+        UsageError: No rules are given.
         LogError, RulesetError: They cannot be read.
     """
     from loadgen.sessions.run.report import started_with

@@ -75,7 +75,7 @@ def require_known(rules: Ruleset | None, skip: Sequence[str]) -> None:
     """Refuse a rule in `--skip` that does not exist, before anything is measured.
 
     Raises:
-        UsageError: There are no rules.
+        UsageError: No rules are given.
         RulesetError: The rule or group is not among them.
     """
     if not skip:

@@ -50,7 +50,7 @@ def episode_plan(
 
     Raises:
         UsageError: An option cannot be used, or one that the samples need is missing.
-        SandboxError: There is no sandbox for episodes that need one.
+        SandboxError: Episodes need a sandbox, and none can be opened.
         EpisodeCodeError: The agent cannot be imported.
     """
     programs = [sample.episode for sample in examples(dataset.samples) if sample.episode is not None]
@@ -117,7 +117,7 @@ def _command(text: str | None) -> AgentCommand | None:
     """A program and its arguments.
 
     Raises:
-        UsageError: There is no such program, or the text has no end of a quotation.
+        UsageError: The program does not exist, or a quotation is not closed.
     """
     if text is None:
         return None

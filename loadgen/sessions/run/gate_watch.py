@@ -34,7 +34,7 @@ def require_watchable(prepared: Prepared) -> None:
     """Make sure that a run has a rule that can abort it.
 
     Raises:
-        UsageError: There are no rules, or none that can be lost before the end.
+        UsageError: No rules are given, or none that can be lost before the end.
     """
     perf, rules = prepared.perf, prepared.rules
     if not perf.verdict.abort_on_fail:

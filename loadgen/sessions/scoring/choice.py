@@ -63,7 +63,7 @@ def choose(
         started_with: The member `accuracy` of the run's settings, if it has one.
 
     Raises:
-        TaskError: There is no such task or scorer, no scorer for a task, or a scorer that would run the
+        TaskError: A task or scorer does not exist, a task has no scorer, or a scorer would run the
             model's programs without permission.
         EvalError, ExtraError: An eval function cannot be used, or a package is missing.
     """

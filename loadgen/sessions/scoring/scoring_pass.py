@@ -106,7 +106,7 @@ def score_run(folder: Path, options: ScoringOptions = DEFAULT, observer: Observe
         observer: Gets the progress.
 
     Raises:
-        UsageError, TaskError: There is nothing to score, or no such task or scorer.
+        UsageError, TaskError: The run has nothing to score, or a task or scorer does not exist.
         BeingWrittenError: Another process writes the run.
         LogError, OldLogError: It is not a log that can be resumed.
         EvalError: An eval function cannot be used.

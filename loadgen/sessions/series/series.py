@@ -117,7 +117,7 @@ def runs_in(path: Path) -> dict[str, Path]:
     """The runs of a series that have begun, by the names of their folders.
 
     Raises:
-        UsageError: There is no run yet.
+        UsageError: No run has started yet.
     """
     folder = path if path.is_dir() else path.parent
     series = read(folder)

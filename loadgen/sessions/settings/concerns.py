@@ -55,7 +55,7 @@ def from_flat(settings: type[Settings], values: Mapping[str, Any]) -> Settings:
     """Make settings of the values of options by name.
 
     Raises:
-        TypeError: There is no such option, or one is missing that has no default.
+        TypeError: An option does not exist, or one without a default is missing.
         UsageError: The values contradict each other.
     """
     if unknown := values.keys() - flat_options(settings).keys():
@@ -67,7 +67,7 @@ def changed(settings: Settings, **values: Any) -> Settings:
     """The same settings with other values of some options.
 
     Raises:
-        TypeError: There is no such option.
+        TypeError: An option does not exist.
         UsageError: The values contradict each other.
     """
     return from_flat(type(settings), {**flat_values(settings), **values})

@@ -208,7 +208,7 @@ class EndpointSettings:
         """The row of the protocol in the table of protocols.
 
         Raises:
-            UsageError: There is no such protocol.
+            UsageError: The protocol does not exist.
         """
         try:
             return protocol_entry(self.protocol)

@@ -49,7 +49,7 @@ def perf_settings(**options: Any) -> PerfSettings:
     """Settings of options by their names, which are those of the command line with `_`.
 
     Raises:
-        TypeError: There is no such option, or the model is missing.
+        TypeError: An option does not exist, or the model is missing.
         UsageError: The options contradict each other.
     """
     return from_flat(PerfSettings, options)

@@ -41,7 +41,7 @@ class ViewedFolder:
             name: Its path below the folder, as `Listed.folder` has it.
 
         Raises:
-            UsageError: There is no such run below the folder.
+            UsageError: The folder has no such run.
         """
         try:
             folder = (self.top / name).resolve()

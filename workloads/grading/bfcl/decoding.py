@@ -36,7 +36,7 @@ def decoded(answer: Answer, mode: str, language: str) -> Any:
         Mostly calls, see `are_calls`, but maybe something else that could be decoded.
 
     Raises:
-        UndecodableError: There is nothing that can be decoded.
+        UndecodableError: The answer has nothing that can be decoded.
         ExtraError: The grammar of the language is not installed.
     """
     if mode == "fc" or (mode == "auto" and (answer.tool_calls or not answer.text.strip())):
@@ -70,7 +70,7 @@ def calls_in(text: str, language: str) -> Any:
     """The calls of a bracketed text; of source code in other languages than Python, the first.
 
     Raises:
-        UndecodableError: There is nothing that can be decoded.
+        UndecodableError: The text has nothing that can be decoded.
         ExtraError: The grammar of the language is not installed.
         Exception: What reading it raises.
     """

@@ -52,7 +52,7 @@ def java_value(text: str, declared: str, inner: str | None = None) -> Any:
         inner: That of the elements of an `Array` or an `ArrayList`.
 
     Raises:
-        ValueError: There is no way to read this type, or it is a number of too many digits.
+        ValueError: The type cannot be read, or it is a number of too many digits.
     """
     if declared in _WRITTEN:
         pattern, read = _WRITTEN[declared]

@@ -1,4 +1,4 @@
-"""One JSON text of a server that keeps to no protocol. There is no stream of it."""
+"""One JSON text of a server without a protocol. It does not stream."""
 
 from __future__ import annotations
 

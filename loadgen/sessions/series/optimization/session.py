@@ -37,7 +37,7 @@ def new_optimization(settings: OptimizeSettings, perf: Mapping[str, Any]) -> tup
 
     Raises:
         UsageError: GEPA is not installed, a set of scenarios is empty, or the budget is too small.
-        WorkloadError: There is no such tool set, or a file is malformed.
+        WorkloadError: The tool set does not exist, or a file is malformed.
     """
     from loadgen.sessions.exporting.extra import importing
     from loadgen.sessions.series.options import Secrets

@@ -52,7 +52,7 @@ def may_hide(run: Path, rate: float) -> bool:
         rate: Its rate, which did not change.
 
     Raises:
-        LogError: There is no log that this version reads, or it is damaged.
+        LogError: The log is missing, damaged, or of a version that cannot be read.
     """
     seconds, issued, completed = zip(*query(run, _SQL).rows, strict=True)
     return may_grow(rate * sum(seconds), issued, completed)

@@ -55,7 +55,7 @@ def required_of(
 
     Raises:
         RulesetError: A rule cannot be read.
-        UsageError: There is no requirement, or one that a search cannot use.
+        UsageError: No requirement is set, or one that a search cannot use.
     """
     rules = read_rules(require, ruleset, scenario=scenario, model=model)
     if rules is None:

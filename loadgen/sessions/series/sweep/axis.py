@@ -89,7 +89,7 @@ def grid(axes: Sequence[SweepAxis]) -> Iterator[Mapping[str, tuple[str, Any]]]:
     """Every combination of the values, by option; the last axis changes first.
 
     Raises:
-        UsageError: There is no axis, one is there twice, or there are too many combinations.
+        UsageError: No axis is given, one is given twice, or the combinations are too many.
     """
     if not axes:
         raise UsageError("Nothing to sweep. Use --concurrency 1,2,4, --rate 1:10:1 or --vary OPTION=…")

@@ -65,7 +65,7 @@ def require_plot(*, wanted: bool) -> None:
     """Make sure that there is what plots are drawn with.
 
     Raises:
-        UsageError: There is not.
+        UsageError: It is not installed.
     """
     from importlib.util import find_spec
 
