@@ -10,6 +10,7 @@ from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Argument, Option
 
 Kind = Literal[
+    "agents",
     "events",
     "failures",
     "loads",

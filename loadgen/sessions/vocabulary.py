@@ -16,8 +16,8 @@ def words_of(kind: str, name: str | None = None, data: Path | None = None) -> Ma
     """The names of a kind with their meanings, or only the entry of one name.
 
     Args:
-        kind: `events`, `failures`, `loads`, `metrics`, `protocols`, `rulesets`, `scenarios`, `tool-sets` or
-            `views`.
+        kind: `agents`, `events`, `failures`, `loads`, `metrics`, `protocols`, `rulesets`, `scenarios`,
+            `tool-sets` or `views`.
         name: The only entry; None for all.
         data: Of `tool-sets`: the user's folder.
 
@@ -32,6 +32,13 @@ def words_of(kind: str, name: str | None = None, data: Path | None = None) -> Ma
             f"{name}: not one of the {kind}{did_you_mean(name, words)}; `loadgen list {kind}` lists them"
         )
     return {name: words[name]}
+
+
+def agents() -> Mapping[str, str]:
+    """Presets of `--agent-command`, each `@NAME`."""
+    from loadgen.sessions.agents.presets import presets
+
+    return presets()
 
 
 def events() -> Mapping[str, str]:
@@ -166,5 +173,6 @@ def views() -> Mapping[str, str]:
 
 
 _KINDS: Final[Mapping[str, Callable[[], Mapping[str, str]]]] = {
-    kind.__name__: kind for kind in (events, failures, loads, metrics, protocols, rulesets, scenarios, views)
+    kind.__name__: kind
+    for kind in (agents, events, failures, loads, metrics, protocols, rulesets, scenarios, views)
 }

@@ -11,6 +11,7 @@ import pytest
 from loadgen.driver.episodes.plan import EpisodePlan
 from loadgen.driver.episodes.runner import EpisodeRunner
 from loadgen.driver.requests.turn import TurnOutcome
+from recorder.event import EventType
 from tests.containers.daemon import IMAGE, docker_client
 from workloads.episodes.episode import EpisodeResult
 from workloads.episodes.limits import EpisodeLimits
@@ -84,8 +85,8 @@ def played(plan: EpisodePlan, sample: Sample = SAMPLE) -> dict[str, Any]:
         await EpisodeRunner(plan, events.append, None, str).play(sample, Turns(), "performance", 0)
 
     asyncio.run(play())
-    assert events[-1].data is not None
-    return dict(events[-1].data)
+    (end,) = (event.data for event in events if event.type is EventType.EPISODE_ENDED)
+    return dict(end or {})
 
 
 def test_a_benchmark_before_and_after_an_episode() -> None:

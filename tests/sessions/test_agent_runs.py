@@ -212,15 +212,3 @@ def test_a_program_that_goes_on_is_ended(server: MockProcess, tmp_path: Path) ->
     """At the limit of turns its requests are refused, and the episode ends as it should."""
     run = by_program(server, tmp_path, max_turns=1)
     assert run.sql("SELECT DISTINCT ending, turns FROM episodes").fetchall() == [("max_turns", 1)]
-
-
-def test_a_program_that_is_not_there(server: MockProcess, tmp_path: Path) -> None:
-    """It is known before the first request."""
-    (tmp_path / "prompts.jsonl").write_text('{"prompt": "hello"}')
-    with pytest.raises(loadgen.UsageError, match=r"no program .no-such-program"):
-        loadgen.perf(
-            url=server.url,
-            model="m",
-            prompts=str(tmp_path / "prompts.jsonl"),
-            agent_command="no-such-program -x",
-        )

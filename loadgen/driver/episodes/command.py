@@ -14,6 +14,7 @@ import orjson
 
 from loadgen.driver.client.redaction import VARIABLES
 from loadgen.driver.episodes.proxy import RecordingProxy
+from loadgen.driver.episodes.sandboxed_command import TASK_FILE, SandboxedProgram
 from workloads.episodes.episode import EpisodeResult
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from loadgen.driver.episodes.plan import AgentCommand
     from workloads.episodes.episode import Ask
     from workloads.sample import Sample
+    from workloads.sandbox.asynchronous import SandboxOnDemand
 
 MOST_OUTPUT: Final = 2**20
 """Bytes that are read of each stream of a program."""
@@ -45,50 +47,73 @@ class CommandPlayer:
         self._model = model
         self._lasting = tempfile.TemporaryDirectory(prefix="loadgen-agent-") if sequential else None
 
-    async def play(self, sample: Sample, ask: Ask) -> EpisodeResult:
+    async def play(self, sample: Sample, ask: Ask, sandbox: SandboxOnDemand | None) -> EpisodeResult:
         """Play the episode of a sample: what the program prints is its answer.
+
+        Args:
+            sample: What is asked.
+            ask: Asks the endpoint.
+            sandbox: Where the program runs; None for this machine.
 
         Raises:
             EpisodeError: No further turn could be asked.
+            SandboxError: The sandbox failed.
             OSError: The program cannot be started.
+            ValueError: What it left as reward is not a number.
         """
-        proxy = RecordingProxy(ask, self._model)
-        with ExitStack() as stack:
-            folder = (
-                stack.enter_context(tempfile.TemporaryDirectory(prefix="loadgen-agent-"))
-                if self._lasting is None
-                else self._lasting.name
+        if sandbox is None:
+            proxy = RecordingProxy(ask, self._model)
+            with ExitStack() as stack:
+                folder = (
+                    stack.enter_context(tempfile.TemporaryDirectory(prefix="loadgen-agent-"))
+                    if self._lasting is None
+                    else self._lasting.name
+                )
+                async with proxy.listening():
+                    code, output, errors = await self._run(sample, proxy.url, Path(folder))
+                reward = self._reward(Path(folder))
+        else:
+            program = SandboxedProgram(sandbox, ask, self._model)
+            proxy, reward = program.proxy, None
+            values = self._values(sample, program.url, ".")
+            code, output, errors = await program.run(
+                [_filled(word, values) for word in self._command.words],
+                self._variables(values, TASK_FILE),
+                {TASK_FILE: _task(sample), **self._files(values)},
+                self._stdin(sample),
             )
-            async with proxy.listening():
-                code, output, errors = await self._run(sample, proxy.url, Path(folder))
         if proxy.error is not None:
             raise proxy.error
         answer = {"role": "assistant", "content": output.strip()}
         tail = " ".join(errors.split())[-_SHOWN:]
         return EpisodeResult(
             [*sample.messages(), answer],
+            reward=reward,
             finish_reason=f"exit code {code}",
             error=None if code == 0 else f"the program ended with exit code {code}: {tail}",
             details={"conversation": proxy.messages},
         )
 
     async def _run(self, sample: Sample, url: str, folder: Path) -> tuple[int, str, str]:
-        """Run the program; whatever it started ends with it."""
-        task = orjson.dumps({"messages": sample.messages(), "prompt": sample.prompt, "index": sample.index})
-        (folder / _TASK_FILE).write_bytes(task)
-        values = {"task": sample.prompt, "url": url, "model": self._model, "folder": str(folder)}
+        """Run the program on this machine; whatever it started ends with it."""
+        (folder / _TASK_FILE).write_bytes(_task(sample))
+        values = self._values(sample, url, str(folder))
+        for path, content in self._files(values).items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(content)
+        # No key of ours is among what it inherits.
+        inherited = {name: value for name, value in os.environ.items() if name not in VARIABLES}
         process = await asyncio.create_subprocess_exec(
             *(_filled(word, values) for word in self._command.words),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             cwd=folder,
-            env=self._environment(values, folder),
+            env={**inherited, **self._variables(values, str(folder / _TASK_FILE))},
             start_new_session=True,
         )
         try:
-            task_text = sample.prompt.encode() if self._command.task == "stdin" else b""
-            feeding = asyncio.create_task(_feed(process, task_text))
+            feeding = asyncio.create_task(_feed(process, self._stdin(sample).encode()))
             output, errors, code, _ = await asyncio.gather(
                 _bounded(process.stdout), _bounded(process.stderr), process.wait(), feeding
             )
@@ -98,19 +123,41 @@ class CommandPlayer:
                 os.killpg(process.pid, signal.SIGKILL)
             await process.wait()
 
-    def _environment(self, values: Mapping[str, str], folder: Path) -> dict[str, str]:
-        """What the program inherits: the endpoint is the proxy, and no key of ours is among it."""
-        inherited = {name: value for name, value in os.environ.items() if name not in VARIABLES}
-        own = {name: _filled(value, values) for name, value in self._command.environment.items()}
+    def _values(self, sample: Sample, url: str, folder: str) -> dict[str, str]:
+        """What stands in the places of words and variables."""
+        host = url.removesuffix("/v1")
+        return {"task": sample.prompt, "url": url, "host": host, "model": self._model, "folder": folder}
+
+    def _files(self, values: Mapping[str, str]) -> dict[str, bytes]:
+        """What is in its folder first, by path."""
+        return {path: _filled(text, values).encode() for path, text in self._command.files.items()}
+
+    def _variables(self, values: Mapping[str, str], task_file: str) -> dict[str, str]:
+        """Its variables: the endpoint is the proxy."""
         return {
-            **inherited,
             "OPENAI_BASE_URL": values["url"],
             "OPENAI_API_BASE": values["url"],
             "OPENAI_API_KEY": "loadgen",
             "OPENAI_MODEL": values["model"],
-            "LOADGEN_TASK_FILE": str(folder / _TASK_FILE),
-            **own,
+            "LOADGEN_TASK_FILE": task_file,
+            **{name: _filled(value, values) for name, value in self._command.environment.items()},
         }
+
+    def _reward(self, folder: Path) -> float | None:
+        """The number that the program left; None where it left none."""
+        command = self._command
+        for path in sorted(folder.glob(command.reward)) if command.reward else ():
+            value = orjson.loads(path.read_bytes())
+            return float(value[command.reward_member] if command.reward_member else value)
+        return None
+
+    def _stdin(self, sample: Sample) -> str:
+        return sample.prompt if self._command.task == "stdin" else ""
+
+
+def _task(sample: Sample) -> bytes:
+    """What the task file has."""
+    return orjson.dumps({"messages": sample.messages(), "prompt": sample.prompt, "index": sample.index})
 
 
 def _filled(word: str, values: Mapping[str, str]) -> str:

@@ -41,16 +41,23 @@ class AgentCommand:
     """A program that is run for each episode.
 
     Attributes:
-        words: The program and its arguments; `{task}`, `{url}`, `{model}`, `{folder}` are replaced.
+        words: The program and its arguments, in which `{task}`, `{url}`, `{host}`, `{model}` and `{folder}`
+            are replaced; `{host}` is the URL without its `/v1`.
         task: How it gets the task: on `stdin`, or as a `file` whose name is in LOADGEN_TASK_FILE.
         environment: Further variables, with the same replacements.
-        name: Of its preset; empty for none.
+        files: What is written into its folder first, likewise, by path.
+        reward: A glob of a file that it leaves in its folder, with a number: the reward of the episode.
+        reward_member: Of JSON, the member that is the number.
+        preset: The name of the preset; empty for none.
     """
 
     words: tuple[str, ...]
     task: str = "stdin"
     environment: Mapping[str, str] = field(default_factory=dict)
-    name: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
+    reward: str = ""
+    reward_member: str = ""
+    preset: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +97,18 @@ class EpisodePlan:
             return wanted
         return replace(wanted, kind=self.sandbox.kind, image=self.sandbox.image)
 
+    def runs_inside(self, sample: Sample) -> bool:
+        """Whether a program that plays a sample runs in its sandbox: in a container, or where its task is."""
+        spec = self.sandbox_of(sample)
+        is_of_task = sample.episode is not None and sample.episode.sandbox is not None
+        return spec is not None and (is_of_task or spec.kind == "docker")
+
     def settings(self) -> dict[str, Any]:
         """The plan as the log keeps it, without secrets."""
         command = self.command
         return {
             "agent": self.agent,
-            "command": None if command is None else {"words": list(command.words), "preset": command.name},
+            "command": None if command is None else {"words": list(command.words), "preset": command.preset},
             "limits": asdict(self.limits),
             "user": None if self.user is None else self.user.facts(),
             "sandbox": None if self.sandbox is None else self.sandbox.to_dict(),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from contextlib import asynccontextmanager
 from secrets import token_urlsafe
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 
@@ -31,6 +31,14 @@ _OURS: Final = frozenset(
 _LARGEST_BODY: Final = 64 * 2**20
 
 
+class ProxyAnswer(NamedTuple):
+    """A response to the program."""
+
+    status: int
+    content_type: str
+    body: bytes
+
+
 class RecordingProxy:
     """Turns of an episode for a program.
 
@@ -39,7 +47,8 @@ class RecordingProxy:
         model: The name of the model in answers.
 
     Attributes:
-        url: Its base URL, which no other program can guess.
+        base: The path of its base URL, which no other program can guess.
+        url: The base URL, where it listens.
         error: Why the episode can ask no more; None while it can.
         messages: The conversation up to the last answer.
     """
@@ -50,37 +59,42 @@ class RecordingProxy:
         self.messages: list[Mapping[str, Any]] = []
         self._ask = ask
         self._model = model
-        self._token = token_urlsafe(16)
+        self.base = f"/{token_urlsafe(16)}/v1"
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
         """Listen on a free port of the loopback for the length of a block."""
         from aiohttp import web
 
+        async def handle(request: web.Request) -> web.Response:
+            answer = await self.answer(request.method, request.path, await request.read())
+            return web.Response(status=answer.status, body=answer.body, content_type=answer.content_type)
+
         application = web.Application(client_max_size=_LARGEST_BODY)
-        base = f"/{self._token}/v1"
-        application.router.add_post(f"{base}/chat/completions", self._complete)
-        application.router.add_get(f"{base}/models", self._models)
+        application.router.add_route("*", "/{path:.*}", handle)
         runner = web.AppRunner(application, access_log=None)
         await runner.setup()
         try:
             site = web.TCPSite(runner, "127.0.0.1", 0)
             await site.start()
-            self.url = f"http://127.0.0.1:{runner.addresses[0][1]}{base}"
+            self.url = f"http://127.0.0.1:{runner.addresses[0][1]}{self.base}"
             yield
         finally:
             await runner.cleanup()
 
-    async def _models(self, _: web.Request) -> web.Response:
-        from aiohttp import web
+    async def answer(self, method: str, path: str, body: bytes) -> ProxyAnswer:
+        """Answer a request of the program."""
+        match method, path.partition("?")[0].removeprefix(self.base):
+            case "POST", "/chat/completions":
+                return await self._complete(body)
+            case "GET", "/models":
+                models = [{"id": self._model, "object": "model"}]
+                return _json(200, {"object": "list", "data": models})
+        return _failed(404, f"{path}: only chat completions are asked here")
 
-        return web.json_response({"object": "list", "data": [{"id": self._model, "object": "model"}]})
-
-    async def _complete(self, request: web.Request) -> web.Response:
-        from aiohttp import web
-
+    async def _complete(self, request: bytes) -> ProxyAnswer:
         try:
-            body = orjson.loads(await request.read())
+            body = orjson.loads(request)
             messages = body["messages"]
             if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
                 raise TypeError  # noqa: TRY301 (one answer for all that is wrong)
@@ -100,14 +114,16 @@ class RecordingProxy:
             return _failed(403 if over else 502, str(error))
         self.messages = [*messages, reply.message]
         if body.get("stream"):
-            return web.Response(body=_streamed(reply, self._model), content_type="text/event-stream")
-        return web.json_response(_whole(reply, self._model))
+            return ProxyAnswer(200, "text/event-stream", _streamed(reply, self._model))
+        return _json(200, _whole(reply, self._model))
 
 
-def _failed(status: int, message: str) -> web.Response:
-    from aiohttp import web
+def _json(status: int, value: Any) -> ProxyAnswer:
+    return ProxyAnswer(status, "application/json", orjson.dumps(value))
 
-    return web.json_response({"error": {"message": message, "type": "loadgen"}}, status=status)
+
+def _failed(status: int, message: str) -> ProxyAnswer:
+    return _json(status, {"error": {"message": message, "type": "loadgen"}})
 
 
 def _usage(reply: Reply) -> dict[str, int]:

@@ -151,7 +151,8 @@ class EpisodeRunner:
         try:
             async with asyncio.timeout(seconds) as limit:
                 if self._program_player is not None:
-                    return await self._program_player.play(sample, ask)
+                    inside = sandbox if self._plan.runs_inside(sample) else None
+                    return await self._program_player.play(sample, ask, inside)
                 return await self._player(program).play(sample, ask, sandbox)
         except TimeoutError:
             if not limit.expired():

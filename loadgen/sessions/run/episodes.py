@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import shlex
-import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loadgen.driver.client import chat_completions
 from loadgen.driver.client.endpoint import endpoint
-from loadgen.driver.episodes.plan import AgentCommand, EpisodePlan, UserEndpoint
+from loadgen.driver.episodes.plan import EpisodePlan, UserEndpoint
 from loadgen.driver.errors import CannotAskError, EndpointError
+from loadgen.sessions.agents.presets import agent_command
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.episodes import DEFAULT_MAX_TURNS
 from loadgen.sessions.settings.scoring import sandbox_of
@@ -73,9 +71,15 @@ def episode_plan(
         user = UserEndpoint(target, generation.model, settings.user_temperature)
     sandbox = sandbox_of(tasks) if tasks.allow_code_execution else None
     _require_sandboxes(settings, dataset.name, sandbox, [program.sandbox for program in programs])
+    command = None
+    if settings.agent_command is not None:
+        inside = sandbox is not None and (
+            sandbox.kind == "docker" or any(program.sandbox is not None for program in programs)
+        )
+        command = agent_command(settings.agent_command, inside=inside)
     return EpisodePlan(
         agent=settings.agent,
-        command=_command(settings.agent_command),
+        command=command,
         limits=_limits(settings),
         user=user,
         sandbox=sandbox,
@@ -111,24 +115,6 @@ def _require_sandboxes(
         from workloads.sandbox.opening import open_sandbox
 
         open_sandbox(chosen).close()
-
-
-def _command(text: str | None) -> AgentCommand | None:
-    """A program and its arguments.
-
-    Raises:
-        UsageError: The program does not exist, or a quotation is not closed.
-    """
-    if text is None:
-        return None
-    try:
-        words = shlex.split(text)
-    except ValueError as error:
-        raise UsageError(f"--agent-command {text}: {error}") from error
-    program = shutil.which(words[0]) if words else None
-    if program is None:
-        raise UsageError(f"--agent-command {text}: no program {words[0] if words else text!r}; give its path")
-    return AgentCommand((str(Path(program).absolute()), *words[1:]))
 
 
 def _limits(settings: EpisodeSettings) -> EpisodeLimits:
