@@ -232,6 +232,7 @@ ONE_PLACE = {
         "loadgen.driver.system.child",
         "workloads.sandbox.local",  # runs foreign code, with an environment of its own
         "workloads.sandbox.local_commands",  # likewise
+        "workloads.sandbox.relay",  # in the sandbox
     },
     r'"h": 3600': {"workloads.amounts"},
     r"x1b\[2?K": {"loadgen.cli.terminal.block", "loadgen.cli.terminal.status_line"},
