@@ -129,8 +129,8 @@ def run(relay: Relay, job: dict[str, Any], port: int) -> None:
         relay.end({"code": NOT_STARTED, "stdout": "", "stderr": f"{filled[0]}: {error.strerror}"})
         return
     relay.process = process.pid
-    kept = [bytearray(), bytearray()]
-    streams: list[tuple[Any, ...]] = [(process.stdout, kept[0]), (process.stderr, kept[1])]
+    written = [bytearray(), bytearray()]
+    streams: list[tuple[Any, ...]] = [(process.stdout, written[0]), (process.stderr, written[1])]
     readers = [threading.Thread(target=keep, args=stream, daemon=True) for stream in streams]
     readers.append(threading.Thread(target=feed, args=(process.stdin, job["stdin"]), daemon=True))
     for reader in readers:
@@ -138,17 +138,17 @@ def run(relay: Relay, job: dict[str, Any], port: int) -> None:
     code = process.wait()
     for reader in readers:
         reader.join(DRAIN_S)
-    output, errors = (bytes(part).decode(errors="replace") for part in kept)
+    output, errors = (bytes(part).decode(errors="replace") for part in written)
     relay.end({"code": 128 - code if code < 0 else code, "stdout": output, "stderr": errors})
 
 
-def keep(stream: IO[bytes], kept: bytearray) -> None:
+def keep(stream: IO[bytes], beginning: bytearray) -> None:
     """Read a stream to its end, and keep its beginning."""
     while True:
         piece = os.read(stream.fileno(), 2**16)
         if not piece:
             return
-        kept += piece[: MOST_OUTPUT - len(kept)]
+        beginning += piece[: MOST_OUTPUT - len(beginning)]
 
 
 def feed(stream: IO[bytes], text: str) -> None:

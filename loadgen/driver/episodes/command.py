@@ -124,7 +124,7 @@ class CommandPlayer:
             await process.wait()
 
     def _values(self, sample: Sample, url: str, folder: str) -> dict[str, str]:
-        """What stands in the places of words and variables."""
+        """The replacements in words and variables."""
         host = url.removesuffix("/v1")
         return {"task": sample.prompt, "url": url, "host": host, "model": self._model, "folder": folder}
 
