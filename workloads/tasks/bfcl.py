@@ -122,7 +122,7 @@ def as_many(rows: Sequence[FileRow], answers: Sequence[Any]) -> Sequence[Any]:
     """The answers, where there are as many as questions.
 
     Raises:
-        ColumnError: There are not.
+        ColumnError: Their numbers differ.
     """
     if len(rows) != len(answers):
         raise ColumnError(

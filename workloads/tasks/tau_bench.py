@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from workloads.cells import text
 from workloads.environments.tau import episode
-from workloads.environments.tau.reward import outputs_said
+from workloads.environments.tau.reward import spoken_outputs
 from workloads.episodes.program import EpisodeProgram
 from workloads.errors import ColumnError, MalformedError, TaskError, did_you_mean
 from workloads.question import Question
@@ -56,7 +56,7 @@ def chosen(task: str, wanted: str, domains: Sequence[str] | dict[str, Any]) -> l
     """Read the option `domain`: `all`, or domains with `+` between.
 
     Raises:
-        TaskError: There is no such domain.
+        TaskError: The domain does not exist.
     """
     names = set(domains if wanted == "all" else wanted.split("+"))
     for name in names - set(domains):
@@ -113,7 +113,7 @@ def grade(reference: Reference, answer: Answer) -> Score:
         for message in answer.episode.messages
         if message["role"] == "assistant" and not message.get("tool_calls")
     ]
-    unsaid = [output for output, done in outputs_said(replies, reference["outputs"]).items() if not done]
+    unsaid = [output for output, done in spoken_outputs(replies, reference["outputs"]).items() if not done]
     matches = answer.episode.details["database"] == answer.episode.details["expected"]
     reasons = [] if matches else ["another database than after the task's actions"]
     reasons += [f"not said: {', '.join(unsaid)}"] if unsaid else []

@@ -75,12 +75,12 @@ def reward_of(state: State, expected: State, replies: Sequence[str], outputs: It
         replies: What the agent said to the user.
         outputs: What it should have said; case and commas of a reply do not matter.
     """
-    spoken = outputs_said(replies, outputs)
+    spoken = spoken_outputs(replies, outputs)
     matches = same_database(state, expected)
     return Reward(float(matches and all(spoken.values())), matches, spoken)
 
 
-def outputs_said(replies: Iterable[str], outputs: Iterable[str]) -> dict[str, bool]:
+def spoken_outputs(replies: Iterable[str], outputs: Iterable[str]) -> dict[str, bool]:
     """Whether each text that a task wants said is in a reply; case and the reply's commas do not matter."""
     contents = [reply.lower().replace(",", "") for reply in replies]
     return {output: any(output.lower() in reply for reply in contents) for output in outputs}
