@@ -59,6 +59,7 @@ _TERMINAL: Final = frozenset(kind.value for kind in TERMINAL)
 _PLAIN: Final = {EventType.COMPLETE.value: "completed", EventType.CANCELLED.value: "cancelled"}
 _INVALID: Final = 4
 _UNASKED: Final = "unasked_responses"
+_LATE_REST: Final = "length_too_short_late"
 _FORGIVEN: Final = frozenset({"client_limited", _UNASKED})
 """Why a run may be invalid here: nothing is timed, the machine has other work, the server answers twice."""
 
@@ -125,6 +126,8 @@ def chaos(requests: int, fault_share: float, workers: int, seed: int, damages: i
         drawn = [request.scenario for request in truth.values() if request.scenario != AFTER_UNASKED]
         faults = sum(name != "short" for name in drawn)
         wrong += [*_faulty(len(drawn), faults, fault_share), *_invalid(report)]
+        if len(unheard) > drawn.count(_LATE_REST):
+            wrong.append(f"{len(unheard)} requests met the rest of {drawn.count(_LATE_REST)} responses")
         damaged = damaged_logs(run / "events.db", damages, seed)
         return Outcome(
             requests=len(issued),
@@ -167,10 +170,10 @@ def _once(issued: set[str], endings: Mapping[str, Sequence[str]]) -> Iterator[st
 
 
 def _unheard(log: Path) -> set[str]:
-    """Requests that met bytes of an unasked response other than its beginning.
+    """Requests that met the rest of a response whose Content-Length was too short (`length_too_short_late`).
 
-    The client closes such a connection, and what the server has not read by then is lost: it may know nothing
-    of the request.
+    As HTTP such a response is complete, so its connection may carry the next request before the client has
+    decoded that the answer is not. The server then sends the rest and closes, without reading that request.
     """
     with closing(sqlite3.connect(log)) as connection:
         query = """
