@@ -33,6 +33,7 @@ TASKS: Final[Mapping[str, str]] = {
     "hle": "workloads.tasks.hle:WORKLOAD",
     "hle_text_only": "workloads.tasks.hle:TEXT_ONLY",
     "humaneval": "workloads.tasks.humaneval:WORKLOAD",
+    "ifbench": "workloads.tasks.ifbench:WORKLOAD",
     "ifeval": "workloads.tasks.ifeval:WORKLOAD",
     "knowledge_base": "workloads.tasks.knowledge_base:WORKLOAD",
     "livecodebench": "workloads.tasks.livecodebench:WORKLOAD",

@@ -24,11 +24,23 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "bfcl": ("tree_sitter", "tree_sitter_java", "tree_sitter_javascript"),
     "bfcl-eval": ("bfcl_eval", "mpmath"),
     "hf": ("datasets",),
+    "ifbench": ("emoji", "nltk", "syllapy"),
     "ifeval": ("langdetect",),
     "multi-if": ("emoji", "langdetect", "pycrfsuite", "pythainlp"),
     "math": ("math_verify", "pylatexenc", "sympy"),
 }
 """Modules by the extra of this package that installs them; `bfcl-eval` is a package of its own."""
+
+MODELS: Final[Mapping[str, Mapping[str, str]]] = {
+    "ifbench": {
+        "punkt_tab": "tokenizers/punkt_tab/english",
+        "stopwords": "corpora/stopwords/english",
+        "averaged_perceptron_tagger_eng": "taggers/averaged_perceptron_tagger_eng",
+    },
+    "ifeval": {"punkt_tab": "tokenizers/punkt_tab/english"},
+    "multi-if": {"punkt_tab": "tokenizers/punkt_tab/english"},
+}
+"""Data of NLTK's by the extra whose benchmarks need it: its place by its name."""
 
 JUDGE_KEY: Final = "LOADGEN_JUDGE_API_KEY"
 
@@ -60,8 +72,8 @@ def needs(workload: Workload, data: Path | None = None) -> list[Need]:
     missing = [*_data(workload, data)]
     if workload.extra:
         missing.append(_extra(workload.extra, "to score its answers"))
-    if workload.extra in {"ifeval", "multi-if"}:
-        missing.append(_punkt())
+    if workload.extra in MODELS:
+        missing.append(_nltk_data(MODELS[workload.extra]))
     if scorer.ask is not None:
         key = f"{JUDGE_KEY} is {'set' if os.environ.get(JUDGE_KEY) else 'not set'}"
         missing.append(Need("judge", None, f"a judge: --judge-url and --judge-model of the run; {key}"))
@@ -129,9 +141,9 @@ def _extra(name: str, purpose: str) -> Need:
     return Need("extra", met, f"the extra {name} {purpose}: {how}")
 
 
-def _punkt() -> Need:
-    from workloads.grading.english import is_there
+def _nltk_data(place_of: Mapping[str, str]) -> Need:
+    from workloads.grading.nltk_data import find
 
-    met = is_there()
-    how = "it is here" if met else "python -m nltk.downloader punkt_tab"
-    return Need("model", met, f"the model punkt_tab, by which it counts sentences: {how}")
+    missing = [name for name, place in place_of.items() if find(place) is None]
+    how = f"python -m nltk.downloader {' '.join(missing)}" if missing else "it is here"
+    return Need("model", not missing, f"NLTK's {', '.join(place_of)}, by which it reads sentences: {how}")

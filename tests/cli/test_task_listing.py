@@ -42,7 +42,7 @@ def _bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NLTK_DATA", str(tmp_path / "nltk"))
     monkeypatch.delenv("LOADGEN_JUDGE_API_KEY", raising=False)
     monkeypatch.setattr("workloads.needs.find_spec", lambda _: None)
-    monkeypatch.setattr("workloads.grading.english._places", lambda: iter([tmp_path / "nltk"]))
+    monkeypatch.setattr("workloads.grading.nltk_data.places", lambda: iter([tmp_path / "nltk"]))
 
 
 def _with_modules(*there: str) -> Any:

@@ -15,8 +15,8 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
 from tests.conformance.agreement import Agreement
-from workloads.grading.english import offer
 from workloads.grading.instructions import follows
+from workloads.grading.nltk_data import offer
 from workloads.tasks.ifeval import draws, variants, verdicts
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from workloads.errors import ExtraError
 from workloads.grading.english import model, sentences
-from workloads.grading.instructions import INSTRUCTIONS, Follows, Instruction, compare
+from workloads.grading.ifeval_instructions import IFEVAL
+from workloads.grading.instruction import Follows, Instruction, compare
 from workloads.grading.language import language, languages
 
 if TYPE_CHECKING:
@@ -102,6 +103,6 @@ _OWN: Final[Mapping[str, Callable[..., Follows]]] = {
 
 MULTILINGUAL: Final[Mapping[str, Instruction]] = {
     name: Instruction(_OWN.get(name, instruction.follows), instruction.arguments, instruction.by_chance)
-    for name, instruction in INSTRUCTIONS.items()
+    for name, instruction in IFEVAL.items()
 }
 """Every instruction by its id."""

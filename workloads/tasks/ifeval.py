@@ -2,7 +2,8 @@
 
 Official are four figures of google-research's instruction_following_eval: of prompts, all of whose
 instructions are followed, and of instructions; each strict, as the answer is, and loose, with its first or
-last line or its asterisks left out. What an instruction asks for is in `workloads.grading.instructions`.
+last line or its asterisks left out. What an instruction asks for is in
+`workloads.grading.ifeval_instructions`.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from collections import Counter
 from dataclasses import dataclass
 from hashlib import sha256
 from random import Random
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from workloads.cells import tag, text
 from workloads.errors import ColumnError, TaskError
-from workloads.grading.english import offer
-from workloads.grading.instructions import INSTRUCTIONS, Instruction, follows, is_plain
+from workloads.grading.ifeval_instructions import IFEVAL, is_plain
+from workloads.grading.instructions import INSTRUCTIONS, follows
+from workloads.grading.nltk_data import offer
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded
@@ -24,9 +26,10 @@ from workloads.scorer import Headline, Reference, Scorer
 from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from workloads.answer import Answer
+    from workloads.grading.instruction import Instruction
     from workloads.sources import FileRow
 
 _DEFINITION: Final = "google-research/google-research@3f357bd: instruction_following_eval/evaluation_lib.py"
@@ -87,7 +90,7 @@ def _instructions(row: FileRow) -> tuple[list[str], list[dict[str, Any]]]:
 
 def grade(reference: Reference, answer: Answer) -> Score:
     """1 where every instruction is followed; the metrics have the rest."""
-    return _score(reference, verdicts(reference, answer.text))
+    return scored(reference, verdicts(reference, answer.text))
 
 
 def grade_random(reference: Reference, answer: Answer) -> Score:
@@ -110,7 +113,7 @@ def grade_random(reference: Reference, answer: Answer) -> Score:
         "prompt_loose_lowest": min(loose),
         "prompt_loose_highest": max(loose),
     }
-    return _score(reference, drawn[0], spread)
+    return scored(reference, drawn[0], spread)
 
 
 def require(reference: Reference) -> None:
@@ -170,16 +173,32 @@ def variants(text: str) -> list[str]:
     )
 
 
-def _score(reference: Reference, verdicts: Verdicts, more: Mapping[str, float] | None = None) -> Score:
-    """The score of an answer, with how many instructions were followed: of all, each kind and each id."""
+def scored(
+    reference: Reference,
+    verdicts: Verdicts,
+    more: Mapping[str, float] | None = None,
+    *,
+    by: Literal["strict", "loose"] = "strict",
+) -> Score:
+    """The score of an answer, with how many instructions were followed: of all, each kind and each id.
+
+    Args:
+        reference: Has `instruction_id_list`.
+        verdicts: One of each layer for every instruction.
+        more: Further metrics.
+        by: The layer whose verdicts are the value: 1 where all of them are true. The other is a metric.
+    """
     names = reference["instruction_id_list"]
-    metrics: dict[str, float] = {"prompt_loose": all(verdicts.loose), **(more or {})}
-    for layer, followed in (("strict", verdicts.strict), ("loose", verdicts.loose)):
+    layers = {"strict": verdicts.strict, "loose": verdicts.loose}
+    metrics: dict[str, float] = {
+        f"prompt_{layer}": all(followed) for layer, followed in layers.items() if layer != by
+    } | dict(more or {})
+    for layer, followed in layers.items():
         metrics[layer] = sum(followed)
         done = [name for name, is_followed in zip(names, followed, strict=True) if is_followed]
         for part, count in Counter([*done, *map(_kind, done)]).items():
             metrics[f"{layer}:{part}"] = count
-    missed = [name for name, is_followed in zip(names, verdicts.strict, strict=True) if not is_followed]
+    missed = [name for name, is_followed in zip(names, layers[by], strict=True) if not is_followed]
     return graded(
         not missed,
         f"{sum(verdicts.strict)} of {len(names)}, loosely {sum(verdicts.loose)}",
@@ -198,23 +217,34 @@ def _share(layer: str, part: str) -> str:
     return f"{followed} / nullif(sum(len(string_split(tags['instructions'], '{part}')) - 1), 0)"
 
 
-def _shares(layer: str) -> Iterator[Headline]:
-    """The shares of each kind and of each instruction, as the official report ends with them."""
-    kinds = sorted(set(map(_kind, INSTRUCTIONS)))
-    for part in [*kinds, *sorted(INSTRUCTIONS)]:
+def shares(layer: str, names: Collection[str]) -> Iterator[Headline]:
+    """The shares of each kind and of each of these instructions, as the official report ends with them.
+
+    Args:
+        layer: `strict` or `loose`.
+        names: The ids of the instructions.
+    """
+    kinds = sorted(set(map(_kind, names)))
+    for part in [*kinds, *sorted(names)]:
         yield Headline(f"{layer}_{part.rstrip(':').replace(':', '_')}", _share(layer, part))
 
 
-def _headlines() -> tuple[Headline, ...]:
-    asked = f"sum(len(string_split(tags['instructions'], '{_SEPARATOR}')))"
-    return (
-        Headline("prompt_strict"),
-        Headline("inst_strict", f"sum(coalesce(metrics['strict'], 0)) / {asked}"),
-        Headline("prompt_loose", "avg(coalesce(metrics['prompt_loose'], 0))"),
-        Headline("inst_loose", f"sum(coalesce(metrics['loose'], 0)) / {asked}"),
-        *_shares("strict"),
-        *_shares("loose"),
-    )
+_ASKED: Final = f"sum(len(string_split(tags['instructions'], '{_SEPARATOR}')))"
+
+INSTRUCTION_SHARES: Final = {
+    layer: Headline(f"inst_{layer}", f"sum(coalesce(metrics['{layer}'], 0)) / {_ASKED}")
+    for layer in ("strict", "loose")
+}
+"""Of the instructions of all prompts, those that are followed."""
+
+_HEADLINES: Final = (
+    Headline("prompt_strict"),
+    INSTRUCTION_SHARES["strict"],
+    Headline("prompt_loose", "avg(coalesce(metrics['prompt_loose'], 0))"),
+    INSTRUCTION_SHARES["loose"],
+    *shares("strict", IFEVAL),
+    *shares("loose", IFEVAL),
+)
 
 
 def _spread() -> Iterator[Headline]:
@@ -245,14 +275,14 @@ WORKLOAD: Final = Workload(
     ),
     questions=questions,
     scorers=(
-        Scorer("official", 1, grade, _DEFINITION, _headlines(), require=require),
+        Scorer("official", 1, grade, _DEFINITION, _HEADLINES, require=require),
         Scorer(
             "official_random",
             1,
             grade_random,
             f"{_DEFINITION}, with a letter outside of a to z replaced by a random one, as before 3f357bd, "
             "and languages detected without a seed",
-            (*_headlines(), *_spread()),
+            (*_HEADLINES, *_spread()),
             note="the lowest and the highest share of prompts are what ten draws could have made of it",
             require=require,
         ),

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from workloads.cells import tag
 from workloads.errors import ColumnError, TaskError
-from workloads.grading.english import offer
 from workloads.grading.instructions import follows
 from workloads.grading.multilingual import MULTILINGUAL
+from workloads.grading.nltk_data import offer
 from workloads.question import Question
 from workloads.sample import FollowUp, Sample
 from workloads.score import Score, failed, graded

@@ -118,7 +118,7 @@ def score_run(folder: Path, options: ScoringOptions = DEFAULT, observer: Observe
 
     require_scorable(folder)
     if options.data is not None:
-        from workloads.grading.english import offer
+        from workloads.grading.nltk_data import offer
 
         offer(options.data)
     with open_log(folder) as log:

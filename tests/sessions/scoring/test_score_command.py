@@ -103,7 +103,7 @@ def test_missing_data_of_a_scorer_ends_before_the_first_answer(
 ) -> None:
     """Also where only the last question takes it: no half pass is left, and --data is where to find it."""
     monkeypatch.setenv("NLTK_DATA", str(tmp_path / "nowhere"))
-    monkeypatch.setattr("workloads.grading.english._places", lambda: iter([tmp_path / "nowhere"]))
+    monkeypatch.setattr("workloads.grading.nltk_data.places", lambda: iter([tmp_path / "nowhere"]))
     model.cache_clear()
     run = new_run(["One. Two.", "One. Two."], task="ifeval")
     plain = {"instruction_id_list": ["punctuation:no_comma"], "kwargs": [{}]}

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workloads.errors import SourceError
-from workloads.grading import english
+from workloads.grading import english, nltk_data
 from workloads.grading.punkt import PunktModel, read, sentences
 from workloads.grading.treebank import words
 
@@ -79,24 +79,24 @@ def test_words_of_sentences(punkt_folder: Path) -> None:
 def test_a_folder_of_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, punkt_folder: Path) -> None:
     """The folder of `--data` is looked in after those that are named, and once however often offered."""
     monkeypatch.setenv("NLTK_DATA", str(tmp_path / "none"))
-    punkt_folder.parents[2].rename(tmp_path / english.PUNKT_FOLDER)
-    english.offer(tmp_path)
-    english.offer(tmp_path)
+    punkt_folder.parents[2].rename(tmp_path / nltk_data.FOLDER)
+    nltk_data.offer(tmp_path)
+    nltk_data.offer(tmp_path)
     named = os.environ["NLTK_DATA"].split(os.pathsep)
-    assert named == [str(tmp_path / "none"), str((tmp_path / english.PUNKT_FOLDER).resolve())]
+    assert named == [str(tmp_path / "none"), str((tmp_path / nltk_data.FOLDER).resolve())]
     assert english.sentences("One. Two.") == ["One.", "Two."]
 
 
 def test_nothing_to_offer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder of data without a model changes nothing."""
     monkeypatch.setenv("NLTK_DATA", "")
-    english.offer(tmp_path)
+    nltk_data.offer(tmp_path)
     assert os.environ["NLTK_DATA"] == ""
 
 
 def test_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a model the message says how to get it."""
-    monkeypatch.setattr(english, "_places", lambda: iter([tmp_path]))
+    monkeypatch.setattr(nltk_data, "places", lambda: iter([tmp_path]))
     english.model.cache_clear()
     with pytest.raises(SourceError, match=r"python -m nltk\.downloader punkt_tab.*NLTK_DATA.*nltk_punkt"):
         english.sentences("One.")

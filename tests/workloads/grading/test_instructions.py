@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from workloads.errors import ExtraError, TaskError
 from workloads.grading import language
-from workloads.grading.instructions import INSTRUCTIONS, follows
+from workloads.grading.ifeval_instructions import IFEVAL
+from workloads.grading.instructions import follows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -146,8 +147,8 @@ def test_followed(
 
 def test_every_instruction_has_a_case() -> None:
     """There are 25 of them."""
-    assert {name for name, *_ in CASES} == set(INSTRUCTIONS)
-    assert len(INSTRUCTIONS) == 25
+    assert {name for name, *_ in CASES} == set(IFEVAL)
+    assert len(IFEVAL) == 25
 
 
 BAD = [

@@ -1,0 +1,50 @@
+"""Data that NLTK publishes: it is looked for where NLTK looks, in the folders of NLTK_DATA first.
+
+A folder of data may have it as well (`offer`).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FOLDER: Final = "nltk_punkt"
+"""The sub-folder of a folder of data that has such data."""
+
+VARIABLE: Final = "NLTK_DATA"
+"""The environment variable with the folders that are looked in first."""
+
+
+def offer(data: Path) -> None:
+    """Have NLTK's data looked for in a folder of data too, by this process and those that it starts.
+
+    Args:
+        data: The folder; nothing happens where it has no `nltk_punkt`.
+    """
+    folder = data.resolve() / FOLDER
+    if folder.is_dir() and folder not in _named():
+        os.environ[VARIABLE] = os.pathsep.join(map(str, [*_named(), folder]))
+
+
+def find(name: str) -> Path | None:
+    """The file or folder of this name (`tokenizers/punkt_tab/english`); None where it is in no place."""
+    return next((place / name for place in places() if (place / name).exists()), None)
+
+
+def places() -> Iterator[Path]:
+    """Where NLTK looks for its data."""
+    yield from _named()
+    yield Path.home() / "nltk_data"
+    for part in ("nltk_data", "share/nltk_data", "lib/nltk_data"):
+        yield Path(sys.prefix) / part
+    for shared in ("/usr/share", "/usr/local/share", "/usr/lib", "/usr/local/lib"):
+        yield Path(shared) / "nltk_data"
+
+
+def _named() -> list[Path]:
+    return [Path(place).expanduser() for place in os.environ.get(VARIABLE, "").split(os.pathsep) if place]
