@@ -48,6 +48,7 @@ TASKS: Final[Mapping[str, str]] = {
     "simpleqa": "workloads.tasks.simpleqa:WORKLOAD",
     "supergpqa": "workloads.tasks.supergpqa:WORKLOAD",
     "tau_bench": "workloads.tasks.tau_bench:WORKLOAD",
+    "toolcall15": "workloads.tasks.toolcall15:WORKLOAD",
     "tool_selection": "workloads.tasks.tool_selection:WORKLOAD",
     "wildchat": "workloads.tasks.wildchat:WORKLOAD",
 }
