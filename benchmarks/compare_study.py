@@ -25,6 +25,7 @@ from reporter.compare.compare import compare
 from reporter.compare.comparison import Rules
 from reporter.compare.metric import metric
 from reporter.compare.side import Side, look
+from reporter.log.settings import LogHead
 from rulesets.definitions import Definitions
 from rulesets.evidence import Rate
 
@@ -179,7 +180,7 @@ def compared(kind: str, n: int, slower: float, seed: str) -> tuple[Comparison, C
     names = [metric(name) for name in dict.fromkeys((*METRICS, *FAMILY))]
     rules = Rules()
     sides = [
-        Side(name, (look(name, Simulated(run), ({}, {}), names, rules.level),))  # type: ignore[arg-type]
+        Side(name, (look(name, Simulated(run), LogHead(), names, rules.level),))  # type: ignore[arg-type]
         for name, run in zip("AB", runs, strict=True)
     ]
     alone = compare(sides, [], names, rules)

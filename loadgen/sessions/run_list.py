@@ -131,15 +131,15 @@ def _of_report(name: str, report: Mapping[str, Any], kind: str | None) -> Listed
 def _of_log(name: str, run: Path, kind: str | None) -> Listed:
     """A run without a report: its log has the settings."""
     from recorder.errors import LogError
-    from reporter.log.settings import opening
+    from reporter.log.settings import head
 
     try:
-        settings, _, started_ns = opening(run)
+        log_head = head(run)
     except LogError as error:
         return Listed(name, kind=kind, why=_in_short(error))
-    started = datetime.fromtimestamp(started_ns / 1e9, UTC).isoformat(timespec="milliseconds")
-    load = _load(settings.get("load") or {})
-    return Listed(name, started, settings.get("model"), kind, load, state="unreported")
+    started = datetime.fromtimestamp(log_head.started_wall_ns / 1e9, UTC).isoformat(timespec="milliseconds")
+    load = _load(log_head.settings.get("load") or {})
+    return Listed(name, started, log_head.settings.get("model"), kind, load, state="unreported")
 
 
 def _load(load: Mapping[str, Any]) -> str:

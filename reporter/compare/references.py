@@ -9,7 +9,7 @@ import orjson
 
 from recorder.store import LOG_NAME
 from reporter.errors import NotARunError
-from reporter.log.settings import head
+from reporter.log.settings import LogHead, head
 from reporter.report import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -96,13 +96,13 @@ def has_log(run: Path) -> bool:
     return _report_path(run) is None
 
 
-def log_head(run: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The settings and the environment that the log of a run opens with; empty where there is only a report.
+def log_head(run: Path) -> LogHead:
+    """What the log of a run opens with; empty where it has only a report.
 
     Raises:
         LogError: It is not a log that can be read.
     """
-    return head(run) if has_log(run) else ({}, {})
+    return head(run) if has_log(run) else LogHead()
 
 
 def _is_run(folder: Path) -> bool:

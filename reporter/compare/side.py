@@ -15,10 +15,10 @@ from rulesets.statistics import order_statistics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
     from reporter.compare.comparable import Facts, Mismatch
     from reporter.compare.metric import ComparedMetric
+    from reporter.log.settings import LogHead
     from rulesets.evidence import Evidence
 
     Ends = tuple[ComparedFigure, ComparedFigure]
@@ -107,7 +107,7 @@ class Side:
 def look(
     name: str,
     run: Evidence,
-    log_head: tuple[Mapping[str, Any], Mapping[str, Any]],
+    log_head: LogHead,
     metrics: Sequence[ComparedMetric],
     level: float,
 ) -> ComparedRun:
@@ -116,7 +116,7 @@ def look(
     Args:
         name: Its name.
         run: The run.
-        log_head: Settings and environment of its log (`references.log_head`).
+        log_head: What its log opens with (`references.log_head`).
         metrics: The figures.
         level: Of their intervals.
     """
@@ -127,7 +127,7 @@ def look(
     completed = members(report.get("counts")).get("completed")
     return ComparedRun(
         name,
-        facts(report, *log_head),
+        facts(report, log_head.settings, log_head.environment),
         tuple(run_faults(name, report)),
         {metric.name: figure(run, metric, level) for metric in dict.fromkeys((*metrics, *scores))},
         {name: figures for name, figures in ends.items() if figures is not None},

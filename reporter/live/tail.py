@@ -164,7 +164,7 @@ class LogTail:
             source = text(data.get("source")) or ""
             self._client[f"{source} {data.get('worker', '')}".strip()] = data
         elif code == EventType.ERROR:
-            self._errors[text(data.get("error")) or "unfigures"] += 1
+            self._errors[text(data.get("error")) or "unknown"] += 1
         elif (value := number(data.get("value"))) is not None:
             self._scores = [self._scores[0] + 1, self._scores[1] + value]
 

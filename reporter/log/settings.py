@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from recorder.errors import LogError
@@ -13,34 +14,40 @@ from reporter.kinds import document, members
 from reporter.log.source import readable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 _OPENING = "SELECT settings, environment, started_wall_ns FROM session"
 
 
-def settings(run: Path) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class LogHead:
+    """What a log opens with; empty for a run without a log.
+
+    Attributes:
+        settings: The resolved settings of the run.
+        environment: The machine and the versions that it ran with.
+        started_wall_ns: When it was started, in ns since the epoch.
+    """
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    environment: Mapping[str, Any] = field(default_factory=dict)
+    started_wall_ns: int = 0
+
+
+def settings(run: Path) -> Mapping[str, Any]:
     """The resolved settings of a run: its model, its load, its ruleset; see `head`."""
-    return head(run)[0]
+    return head(run).settings
 
 
-def head(run: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The settings and the environment that a log opens with.
+def head(run: Path) -> LogHead:
+    """Read what a log opens with.
 
     Args:
         run: The run's folder, or the log itself.
 
     Raises:
         LogError: The log is missing, damaged, or of a version that cannot be read.
-    """
-    settings, environment, _ = opening(run)
-    return settings, environment
-
-
-def opening(run: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
-    """The same, and when the run was started, in ns since the epoch.
-
-    Raises:
-        LogError: As for `head`.
     """
     log = log_path(run)
     try:
@@ -51,6 +58,6 @@ def opening(run: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
             settings, environment, started_wall_ns = row
             if not isinstance(started_wall_ns, int):
                 raise LogError("the log is damaged: it does not say when it was begun")
-            return members(document(settings)), members(document(environment)), started_wall_ns
+            return LogHead(members(document(settings)), members(document(environment)), started_wall_ns)
     except sqlite3.Error as error:
         raise LogError(f"{log}: the log is damaged and cannot be read ({error})") from error

@@ -12,6 +12,7 @@ from reporter.compare.comparison import Rules
 from reporter.compare.metric import metric
 from reporter.compare.side import Side, look
 from reporter.log.database import open_log
+from reporter.log.settings import LogHead
 from reporter.measured import measured
 from reporter.render.comparison import render
 from reporter.reporter import MetricsReporter
@@ -282,7 +283,7 @@ def test_a_difference_that_the_stamps_decide_is_in_doubt(a_run: NewRun) -> None:
             )
             run.answers(at_ms + ms + 5 * doubtful, at_ms + 90, at_ms=at_ms, usage=(1, 2), **low)
         with measured(run.stops(6000).ends(7000).write(), Definitions()) as (_, evidence):
-            sides.append(Side(name, (look(name, evidence, ({}, {}), metrics, 0.95),)))
+            sides.append(Side(name, (look(name, evidence, LogHead(), metrics, 0.95),)))
     compared = compare(sides, metrics, [], Rules())
     ttft, latency, _ = compared.rows
     (change,) = ttft.changes

@@ -21,7 +21,7 @@ from recorder.session import Session
 from recorder.store import Store
 from reporter import MetricsReporter
 from reporter.log.database import open_log
-from reporter.log.settings import opening
+from reporter.log.settings import head
 from reporter.log.tables import BIG_TABLES, _reading, _streamed, big_tables_in, rows
 from tests.reporter.conftest import ns
 
@@ -366,7 +366,7 @@ def test_a_start_that_is_not_a_number(tmp_path: Path, value: Any) -> None:
         connection.execute("UPDATE session SET started_wall_ns = ?", [value])
         connection.execute("UPDATE sittings SET started_wall_ns = ?", [value])
     with pytest.raises(LogError, match="the log is damaged: it does not say when it was begun"):
-        opening(log)
+        head(log)
     with pytest.raises(NotALogError, match="the log is damaged: it does not say when it was begun"):
         Store.reopen(log, Session())
 

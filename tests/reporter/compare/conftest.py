@@ -10,6 +10,7 @@ import pytest
 
 from reporter.compare.metric import metric
 from reporter.compare.side import Side, look
+from reporter.log.settings import LogHead
 from rulesets.definitions import Definitions
 from rulesets.evidence import Accuracy, Good, Rate
 
@@ -127,7 +128,7 @@ def side() -> Callable[..., Side]:
     def make(name: str, *runs: Numbers, metrics: Sequence[str] = ASKED, level: float = 0.95) -> Side:
         asked = [metric(text) for text in metrics]
         looked = (
-            look(f"{name}{number}", run, ({}, {}), asked, level) for number, run in enumerate(runs, start=1)
+            look(f"{name}{number}", run, LogHead(), asked, level) for number, run in enumerate(runs, start=1)
         )
         return Side(name, tuple(looked))
 

@@ -10,6 +10,7 @@ import pytest
 from recorder.errors import LogError
 from reporter.compare.references import evidence, evidences, log_head, runs_of
 from reporter.errors import NotARunError
+from reporter.log.settings import LogHead
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,10 +88,10 @@ def test_a_log_is_evidence_and_so_is_a_report(log: Path, tmp_path: Path) -> None
 
 def test_a_log_has_the_settings_that_it_opened_with(log: Path, tmp_path: Path) -> None:
     """A report alone does not; a file that is not a log is refused."""
-    settings, environment = log_head(log)
-    assert settings == {"load": {"kind": "closed", "concurrency": 1}}
-    assert environment == {}
-    assert log_head(a_report(tmp_path / "main.json")) == ({}, {})
+    opened = log_head(log)
+    assert opened.settings == {"load": {"kind": "closed", "concurrency": 1}}
+    assert opened.environment == {}
+    assert log_head(a_report(tmp_path / "main.json")) == LogHead()
     (tmp_path / "events.db").write_text("no log")
     with pytest.raises(LogError, match=r"events\.db"):
         log_head(tmp_path)
