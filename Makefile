@@ -40,10 +40,10 @@ wheel: setup ## Build a wheel in dist: for this platform with the compiled I/O l
 demo: setup ## Measure a mock endpoint and compare the report with its truth (10 s)
 	$(BIN)/loadgen demo
 
-test: setup ## Run the test suite
-	$(BIN)/python $(TESTS)
+test: setup ## Run the test suite without the tests marked slow, each of which takes more than 5 s by nature
+	$(BIN)/python $(TESTS) -m "not slow"
 
-test-lowest: ## Run the test suite with the oldest dependencies that pyproject.toml allows
+test-lowest: ## Run all tests with the oldest dependencies that pyproject.toml allows
 	$(MAKE) VENV=.venv-lowest .venv-lowest/.ready
 	$(PYTHON) -c "$$LOWEST" > .venv-lowest/lowest.txt
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --requirement .venv-lowest/lowest.txt
@@ -57,7 +57,7 @@ test-hf: setup ## Run the tests that need the extra `hf`, and install it: with i
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[hf]'
 	$(BIN)/python -m pytest tests/workloads/test_hugging_face.py
 
-check: setup ## Lint, type-check and test
+check: setup ## Lint, type-check and run all tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
