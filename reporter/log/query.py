@@ -77,8 +77,7 @@ def open_for_queries(run: Path, also: Collection[str] = ()) -> DuckDBPyConnectio
         NoRoomError: Memory and temporary disk space are too small for it.
     """
     connection = open_log(run, also=also).database
-    for setting in _NOTHING_ELSE:
-        connection.execute(setting)
+    _lock(connection)
     return connection
 
 
@@ -111,8 +110,17 @@ def query(run: Path, sql: str) -> QueryResult:
         LogError: The log is missing, damaged, or of a version that cannot be read.
         QueryError: The SQL is wrong, or asks for more than there is room for.
     """
-    with open_log(run, also=big_tables_in(sql)) as log:
-        return answer_of(log.database, sql)
+    return queries(run, [sql])[0]
+
+
+def queries(run: Path, statements: Sequence[str]) -> list[QueryResult]:
+    """Ask the log of a run several things as `query` asks one; the log is read once.
+
+    Raises:
+        LogError, QueryError: As for `query`.
+    """
+    with open_for_queries(run, also=set().union(*map(big_tables_in, statements))) as connection:
+        return [_answer(connection, sql) for sql in statements]
 
 
 def answer_of(connection: DuckDBPyConnection, sql: str, most_rows: int | None = None) -> QueryResult:
@@ -126,11 +134,19 @@ def answer_of(connection: DuckDBPyConnection, sql: str, most_rows: int | None = 
     Raises:
         QueryError: The SQL is wrong, or asks for more than there is room for.
     """
+    _lock(connection)
+    return _answer(connection, sql, most_rows)
+
+
+def _lock(connection: DuckDBPyConnection) -> None:
+    for setting in _NOTHING_ELSE:
+        connection.execute(setting)
+
+
+def _answer(connection: DuckDBPyConnection, sql: str, most_rows: int | None = None) -> QueryResult:
     import duckdb
 
     try:
-        for setting in _NOTHING_ELSE:
-            connection.execute(setting)
         answer = connection.execute(sql)
         columns = [column[0] for column in (answer and answer.description) or ()]
         return QueryResult(columns, _rows(answer, most_rows) if columns else [])

@@ -84,14 +84,16 @@ def data(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_descriptions_are_improved_and_the_session_resumed(
     url: str, data: Path, tmp_path: Path, preloaded: Preloaded
 ) -> None:
     """The result of a session that is cut off and resumed is that of one run, to the byte."""
     command = ("optimize", "tools", "--url", url, "--model", "m", "--no-stream", "--tools", "notes")
+    budget = ("--max-calls", "150")
     out = tmp_path / "out"
     ended = preloaded.run(
-        *(*command, "--data", data, "--variant", "maximum_accuracy", "--out", out, "--json", "-q"),
+        *(*command, *budget, "--data", data, "--variant", "maximum_accuracy", "--out", out, "--json", "-q"),
         cwd=tmp_path,
         env=clean_environment(),
     )

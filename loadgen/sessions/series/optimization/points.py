@@ -14,7 +14,7 @@ from loadgen.sessions.series.optimization.evidence import Answered, Evaluate, Sp
 from loadgen.sessions.series.options import point_of
 from loadgen.sessions.settings.perf import perf_settings
 from loadgen.sessions.whole_file import write_whole
-from reporter.log.query import query
+from reporter.log.query import queries
 from workloads.tasks.tool_files import available
 
 if TYPE_CHECKING:
@@ -117,18 +117,18 @@ class Runs:
         """
         run = outcome.folder
         input_cost, output_cost = self.prices
-        ((tokens, dollars),) = query(
-            run, _COST.format(input_cost=repr(input_cost), output_cost=repr(output_cost))
-        ).rows
+        cost = _COST.format(input_cost=repr(input_cost), output_cost=repr(output_cost))
+        is_evaluation = isinstance(step, Evaluate)
+        figures = [sql.format(score=variant.sql) for sql in (_ANSWERS, _SCORE)] if is_evaluation else [_REPLY]
+        costs, rows, *scores = (answer.rows for answer in queries(run, [cost, *figures]))
+        ((tokens, dollars),) = costs
         spent = Spent(outcome.report.counts.issued, int(tokens), float(dollars))
-        if not isinstance(step, Evaluate):
-            replies = query(run, _REPLY).rows
-            return StepResult(spent, reply=replies[0][0] if replies else None, folder=run.name)
+        if not is_evaluation:
+            return StepResult(spent, reply=rows[0][0] if rows else None, folder=run.name)
         answers = {
-            name: Answered(score, correct, called or "no answer")
-            for name, score, correct, called in query(run, _ANSWERS.format(score=variant.sql)).rows
+            name: Answered(score, correct, called or "no answer") for name, score, correct, called in rows
         }
-        ((score, input_tokens, output_tokens),) = query(run, _SCORE.format(score=variant.sql)).rows
+        (((score, input_tokens, output_tokens),),) = scores
         if answers and all(answer.score is None for answer in answers.values()):
             raise UsageError(
                 f"{run}: the score {variant.name} cannot be computed, as no tokens were counted: give a "
