@@ -15,7 +15,7 @@ import pytest
 from hypothesis import settings
 
 from loadgen.driver.system.signals import ENDING
-from tests.forking import MOCK, WORKER, fork_children, start_children_afresh
+from tests.forking import CHILDREN, fork_children, start_children_afresh
 from tests.preloaded import GIVE_UP_S, Preloaded, Process
 from tests.program_file import ProgramFile
 
@@ -74,18 +74,18 @@ def _broken_pipes() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _forked_children() -> Iterator[None]:
-    """Mock endpoints and workers that tests start are forked from this process."""
-    fork_children(MOCK, WORKER)
+    """Child processes of the program that tests start are forked from this process."""
+    fork_children(*CHILDREN)
     yield
     start_children_afresh()
 
 
 @pytest.fixture
 def fresh_children() -> Iterator[None]:
-    """Mock endpoints and workers start in interpreters of their own."""
+    """Child processes of the program start in interpreters of their own."""
     start_children_afresh()
     yield
-    fork_children(MOCK, WORKER)
+    fork_children(*CHILDREN)
 
 
 @pytest.fixture(scope="session")
@@ -144,7 +144,7 @@ def fresh_loadgen(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[s
 def start_loadgen(preloaded: Preloaded, tmp_path: Path) -> Callable[..., Process]:
     """The same as `loadgen`, without waiting for its end; it leads a process group of its own.
 
-    Its workers and mock endpoints start in interpreters of their own, as a user finds them in `ps`.
+    Its child processes start in interpreters of their own, as a user finds them in `ps`.
     """
 
     def start(*arguments: object, temporary: Path | None = None, **options: Any) -> Process:

@@ -1,8 +1,8 @@
 """Child processes of the program, forked from a process that has imported it: no interpreter starts.
 
-A worker or a mock endpoint takes 0.2 s of CPU time to start, and the suite starts hundreds. What only a fresh
-interpreter shows (its command line in the list of processes, its environment, what it imports) is tested with
-one.
+A worker, a grader or a mock endpoint takes 0.2 s of CPU time to start, and the suite starts hundreds. What
+only a fresh interpreter shows (its command line in the list of processes, its environment, what it imports)
+is tested with one.
 """
 
 from __future__ import annotations
@@ -26,8 +26,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-MOCK = "loadgen.mock_endpoint"
-WORKER = "loadgen.driver.workers.process"
+CHILDREN = (
+    "loadgen.mock_endpoint",
+    "loadgen.driver.workers.process",
+    "loadgen.sessions.scoring.process",
+)
+"""What the program starts most often. Its other children use DuckDB, which does not survive a fork."""
 
 _FRESH_POPEN = subprocess.Popen
 _MOST_DESCRIPTORS = 4096

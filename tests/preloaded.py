@@ -27,7 +27,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
-from tests.forking import MOCK, WORKER, fork_children
+from tests.forking import CHILDREN, fork_children
 from tests.parsed_queries import parse_queries
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Preloaded:
             stdout: A file, a descriptor, or a pipe that `Process.stdout` reads.
             leads_session: Whether it leads a session, and so a process group, of its own.
             limits: Its limits by the numbers that `resource` has for them, soft and hard.
-            fresh_children: Whether its workers and mock endpoints start in interpreters of their own.
+            fresh_children: Whether its child processes start in interpreters of their own.
         """
         request = {
             "arguments": [str(argument) for argument in arguments],
@@ -345,7 +345,7 @@ def _main() -> None:
     if request is None:
         os._exit(0)  # without what libraries say of what a server never gave back
     if not request["fresh_children"]:
-        fork_children(MOCK, WORKER)
+        fork_children(*CHILDREN)
     runpy.run_module("loadgen", run_name="__main__", alter_sys=True)
 
 
