@@ -155,7 +155,6 @@ def folder(preloaded: Preloaded, server: MockProcess, tmp_path_factory: pytest.T
     return place
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("command", RUN, ids=lambda command: f"{command.page}: {command.line}")
 def test_a_command_does_what_the_page_says(
     command: Shown,

@@ -70,7 +70,7 @@ def stand_in(answer: Callable[[ReceivedRequest], Reply]) -> Iterator[StandIn]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
         server.url = f"http://127.0.0.1:{listening.server_address[1]}"
-        thread = threading.Thread(target=listening.serve_forever, daemon=True)
+        thread = threading.Thread(target=listening.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         yield server
         listening.shutdown()

@@ -31,6 +31,12 @@ def url() -> Iterator[str]:
         yield mock.url
 
 
+IMPATIENT = (
+    "import loadgen.cli.start as it, loadgen.cli.terminal.status_line as line; line._LINE_S = 0.3; it.main()"
+)
+"""The program, which writes a line three times a second, and not every five seconds."""
+
+
 class Run:
     """A run on a terminal; a context manager that ends it."""
 
@@ -48,7 +54,7 @@ class Run:
         self._ours, theirs = pty.openpty()
         self.resize(columns)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "loadgen", *command, *map(str, options)],
+            [sys.executable, "-c", IMPATIENT, *command, *map(str, options)],
             cwd=folder,
             env=clean_environment(**{"TERM": "xterm", **environment}),
             stdin=theirs,
@@ -120,8 +126,8 @@ def test_a_run_is_shown_as_a_block_that_is_gone_in_the_end(tmp_path: Path, url: 
 
 
 def test_lines_where_no_block_is_wanted(tmp_path: Path, url: str) -> None:
-    """One every few seconds, without control characters: as an option says, and in a plain terminal."""
-    arguments = ("--url", url, "--rate", 20, "--duration", "6s", "--summary")
+    """One now and then, without control characters: as an option says, and in a plain terminal."""
+    arguments = ("--url", url, "--rate", 20, "--duration", "1s", "--summary")
     for name in ("option", "terminal"):
         (tmp_path / name).mkdir()
     with (
@@ -160,14 +166,14 @@ name = "chat"
 [[loads]]
 name = "low"
 rate = 20
-duration = "2s"
+duration = "0.5s"
 """
 
 
 def test_every_command_that_measures_shows_lines_where_no_block_is_wanted(tmp_path: Path, url: str) -> None:
     """A suite, an audit, and the resumption of one."""
     (tmp_path / "suite.toml").write_text(SUITE.format(url=url))
-    audit = ("audit", "output-caching", "--url", url, "--model", "m", "--out", "audit", "-n", "20", "-c", "2")
+    audit = ("audit", "output-caching", "--url", url, "--model", "m", "--out", "audit", "-n", "4", "-c", "2")
     wrong = []
     for command in (("run", "suite.toml"), audit, ("resume", "audit")):
         if command[0] == "resume":

@@ -153,6 +153,7 @@ def test_the_recipe_of_an_offline_run(shell: Shell, folder: Path) -> None:
     assert missed(verdict) <= TOO_SMALL | others
 
 
+@pytest.mark.slow
 def test_the_recipe_of_a_curve(shell: Shell, folder: Path) -> None:
     """Each point in its folder with all its files, under the official name of the model."""
     ran = shell(command("run curve.toml"))

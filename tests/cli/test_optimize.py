@@ -64,7 +64,7 @@ class Chooser(BaseHTTPRequestHandler):
 def url() -> Iterator[str]:
     """The endpoint."""
     with ThreadingHTTPServer(("127.0.0.1", 0), Chooser) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
+        Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
 

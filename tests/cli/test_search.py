@@ -43,6 +43,13 @@ def options(url: str, **more: Any) -> dict[str, Any]:
     return {name: value for name, value in flat_values(settings).items() if name not in own | REPLACED}
 
 
+@pytest.fixture
+def _short_scouts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scouts of a fifth of a second."""
+    monkeypatch.setattr("loadgen.sessions.series.search.trials.SCOUT_S", 0.2)
+
+
+@pytest.mark.usefixtures("_short_scouts")
 def test_a_target_that_even_the_lowest_rate_misses(
     mock: MockProcess, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -70,6 +77,7 @@ def test_a_target_that_even_the_lowest_rate_misses(
     assert orjson.loads(capsys.readouterr().out) == result
 
 
+@pytest.mark.usefixtures("_short_scouts")
 def test_an_endpoint_that_meets_the_highest_load_passes(
     mock: MockProcess, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -107,7 +107,7 @@ def echo() -> Iterator[str]:
     """A server that repeats the key wherever it can."""
     Echo.places = iter(SHAPES)
     with ThreadingHTTPServer(("127.0.0.1", 0), Echo) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         yield f"http://127.0.0.1:{server.server_address[1]}"
         server.shutdown()

@@ -185,7 +185,7 @@ def test_sglang_is_measured(tmp_path: Path) -> None:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
+        Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         subprocess.run(
             [
                 *(sys.executable, "-m", "loadgen", "perf", "--url", f"http://127.0.0.1:{server.server_port}"),

@@ -45,6 +45,7 @@ def chaos_mock() -> Iterator[MockProcess]:
         yield mock
 
 
+@pytest.mark.slow
 def test_the_campaign() -> None:
     """`make chaos`, shorter: two workers, whose outcomes are compared with the server's truth."""
     run = subprocess.run(

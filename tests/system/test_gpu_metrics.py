@@ -196,7 +196,7 @@ class Page(BaseHTTPRequestHandler):
 def exporter() -> Iterator[Exporter]:
     """A running exporter."""
     with Exporter() as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield server
         server.shutdown()
 

@@ -29,7 +29,6 @@ def mock() -> Iterator[MockProcess]:
         yield server
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(KILLS))
 def test_nothing_that_was_answered_is_lost(
     loadgen: Callable[..., subprocess.CompletedProcess[str]],

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.run.session import outcome, run
 from loadgen.sessions.settings.perf import perf_settings
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_falls_behind_ends_the_run(tmp_path: Path) -> None:
     """Of 60 seconds a few pass; what is in flight is given up; the report says why, and is invalid."""
     with start_mock(models=("m",), ttft="50ms", itl="0", tokens="2", slots=1, fast=True) as mock:
