@@ -8,6 +8,7 @@ from loadgen.sessions.agents.bench import (
     BenchRowResult,
     BenchRunner,
     BenchRunResult,
+    EvalFnError,
     EvalFnWrapper,
 )
 from loadgen.sessions.agents.llm_client import ExternalLLMClient, ProviderError
@@ -41,6 +42,7 @@ __all__ = [
     "CompletionsResult",
     "EpisodeError",
     "EpisodeResult",
+    "EvalFnError",
     "EvalFnWrapper",
     "ExternalLLMClient",
     "OpenAIFunctionCallSchema",

@@ -11,6 +11,7 @@ import importlib.util
 import json
 import sys
 import time
+import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -227,14 +228,17 @@ class RolloutContext:
         return self._debug_dir is not None
 
     def log_event(self, event_type: str, **data: Any) -> None:
-        """Append an event to the rollout's file in the debug folder; nothing without one."""
+        """Append an event to the rollout's file in the debug folder; without a folder do nothing."""
         if self._debug_dir is None:
             return
         entry = {"event": event_type, "rollout_id": self.request.rollout_id, **data}
         path = Path(self._debug_dir, f"{self.request.rollout_id}.jsonl")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(entry, default=str) + "\n")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(entry, default=str) + "\n")
+        except OSError as error:
+            warnings.warn(f"{path}: the event is not written ({error})", stacklevel=2)
 
     def _metrics(self) -> RolloutMetrics:
         metrics = self.llm.get_metrics()

@@ -36,7 +36,8 @@ class BenchRunResult:
         scores: By the name of the eval function; without those that failed.
         duration_ms: The wall time.
         tokens: Input and output tokens.
-        error: Why it failed; None for a success.
+        error: The exception that ended it; None without one.
+        reported_error: What the agent gave to `ctx.error`; None where it did not.
         failed_evals: Why eval functions failed, by name: they count as 0 in the summaries.
     """
 
@@ -46,6 +47,7 @@ class BenchRunResult:
     duration_ms: float = 0.0
     tokens: int = 0
     error: str | None = None
+    reported_error: str | None = None
     failed_evals: dict[str, str] = field(default_factory=dict)
 
 
@@ -82,6 +84,10 @@ class BenchResult:
     pass_threshold: float
 
 
+class EvalFnError(UsageError):
+    """An eval function has no known signature, or returned something that is not a number."""
+
+
 class EvalFnWrapper:
     """An eval function under a name.
 
@@ -91,7 +97,7 @@ class EvalFnWrapper:
         name: As results call it.
 
     Raises:
-        UsageError: Its first parameter is neither `solution_str` nor `messages`.
+        EvalFnError: Its first parameter is neither `solution_str` nor `messages`.
     """
 
     def __init__(self, fn: Callable[..., Any], name: str) -> None:
@@ -99,7 +105,7 @@ class EvalFnWrapper:
         self.name = name
         first = next(iter(inspect.signature(fn).parameters), None)
         if first not in {"solution_str", "messages"}:
-            raise UsageError(f"eval function {name}: its first parameter must be solution_str or messages")
+            raise EvalFnError(f"eval function {name}: its first parameter must be solution_str or messages")
         self._takes_messages = first == "messages"
 
     async def __call__(
@@ -108,7 +114,7 @@ class EvalFnWrapper:
         """Score a conversation.
 
         Raises:
-            TypeError: The function returned something that is not a number.
+            EvalFnError: The function returned something that is not a number.
         """
         arguments: dict[str, Any] = {"ground_truth": ground_truth}
         if self._takes_messages:
@@ -119,7 +125,7 @@ class EvalFnWrapper:
         if inspect.isawaitable(value):
             value = await value
         if not isinstance(value, int | float):
-            raise TypeError(f"{self.name} returned {type(value).__name__}, where a number should be")
+            raise EvalFnError(f"{self.name} returned {type(value).__name__}, where a number should be")
         return float(value)
 
 
@@ -131,8 +137,8 @@ class BenchRunner:
         llm_client: What its `ctx.chat` asks.
         eval_fns: What scores it.
         debug: Whether the loop's `log_event` writes.
-        debug_dir: Where to; by default `debug_logs`.
-        llm_client_factory: Makes a client for each of several runs at once; by default a copy.
+        debug_dir: Where to, whatever `debug` says; by default `debug_logs`.
+        llm_client_factory: Makes the clients of runs at once; by default copies.
     """
 
     def __init__(
@@ -147,7 +153,8 @@ class BenchRunner:
         self.agent_loop = agent_loop
         self.llm_client = llm_client
         self.eval_fns = list(eval_fns)
-        self.debug_dir = (debug_dir or DEBUG_DIR) if debug else None
+        self.debug = debug
+        self.debug_dir = debug_dir or (DEBUG_DIR if debug else None)
         self._client = llm_client_factory or llm_client.copy
 
     async def run_single(
@@ -179,7 +186,14 @@ class BenchRunner:
             messages=_messages(row),
             completion_params=dict(completion_params or {}),
             max_turns=max_turns,
-            metadata={"execution_mode": "bench", "run_index": run_index},
+            metadata={
+                "row_index": row_index,
+                **{
+                    name: value for name, value in row.items() if name not in {"user_prompt", "system_prompt"}
+                },
+                "execution_mode": "bench",
+                "run_index": run_index,
+            },
         )
         run = BenchRunResult(run_index, success=False)
         messages: Sequence[Mapping[str, Any]] = ()
@@ -189,7 +203,7 @@ class BenchRunner:
             client.set_tools(tools or [])
             context = RolloutContext(request, list(tools or ()), client, _debug_dir=self.debug_dir)
             result = result_of(self.agent_loop, await self.agent_loop.run(context))
-            run.success, run.error, messages = result.error is None, result.error, result.messages
+            run.success, run.reported_error, messages = result.error is None, result.error, result.messages
         except Exception as error:  # noqa: BLE001 (whatever an agent raises fails its own run only)
             run.error = error_text(error)
         finally:
@@ -232,8 +246,8 @@ class BenchRunner:
                 raise UsageError(f"{name} {number}: must be 1 or more")
         started, done, total = time.monotonic(), 0, len(rows) * n_runs
         clients: asyncio.Queue[Any] = asyncio.Queue()
-        for number in range(min(batch_size, max(1, total))):
-            clients.put_nowait(self.llm_client if number == 0 else self._client())
+        for _ in range(min(batch_size, max(1, total))):
+            clients.put_nowait(self._client() if batch_size > 1 else self.llm_client)
 
         async def run_one(place: int, run_index: int) -> BenchRunResult:
             nonlocal done

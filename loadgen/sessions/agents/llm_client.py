@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import time
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -20,6 +21,9 @@ _NO_LITELLM: Final = (
 )
 
 
+_OPENAI: Final = "openai"
+
+
 class ProviderError(SetupError):
     """A provider rejected a request, or could not be reached."""
 
@@ -32,7 +36,8 @@ class ExternalLLMClient:
     Args:
         model: As LiteLLM knows it, `PROVIDER/NAME`; without a provider, OpenAI's.
         api_key: The key; by default from the environment, as the provider's library reads it.
-        api_base: The base URL of an OpenAI-compatible endpoint, such as `http://127.0.0.1:8000/v1`.
+        api_base: The base URL, such as `http://127.0.0.1:8000/v1`, of an OpenAI-compatible endpoint; or of
+            the provider, where LiteLLM is installed and knows the provider of the model.
 
     Raises:
         ProviderError: No endpoint is given, and LiteLLM is not installed.
@@ -41,8 +46,9 @@ class ExternalLLMClient:
     def __init__(
         self, model: str = "gpt-4o", api_key: str | None = None, api_base: str | None = None
     ) -> None:
-        self.model = model if "/" in model or api_base is not None else f"openai/{model}"
+        self.model = model if "/" in model else f"{_OPENAI}/{model}"
         self.api_base = api_base
+        self._is_direct = api_base is not None and not _is_of_other_provider(self.model)
         self._api_key = api_key
         self._tools: list[Any] = []
         self._metrics = RolloutMetrics()
@@ -77,11 +83,11 @@ class ExternalLLMClient:
         Raises:
             ProviderError: The request failed.
         """
-        body = {"model": self.model, "messages": messages, **kwargs}
+        body = {"messages": messages, **kwargs}
         if self._tools and "tools" not in body:
             body["tools"] = self._tools
         started = time.monotonic()
-        answer = await (self._ask_litellm(body) if self.api_base is None else self._ask_endpoint(body))
+        answer = await (self._ask_endpoint(body) if self._is_direct else self._ask_litellm(body))
         metrics, usage = self._metrics, answer.get("usage") or {}
         metrics.llm_latency_ms += (time.monotonic() - started) * 1e3
         metrics.num_llm_calls += 1
@@ -100,6 +106,7 @@ class ExternalLLMClient:
         import aiohttp
 
         headers = {} if self._api_key is None else {"Authorization": f"Bearer {self._api_key}"}
+        body = {"model": self.model.removeprefix(f"{_OPENAI}/"), **body}
         url = f"{str(self.api_base).rstrip('/')}/chat/completions"
         try:
             async with (
@@ -116,9 +123,11 @@ class ExternalLLMClient:
             ) from error
 
     async def _ask_litellm(self, body: dict[str, Any]) -> dict[str, Any]:
-        litellm: Any = importlib.import_module("litellm")
+        base = {} if self.api_base is None else {"api_base": self.api_base}
         try:
-            answer = await litellm.acompletion(**body, api_key=self._api_key)
+            answer = await _litellm().acompletion(
+                **{"model": self.model, "api_key": self._api_key, **base, **body}
+            )
         except Exception as error:
             raise ProviderError(f"{self.model}: {type(error).__name__}: {error}") from error
         plain: dict[str, Any] = answer.model_dump() if hasattr(answer, "model_dump") else dict(answer)
@@ -138,3 +147,20 @@ class ExternalLLMClient:
         trace: TracebackType | None,
     ) -> None:
         await self.close()
+
+
+def _litellm() -> Any:
+    # Else it fetches a table of prices.
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    litellm: Any = importlib.import_module("litellm")
+    # Errors are raised; it would print advice as well.
+    litellm.suppress_debug_info = True
+    return litellm
+
+
+def _is_of_other_provider(model: str) -> bool:
+    """Whether LiteLLM knows the provider of a model, and it is not OpenAI."""
+    provider = model.partition("/")[0]
+    if provider == _OPENAI or importlib.util.find_spec("litellm") is None:
+        return False
+    return provider in {str(getattr(entry, "value", entry)) for entry in _litellm().provider_list}
