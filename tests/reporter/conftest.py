@@ -14,13 +14,17 @@ from recorder import Event, EventType, schema
 from recorder.session import Session
 from recorder.store import Store
 from reporter import MetricsReporter
+from reporter.log.database import open_log
+from reporter.log.query import QueryResult
+from reporter.log.tables import BIG_TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from recorder.heartbeat import Heartbeat
     from reporter import Report
+    from reporter.log.database import OpenLog
 
 BASE_NS = 5_000_000_000_000_000_000
 """Where the runs begin: far above 2**53, so that a detour through floats would show."""
@@ -161,10 +165,9 @@ class Run:
         return self.folder
 
     def report(self, **options: Any) -> Report:
-        """What the reporter makes of it; the same run, of several cases of a test, is loaded once."""
+        """What the reporter makes of it; the same run of several cases is written and loaded once."""
         content = pickle.dumps((self.settings, self.environment, self.events, self.beat))
-        folder = self.write()
-        reporter = _OPENED.pop(content, None) or MetricsReporter(folder)
+        reporter = _OPENED.pop(content, None) or MetricsReporter(self.write())
         _OPENED[content] = reporter
         if len(_OPENED) > MOST_OPENED:
             _OPENED.pop(next(iter(_OPENED))).close()
@@ -188,3 +191,22 @@ def a_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Run]:
         return run.begins()
 
     return new
+
+
+@pytest.fixture(scope="session")
+def ask() -> Iterator[Callable[[Path, str], QueryResult]]:
+    """What `query` answers of a finished run, which is opened once, with every table, for all queries."""
+    opened: dict[Path, OpenLog] = {}
+
+    def answer(run: Path, sql: str) -> QueryResult:
+        log = opened.pop(run, None) or open_log(run, BIG_TABLES)
+        opened[run] = log
+        if len(opened) > MOST_OPENED:
+            opened.pop(next(iter(opened))).close()
+        with log.database.cursor() as connection:
+            result = connection.execute(sql)
+            return QueryResult([column[0] for column in result.description or ()], result.fetchall())
+
+    yield answer
+    for log in opened.values():
+        log.close()

@@ -132,7 +132,7 @@ def assert_between(bounds: Mapping[str, Any], stamped: Any, true: Any, name: str
         assert least * (1 - ROUNDING) - 1e-6 <= value <= greatest * (1 + ROUNDING) + 1e-6, (name, stat)
 
 
-@settings(max_examples=7 * EXAMPLES, deadline=None)
+@settings(max_examples=4 * EXAMPLES, deadline=None)
 @given(drawn=st.lists(requests(), min_size=1, max_size=18))
 def test_the_truth_is_between_the_bounds(a_run: Callable[..., Run], drawn: list[Request]) -> None:
     """Of every metric, of the parts of the run, and of the share of client overhead."""

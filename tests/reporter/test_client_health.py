@@ -153,7 +153,7 @@ READINGS = st.lists(
 )
 
 
-@settings(max_examples=5 * EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=3 * EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(readings=READINGS, shuffle=st.integers())
 def test_readings_of_workers_come_in_any_order(
     a_run: NewRun, readings: list[dict[str, Any]], shuffle: int

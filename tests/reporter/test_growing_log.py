@@ -133,7 +133,7 @@ def test_the_figures_are_those_of_the_report(a_run: Callable[..., Run], definiti
     assert {request.ending for request in ended} == {"completed", "failed", "cancelled"}
 
 
-@settings(max_examples=5 * EXAMPLES, deadline=None)
+@settings(max_examples=3 * EXAMPLES, deadline=None)
 @given(
     drawn=st.lists(requests(), min_size=1, max_size=6),
     definitions=st.sampled_from(DEFINITIONS),

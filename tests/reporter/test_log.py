@@ -101,9 +101,8 @@ def test_an_end_without_a_reason_is_an_end(a_run: Callable[..., Run], data: dict
     """A session whose TEST_ENDED names no reason completed: only a log without that event was cut off."""
     run = a_run().answers(10, 20, at_ms=0, complete=30, usage=(2, 2)).stops(40)
     run.events.append(Event(EventType.TEST_ENDED, ns(50), None, data))
-    folder = run.write()
-    assert ask(folder, "SELECT ended FROM session") == [("completed",)]
-    with MetricsReporter(folder) as reporter:
+    with MetricsReporter(run.write()) as reporter:
+        assert reporter.log.execute("SELECT ended FROM session").fetchall() == [("completed",)]
         report = reporter.create_report()
     assert (report.run.ended, report.validity.valid) == ("completed", True)
 

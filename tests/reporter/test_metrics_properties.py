@@ -210,7 +210,7 @@ def exact(report: Report) -> dict[str, Any]:
     }
 
 
-SLOW = settings(max_examples=5 * EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOW = settings(max_examples=3 * EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @SLOW

@@ -23,6 +23,7 @@ from tests.reporter.conftest import ns
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from reporter.log.query import QueryResult
     from tests.reporter.conftest import Run
 
 DOCS = (Path(__file__).parents[2] / "docs" / "sql.md").read_text("utf-8")
@@ -71,13 +72,13 @@ def test_every_view_is_documented() -> None:
 
 
 @for_each("view", VIEWS)
-def test_every_column_is_documented(folder: Path, view: str) -> None:
+def test_every_column_is_documented(folder: Path, ask: Callable[..., QueryResult], view: str) -> None:
     """A view has the columns that the page describes, in that order; metrics have a table of their own."""
     own, _, metrics = SECTIONS[view].partition("<!-- metrics -->")
     cells = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", own, re.MULTILINE)
     documented = re.findall(r"`(\w+)`", "".join(cells))
     made = re.findall(r"`(\w+)`", metrics)
-    columns = query(folder, f"FROM {view}").columns
+    columns = ask(folder, f"FROM {view}").columns
     assert [column for column in columns if column not in made] == documented
     assert set(made) <= set(columns)
 

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.sessions.formats import render as render_as
+from reporter import MetricsReporter, TPOTReportingMode
 from reporter.contents import statements
 from reporter.contents.requests import FAILED, SLOWEST
-from reporter.log.query import query
 from reporter.plots.plot import Axis, Plot, Series
 from reporter.render.html.page import FigureCard, FigureCards, Page, Plots
 from reporter.render.html.plot_data import as_json, as_tables
@@ -26,6 +26,9 @@ from tests.conftest import ROOT
 from tests.reporter.html.conftest import SAFE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from reporter.log.query import QueryResult
     from tests.reporter.html.conftest import MadePage
 
 MOST_BYTES = 2_000_000
@@ -110,39 +113,47 @@ def test_hostile_text_stays_text(hostile_page: MadePage) -> None:
     assert "{{ 7 * 7 }}" in shown
 
 
-def test_every_figure_of_the_first_screen_is_in_its_sql(hostile_page: MadePage) -> None:
+def test_every_figure_of_the_first_screen_is_in_its_sql(
+    hostile_page: MadePage, ask: Callable[..., QueryResult]
+) -> None:
     """The queries of the cards and of the tables answer what the page says."""
     run, report = hostile_page.run, hostile_page.report
-    assert query(run, statements.rates(report)).rows == [
+    assert ask(run, statements.rates(report)).rows == [
         pytest.approx((report.throughput.qps, report.throughput.output_tps, report.throughput.total_tps))
     ]
     for column in ("ttft_ms", "tpot_ms", "itl_ms", "latency_ms"):
         summary = getattr(report, column)
         figures = [summary.count, summary.mean, summary.p50, summary.p90, summary.p95, summary.p99]
-        assert query(run, statements.latency(report, column)).rows == [
+        assert ask(run, statements.latency(report, column)).rows == [
             pytest.approx((*figures, summary.p999, summary.max))
         ], column
-    assert len(query(run, SLOWEST).rows) == len(hostile_page.contents.slowest) == 20
-    assert len(query(run, FAILED).rows) == len(hostile_page.contents.failed) == 3
+    assert len(ask(run, SLOWEST).rows) == len(hostile_page.contents.slowest) == 20
+    assert len(ask(run, FAILED).rows) == len(hostile_page.contents.failed) == 3
+
+
+@pytest.fixture(scope="module")
+def reporter(hostile_page: MadePage) -> Iterator[MetricsReporter]:
+    """The log of a page, opened once for all reports."""
+    with MetricsReporter(hostile_page.run) as reporter:
+        yield reporter
 
 
 @pytest.mark.parametrize("method", ["linear", "lower", "loadgen_floor", "nearest_rank"])
-def test_percentiles_are_in_their_sql_by_every_method(hostile_page: MadePage, method: str) -> None:
+def test_percentiles_are_in_their_sql_by_every_method(
+    hostile_page: MadePage, reporter: MetricsReporter, method: str, ask: Callable[..., QueryResult]
+) -> None:
     """As the report takes them, also weighted by tokens."""
-    from reporter import MetricsReporter, TPOTReportingMode
-
-    with MetricsReporter(hostile_page.run) as reporter:
-        report = reporter.create_report(
-            percentile_method=method, tpot_reporting_mode=TPOTReportingMode.TOKEN_WEIGHTED
-        )
+    report = reporter.create_report(
+        percentile_method=method, tpot_reporting_mode=TPOTReportingMode.TOKEN_WEIGHTED
+    )
     for column, summary in (("latency_ms", report.latency_ms), ("tpot_ms", report.tpot_ms)):
         assert summary is not None
-        (row,) = query(hostile_page.run, statements.latency(report, column)).rows
+        (row,) = ask(hostile_page.run, statements.latency(report, column)).rows
         figures = (summary.count, summary.mean, summary.p50, summary.p90, summary.p95, summary.p99)
         assert row == pytest.approx((*figures, summary.p999, summary.max))
 
 
-def test_scores_are_on_the_page(accuracy_page: MadePage) -> None:
+def test_scores_are_on_the_page(accuracy_page: MadePage, ask: Callable[..., QueryResult]) -> None:
     """With their intervals, by subject, with samples of each outcome and the query of all."""
     text = Elements(accuracy_page.html).text
     score = accuracy_page.report.accuracy[0]
@@ -153,7 +164,7 @@ def test_scores_are_on_the_page(accuracy_page: MadePage) -> None:
     samples = accuracy_page.contents.samples
     assert samples is not None
     assert {sample.outcome for sample in samples.samples} == {"correct", "incorrect"}
-    assert len(samples.samples) == samples.n == len(query(accuracy_page.run, samples.sql).rows) == 12
+    assert len(samples.samples) == samples.n == len(ask(accuracy_page.run, samples.sql).rows) == 12
     assert accuracy_page.html.count('<details class="sample"') == 12
 
 

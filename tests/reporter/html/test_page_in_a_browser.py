@@ -139,22 +139,29 @@ def assert_drawn(page: Opened, plots: Sequence[Plot]) -> None:
     assert page.complaints == []
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_the_pages_of_a_comparison_and_of_a_sweep(
-    hostile_page: MadePage, a_run: Any, tmp_path: Path, open_page: Any, size: str
-) -> None:
-    """Every point of every plot, quietly, and accessible."""
+@pytest.fixture(scope="module")
+def pages_of_several_runs(
+    hostile_page: MadePage, a_run: Any, tmp_path_factory: pytest.TempPathFactory
+) -> dict[Path, list[Plot]]:
+    """The pages of a comparison and of a sweep, with their plots."""
     comparison = compare_runs(CompareSettings(runs=[hostile_page.run, slower(a_run)]))
     compared = [plot for plot in plots_of_comparison(comparison) if isinstance(plot, Plot)]
     series = [plot for plot in swept() if isinstance(plot, Plot)]
     overview = SeriesOverview("sweep", "sweep", "PASS", [], [], plots=series)
-    pages = {
-        "comparison": (render("comparison", "html", comparison, plots=compared), compared),
-        "sweep": (render("series", "html", overview), series),
-    }
-    for name, (html, plots) in pages.items():
-        path = tmp_path / f"{name}.html"
+    folder = tmp_path_factory.mktemp("pages")
+    pages = {folder / "comparison.html": compared, folder / "sweep.html": series}
+    texts = (render("comparison", "html", comparison, plots=compared), render("series", "html", overview))
+    for path, html in zip(pages, texts, strict=True):
         path.write_text(html, encoding="utf-8")
+    return pages
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_pages_of_a_comparison_and_of_a_sweep(
+    hostile_page: MadePage, pages_of_several_runs: dict[Path, list[Plot]], open_page: Any, size: str
+) -> None:
+    """Every point of every plot, quietly, and accessible."""
+    for path, plots in pages_of_several_runs.items():
         page = open_page(replace(hostile_page, path=path), size, bypass_csp=True)
         assert_drawn(page, plots)
         assert page.requests == [path.as_uri()]
@@ -277,14 +284,20 @@ def test_it_prints(hostile_page: MadePage, open_page: Any) -> None:
     assert page.complaints == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    ("which", "size", "scheme"),
+    [
+        ("hostile_page", "desktop", "light"),
+        ("hostile_page", "phone", "dark"),
+        ("accuracy_page", "desktop", "dark"),
+        ("accuracy_page", "phone", "light"),
+    ],
+)
 def test_it_is_accessible(
-    hostile_page: MadePage, accuracy_page: MadePage, open_page: Any, size: str, scheme: str
+    request: pytest.FixtureRequest, open_page: Any, which: str, size: str, scheme: str
 ) -> None:
-    """axe-core finds no serious violation, also with everything open."""
-    for made in (hostile_page, accuracy_page):
-        # axe is put into the page, which its policy forbids to everything else.
-        page = open_page(made, size, scheme, bypass_csp=True)
-        page.tab.evaluate("document.querySelectorAll('details').forEach(element => { element.open = true; })")
-        assert serious_violations(page.tab) == []
+    """axe-core finds no serious violation, also with everything open: each pair of these is tried."""
+    # axe is put into the page, which its policy forbids to everything else.
+    page = open_page(request.getfixturevalue(which), size, scheme, bypass_csp=True)
+    page.tab.evaluate("document.querySelectorAll('details').forEach(element => { element.open = true; })")
+    assert serious_violations(page.tab) == []

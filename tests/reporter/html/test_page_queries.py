@@ -13,7 +13,6 @@ from loadgen.sessions.settings.compare import CompareSettings
 from recorder import EventType
 from reporter.contents import metric_statements, statements
 from reporter.contents.run import RunContents, run_contents
-from reporter.log.query import query
 from reporter.log.query_series import query_series
 from reporter.plots.plot import Plot
 from reporter.render.html.comparison import page_of as comparison_page
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from reporter.log.query import QueryResult
     from reporter.report import Report
 
 RULES = (
@@ -94,7 +94,9 @@ def tables(page: Any) -> Iterator[Table]:
             yield from section.tables
 
 
-def test_every_section_with_figures_has_its_query(run: Path, made: tuple[Report, RunContents]) -> None:
+def test_every_section_with_figures_has_its_query(
+    run: Path, made: tuple[Report, RunContents], ask: Callable[..., QueryResult]
+) -> None:
     """Every table, and the prose of the client and of the energy; each query answers."""
     page = page_of(*made)
     lacking = [(table.caption, table.columns) for table in tables(page) if not table.sql]
@@ -102,14 +104,16 @@ def test_every_section_with_figures_has_its_query(run: Path, made: tuple[Report,
     prose = {section.anchor: section.queries for section in page.sections if isinstance(section, Prose)}
     assert {"client", "energy"} <= prose.keys()
     queries = [table.sql for table in tables(page)] + [sql for of in prose.values() for _, sql in of]
-    assert [sql for sql in queries if not query(run, sql).rows] == []
+    assert [sql for sql in queries if not ask(run, sql).rows] == []
 
 
-def test_rules_are_in_their_query(run: Path, made: tuple[Report, RunContents]) -> None:
+def test_rules_are_in_their_query(
+    run: Path, made: tuple[Report, RunContents], ask: Callable[..., QueryResult]
+) -> None:
     """Each target with what was observed, in the units of the views."""
     report, _ = made
     assert report.verdict is not None
-    rows = dict(query(run, metric_statements.rules(report)).rows)
+    rows = dict(ask(run, metric_statements.rules(report)).rows)
     observed_figures = {
         row.target: row.observed for row in report.verdict.rows if row.group in {"target", "goodput"}
     }
@@ -120,13 +124,13 @@ def test_rules_are_in_their_query(run: Path, made: tuple[Report, RunContents]) -
 
 
 @pytest.mark.parametrize("method", ["linear", "nearest_rank"])
-def test_parts_are_in_their_query(run: Path, method: str) -> None:
+def test_parts_are_in_their_query(run: Path, method: str, ask: Callable[..., QueryResult]) -> None:
     """Rates and latencies of each value of a tag."""
     from reporter import MetricsReporter
 
     with MetricsReporter(run) as reporter:
         report = reporter.create_report(percentile_method=method)
-    answer = query(run, statements.parts(report, "class"))
+    answer = ask(run, statements.parts(report, "class"))
     parts = {row[0]: dict(zip(answer.columns, row, strict=True)) for row in answer.rows}
     assert len(report.breakdown["class"]) == 3
     for part in report.breakdown["class"]:
@@ -142,26 +146,30 @@ def test_parts_are_in_their_query(run: Path, method: str) -> None:
         )
 
 
-def test_overhead_server_and_energy_are_in_their_queries(run: Path, made: tuple[Report, RunContents]) -> None:
+def test_overhead_server_and_energy_are_in_their_queries(
+    run: Path, made: tuple[Report, RunContents], ask: Callable[..., QueryResult]
+) -> None:
     """The figures of the report that the page words."""
     report, _ = made
     (_, overhead), (_, readings) = statements.overhead(report)
-    assert query(run, overhead).rows == [(pytest.approx(report.own_ttft_share),)]
-    assert query(run, readings).rows
+    assert ask(run, overhead).rows == [(pytest.approx(report.own_ttft_share),)]
+    assert ask(run, readings).rows
     assert report.server_side is not None
-    answer = query(run, statements.server_side())
+    answer = ask(run, statements.server_side())
     both = dict(zip(answer.columns, answer.rows[0], strict=True))
     assert both["server_completed"] == next(
         row.server for row in report.server_side.compared if row.quantity == "completed requests"
     )
     assert report.energy is not None
-    answer = query(run, statements.energy())
+    answer = ask(run, statements.energy())
     assert dict(zip(answer.columns, answer.rows[0], strict=True))["total_joules"] == pytest.approx(
         report.energy.total_joules
     )
 
 
-def test_telemetry_is_on_the_time_axis_of_the_requests(run: Path, made: tuple[Report, RunContents]) -> None:
+def test_telemetry_is_on_the_time_axis_of_the_requests(
+    run: Path, made: tuple[Report, RunContents], ask: Callable[..., QueryResult]
+) -> None:
     """Of the server, of each GPU and of the host, as far as the run went; the page has their sections."""
     report, contents = made
     plots = {plot.name: plot for plot in contents.plots}
@@ -175,7 +183,7 @@ def test_telemetry_is_on_the_time_axis_of_the_requests(run: Path, made: tuple[Re
     requests = plots["rate-over-time"].series[0].x
     for name in names:
         points = sum(len(series.x) for series in plots[name].series)
-        assert len(query(run, plots[name].sql).rows) == points
+        assert len(ask(run, plots[name].sql).rows) == points
         assert plots[name].x == plots["rate-over-time"].x
         for series in plots[name].series:
             assert min(requests) <= min(series.x) <= max(series.x) <= max(requests) + 1
@@ -185,7 +193,9 @@ def test_telemetry_is_on_the_time_axis_of_the_requests(run: Path, made: tuple[Re
     assert {"server", "energy"} <= set(anchors)
 
 
-def test_a_comparison_has_the_distributions_of_its_runs(run: Path, a_run: Callable[..., Any]) -> None:
+def test_a_comparison_has_the_distributions_of_its_runs(
+    run: Path, a_run: Callable[..., Any], ask: Callable[..., QueryResult]
+) -> None:
     """Over each other, and the differences with intervals; its figures are in their query."""
     other = observed(a_run, slower_ms=40)
     comparison = compare_runs(CompareSettings(runs=[run, other]))
@@ -203,7 +213,7 @@ def test_a_comparison_has_the_distributions_of_its_runs(run: Path, a_run: Callab
     page = comparison_page(comparison, plots)
     (section,) = [section for section in page.sections if isinstance(section, Plots)]
     assert ("Cumulative", "By percentile") in [group.choices for group in section.groups]
-    rows = dict(query(run, metric_statements.figures(row.metric for row in comparison.rows)).rows)
+    rows = dict(ask(run, metric_statements.figures(row.metric for row in comparison.rows)).rows)
     figures = {row.metric: row.figures[0].value for row in comparison.rows if row.figures[0] is not None}
     assert {name: rows[name] for name in figures} == pytest.approx(figures, rel=1e-6)
 

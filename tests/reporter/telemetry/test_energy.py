@@ -177,7 +177,7 @@ def shares(
     return got, idle
 
 
-@settings(max_examples=5 * EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=3 * EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     spans=st.lists(st.tuples(st.integers(1, 60), st.integers(0, 500)), min_size=1, max_size=6),
     requests=st.lists(st.tuples(st.integers(0, 99), st.integers(1, 100)), min_size=1, max_size=6),

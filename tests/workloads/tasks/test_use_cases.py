@@ -17,8 +17,6 @@ from workloads.answer import Answer
 from workloads.errors import ColumnError
 from workloads.grading.json_answer import json_in, plain
 from workloads.loading import load
-from workloads.sandbox.job import Job, ProgramLimits
-from workloads.sandbox.local import run
 from workloads.score import Status
 from workloads.sources import read_rows, read_stored
 from workloads.task import parse
@@ -253,7 +251,8 @@ def test_the_solutions_of_the_coding_assistant_pass() -> None:
         text = f"Here it is:\n```python\n{row['solution']}```\nand how to call it:\n```python\nprint(1)\n```"
         assert coding_assistant.grade(task, Answer(text)).value == 1, row["id"]
         empty = f"def {row['entry_point']}(*a, **k): return None\n{row['tests']}"
-        assert run(Job("program", empty, 5), ProgramLimits(wall_s=10)).ending == "failed", row["id"]
+        with pytest.raises((AssertionError, AttributeError, TypeError)):
+            exec(empty, {})  # noqa: S102 (our own data)
 
 
 @pytest.mark.parametrize(
