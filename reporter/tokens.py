@@ -145,7 +145,7 @@ def _counted_usage(definitions: Definitions) -> str:
         return "NULL"
     if set(definitions.token_categories) == {"content", "tool_call"}:
         return "server_rest"
-    return " + ".join(f"told_{category}" for category in definitions.token_categories)
+    return " + ".join(f"server_{category}" for category in definitions.token_categories)
 
 
 def _which(definitions: Definitions) -> str:
