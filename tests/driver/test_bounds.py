@@ -140,7 +140,7 @@ def receive_without_end(stream: ResponseStream, piece: bytes) -> None:
 )
 def test_what_a_response_holds_is_what_it_takes(piece: bytes) -> None:
     """Also where its texts and tool calls take more memory than its bytes; so it is given up in time."""
-    allowance = Allowance(each=4 * SMALL_BYTES)
+    allowance = Allowance(each=2 * SMALL_BYTES)
     stream = ResponseStream(chat_completions, allowance)
     stream.start(event_stream=True)
     tracemalloc.start()
