@@ -10,8 +10,8 @@ from uuid import uuid4
 from reporter.accuracy.asked import asked, passes
 from reporter.accuracy.definitions import defined
 from reporter.errors import OptionError
-from reporter.kinds import document, members
 from reporter.log.condition import quoted
+from reporter.log.session import logged_settings
 from reporter.telemetry.sample_energy import COLUMNS as ENERGY
 from reporter.telemetry.sample_energy import CorrectBy, make_sample_energy
 from rulesets.request_metrics import REQUEST_METRICS
@@ -164,7 +164,7 @@ def write_results(log: OpenLog, path: Path, options: ResultOptions) -> int:
         OSError: The file cannot be written.
     """
     written_as = require_format(path)
-    settings = _settings(log)
+    settings = logged_settings(log)
     log = _with_tables(log, settings, options.scoring_pass)
     rows = _RESULTS.format(
         texts=_TEXTS if options.texts else "",
@@ -196,11 +196,6 @@ def require_format(path: Path) -> str:
     if written_as is None:
         raise OptionError(f"{path}: unknown format; name a file that ends in {', '.join(FORMATS)}")
     return written_as
-
-
-def _settings(log: OpenLog) -> dict[str, Any]:
-    ((stored,),) = log.execute("SELECT any_value(settings) FROM session").fetchall()
-    return members(document(stored)) if stored else {}
 
 
 def _with_tables(log: OpenLog, settings: Mapping[str, Any], scoring_pass: int | None) -> OpenLog:

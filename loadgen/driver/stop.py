@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from loadgen.driver.errors import StoppedEarlyError
 from loadgen.driver.system.signals import ENDING
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterator
+    from collections.abc import Callable, Coroutine, Iterator
 
 Result = TypeVar("Result")
 
@@ -44,6 +44,26 @@ class Stop:
         """Let the session drain; the first reason counts."""
         self.reason = self.reason or reason
         self.draining.set()
+
+    def from_any_thread(self) -> Callable[[], None]:
+        """`ask` for any thread, of the running loop; it does nothing once the loop is closed."""
+        loop = asyncio.get_running_loop()
+
+        def ask() -> None:
+            with suppress(RuntimeError):  # the loop is closed: the session has ended
+                loop.call_soon_threadsafe(self.ask)
+
+        return ask
+
+    def on_failure(self) -> Callable[[Exception], None]:
+        """Abort from the writer's thread, where nothing can be recorded any more."""
+        ask = self.from_any_thread()
+
+        def abort(_: Exception) -> None:
+            ask()
+            ask()
+
+        return abort
 
     async def unless_asked(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Await work that needs no orderly end: it is cancelled as soon as a stop is requested.

@@ -15,7 +15,8 @@ from reporter.accuracy.rows import SampleCounts, attempts, counts, not_scored, w
 from reporter.accuracy.statistics import over_repeats, over_samples
 from reporter.accuracy.task_score import HeadlineFigure, TaskScore
 from reporter.errors import OptionError
-from reporter.kinds import document, members, whole
+from reporter.kinds import members, whole
+from reporter.log.session import logged_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,12 +31,12 @@ TABLES: Final = ("scores",)
 
 def asks_benchmarks(log: OpenLog) -> bool:
     """Whether the questions of an opened log are those of benchmarks."""
-    return of_benchmarks(_settings(log))
+    return of_benchmarks(logged_settings(log))
 
 
 def asks_again(log: OpenLog) -> bool:
     """Whether they are those of benchmarks, each sent several times on purpose."""
-    settings = _settings(log)
+    settings = logged_settings(log)
     return of_benchmarks(settings) and (whole(members(settings["accuracy"]).get("repeats")) or 1) > 1
 
 
@@ -54,7 +55,7 @@ def accuracy(log: OpenLog, scoring_pass: int | None = None) -> list[TaskScore]:
         OptionError: The pass does not exist.
         HeadlineError: A scorer has a figure that is not an aggregate.
     """
-    tasks = asked(_settings(log))
+    tasks = asked(logged_settings(log))
     if not tasks:
         if scoring_pass is not None:
             raise OptionError(f"there is no scoring pass {scoring_pass}: nothing was asked of a benchmark")
@@ -85,11 +86,6 @@ def accuracy(log: OpenLog, scoring_pass: int | None = None) -> list[TaskScore]:
             scores = [_not_scored(log, task, outdated)]
         task_scores += _with_stopped(scores, [score for score in halves if score.task == task.task])
     return task_scores
-
-
-def _settings(log: OpenLog) -> dict[str, Any]:
-    ((stored,),) = log.execute("SELECT any_value(settings) FROM session").fetchall()
-    return members(document(stored)) if stored else {}
 
 
 def _score(

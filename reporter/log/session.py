@@ -78,6 +78,12 @@ def _on_invalid(options: Mapping[str, Any]) -> OnInvalid:
     return "warn" if options.get("on_invalid") == "warn" else "fail"
 
 
+def logged_settings(log: OpenLog) -> dict[str, Any]:
+    """The resolved settings in an opened log; empty where it has none."""
+    ((stored,),) = log.execute("SELECT any_value(settings) FROM session").fetchall()
+    return members(document(stored)) if stored else {}
+
+
 def generation(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of each request, as in its body."""
     generation_settings = {name: settings.get(name) or None for name in ("max_tokens", "ignore_eos")}

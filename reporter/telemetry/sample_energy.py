@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from reporter.kinds import document, members
+from reporter.kinds import members
+from reporter.log.session import logged_settings
 from reporter.log.sql_files import sql_file
 
 if TYPE_CHECKING:
@@ -75,9 +76,8 @@ def make_sample_energy(log: OpenLog, correct: Iterable[CorrectBy]) -> None:
 
 def _variables(log: OpenLog) -> Mapping[str, float | None]:
     """What mfu and mbu divide by; None where the settings do not say it."""
-    ((stored,),) = log.execute("SELECT any_value(settings) FROM session").fetchall()
     ((devices,),) = log.execute("SELECT count(DISTINCT device) FROM power_spans").fetchall()
-    settings = members(document(stored)) if stored else {}
+    settings = logged_settings(log)
     options = members(settings.get("options"))
     figures_of = {name: _positive(options.get(name)) for name in _HARDWARE}
     gpus = _positive(settings.get("gpus")) or float(devices)

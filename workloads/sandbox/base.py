@@ -93,11 +93,6 @@ class SandboxSpec:
         """The same as JSON."""
         return asdict(self)
 
-    @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
-        """What `to_dict` gave."""
-        return cls(**{**facts, "limits": SandboxLimits(**facts["limits"])})
-
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import closing, suppress
-from typing import TYPE_CHECKING, Any, Final
+from contextlib import closing
+from typing import TYPE_CHECKING, Final
 
 from loadgen.driver import own_health
 from loadgen.driver.client.protocols import codec_of
@@ -36,7 +36,6 @@ from recorder.store import LOG_NAME
 from recorder.writer import EventRecorder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from loadgen.driver.client.endpoint import Endpoint
@@ -71,9 +70,9 @@ async def measure(
         environment=environment(),
         resume=prepared.left is not None,
         after_seq=prepared.after_seq,
-        on_failure=_stopper(stop),
+        on_failure=stop.on_failure(),
     )
-    observer.stoppable(_from_any_thread(stop))
+    observer.stoppable(stop.from_any_thread())
     with closing(clock), closing(recorder), stop.on_signals():
         pool = WorkerPool(launcher, plan, recorder, clock, stop)
         pool.begin(prepared.targets, prepared.agenda(), perf.client.connect_ahead)
@@ -155,27 +154,6 @@ def _insecure_finding(at_ns: int) -> Event:
             "remedy": "trust the certificate's authority (SSL_CERT_FILE) and leave --insecure out",
         },
     )
-
-
-def _from_any_thread(stop: Stop) -> Callable[[], None]:
-    loop = asyncio.get_running_loop()
-
-    def ask() -> None:
-        with suppress(RuntimeError):  # the loop is closed: the session has ended
-            loop.call_soon_threadsafe(stop.ask)
-
-    return ask
-
-
-def _stopper(stop: Stop) -> Any:
-    """Stop the session from the writer's thread: nothing can be recorded any more."""
-    loop = asyncio.get_running_loop()
-
-    def ask(_: Exception) -> None:
-        loop.call_soon_threadsafe(stop.ask)
-        loop.call_soon_threadsafe(stop.ask)
-
-    return ask
 
 
 def _require_descriptors(prepared: Prepared) -> None:

@@ -185,7 +185,7 @@ async def _ask(
         path=log_path(run),
         environment={**environment(), "kind": KIND},
         resume=True,
-        on_failure=_stopper(stop),
+        on_failure=stop.on_failure(),
     )
     with closing(recorder), stop.on_signals():
         async with recording(recorder, stop, observer):
@@ -205,14 +205,3 @@ async def _ask(
                 asking.close()
                 await transport.close()
     return tally, stop.asked.is_set()
-
-
-def _stopper(stop: Stop) -> Callable[[Exception], None]:
-    """Abort from the writer's thread: nothing can be recorded any more."""
-    loop = asyncio.get_running_loop()
-
-    def ask(_: Exception) -> None:
-        loop.call_soon_threadsafe(stop.ask)
-        loop.call_soon_threadsafe(stop.ask)
-
-    return ask
