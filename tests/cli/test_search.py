@@ -13,7 +13,6 @@ import typer
 
 from loadgen.cli.resume import resume
 from loadgen.cli.search import search
-from loadgen.driver.testing import open_loop
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.report import make_report
 from loadgen.sessions.series.search.fairness import CANDIDATES, fair_seed
@@ -26,6 +25,7 @@ from loadgen.sessions.settings.perf import perf_settings
 from loadgen.sessions.settings.resume import ResumeSettings
 from loadgen.sessions.settings.search import REPLACED, SearchSettings
 from reporter.report import Finding, Validity
+from tests.driver.manual_clock import open_loop
 from workloads.arrivals import ARRIVAL_PROCESSES
 
 if TYPE_CHECKING:

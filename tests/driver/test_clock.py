@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from loadgen.driver.system.clock import Clock, LoopClock, TimerClock
-from loadgen.driver.testing import ManualClock
+from tests.driver.manual_clock import ManualClock
 
 CLOCKS = [LoopClock, *([TimerClock] if sys.platform == "linux" else [])]
 

@@ -23,9 +23,9 @@ from loadgen.driver.requests.turn import TurnOutcome
 from loadgen.driver.session import Session
 from loadgen.driver.shard import Shard
 from loadgen.driver.stop import Stop
-from loadgen.driver.testing import ManualClock, open_loop
 from recorder.event import Event, EventType
 from recorder.lifecycle import violations
+from tests.driver.manual_clock import ManualClock, open_loop
 from workloads.sample import FollowUp, Sample
 
 if TYPE_CHECKING:

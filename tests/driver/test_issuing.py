@@ -20,7 +20,7 @@ from loadgen.driver.plan import Plan
 from loadgen.driver.requests.agenda import Agenda
 from loadgen.driver.requests.turn import TurnOutcome
 from loadgen.driver.shard import Shard
-from loadgen.driver.testing import ManualClock, open_loop
+from tests.driver.manual_clock import ManualClock, open_loop
 from workloads.sample import Sample
 
 if TYPE_CHECKING:

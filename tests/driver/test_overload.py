@@ -11,7 +11,7 @@ import pytest
 
 from loadgen.driver import overload
 from loadgen.driver.overload import APART_NS, MOST_LOOKS, Look, OverloadWatch, growth
-from loadgen.driver.testing import open_loop
+from tests.driver.manual_clock import open_loop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -22,7 +22,7 @@ from loadgen.driver.load import (
     rate_of,
 )
 from loadgen.driver.plan import Plan
-from loadgen.driver.testing import open_loop
+from tests.driver.manual_clock import open_loop
 
 
 def plan(load: Load | None = None, generation: Generation | None = None, **changes: Any) -> Plan:

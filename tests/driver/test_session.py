@@ -16,9 +16,9 @@ from loadgen.driver.requests.agenda import Agenda
 from loadgen.driver.requests.turn import TurnOutcome
 from loadgen.driver.session import Session
 from loadgen.driver.stop import Stop
-from loadgen.driver.testing import ManualClock, open_loop
 from recorder.event import Event, EventType
 from recorder.lifecycle import violations
+from tests.driver.manual_clock import ManualClock, open_loop
 from workloads.sample import Sample
 
 SAMPLES = [Sample(0, "a"), Sample(1, "b"), Sample(2, "c")]

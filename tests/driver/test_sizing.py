@@ -4,8 +4,8 @@ import pytest
 
 from loadgen.driver.arrivals.rate_text import profile
 from loadgen.driver.load import Closed, Load, Offline, Open, TraceArrivals
-from loadgen.driver.testing import open_loop
 from loadgen.driver.workers.sizing import usable_cpus, workers_for
+from tests.driver.manual_clock import open_loop
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,6 @@ from loadgen.driver.requests.agenda import Agenda
 from loadgen.driver.session import Session
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
-from loadgen.driver.testing import open_loop
 from loadgen.driver.workers.launcher import WorkerLauncher
 from loadgen.driver.workers.messages import QueueBounds
 from loadgen.driver.workers.pool import WorkerPool
@@ -35,6 +34,7 @@ from loadgen.mock_endpoint.process import MockProcess, start_mock
 from recorder.event import Event, EventType
 from recorder.lifecycle import violations
 from recorder.writer import EventRecorder
+from tests.driver.manual_clock import open_loop
 from workloads.sample import Sample
 
 if TYPE_CHECKING:

@@ -87,8 +87,6 @@ class Failure(StrEnum):
     CLIENT_BUG = "client_bug", "client", "An unexpected exception in this program."
 
 
-_BY_NAME: Final = {failure.value: failure for failure in Failure}
-
 HTTP_BLAMES: Final = "server; for 4xx but 408, 425 and 429 the client"
 HTTP_MEANING: Final = (
     "An HTTP status other than 200, e.g. `http_429`. A redirect is one too: none is followed, "
@@ -98,7 +96,6 @@ HTTP_MEANING: Final = (
 _PASSING: Final = frozenset({408, 425, 429})
 """Client errors by their number that say `not now` rather than `not this`."""
 
-_CLIENT_ERRORS: Final = range(400, 500)
 _SERVER_ERRORS: Final = range(500, 600)
 _HTTP: Final = "http_"
 
@@ -106,14 +103,6 @@ _HTTP: Final = "http_"
 def http(status: int) -> str:
     """The failure name of an HTTP status other than 200."""
     return f"{_HTTP}{status}"
-
-
-def blame(name: str) -> Side:
-    """Which side a failure blames. Of HTTP statuses, 4xx blame what was asked, all others the server."""
-    status = _status(name)
-    if status is None:
-        return _BY_NAME[name].blames
-    return "client" if status in _CLIENT_ERRORS and status not in _PASSING else "server"
 
 
 def mendable(name: str) -> bool:
