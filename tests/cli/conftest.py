@@ -12,6 +12,7 @@ import typer
 
 from loadgen.cli.gate import gate
 from loadgen.mock_endpoint.process import MockProcess, start_mock
+from loadgen.sessions.run.report import make_report
 from loadgen.sessions.series.series import Series, SeriesKind, SeriesPoint, folder_of, write
 from loadgen.sessions.settings.gate import GateSettings
 from tests.conftest import clean_environment
@@ -19,6 +20,7 @@ from tests.conftest import clean_environment
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from reporter.report import Report
     from tests.preloaded import Preloaded
 
     Gate = Callable[..., tuple[int, Any]]
@@ -58,6 +60,12 @@ def made_run(preloaded: Preloaded, mock: MockProcess, tmp_path_factory: pytest.T
     )
     assert run.returncode == 0, run.stderr
     return folder / "run"
+
+
+@pytest.fixture(scope="session")
+def made_report(made_run: Path) -> Report:
+    """The report of that run, by no rules."""
+    return make_report(made_run, None)
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ from loadgen.cli.resume import resume
 from loadgen.cli.terminal.observer import Terminal
 from loadgen.driver.errors import UnreachableError
 from loadgen.sessions.errors import SetupError, UsageError
-from loadgen.sessions.run.report import make_report
 from loadgen.sessions.series.options import Secrets, check, point_of, settings_of
 from loadgen.sessions.series.outcome import PointOutcome, SeriesResult, most_severe
 from loadgen.sessions.series.runner import run_series
@@ -43,6 +42,7 @@ from tests.conftest import ROOT, clean_environment
 
 if TYPE_CHECKING:
     from loadgen.mock_endpoint.process import MockProcess
+    from reporter.report import Report
     from tests.preloaded import Preloaded, Process
 
 KEY = "sk-right-key"
@@ -232,12 +232,12 @@ def test_names_are_fit_for_folders() -> None:
     ],
 )
 def test_the_result_of_a_point_ends_its_line(
-    made_run: Path, capsys: pytest.CaptureFixture[str], status: str, remark: str
+    made_report: Report, capsys: pytest.CaptureFixture[str], status: str, remark: str
 ) -> None:
     """The exit code of the series would come from nowhere without it."""
-    report = replace(make_report(made_run, None), verdict=Verdict(status, "", ""))
+    report = replace(made_report, verdict=Verdict(status, "", ""))
     point = SeriesPoint("rate-1", {}, {})
-    Terminal().run_ended(PointOutcome(0, point, made_run, report, 0), None)
+    Terminal().run_ended(PointOutcome(0, point, Path("run"), report, 0), None)
     assert capsys.readouterr().err.rstrip().endswith(remark)
 
 

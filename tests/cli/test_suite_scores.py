@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -14,7 +15,6 @@ from typer import Exit
 from loadgen.cli.run import run
 from loadgen.cli.terminal.series_table import table
 from loadgen.mock_endpoint.process import MockProcess, start_mock
-from loadgen.sessions.run.report import make_report
 from loadgen.sessions.series.outcome import PointOutcome
 from loadgen.sessions.series.series import SeriesPoint
 from loadgen.sessions.series.suite.summary import required, sentence, verdict
@@ -24,8 +24,8 @@ from rulesets.verdict import Verdict, VerdictRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
+    from reporter.report import Report
     from rulesets.verdict import Status
 
 QUESTIONS = """\
@@ -92,15 +92,15 @@ def test_a_suite_of_benchmarks_shows_its_scores(
     assert named["score.sums.jsonl, exact.n"] == "6"
 
 
-def outcome(run: Path, name: str, status: Status | None, code: int, **changes: Any) -> PointOutcome:
+def outcome(report: Report, name: str, status: Status | None, code: int, **changes: Any) -> PointOutcome:
     """A run of a suite, with a verdict."""
     row = VerdictRow(
         "target.error", "error<1%", None, None, "", 0, status or "PASS", "fail", None, "", "target"
     )
     judged = None if status is None else Verdict(row.status, "", "", rows=(row,))
-    report = replace(make_report(run, None), verdict=judged, **changes)
+    changed = replace(report, verdict=judged, **changes)
     axes = {"model": "a-model-with-a-long-name", "benchmark": "long-answers", "load": "one-by-one"}
-    return PointOutcome(0, SeriesPoint(name, axes, {}), run, report, code)
+    return PointOutcome(0, SeriesPoint(name, axes, {}), Path("run"), changed, code)
 
 
 @pytest.mark.parametrize(
@@ -118,20 +118,21 @@ def outcome(run: Path, name: str, status: Status | None, code: int, **changes: A
     ],
 )
 def test_the_verdict_of_all_runs_is_one_sentence(
-    made_run: Path, codes: Any, whole: str | None, text: str
+    made_report: Report, codes: Any, whole: str | None, text: str
 ) -> None:
     """The most severe status, the number of each, and what was required."""
-    outcomes = [outcome(made_run, f"run {n}", status, code) for n, (status, code) in enumerate(codes)]
+    outcomes = [outcome(made_report, f"run {n}", status, code) for n, (status, code) in enumerate(codes)]
     assert verdict(outcomes) == whole
     assert sentence(outcomes).startswith(text)
     assert required(outcomes) == ([] if whole is None else ["error<1%"])
 
 
-def test_a_table_fits_a_terminal_and_each_heading_is_of_one_column(made_run: Path) -> None:
+def test_a_table_fits_a_terminal_and_each_heading_is_of_one_column(made_report: Report) -> None:
     """Of 80 columns; reasons, and findings about the figures, are below."""
     short = Finding("too_short", "warning", "25 requests/s completed of 40 wanted.", "Measure for 5 s.")
-    missed = outcome(made_run, "first", "FAIL", 1, findings=[short])
-    invalid = outcome(made_run, "second", None, 4, validity=Validity(valid=False, reasons=["client_late!"]))
+    missed = outcome(made_report, "first", "FAIL", 1, findings=[short])
+    late = Validity(valid=False, reasons=["client_late!"])
+    invalid = outcome(made_report, "second", None, 4, validity=late)
     lines = table([missed, invalid], width=WIDTH).splitlines()
     assert max(map(len, lines)) <= WIDTH
     above, below = lines[0], lines[1]

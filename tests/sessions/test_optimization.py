@@ -98,6 +98,7 @@ def test_no_proposal_is_made_from_a_validation_scenario() -> None:
     assert [{scenario.id for scenario in step.scenarios} for step in decided] == [validation] * 2
 
 
+@pytest.mark.slow
 def test_the_baseline_is_kept_where_descriptions_do_not_matter() -> None:
     """In 95 of 100 seeds at least: a gain by chance is kept in at most 2.5 % of the sessions."""
     unchanged = [
