@@ -6,6 +6,7 @@ import sys
 import tomllib
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -81,16 +82,39 @@ def room_of(name: str) -> str | None:
     return max((room for room in ARROWS if f"{name}.".startswith(f"{room}.")), key=len, default=None)
 
 
+class Facts(NamedTuple):
+    """What a file has.
+
+    Attributes:
+        imports: The modules that it imports, in functions and for types as well.
+        lines: Its number of lines.
+        functions: The name of each function, and the number of lines of its body.
+    """
+
+    imports: tuple[str, ...]
+    lines: int
+    functions: tuple[tuple[str, int], ...]
+
+
 @cache
-def imports(path: Path) -> tuple[str, ...]:
-    """The modules that a file imports, in functions and for types as well."""
+def facts(path: Path) -> Facts:
+    """The facts of a file, which is parsed once for all tests."""
+    text = path.read_text()
     imported: list[str] = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    functions = []
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             imported += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             imported += (f"{node.module}.{alias.name}" for alias in node.names)
-    return tuple(imported)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            functions.append((node.name, _lines_of_body(node)))
+    return Facts(tuple(imported), len(text.splitlines()), tuple(functions))
+
+
+def imports(path: Path) -> tuple[str, ...]:
+    """The modules that a file imports, in functions and for types as well."""
+    return facts(path).imports
 
 
 def test_every_dependency_is_imported() -> None:
@@ -141,15 +165,13 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 def test_one_file_is_one_concept() -> None:
     """No drawer for odds and ends, no file over 400 lines that people write, no function body over 60."""
     assert [module(path) for path in FILES if path.stem in DRAWERS] == []
-    texts = {path: path.read_text() for path in FILES}
-    long_files = {module(path) for path, text in texts.items() if len(text.splitlines()) > MOST_LINES}
+    long_files = {module(path) for path in FILES if facts(path).lines > MOST_LINES}
     assert long_files - GENERATED == set()
     long = {
-        f"{module(path)}: {node.name}"
-        for path, text in texts.items()
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and _lines_of_body(node) > MOST_LINES_OF_A_FUNCTION
+        f"{module(path)}: {name}"
+        for path in FILES
+        for name, lines in facts(path).functions
+        if lines > MOST_LINES_OF_A_FUNCTION
     }
     assert long == set()
 
