@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 HOSTILE = "<img src=x onerror=window.pwned=1>\x1b[31m"
 MS = 1_000_000
 
+TEN_TIMES_AS_OFTEN = """{
+  const later = window.setTimeout;
+  window.setTimeout = (work, ms, ...values) => later(work, ms / 10, ...values);
+}"""
+"""A script that makes pages wait a tenth of their time before they look again."""
+
 
 class Tab:
     """A tab that was let in, with what it complained of and asked for."""
@@ -64,6 +70,7 @@ def open_tab(
 
     def opened(width: int = 1280, scheme: str = "light") -> Tab:
         contexts.append(browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme))
+        contexts[-1].add_init_script(TEN_TIMES_AS_OFTEN)
         return Tab(contexts[-1], url)
 
     yield opened
