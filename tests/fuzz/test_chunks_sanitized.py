@@ -15,7 +15,7 @@ import pytest
 from tests.conftest import ROOT
 
 SOURCES: Final = [ROOT / "loadgen" / "driver" / "client" / name for name in ("_wire.c", "_chunks.c")]
-FLAGS: Final = ["-g", "-O1", "-fPIC", "-shared", "-pthread", "-fsanitize=address,undefined"]
+FLAGS: Final = ["-g", "-O0", "-fPIC", "-shared", "-pthread", "-fsanitize=address,undefined"]
 ROUNDS: Final = os.environ.get("CHUNKS_ROUNDS", "8000")
 PROGRAM: Final = """
 import random, sys

@@ -13,7 +13,6 @@ from recorder.session import Session
 from recorder.store import Store
 from reporter import MetricsReporter
 from reporter.health import RecorderHealth
-from reporter.log.database import open_log
 from reporter.log.query import query
 from tests.facts_of_runs import run_facts
 from tests.reporter.conftest import BASE_NS, WALL_NS, Run, ns
@@ -155,9 +154,12 @@ def test_a_restart_between_segments_changes_no_figure(a_run: Callable[..., Run],
         answers(first, 0)
         answers(second.begins(LATER_MS), LATER_MS).stops(LATER_MS + 200).ends(LATER_MS + 200)
         folders.append(resumed(first, second, ahead_ns=ahead_ns, boot=boot))
-    reports = [replace(report_of(folder), run=run_facts()) for folder in folders]
-    assert reports[0] == reports[1]
-    with open_log(folders[0], ("events",)) as unshifted, open_log(folders[1], ("events",)) as other:
+    with MetricsReporter(folders[0]) as before, MetricsReporter(folders[1]) as after:
+        reports = [replace(reporter.create_report(), run=run_facts()) for reporter in (before, after)]
+        assert reports[0] == reports[1]
+        unshifted, other = before.log, after.log
+        for log in (unshifted, other):
+            log.load(("events",))
         for view in ("samples", "events", "chunks", "phases", "telemetry", "measured_window"):
             whole, shifted = (
                 sorted(map(str, log.execute(f"FROM {view}").fetchall())) for log in (unshifted, other)
