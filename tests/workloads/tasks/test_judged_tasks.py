@@ -26,10 +26,15 @@ CASES = [
 ]
 KEYS = {"mt_bench": ("turn_1", "turn_2")}
 VERSIONS = {
+    "ama_bench": (1, "794985659d52b018"),
+    "deepresearch": (1, "adddc796d4fb1d52"),
     "frames": (1, "94ac66c7e3ef32b5"),
     "gaia_fallback": (1, "ed00db3bc67ee61a"),
     "hle": (1, "0ee1a1479eb8bd8d"),
+    "liveresearchbench": (1, "4c334dfc074b4a6c"),
     "mt_bench": (1, "6c087bd09fa005f4"),
+    "natural_reasoning": (1, "0de3a7a2bb858896"),
+    "paperarena": (1, "b7f142ad03b007b3"),
     "simpleqa": (1, "6f9a0099b4065062"),
     "supergpqa_letter": (1, "71a50822e821e9c5"),
     "wildchat_rubrics": (1, "930570f985c1d553"),
