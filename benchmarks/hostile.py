@@ -45,6 +45,9 @@ CONNECTIONS: Final = 16
 PATIENCE_S: Final = 20.0
 """The time limit for processes to end on a busy machine."""
 
+HIDDEN: Final = "LOADGEN_HOSTILE_SECRET"
+"""The variable with the name of a file that no program may see."""
+
 C: Final = "import ctypes, os, posix, time\nC = ctypes.CDLL(None)\n"
 SLEEP: Final = "'/bin/sh', ['sh', '-c', 'exec sleep 300', '{marker}']"
 
@@ -89,6 +92,25 @@ PROGRAMS: Final[dict[str, tuple[str, frozenset[str]]]] = {
     ),
     "kill the parent": (f"{C}C.kill(os.getppid(), 9)\ntime.sleep(0.1)", frozenset({"passed", "exited"})),
     "kill everybody": (f"{C}C.kill(-1, 15) if os.getpid() < 10 else None", frozenset({"passed", "exited"})),
+    "read the environment": (
+        (
+            "import os\nassert 'LOADGEN_HOSTILE_SECRET' not in os.environ, 'seen'\n"
+            "for n in os.listdir('/proc'):\n try: text = open(f'/proc/{n}/environ', 'rb').read()\n"
+            " except OSError: continue\n assert b'LOADGEN_HOSTILE_SECRET=' not in text, 'seen'"
+        ),
+        frozenset({"passed"}),
+    ),
+    "read the host": (
+        "try: print(open({secret!r}).read())\nexcept OSError: pass\nelse: raise SystemError('seen')",
+        frozenset({"passed"}),
+    ),
+    "write outside": (
+        (
+            "for path in ({secret!r}, '/usr/bin/x', '/etc/x', '/root/x'):\n"
+            " try: open(path, 'w').close()\n except OSError: pass\n else: raise SystemError(path)"
+        ),
+        frozenset({"passed"}),
+    ),
     "network": ("import socket; socket.create_connection(('127.0.0.1', 9))", frozenset({"network"})),
     "lies": (
         (
@@ -117,7 +139,9 @@ def grade(number: int, seed: int, marker: str, without: tuple[str, ...], image: 
         source, endings = PROGRAMS[name]
         timeout_s = 0.5 if "timed_out" in endings else 10.0
         limits = ProgramLimits(wall_s=timeout_s + 3.0, memory_bytes=2**28)
-        outcome = programs.run(Job("program", source.replace("{marker}", marker), timeout_s), limits)
+        secret = os.environ[HIDDEN]
+        source = source.replace("{marker}", marker).replace("{secret!r}", repr(secret))
+        outcome = programs.run(Job("program", source, timeout_s), limits)
         record = {
             "name": name,
             "ending": outcome.ending,
@@ -170,7 +194,16 @@ def _graded(
     number: int, options: list[str], marker: str, killed_after: float | None
 ) -> Iterator[dict[str, Any]]:
     command = [sys.executable, __file__, "--grade", str(number), "--marker", marker, *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as grader:
+    with (
+        tempfile.NamedTemporaryFile("w") as secret,
+        subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env={**os.environ, HIDDEN: secret.name},
+        ) as grader,
+    ):
         if killed_after is not None:
             time.sleep(killed_after)
             grader.send_signal(chosen_signal(int(options[1])))

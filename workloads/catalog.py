@@ -52,8 +52,10 @@ TASKS: Final[Mapping[str, str]] = {
     "security_scanner": "workloads.tasks.security_scanner:WORKLOAD",
     "simpleqa": "workloads.tasks.simpleqa:WORKLOAD",
     "supergpqa": "workloads.tasks.supergpqa:WORKLOAD",
+    "swe_bench": "workloads.tasks.swe_bench:WORKLOAD",
+    "swe_bench_pro": "workloads.tasks.swe_bench_pro:WORKLOAD",
     "tau_bench": "workloads.tasks.tau_bench:WORKLOAD",
-    "toolcall15": "workloads.tasks.toolcall15:WORKLOAD",
+    "terminal_bench": "workloads.tasks.terminal_bench:WORKLOAD",
     "tool_selection": "workloads.tasks.tool_selection:WORKLOAD",
     "wildchat": "workloads.tasks.wildchat:WORKLOAD",
 }

@@ -16,10 +16,12 @@ WorkloadError
 │   └── ToolValidationError  a tool of an agent without a valid name (`workloads.episodes.rollout`)
 ├── EpisodeError     an episode that cannot ask another turn (`workloads.episodes.episode`)
 │   ├── TurnFailedError    its request failed
+│   ├── UserFailedError    the simulated user failed
 │   ├── LimitReachedError  one of its limits is reached
 │   └── EpisodeCutError    the session ends
 ├── PluginError      an entry point of another package that cannot be used
 ├── SandboxError     no program can be run here (`workloads.sandbox.base`): the machine's to mend, exit code 3
+│   └── NoClientError  Docker's client is not installed (`workloads.sandbox.docker_daemon`); an ExtraError too
 └── ExtraError       a benchmark that takes a package which is not installed
 """
 

@@ -66,6 +66,9 @@ class Scorer:
         ask: What a judge is to be asked; None where no judge is needed.
         judge: The name and version of the judge's prompts, and the judge that is official.
         runs_code: Whether it runs what the model wrote: only where that is allowed.
+        own_containers: Whether that is in containers of the benchmark's own images, wherever `--sandbox` says
+            that other programs run.
+        seconds: The most that judging one answer may take; None for the limit of the session.
         note: What a reader of the score should know.
         require: Raises what is missing here to judge an answer to a question, by its reference: `ExtraError`
             for a package, `SourceError` for a model. It is called for every question before the first answer
@@ -80,5 +83,7 @@ class Scorer:
     ask: Callable[[Reference, Answer], Sequence[Inquiry]] | None = None
     judge: str = ""
     runs_code: bool = False
+    own_containers: bool = False
+    seconds: float | None = None
     note: str = ""
     require: Callable[[Reference], None] | None = None

@@ -89,6 +89,8 @@ def of_scoring(scored: ScorerPass | None, definition: Definition, counts: Sample
 def _of_sandbox(isolation: str, image: str | None) -> str:
     if image is not None:
         return f"programs ran in containers of {image} (docs/sandbox.md)"
+    if isolation == "docker":
+        return "programs ran in containers of the benchmark's images (docs/sandbox.md)"
     held = isolation.replace("+", ", ") or "limits alone"
     return f"programs ran on the machine that scored, isolated by {held} (docs/security.md)"
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 import gc
 import os
 import warnings
+from contextlib import contextmanager, suppress
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from workloads.errors import WorkloadError
-from workloads.sandbox.docker_daemon import connect
+from workloads.sandbox.docker_daemon import built_name, connect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 IMAGE = "llm-loadgen-test"
 
@@ -41,6 +46,21 @@ def _unreachable() -> str:
             why = str(error)
         gc.collect()
     return why
+
+
+@contextmanager
+def built_images(folder: Path) -> Iterator[None]:
+    """A block at whose end the images of the Dockerfiles below a folder are removed."""
+    from docker.errors import ImageNotFound
+
+    client = docker_client()
+    try:
+        yield
+        for path in folder.rglob("Dockerfile"):
+            with suppress(ImageNotFound):
+                client.remove_image(built_name(path), force=True)
+    finally:
+        client.close()
 
 
 def _missing(why: str) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from loadgen.sessions.errors import exit_code
 from tests.containers.daemon import docker_client
 from workloads.errors import ExtraError, SourceError
 from workloads.sandbox.base import SandboxError, SandboxSpec
@@ -40,8 +41,9 @@ def test_no_client(monkeypatch: pytest.MonkeyPatch) -> None:
         return load(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", without_docker)
-    with pytest.raises(ExtraError, match=r"pip install 'llm-loadgen\[docker\]'"):
+    with pytest.raises(ExtraError, match=r"pip install 'llm-loadgen\[docker\]'") as error:
         connect()
+    assert exit_code(error.value) == 3
 
 
 @pytest.fixture(scope="module")

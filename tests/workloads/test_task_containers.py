@@ -1,26 +1,39 @@
-"""Tasks in containers end to end: folders of both formats, and a repository with an error and its fix."""
+"""Tasks in containers: folders of both formats, and a repository with an error and its fix."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.containers.daemon import IMAGE, docker_client
+from tests.containers.daemon import IMAGE, built_images
+from workloads.answer import Answer, EpisodeOutcome
 from workloads.errors import MalformedError, SourceError
+from workloads.grading.patches import patch_in, without_binary_files
+from workloads.sandbox.asynchronous import async_sandbox
 from workloads.sandbox.base import SandboxSpec
 from workloads.sandbox.opening import open_sandbox
-from workloads.sandbox.patch_tests import PatchedRun, run_patched
-from workloads.sandbox.terminal_tests import rewards_of, run_tests
+from workloads.sandbox.patch_tests import PatchedRun, run_patched, with_exit_code
+from workloads.sandbox.terminal_tests import TerminalTests, run_tests
+from workloads.score import Score, Status
+from workloads.tasks import swe_bench, terminal_bench
 from workloads.tasks.terminal_tasks import terminal_task
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from workloads.sandbox.terminal_tests import TerminalTests
-
 DOCKERFILE = f"FROM {IMAGE}\nWORKDIR /app\nRUN echo draft > /app/draft.txt\n"
+
+
+@pytest.fixture
+def images(tmp_path: Path) -> Iterator[None]:
+    """Images that a test builds are removed at its end."""
+    with built_images(tmp_path):
+        yield
 
 
 @pytest.fixture
@@ -42,7 +55,7 @@ def harbor(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def terminal_bench(tmp_path: Path) -> Path:
+def terminal_bench_1(tmp_path: Path) -> Path:
     """The same as a task of Terminal-Bench 1."""
     folder = tmp_path / "rename-1"
     files = {
@@ -69,42 +82,152 @@ def write(folder: Path, files: dict[str, str]) -> None:
         (folder / name).write_text(text)
 
 
-def after_agent(folder: Path, *commands: str) -> TerminalTests:
-    """Play a scripted agent, and run the tests of a task."""
-    docker_client().close()
+def after_agent(folder: Path, *commands: str) -> Score:
+    """Play a scripted agent, run the tests of a task, and judge what they left."""
     task = terminal_task(folder)
     assert task.instruction.strip() == "Rename draft.txt to final.txt."
-    with open_sandbox(task.spec) as sandbox:
-        assert sandbox.exec("ls /tests").exit_code != 0
-        for command in commands:
-            sandbox.exec(command, task.agent_s)
-        return run_tests(sandbox, task)
+
+    async def play() -> TerminalTests:
+        async with async_sandbox(task.container()) as sandbox:
+            assert (await sandbox.exec("ls /tests")).exit_code != 0
+            for command in commands:
+                await sandbox.exec(command, task.agent_s)
+            return await run_tests(sandbox, task)
+
+    return judged(asyncio.run(play()), task.kind)
+
+
+def judged(tests: TerminalTests, kind: str, *, network: bool = False) -> Score:
+    """The score of what tests have left, as it comes back from the log."""
+    details = json.loads(json.dumps({"tests": tests.to_dict()}))
+    outcome = EpisodeOutcome("completed", details=details)
+    return terminal_bench.grade({"kind": kind, "network": network}, Answer("", episode=outcome))
 
 
 @pytest.mark.docker
+@pytest.mark.usefixtures("images")
 def test_a_task_of_harbor(harbor: Path) -> None:
     """Resolved, not resolved, and an agent that writes its own reward."""
-    assert after_agent(harbor, "mv draft.txt final.txt").rewards == {"reward": 1.0}
-    assert after_agent(harbor, "true").rewards == {"reward": 0.0}
+    assert after_agent(harbor, "mv draft.txt final.txt").value == 1
+    assert after_agent(harbor, "true").value == 0
     forged = "mkdir -p /logs/verifier && echo '{\"reward\": 1}' > /logs/verifier/reward.json"
-    assert after_agent(harbor, forged).rewards == {"reward": 0.0}
-    (harbor / "tests" / "test.sh").write_text("exit 1\n")
-    assert after_agent(harbor, "true").rewards is None
+    assert after_agent(harbor, forged).value == 0
+    (harbor / "tests" / "test.sh").write_text("echo $CHECK; exit 1\n")
+    assert after_agent(harbor, "true").reason == "the tests left no reward"
 
 
 @pytest.mark.docker
-def test_a_task_of_terminal_bench(terminal_bench: Path) -> None:
+@pytest.mark.usefixtures("images")
+def test_a_task_of_terminal_bench(terminal_bench_1: Path) -> None:
     """Resolved, not resolved, and tests that take too long."""
-    assert (
-        "PASSED /tests/test_outputs.py::test_renamed"
-        in after_agent(terminal_bench, "mv draft.txt final.txt").output
+    assert after_agent(terminal_bench_1, "mv draft.txt final.txt").value == 1
+    assert after_agent(terminal_bench_1, "true").reason == "not passed: test_renamed"
+    late = after_agent(terminal_bench_1, "mv draft.txt final.txt; touch hang")
+    assert (late.value, late.reason) == (0, "test_timeout: the tests took longer than the task allows")
+
+
+@pytest.mark.parametrize(
+    ("tests", "kind", "value", "reason"),
+    [
+        (TerminalTests("", "exited", ("reward.json", '{"reward": 0.5, "speed": 2}')), "harbor", 0.5, ""),
+        (
+            TerminalTests("", "exited", ("reward.json", '{"speed": 2}')),
+            "harbor",
+            0,
+            "reward.json has no `reward`",
+        ),
+        (
+            TerminalTests("", "exited", ("reward.txt", "")),
+            "harbor",
+            None,
+            "the verifier failed: reward.txt is empty",
+        ),
+        (
+            TerminalTests("", "exited", ("reward.txt", "nan")),
+            "harbor",
+            None,
+            "the verifier failed: the reward is not",
+        ),
+        (
+            TerminalTests("bash: x", "exited"),
+            "terminal-bench",
+            0,
+            "parse_error: the pane of the tests has no",
+        ),
+        (
+            TerminalTests("", "out_of_memory"),
+            "terminal-bench",
+            None,
+            "the tests reached a limit of the container",
+        ),
+        (
+            TerminalTests("curl: (6) Could not resolve host: astral.sh", "exited"),
+            "terminal-bench",
+            None,
+            "the tests need a network, which the container has not: terminal_bench:network=true",
+        ),
+    ],
+)
+def test_what_tests_left(tests: TerminalTests, kind: str, value: float | None, reason: str) -> None:
+    """What says nothing of the agent has no value, and the status of a failure of the infrastructure."""
+    score = judged(tests, kind)
+    assert score.value == value
+    assert score.reason.startswith(reason)
+    assert score.status is (Status.INFRA_ERROR if value is None else Status.SCORED)
+
+
+def test_a_task_with_a_network() -> None:
+    """The verdict is the official one; so is that of an episode without tests."""
+    tests = TerminalTests("Could not resolve host: x", "exited")
+    assert judged(tests, "terminal-bench", network=True).value == 0
+    assert terminal_bench.grade({}, Answer("")).status is Status.UNPARSED
+
+
+def test_what_a_harbor_task_says_of_its_container(harbor: Path) -> None:
+    """Variables of the host are left out, and sizes have two forms."""
+    (harbor / "task.toml").write_text(
+        '[environment]\nmemory = "4G"\ncpus = 2\nallow_internet = false\n'
+        'env = { A = "1", KEY = "${HOST_KEY}", B = "${HOST_B:-b}" }\n[verifier]\nenv = { CHECK = "x" }\n'
+        '[metadata]\ndifficulty = "hard"\n'
     )
-    assert "FAILED /tests/test_outputs.py::test_renamed" in after_agent(terminal_bench, "true").output
-    late = after_agent(terminal_bench, "mv draft.txt final.txt; touch hang")
-    assert (late.timed_out, "PASSED" in late.output) == (True, False)
+    task = terminal_task(harbor)
+    spec = task.container(network=True)
+    assert (spec.limits.memory_bytes, spec.limits.cpus, spec.network) == (4 * 2**30, 2.0, False)
+    assert spec.environment == {"A": "1", "KEY": "", "B": "b"}
+    assert (task.tests_environment, task.difficulty, task.agent_s) == ({"CHECK": "x"}, "hard", 600.0)
 
 
-def test_other_folders(harbor: Path, terminal_bench: Path, tmp_path: Path) -> None:
+def test_a_compose_file(terminal_bench_1: Path) -> None:
+    """The image, and the variables; more containers than one cannot be run."""
+    compose = terminal_bench_1 / "docker-compose.yaml"
+    compose.write_text(
+        "services:\n  client:\n    build:\n      dockerfile: Dockerfile\n"
+        "    image: ${T_BENCH_TASK_DOCKER_CLIENT_IMAGE_NAME}\n    command: [sh, -c, sleep infinity]\n"
+        "    environment:\n      - TEST_DIR=${T_BENCH_TEST_DIR}\n      - KEY=${HOST_KEY}\n"
+    )
+    spec = terminal_task(terminal_bench_1).container(network=True)
+    assert (spec.image, spec.network) == (str(terminal_bench_1 / "Dockerfile"), True)
+    assert spec.environment == {"TEST_DIR": "/tests", "KEY": ""}
+    assert not terminal_task(terminal_bench_1).container().network
+    compose.write_text("services: {client: {image: debian, environment: {A: 1}}}\n")
+    assert terminal_task(terminal_bench_1).image == "debian"
+    compose.write_text("services: {client: {build: app}}\n")
+    assert terminal_task(terminal_bench_1).image == str(terminal_bench_1 / "app")
+    compose.write_text("services: {client: {build: .}, database: {image: x}}\n")
+    with pytest.raises(
+        SourceError, match=r"docker-compose\.yaml: the task needs more containers \(database\)"
+    ):
+        terminal_task(terminal_bench_1)
+    compose.write_text("services: {}\n")
+    with pytest.raises(MalformedError, match="no service `client`"):
+        terminal_task(terminal_bench_1)
+    compose.unlink()
+    (terminal_bench_1 / "task.yaml").write_text("instruction: x\nparser_name: swelancer\n")
+    with pytest.raises(SourceError, match="`parser_name` is 'swelancer'"):
+        terminal_task(terminal_bench_1)
+
+
+def test_other_folders(harbor: Path, terminal_bench_1: Path, tmp_path: Path) -> None:
     """The message names the file and what is wrong with it."""
     with pytest.raises(SourceError, match="neither task"):
         terminal_task(tmp_path)
@@ -116,22 +239,12 @@ def test_other_folders(harbor: Path, terminal_bench: Path, tmp_path: Path) -> No
     (harbor / "tests" / "test.sh").unlink()
     with pytest.raises(SourceError, match=r"test\.sh: no such file"):
         terminal_task(harbor)
-    (terminal_bench / "run-tests.sh").unlink()
+    (terminal_bench_1 / "run-tests.sh").unlink()
     with pytest.raises(SourceError, match=r"run-tests\.sh: No such file"):
-        terminal_task(terminal_bench)
-    (terminal_bench / "task.yaml").write_text("- 1\n")
+        terminal_task(terminal_bench_1)
+    (terminal_bench_1 / "task.yaml").write_text("- 1\n")
     with pytest.raises(MalformedError, match="no `instruction`"):
-        terminal_task(terminal_bench)
-
-
-@pytest.mark.parametrize("text", ["", "good", "nan", "inf"])
-def test_rewards_of_no_number(text: str) -> None:
-    """They are errors of the verifier, not a score."""
-    with pytest.raises(MalformedError, match="reward"):
-        rewards_of(text, "reward.txt")
-    with pytest.raises(MalformedError, match="reward"):
-        rewards_of(f'{{"reward": "{text}"}}', "reward.json")
-    assert rewards_of('{"a": 1, "b": 0.5}', "reward.json") == {"a": 1.0, "b": 0.5}
+        terminal_task(terminal_bench_1)
 
 
 BROKEN = "def add(a, b):\n    return a - b\n"
@@ -164,7 +277,6 @@ echo '>>>>> End Test Output'
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """The folder of an instance's image: a repository with an error."""
-    docker_client().close()
     source = tmp_path / "testbed"
     write(source, {"sums.py": BROKEN})
     git = ["/usr/bin/git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
@@ -183,6 +295,7 @@ def patched(image: Path, patch: str, script: str = SCRIPT, timeout_s: float = 60
 
 
 @pytest.mark.docker
+@pytest.mark.usefixtures("images")
 def test_an_instance_like_those_of_swe_bench(repository: Path) -> None:
     """The fix resolves it, nothing else does, and each failure has its mark in the log."""
     fixed = patched(repository, FIX)
@@ -200,3 +313,80 @@ def test_an_instance_like_those_of_swe_bench(repository: Path) -> None:
     late = patched(repository, FIX, "sleep 60", timeout_s=1.0)
     assert late.timed_out
     assert ">>>>> Tests Timed Out" in late.log
+
+
+REFERENCE = {
+    "repository": "pallets/flask",
+    "tests_s": 1800.0,
+    "fail_to_pass": ["test_sums.py::test_add"],
+    "pass_to_pass": ["test_sums.py::test_zero"],
+}
+
+
+@pytest.mark.parametrize(
+    ("output", "value", "reason"),
+    [
+        ("PASSED test_sums.py::test_add\nPASSED test_sums.py::test_zero", 1, ""),
+        (
+            "FAILED test_sums.py::test_add\nPASSED test_sums.py::test_zero",
+            0,
+            "still failing: test_sums.py::test_add",
+        ),
+        (
+            "PASSED test_sums.py::test_add\nFAILED test_sums.py::test_zero",
+            0,
+            "broken: test_sums.py::test_zero",
+        ),
+        ("", 0, "no valid run"),
+        ("OSError: Cannot allocate memory", None, "infrastructure: out_of_memory"),
+        ("ModuleNotFoundError: No module named 'sums'", 0, "no valid run"),
+    ],
+)
+def test_verdicts_on_logs(output: str, value: float | None, reason: str) -> None:
+    """A sign that no patch can cause is distinguished from a patch that does not resolve the issue."""
+    log = f">>>>> Applied Patch:\n+ : '>>>>> Start Test Output'\n{output}\n+ : '>>>>> End Test Output'\n"
+    score = swe_bench.verdict(REFERENCE, PatchedRun(log, applied=True))
+    assert score.value == value
+    assert score.reason.startswith(reason)
+    assert score.status is (Status.INFRA_ERROR if value is None else Status.SCORED)
+
+
+def test_verdicts_without_tests() -> None:
+    """A patch that does not apply, tests that take too long, and answers without a patch."""
+    assert swe_bench.verdict(REFERENCE, PatchedRun("", applied=False)).reason.startswith(
+        "the patch does not apply"
+    )
+    late = swe_bench.verdict(REFERENCE, PatchedRun("", applied=True, timed_out=True))
+    assert (late.value, late.reason) == (0, "the tests took more than 1800 s")
+    assert swe_bench.grade(REFERENCE, Answer("")).reason == "the patch is empty"
+    lost = Answer("", episode=EpisodeOutcome("completed", details={"no_patch": "not a repository"}))
+    assert swe_bench.grade(REFERENCE, lost).status is Status.UNPARSED
+
+
+def test_patches_in_answers() -> None:
+    """What is marked as a patch, whatever else is there."""
+    patch = "diff --git a/x b/x\n--- a/x\n+++ b/x\n"
+    for text in (
+        f"<think>no</think><patch>\n{patch}</patch>",
+        f"Here:\n```diff\n{patch}```\nDone.",
+        patch,
+        patch[:-1],
+    ):
+        assert patch_in(text) == patch
+    assert patch_in("```python\nx\n```\n```patch\ny\n```") == "y\n"
+    assert patch_in(" ") == " "
+    binary = "diff --git a/y b/y\nGIT binary patch\nliteral 1\n"
+    assert without_binary_files(patch + binary) == patch
+
+
+def test_the_exit_code_of_the_tests_is_in_the_log() -> None:
+    """After the mark of their end, and before what the script does next."""
+    script = "pytest\n: '>>>>> End Test Output'\ngit checkout x"
+    assert with_exit_code(script).split("\n") == [
+        "pytest",
+        "TEST_EXIT_CODE=$?",
+        ": '>>>>> End Test Output'",
+        'echo ">>>>> Test Exit Code: $TEST_EXIT_CODE"',
+        "git checkout x",
+    ]
+    assert with_exit_code("pytest") == "pytest"

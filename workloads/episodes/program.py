@@ -30,6 +30,7 @@ class EpisodeProgram:
         finish: `module:attribute` of an async function `(sample, sandbox, result)` that comes after it, also
             where a limit has ended it, and returns its result: tests, say. Both run as well where a user's
             agent plays the episode, and the time of neither counts.
+        seconds: How long the episode may take; None for no limit but the session's.
     """
 
     code: str
@@ -39,6 +40,7 @@ class EpisodeProgram:
     sandbox: SandboxSpec | None = None
     setup: str = ""
     finish: str = ""
+    seconds: float | None = None
 
 
 def imported(code: str, paths: Sequence[str] = ()) -> Any:

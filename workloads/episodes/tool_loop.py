@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workloads.episodes.episode import EpisodeError, EpisodeResult
+from workloads.sandbox.base import SandboxError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -50,6 +51,7 @@ async def tool_loop(
 
     Raises:
         EpisodeError: No further turn can be asked.
+        SandboxError: The sandbox of a tool failed.
     """
     before: list[Message] = [] if system is None else [{"role": "system", "content": system}]
     conversation: list[Message] = [*before, *messages]
@@ -84,7 +86,7 @@ async def run_call(ask: Ask, call: Mapping[str, Any], tools: Mapping[str, Tool])
             value = _tool(name, tools).function(**arguments)
             if inspect.isawaitable(value):
                 value = await value
-        except EpisodeError:
+        except (EpisodeError, SandboxError):
             raise
         except Exception as error:  # noqa: BLE001 (what a tool raises is a result for the model)
             record.error = f"{type(error).__name__}: {error}"

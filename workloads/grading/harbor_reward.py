@@ -44,11 +44,25 @@ def rewards_in(folder: Path) -> dict[str, float] | None:
     Raises:
         MalformedError: A file is empty, no JSON object of numbers or no number, or a number is not finite.
     """
-    path = folder / JSON_FILE
-    if path.is_file():
-        return _of_json(_text(path))
-    path = folder / TEXT_FILE
-    return {"reward": _number(_text(path), TEXT_FILE)} if path.is_file() else None
+    for name in (JSON_FILE, TEXT_FILE):
+        if (path := folder / name).is_file():
+            return rewards_of(_text(path), name)
+    return None
+
+
+def rewards_of(text: str, name: str) -> dict[str, float]:
+    """The rewards in a file that a verifier left.
+
+    Args:
+        text: Its contents: JSON with a number by each name, or a number.
+        name: `JSON_FILE` or `TEXT_FILE`.
+
+    Raises:
+        MalformedError: It is empty, no JSON object of numbers or no number, or a number is not finite.
+    """
+    if not text.strip():
+        raise MalformedError(f"{name} is empty")
+    return _of_json(text) if name == JSON_FILE else {"reward": _number(text, name)}
 
 
 def leaderboard_accuracy(rewards: Mapping[str, Sequence[float | None]]) -> Accuracy:
@@ -89,12 +103,9 @@ def rewards_by_task(trials: Iterable[Mapping[str, Any]]) -> dict[str, list[float
 
 def _text(path: Path) -> str:
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise MalformedError(f"{path.name} cannot be read: {error}") from error
-    if not text.strip():
-        raise MalformedError(f"{path.name} is empty")
-    return text
 
 
 def _of_json(text: str) -> dict[str, float]:
@@ -104,6 +115,8 @@ def _of_json(text: str) -> dict[str, float]:
         raise MalformedError(f"{JSON_FILE} is not JSON: {error}") from error
     if not isinstance(value, dict):
         raise MalformedError(f"{JSON_FILE} has no object of rewards by name")
+    if texts := [name for name, reward in value.items() if not isinstance(reward, int | float)]:
+        raise MalformedError(f"the reward {texts[0]!r} in {JSON_FILE} is not a number: {value[texts[0]]!r}")
     return {name: _number(reward, f"{name!r} in {JSON_FILE}") for name, reward in value.items()}
 
 

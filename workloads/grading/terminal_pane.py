@@ -25,7 +25,6 @@ def results_of_tests(pane: str) -> dict[str, bool]:
     A skipped test and one that fails as expected pass; one that passes unexpectedly does not. A later line
     of the same test replaces an earlier one. As officially, an error keeps its message in the
     identifier, and only what follows the last " - " of a failure is cut.
-    identifier, and only the last part of a failure's (after " - ") is cut.
 
     Raises:
         MalformedError: The pane has no summary of pytest (`parse_error` in Terminal-Bench).

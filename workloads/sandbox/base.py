@@ -93,6 +93,11 @@ class SandboxSpec:
         """The same as JSON."""
         return asdict(self)
 
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+        """The specification of which `to_dict` has given the facts."""
+        return cls(**{**facts, "limits": SandboxLimits(**facts["limits"])})
+
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:

@@ -161,13 +161,15 @@ class DockerSandbox(CommandSandbox):
         """
         if self._id is None:
             raise SandboxError("the sandbox is closed")
+        # That of the image's own user is known to the daemon.
+        home = {"HOME": str(self._folder)} if self._spec.user else {}
         with docker_errors("the command could not be run in the container"):
             started = ContainerCommand(
                 self._client,
                 self._id,
                 command,
                 user=self._user,
-                environment={"HOME": str(self._folder), "LANG": "C.UTF-8", **self._spec.environment},
+                environment={**home, "LANG": "C.UTF-8", **self._spec.environment},
                 folder=str(self._folder),
             )
             return started.result(stdin, timeout_s, output_bytes, self._limits.most_output_bytes)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from workloads.errors import ExtraError, SourceError
@@ -24,18 +26,25 @@ _NO_DAEMON: Final = (
     "(group `docker`), or name another one with DOCKER_HOST"
 )
 
+_BUILDING: Final[defaultdict[str, Lock]] = defaultdict(Lock)
+"""Of each image that this process builds."""
+
+
+class NoClientError(ExtraError, SandboxError):
+    """The package with the client is not installed: no container can be opened."""
+
 
 def connect() -> Any:
     """A client of the daemon that DOCKER_HOST names, else of this machine's.
 
     Raises:
-        ExtraError: The extra `docker` is not installed.
+        NoClientError: The extra `docker` is not installed.
         SandboxError: No daemon answers.
     """
     try:
         import docker
     except ImportError as error:
-        raise ExtraError(
+        raise NoClientError(
             "containers take a package that is not installed: pip install 'llm-loadgen[docker]'"
         ) from error
     with docker_errors("no Docker daemon answers"):
@@ -154,13 +163,19 @@ def _imported(client: Any, path: Path) -> str:
     return name
 
 
+def built_name(dockerfile: Path) -> str:
+    """The name of the image that is built from a Dockerfile."""
+    return f"{_REPOSITORY}:{hashlib.sha256(str(dockerfile.resolve()).encode()).hexdigest()[:16]}"
+
+
 def _built(client: Any, path: Path) -> str:
     """The image of a Dockerfile; the daemon keeps the layers of those that it has built before."""
     folder, file = (path, "Dockerfile") if path.is_dir() else (path.parent, path.name)
     if not (folder / file).is_file():
         raise SourceError(f"{folder / file}: no such file")
-    tag = f"{_REPOSITORY}:{hashlib.sha256(str(folder.resolve() / file).encode()).hexdigest()[:16]}"
-    with docker_errors(f"{path}: the image cannot be built"):
+    tag = built_name(folder / file)
+    # Two builds at once would make two images, of which one loses its name and stays.
+    with _BUILDING[tag], docker_errors(f"{path}: the image cannot be built"):
         for step in client.build(path=str(folder), dockerfile=file, tag=tag, rm=True, decode=True):
             if "error" in step:
                 raise SandboxError(f"{path}: the image cannot be built: {step['error'].strip()}")

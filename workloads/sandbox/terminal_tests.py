@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from workloads.errors import MalformedError
+from workloads.grading.harbor_reward import JSON_FILE, TEXT_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from workloads.sandbox.base import Sandbox
+    from workloads.sandbox.asynchronous import AsyncSandbox, SandboxOnDemand
     from workloads.tasks.terminal_tasks import TerminalTask
 
-_REWARDS: Final = ("/logs/verifier/reward.json", "/logs/verifier/reward.txt")
-"""Of Harbor; the first that is there counts."""
+_VERIFIER: Final = "/logs/verifier"
+"""The folder of Harbor's rewards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,53 +21,40 @@ class TerminalTests:
 
     Attributes:
         output: What they wrote: of Terminal-Bench 1, the pane that is parsed.
-        timed_out: Whether they took longer than the task allows (`test_timeout`).
-        rewards: Of Harbor, by their names; None where none was left, which counts as 0.
+        ending: How they ended; see `workloads.sandbox.base.CommandEnding`. `timed_out`: they took longer than
+            the task allows (`test_timeout`).
+        rewards: Of Harbor, the file with the rewards, by its name; None where none was left.
     """
 
     output: str
-    timed_out: bool
-    rewards: Mapping[str, float] | None = None
+    ending: str
+    rewards: tuple[str, str] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as JSON."""
+        return {"output": self.output, "ending": self.ending, "rewards": self.rewards}
 
 
-def run_tests(sandbox: Sandbox, task: TerminalTask) -> TerminalTests:
+async def run_tests(sandbox: AsyncSandbox | SandboxOnDemand, task: TerminalTask) -> TerminalTests:
     """Copy the tests into the container, and run them. What an agent left as reward is removed first.
 
     Raises:
         SandboxError: The container failed: nothing is known of the agent's work.
-        MalformedError: A reward is not a finite number.
     """
-    sandbox.exec(["rm", "-rf", "/tests", *_REWARDS])
-    sandbox.put_files(task.tests)
-    result = sandbox.exec(task.command, task.tests_s)
-    timed_out = result.ending == "timed_out"
-    rewards = _rewards(sandbox) if task.kind == "harbor" and not timed_out else None
-    return TerminalTests(result.stdout + result.stderr, timed_out, rewards)
+    await sandbox.exec(["rm", "-rf", "/tests", *(f"{_VERIFIER}/{name}" for name in (JSON_FILE, TEXT_FILE))])
+    await sandbox.put_files(task.tests)
+    variables = [f"{name}={value}" for name, value in task.tests_environment.items()]
+    result = await sandbox.exec(["env", *variables, "/bin/sh", "-c", task.command], task.tests_s)
+    rewards = await _rewards(sandbox) if task.kind == "harbor" and result.ending == "exited" else None
+    return TerminalTests(result.stdout + result.stderr, result.ending, rewards)
 
 
-def _rewards(sandbox: Sandbox) -> Mapping[str, float] | None:
-    for path in _REWARDS:
+async def _rewards(sandbox: AsyncSandbox | SandboxOnDemand) -> tuple[str, str] | None:
+    """The file that counts: that with JSON, where there are both."""
+    for name in (JSON_FILE, TEXT_FILE):
         try:
-            text = sandbox.get_file(path).decode(errors="replace")
+            content = await sandbox.get_file(f"{_VERIFIER}/{name}")
         except FileNotFoundError:
             continue
-        return rewards_of(text, path)
+        return name, content.decode(errors="replace")
     return None
-
-
-def rewards_of(text: str, path: str) -> Mapping[str, float]:
-    """The rewards in a file: JSON with a number by each name, or one number.
-
-    Raises:
-        MalformedError: It is empty, or a reward is not a finite number.
-    """
-    try:
-        values = json.loads(text) if path.endswith(".json") else {"reward": float(text)}
-    except ValueError as error:
-        raise MalformedError(f"{path}: no reward can be read of {text[:80]!r}") from error
-    if not isinstance(values, dict) or not values:
-        raise MalformedError(f"{path}: no reward can be read of {text[:80]!r}")
-    for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise MalformedError(f"{path}: the reward {name} is not a finite number: {value!r}")
-    return {name: float(value) for name, value in values.items()}

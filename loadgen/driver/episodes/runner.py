@@ -147,7 +147,8 @@ class EpisodeRunner:
         self, sample: Sample, program: EpisodeProgram, ask: EpisodeAsk, sandbox: SandboxOnDemand
     ) -> EpisodeResult:
         """Run the code within the limit of time."""
-        seconds = self._plan.limits.seconds
+        limits = (self._plan.limits.seconds, program.seconds)
+        seconds = min((limit for limit in limits if limit is not None), default=None)
         try:
             async with asyncio.timeout(seconds) as limit:
                 if self._program_player is not None:

@@ -11,7 +11,7 @@ from loadgen.sessions.scoring.options import ScoringOptions
 from loadgen.sessions.settings.scoring import judge_of, sandbox_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from loadgen.sessions.observer import Observer
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from loadgen.sessions.settings.tasks import TaskSettings
     from workloads.dataset import Dataset
     from workloads.sandbox.base import SandboxSpec
+    from workloads.scorer import Scorer
 
 
 def scoring_of(tasks: TaskSettings) -> ScoringOptions:
@@ -59,8 +60,7 @@ def accuracy_settings(tasks: TaskSettings, passes: int | None, dataset: Dataset)
     options = scoring_of(tasks)
     chosen = choose(tasks.task, options)
     require_all(chosen, _references(dataset))
-    if options.sandbox.kind == "docker" and any(scorer.scorer.runs_code for scorer in chosen):
-        _require_image(options.sandbox)
+    _require_containers([entry.scorer for entry in chosen if entry.scorer.runs_code], options.sandbox)
     return {
         "tasks": [dict(task) for task in dataset.tasks],
         "scorers": {
@@ -107,10 +107,16 @@ def score(tasks: TaskSettings, folder: Path, observer: Observer = SILENT) -> Non
     observer.progress(scoring.summary)
 
 
-def _require_image(spec: SandboxSpec) -> None:
-    from workloads.sandbox.docker_daemon import image_facts
+def _require_containers(running: Sequence[Scorer], spec: SandboxSpec) -> None:
+    """Make sure that the containers in which scorers run programs can be had."""
+    if spec.kind == "docker" and not all(scorer.own_containers for scorer in running):
+        from workloads.sandbox.docker_daemon import image_facts
 
-    image_facts(spec.image)
+        image_facts(spec.image)
+    if any(scorer.own_containers for scorer in running):
+        from workloads.sandbox.docker_daemon import connect
+
+        connect().close()
 
 
 def _references(dataset: Dataset) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -63,7 +63,7 @@ class GraderLimits:
     """The limits of a grader.
 
     Attributes:
-        seconds: For one answer; see `CODE_TIMES`.
+        seconds: For one answer; see `CODE_TIMES` and `Scorer.seconds`.
         memory: Bytes, of a process.
     """
 
@@ -225,7 +225,10 @@ class Pool:
         return done, None
 
     def _seconds(self, grading: Grading) -> float:
-        return self._limits.seconds * (CODE_TIMES if self._scorers[grading.scorer].runs_code else 1)
+        scorer = self._scorers[grading.scorer]
+        if scorer.seconds is not None:
+            return max(scorer.seconds, self._limits.seconds)
+        return self._limits.seconds * (CODE_TIMES if scorer.runs_code else 1)
 
     def _without_score(self, grading: Grading, why: str) -> Result:
         score = failed(why)

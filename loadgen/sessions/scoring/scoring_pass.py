@@ -219,15 +219,11 @@ def _stored_options(options: ScoringOptions, chosen: Sequence[Chosen]) -> dict[s
         "allow_code_execution": options.allow_code_execution,
         "judge": {"url": url, **_judge(options)} if asks and options.model else None,
         "grader_timeout_s": options.grader_timeout_s,
-        **(
-            _sandbox(options.sandbox)
-            if any(chosen_scorer.scorer.runs_code for chosen_scorer in chosen)
-            else {}
-        ),
+        **_sandbox(options.sandbox, chosen),
     }
 
 
-def _sandbox(spec: SandboxSpec) -> dict[str, Any]:
+def _sandbox(spec: SandboxSpec, chosen: Sequence[Chosen]) -> dict[str, Any]:
     """The isolation of programs, for the log; leftovers of earlier ones are removed first.
 
     Raises:
@@ -237,10 +233,19 @@ def _sandbox(spec: SandboxSpec) -> dict[str, Any]:
     from workloads.sandbox.base import SandboxError
     from workloads.sandbox.programs import isolation
 
+    running = [entry.scorer for entry in chosen if entry.scorer.runs_code]
+    facts: dict[str, Any] = {}
     try:
-        return dict(isolation(spec))
+        if any(scorer.own_containers for scorer in running):
+            from workloads.sandbox.container import remove_leftovers
+
+            remove_leftovers()
+            facts["sandbox"] = "docker"
+        if not all(scorer.own_containers for scorer in running):
+            facts.update(isolation(spec))
     except SandboxError as error:
         raise SetupError(f"code that the model wrote cannot be run on this machine: {error}") from error
+    return facts
 
 
 def _judge(options: ScoringOptions) -> dict[str, Any]:

@@ -1,0 +1,144 @@
+"""What SWE-bench and SWE-bench Pro have in common: an agent in a repository, whose changes are the patch."""
+
+from __future__ import annotations
+
+import ast
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from workloads.episodes import terminal
+from workloads.episodes.program import EpisodeProgram
+from workloads.errors import ColumnError, TaskError, did_you_mean
+from workloads.sample import Sample
+from workloads.sandbox.base import MIB, SandboxLimits, SandboxSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from workloads.episodes.episode import Ask, EpisodeResult
+    from workloads.sandbox.asynchronous import SandboxOnDemand
+    from workloads.sources import FileRow
+
+OPTIONS: Final[Mapping[str, Any]] = {
+    "mode": "agent",
+    "images": "",
+    "network": False,
+    "memory_gb": 2.0,
+    "agent_s": 3600.0,
+    "tests_s": 1800.0,
+}
+"""Of both benchmarks."""
+
+_MODES: Final = ("agent", "patch")
+_LOG_BYTES: Final = 16 * MIB
+_MOST_LOG_BYTES: Final = 64 * MIB
+_PROCESSES: Final = 1024
+_GIT_S: Final = 120.0
+_BASE: Final = "refs/loadgen/base"
+_AGENT: Final = (
+    "You work in a Linux terminal, with the tool `bash`, in the repository {folder}. Change its source so "
+    "that the issue is resolved. Leave the tests as they are; others decide. When you are done, answer "
+    "without calling the tool."
+)
+_PATCH: Final = (
+    "Resolve the issue in the repository {repository}. Answer with one patch in the format of `git diff`, "
+    "between lines of ```diff and ```, that `git apply` can apply in its root."
+)
+
+
+def container(image: str, options: Mapping[str, Any]) -> SandboxSpec:
+    """The container of an instance: its image's own user, and a root that can be written."""
+    limits = SandboxLimits(
+        memory_bytes=int(options["memory_gb"] * 1024 * MIB),
+        processes=_PROCESSES,
+        output_bytes=_LOG_BYTES,
+        most_output_bytes=_MOST_LOG_BYTES,
+    )
+    network = options["network"]
+    return SandboxSpec(
+        "docker", image=image, read_only=False, network=network, user="", folder="", limits=limits
+    )
+
+
+def sample_of(
+    index: int, repository: str, issue: str, folder: str, spec: SandboxSpec, options: Mapping[str, Any]
+) -> Sample:
+    """What is asked: the work of an agent in the repository, or a patch.
+
+    Raises:
+        TaskError: The mode does not exist.
+    """
+    mode = options["mode"]
+    if mode not in _MODES:
+        raise TaskError(f"mode={mode}: must be one of {', '.join(_MODES)}{did_you_mean(mode, _MODES)}")
+    tags = {"repository": repository}
+    if mode == "patch":
+        return Sample(index, issue, _PATCH.format(repository=repository), tags=tags)
+    episode = EpisodeProgram(
+        f"{__name__}:play",
+        {"folder": folder},
+        sandbox=spec,
+        setup=f"{__name__}:setup",
+        finish=f"{__name__}:finish",
+        seconds=options["agent_s"],
+    )
+    return Sample(index, issue, _AGENT.format(folder=folder), tags=tags, episode=episode)
+
+
+async def setup(sample: Sample, sandbox: SandboxOnDemand) -> None:
+    """Note the commit that the patch is against; an agent may commit its work."""
+    await sandbox.exec(f"cd {_folder(sample)} && git update-ref {_BASE} HEAD", _GIT_S)
+
+
+async def play(sample: Sample, ask: Ask, sandbox: SandboxOnDemand) -> EpisodeResult:
+    """Let the model work in the repository."""
+    return await terminal.work(ask, sandbox, sample.messages())
+
+
+async def finish(sample: Sample, sandbox: SandboxOnDemand, result: EpisodeResult) -> EpisodeResult:
+    """Take the patch: all that differs from the commit at the beginning.
+
+    Raises:
+        SandboxError: The container failed.
+    """
+    diff = f"cd {_folder(sample)} && git add -A && git -c core.fileMode=false diff --cached {_BASE}"
+    changes = await sandbox.exec(diff, _GIT_S)
+    details = {"patch": changes.stdout} if changes.ok else {"no_patch": changes.stderr.strip()}
+    return replace(result, details={**result.details, **details})
+
+
+def _folder(sample: Sample) -> str:
+    assert sample.episode is not None  # noqa: S101 (it named the function that asks)
+    return str(sample.episode.data["folder"])
+
+
+def listed(row: FileRow, column: str) -> list[str]:
+    """A list of texts: as such, or as text in JSON or Python, both of which are in the data.
+
+    Raises:
+        ColumnError: It is not one.
+    """
+    value = row[column]
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            try:
+                value = ast.literal_eval(value)
+            except (ValueError, SyntaxError, MemoryError, RecursionError):
+                value = None
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ColumnError(f"{row.place}, column {column!r}: no list of texts")
+    return value
+
+
+def image_of(template: str, instance: str, published: str) -> str:
+    """The image of an instance.
+
+    Args:
+        template: The option `images`: `{instance}` in it is replaced; empty for the published image.
+        instance: Its id.
+        published: The name of the published image.
+    """
+    return template.replace("{instance}", instance) if template else published
