@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
+from importlib import import_module
+from pkgutil import iter_modules
 
 import pytest
 
+from loadgen.sessions import settings as settings_package
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.accuracy import AccuracySettings
 from loadgen.sessions.settings.concerns import changed, flat_options, flat_values, from_flat
@@ -27,6 +30,22 @@ def test_no_two_concerns_have_an_option_of_one_name() -> None:
     options = names(perf_settings(model="m"))
     assert len(options) == len(set(options))
     assert options == list(flat_options(PerfSettings))
+
+
+def test_settings_extend_one_class_at_most() -> None:
+    """They have values; a chain of classes would say that the one is a kind of the other."""
+    for module in iter_modules(settings_package.__path__):
+        import_module(f"{settings_package.__name__}.{module.name}")
+    ours = [each for each in subclasses(object) if each.__module__.startswith(settings_package.__name__)]
+    assert len(ours) > 20
+    chains = {each: [base for base in each.__mro__ if base in ours] for each in ours}
+    assert [each.__name__ for each, chain in chains.items() if len(chain) > 2] == []
+
+
+def subclasses(of: type) -> set[type]:
+    """Every class that extends one, however often."""
+    direct = set(type.__subclasses__(of))
+    return direct.union(*map(subclasses, direct))
 
 
 def test_flat_values_make_the_same_settings() -> None:
