@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-from loadgen.sessions.errors import UsageError, printable
-from loadgen.sessions.formats import JSON, TEXT
-from loadgen.sessions.gating.outcome import most_severe
+from loadgen.cli.terminal.show import print_as
+from loadgen.sessions.errors import printable
+from loadgen.sessions.formats import FORMATS, TEXT, render, require_format
+from loadgen.sessions.gating.outcome import exit_code
+from loadgen.sessions.gating.outputs import write_output
+from loadgen.sessions.plotting import plots_of_series
 from loadgen.sessions.program import program
+from loadgen.sessions.run.run_folder import require_no_log
 from loadgen.sessions.settings.formats import chosen_format
+from reporter.render.compared_points import left_out
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
 
     from loadgen.sessions.settings.compare import CompareSettings
 
@@ -38,51 +43,17 @@ def compare_series(settings: CompareSettings, compare: Callable[[CompareSettings
         compare(replace(settings, runs=list(reference.values()), baseline=[]))
         raise typer.Exit
     form = chosen_format(settings.form, json=settings.json)
-    if form not in {TEXT, JSON}:
-        raise UsageError(f"--format {form}: of two series, compare one pair of runs at a time")
+    require_format("series_comparison", form)
+    require_no_log("--markdown", settings.markdown)
     result = compare_points(settings, reference, others[0])
-    for name in result.left_out:
-        sys.stderr.write(printable(f"note: {name} is in one of the series only, and is left out\n"))
-    points = [{"name": point.name, "comparison": point.comparison.to_dict()} for point in result.points]
-    code = most_severe(point.exit_code for point in result.points)
-    if form == JSON:
-        import orjson
-
-        sys.stdout.write(orjson.dumps({"points": points}, option=orjson.OPT_INDENT_2).decode() + "\n")
-    else:
-        sys.stdout.write(_as_text(points))
-        worst_point = next(point for point in result.points if point.exit_code == code)
-        runs = printable(" ".join(map(str, worst_point.runs)))
+    for line in left_out(result):
+        sys.stderr.write(printable(f"note: {line}\n"))
+    if settings.markdown is not None:
+        write_output("--markdown", settings.markdown, render("series_comparison", "md", result))
+    named = [*settings.baseline, *settings.runs]
+    shown = {"plots": plots_of_series(named)} if FORMATS[form].shows_plots else {}
+    print_as("series_comparison", form, result, **shown)
+    if form == TEXT:
+        runs = printable(" ".join(map(str, result.worst.runs)))
         sys.stdout.write(f"All figures of a point, with intervals: {program()} compare {runs}\n")
-    raise typer.Exit(code)
-
-
-def _as_text(points: Sequence[Mapping[str, Any]]) -> str:
-    """A row for each point: its result, and how each metric that decides has changed."""
-    from rich.text import Text
-
-    from loadgen.cli.terminal.show import page
-    from reporter.render.page import Column, draw, grid, text
-
-    shown = page()
-    metrics = [row["metric"] for row in points[0]["comparison"]["rows"] if row["decides"]]
-    columns = [
-        Column("point", justify="left", folds=True),
-        Column("result", justify="left"),
-        *(Column(metric.replace(":", "\n", 1), rank) for rank, metric in enumerate(metrics)),
-    ]
-    rows = []
-    for point in points:
-        changes = {row["metric"]: row for row in point["comparison"]["rows"]}
-        cells = [Text(_change(changes[metric])) if metric in changes else Text("-") for metric in metrics]
-        rows.append([text(point["name"]), text(point["comparison"]["status"]), *cells])
-    note = "Changes of the second series from the first; * is significant, each point by itself."
-    return draw([[grid(columns, rows, width=shown["width"])], [Text(note)]], **shown)
-
-
-def _change(row: Mapping[str, Any]) -> str:
-    [change] = row["changes"]
-    if change["by"] is None:
-        return "-"
-    mark = "*" if change["finding"] in {"better", "worse", "different"} else ""
-    return f"{100 * change['by']:+.1f} {'pt' if row['in_points'] else '%'}{mark}"
+    raise typer.Exit(exit_code(result.worst.comparison.status))

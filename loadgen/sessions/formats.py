@@ -16,8 +16,9 @@ from workloads.errors import did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-Subject = Literal["report", "verdict", "comparison", "series"]
-"""What is rendered: a `Report`, a sequence of `NamedVerdict`, a `Comparison`, or a `SeriesOverview`."""
+Subject = Literal["report", "verdict", "comparison", "series", "series_comparison"]
+"""What is rendered: a `Report`, a sequence of `NamedVerdict`, a `Comparison`, a `SeriesOverview`, or a
+`SeriesComparison`."""
 
 TEXT: Final = "text"
 JSON: Final = "json"
@@ -30,10 +31,11 @@ class Format:
 
     Attributes:
         title: What it is, for lists and the docs.
-        report: Renders a `Report`; empty where the format has no reports. Likewise the next three.
+        report: Renders a `Report`; empty where the format has no reports. Likewise the next four.
         verdict: Renders a sequence of `NamedVerdict`.
         comparison: Renders a `Comparison`.
         series: Renders a `SeriesOverview`; as text and JSON, `loadgen report` writes the files of the series.
+        series_comparison: Renders a `SeriesComparison`.
         is_quoted: Whether lines that a CI system would take for commands are made harmless on its output.
         shows_log: Whether a report in it shows more of the log than the report has, as its option `contents`.
         shows_plots: Whether a comparison in it has plots, as its option `plots`.
@@ -44,6 +46,7 @@ class Format:
     verdict: str = ""
     comparison: str = ""
     series: str = ""
+    series_comparison: str = ""
     is_quoted: bool = True
     shows_log: bool = False
     shows_plots: bool = False
@@ -55,12 +58,14 @@ FORMATS: Final[Mapping[str, Format]] = {
         report=f"{_RENDER}.console",
         verdict=f"{_RENDER}.verdict",
         comparison=f"{_RENDER}.comparison",
+        series_comparison=f"{_RENDER}.series_comparison",
     ),
     "json": Format(
         title="JSON, every figure",
         report=f"{_RENDER}.json",
         verdict=f"{_RENDER}.verdict_json",
         comparison=f"{_RENDER}.comparison_json",
+        series_comparison=f"{_RENDER}.series_comparison_json",
         is_quoted=False,
     ),
     "html": Format(
@@ -68,6 +73,7 @@ FORMATS: Final[Mapping[str, Format]] = {
         report=f"{_RENDER}.html.run",
         series=f"{_RENDER}.html.series",
         comparison=f"{_RENDER}.html.comparison",
+        series_comparison=f"{_RENDER}.html.series_comparison",
         is_quoted=False,
         shows_log=True,
         shows_plots=True,
@@ -77,6 +83,7 @@ FORMATS: Final[Mapping[str, Format]] = {
         report=f"{_RENDER}.report_markdown",
         verdict=f"{_RENDER}.markdown",
         comparison=f"{_RENDER}.comparison_markdown",
+        series_comparison=f"{_RENDER}.series_comparison_markdown",
         series=f"{_RENDER}.series_markdown",
         shows_log=True,
     ),
@@ -88,6 +95,7 @@ FORMATS: Final[Mapping[str, Format]] = {
         title="a table for spreadsheets",
         report=f"{_RENDER}.report_csv",
         comparison=f"{_RENDER}.comparison_csv",
+        series_comparison=f"{_RENDER}.series_comparison_csv",
         series=f"{_RENDER}.series_csv",
     ),
     "svg": Format(title="a plot; needs the extra `plot`", comparison=f"{_RENDER}.comparison_plot"),

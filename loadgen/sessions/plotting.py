@@ -169,6 +169,24 @@ def plots_of_comparison(comparison: Comparison) -> list[Plot | NoPlot]:
     return [differences(comparison), *(NoPlot(name, PLOTS[name].title, reason) for name in names)]
 
 
+def plots_of_series(folders: Sequence[Path]) -> list[Plot | NoPlot]:
+    """Throughput against interactivity and TTFT of several sweeps over each other; none of other series."""
+    from loadgen.sessions.run.run_folder import folder_of
+    from loadgen.sessions.series.series import SeriesKind, read
+    from reporter.plots.catalog import OF_SWEEPS
+    from reporter.plots.make import overlaid
+
+    if any(read(folder_of(folder)).kind != SeriesKind.SWEEP for folder in folders):
+        return []
+    of_each = {label: _of_sweep(folder, list(OF_SWEEPS)) for label, folder in labels(folders).items()}
+    return [
+        overlaid(
+            {label: next(plot for plot in plots if plot.name == name) for label, plots in of_each.items()}
+        )
+        for name in OF_SWEEPS
+    ]
+
+
 _LATENCIES: Final = ("ttft", "tpot", "itl", "latency")
 
 
@@ -181,7 +199,7 @@ def _of_runs(runs: Sequence[Path], names: Sequence[str], tag: str | None) -> lis
     if not chosen:
         raise UsageError(f"--what {names[0]}: takes one run; {names[0].partition('-')[0]}-cdf takes several")
     plots: dict[str, dict[str, Plot | NoPlot]] = {name: {} for name in chosen}
-    for label, run in _labels(runs).items():
+    for label, run in labels(runs).items():
         with open_log(run) as log:
             if tag is not None:
                 _require_tag(log, tag)
@@ -193,8 +211,8 @@ def _of_runs(runs: Sequence[Path], names: Sequence[str], tag: str | None) -> lis
     return [plot for of_runs in plots.values() for plot in of_runs.values()]
 
 
-def _labels(runs: Sequence[Path]) -> dict[str, Path]:
-    """Short names of runs: of their folders, where these differ."""
+def labels(runs: Sequence[Path]) -> dict[str, Path]:
+    """Short names of runs or series: of their folders, where these differ."""
     from loadgen.sessions.run.run_folder import folder_of, require_distinct
 
     require_distinct(runs)

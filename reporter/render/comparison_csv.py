@@ -19,10 +19,11 @@ _CHANGE: Final = ("by", "low", "high", "p", "adjusted_p", "finding", "fails")
 
 def render(comparison: Comparison) -> str:
     """Figures with intervals, and changes from the first side as shares: 0.03 is 3 % or 3 points."""
-    return as_csv(_rows(comparison))
+    return as_csv(comparison_rows(comparison))
 
 
-def _rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
+def comparison_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
+    """A row for each metric and side; changes are empty on the first side."""
     for row in comparison.rows:
         for index, figure in enumerate(row.figures):
             figures = {} if figure is None else asdict(figure)

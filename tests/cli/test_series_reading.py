@@ -156,8 +156,8 @@ def test_two_sweeps_are_compared_point_by_point(
     assert [Path(side["name"]).name for side in alone["sides"]] == POINTS
     with pytest.raises(UsageError, match="a series is compared with a series"):
         compare(CompareSettings(runs=[swept, other / POINTS[0]]))
-    with pytest.raises(UsageError, match="--markdown: of two series"):
-        compare(CompareSettings(runs=[swept, other], markdown=tmp_path / "x.md"))
+    with pytest.raises(UsageError, match="--plot: of two series"):
+        compare(CompareSettings(runs=[swept, other], plot=tmp_path / "x.svg"))
 
 
 def test_a_sweep_is_watched_run_by_run(

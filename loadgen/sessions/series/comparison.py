@@ -2,55 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loadgen.sessions.comparison import compare_runs
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.gating.outcome import exit_code
+from loadgen.sessions.gating.outcome import exit_code, most_severe
+from loadgen.sessions.plotting import labels
 from loadgen.sessions.run.run_folder import folder_of
 from loadgen.sessions.series import series as files
 from recorder.store import LOG_NAME
+from reporter.compare.points import PointComparison, SeriesComparison
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from loadgen.sessions.settings.compare import CompareSettings
-    from reporter.compare.comparison import Comparison
-
-
-@dataclass(frozen=True, slots=True)
-class PointComparison:
-    """A point that two series have.
-
-    Attributes:
-        name: The point's name.
-        runs: Its run in the reference, and in the other series.
-        comparison: The comparison of the two.
-    """
-
-    name: str
-    runs: tuple[Path, Path]
-    comparison: Comparison
-
-    @property
-    def exit_code(self) -> int:
-        """The exit code of the comparison."""
-        return exit_code(self.comparison.status)
-
-
-@dataclass(frozen=True, slots=True)
-class SeriesComparison:
-    """Two series, compared.
-
-    Attributes:
-        points: Those that are in both, at least one.
-        left_out: The names of points that are in one of the series only.
-    """
-
-    points: list[PointComparison]
-    left_out: list[str]
 
 
 def points_of_series(settings: CompareSettings) -> list[Mapping[str, Path]]:
@@ -81,11 +49,10 @@ def compare_points(
         changed: Those of the other series.
 
     Raises:
-        UsageError: No point is in both, or a file was asked for, which is of two runs.
+        UsageError: No point is in both, or a picture was asked for, which is of runs.
     """
-    for option in ("markdown", "plot"):
-        if getattr(settings, option) is not None:
-            raise UsageError(f"--{option}: of two series, compare one pair of runs at a time")
+    if settings.plot is not None:
+        raise UsageError("--plot: of two series, compare one pair of runs at a time")
     pairs = {name: (run, changed[name]) for name, run in reference.items() if name in changed}
     if not pairs:
         raise UsageError(
@@ -97,7 +64,10 @@ def compare_points(
         for name, runs in pairs.items()
     ]
     left_out = [*(reference.keys() - changed.keys()), *(changed.keys() - reference.keys())]
-    return SeriesComparison(points, left_out)
+    severest = most_severe(exit_code(point.comparison.status) for point in points)
+    worst = next(point for point in points if exit_code(point.comparison.status) == severest)
+    reference_name, name = labels([*settings.baseline, *settings.runs])
+    return SeriesComparison((reference_name, name), points, left_out, worst)
 
 
 def _points(folder: Path) -> Mapping[str, Path]:

@@ -55,14 +55,15 @@ def _sections(comparison: Comparison, plots: Sequence[Plot | NoPlot]) -> Iterato
         yield Remarks("reasons", "Why", reasons)
     families = list(compared.families(comparison.rows))
     for number, (title, rows) in enumerate(families):
-        yield Tables(f"changes-{number}", title, tuple(_changes(comparison, rows)))
+        query = metric_statements.figures(row.metric for row in rows)
+        yield Tables(f"changes-{number}", title, tuple(changes(comparison, rows, query)))
     drawn = grouped([plot for plot in plots if isinstance(plot, Plot)])
     if drawn:
         absent = tuple(plot for plot in plots if not isinstance(plot, Plot))
         yield Plots("plots", "Plots", drawn, {}, absent)
     for number, (title, rows) in enumerate(families):
         query = metric_statements.figures(row.metric for row in rows)
-        yield Tables(f"figures-{number}", f"Figures: {title.lower()}", (_figures(comparison, rows, query),))
+        yield Tables(f"figures-{number}", f"Figures: {title.lower()}", (figures(comparison, rows, query),))
     if comparison.unlike:
         yield Prose(
             "configuration",
@@ -73,7 +74,8 @@ def _sections(comparison: Comparison, plots: Sequence[Plot | NoPlot]) -> Iterato
         yield Prose("notes", "Notes", comparison.notes)
 
 
-def _changes(comparison: Comparison, rows: Sequence[ComparisonRow]) -> Iterator[Table]:
+def changes(comparison: Comparison, rows: Sequence[ComparisonRow], query: str) -> Iterator[Table]:
+    """A table for each side but the first: how it differs, and the query of the figures."""
     place = compared.TITLES.index("finding")
     for index in range(1, len(comparison.sides)):
         cells: list[tuple[Cell, ...]] = []
@@ -86,6 +88,7 @@ def _changes(comparison: Comparison, rows: Sequence[ComparisonRow]) -> Iterator[
             tuple(cells),
             compared.change_of(comparison, index),
             wordy=frozenset({"finding"}),
+            sql=query,
         )
 
 
@@ -98,7 +101,8 @@ _TONES: Final[Mapping[str, Tone]] = {
 }
 
 
-def _figures(comparison: Comparison, rows: Sequence[ComparisonRow], query: str) -> Table:
+def figures(comparison: Comparison, rows: Sequence[ComparisonRow], query: str) -> Table:
+    """What each side has."""
     sides = range(len(comparison.sides))
     labels = (compared.label(comparison, index) for index in sides)
     return Table(("metric", *labels), tuple(compared.figures(rows, sides)), sql=query)

@@ -1,0 +1,43 @@
+"""Two series compared point by point, as the renderers take them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reporter.compare.comparison import Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class PointComparison:
+    """A point that two series have.
+
+    Attributes:
+        name: The point's name.
+        runs: Its run in the reference, and in the other series.
+        comparison: The comparison of the two.
+    """
+
+    name: str
+    runs: tuple[Path, Path]
+    comparison: Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesComparison:
+    """Two series, compared.
+
+    Attributes:
+        names: Of the reference, and of the other series.
+        points: Those that are in both, at least one.
+        left_out: The names of points that are in one of the series only.
+        worst: The first point with the most severe result, which is the result of the series.
+    """
+
+    names: tuple[str, str]
+    points: list[PointComparison]
+    left_out: list[str]
+    worst: PointComparison

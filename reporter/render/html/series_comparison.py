@@ -1,0 +1,86 @@
+"""The page of two series compared point by point."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reporter.contents import metric_statements
+from reporter.plots.comparison import differences
+from reporter.plots.plot import NoPlot, Plot
+from reporter.render import compared
+from reporter.render.compared_points import NOTE, left_out, rows, titles
+from reporter.render.figures import counted
+from reporter.render.html import template
+from reporter.render.html.comparison import changes, figures
+from reporter.render.html.marks import TONES
+from reporter.render.html.page import Mark, Page, PlotGroup, Plots, Remark, Remarks, Table, Tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from reporter.compare.points import SeriesComparison
+    from reporter.render.html.page import Section
+
+
+def render(series: SeriesComparison, *, plots: Sequence[Plot | NoPlot] = ()) -> str:
+    """The comparison as one HTML file.
+
+    Args:
+        series: The comparison.
+        plots: Of two sweeps, their throughput against interactivity and TTFT.
+    """
+    return template.write(page_of(series, plots))
+
+
+def page_of(series: SeriesComparison, plots: Sequence[Plot | NoPlot] = ()) -> Page:
+    """The page as a value."""
+    reference, name = series.names
+    status = series.worst.comparison.status
+    return Page(
+        title=f"{name} vs {reference}",
+        marks=(Mark(status, TONES[status]),),
+        lines=(f"{counted(len(series.points), 'point')}; the reference is {reference}",),
+        sections=tuple(_sections(series, plots)),
+        footer=(
+            "The result is that of the point with the most severe one.",
+            'Run a query of this page over a run or a series: loadgen sql RUN "QUERY"',
+        ),
+    )
+
+
+def _sections(series: SeriesComparison, plots: Sequence[Plot | NoPlot]) -> Iterator[Section]:
+    if reasons := tuple(_reasons(series)):
+        yield Remarks("reasons", "Why", reasons)
+    cells = (
+        (name, Mark(status, TONES.get(status, "")), *by_metric) for name, status, *by_metric in rows(series)
+    )
+    points = Table(
+        tuple(titles(series)),
+        tuple(cells),
+        words=2,
+        sql=metric_statements.figures(titles(series)[2:]),
+    )
+    yield Tables("points", "Points", (points,), (NOTE, *left_out(series)))
+    drawn = [*plots, *(differences(point.comparison) for point in series.points)]
+    headings = [*(plot.title for plot in plots), *(f"Changes at {point.name}" for point in series.points)]
+    groups = tuple(
+        PlotGroup(heading, (plot,))
+        for heading, plot in zip(headings, drawn, strict=True)
+        if isinstance(plot, Plot)
+    )
+    if groups:
+        yield Plots("plots", "Plots", groups, {}, tuple(plot for plot in drawn if isinstance(plot, NoPlot)))
+    for number, point in enumerate(series.points):
+        comparison = point.comparison
+        for title, of_family in compared.families(comparison.rows, verbose=False):
+            query = metric_statements.figures(row.metric for row in of_family)
+            tables = (*changes(comparison, of_family, query), figures(comparison, of_family, query))
+            anchor = f"point-{number}-{'primary' if of_family[0].decides else 'other'}"
+            yield Tables(anchor, f"{point.name}: {title.lower()}", tables)
+
+
+def _reasons(series: SeriesComparison) -> Iterator[Remark]:
+    for point in series.points:
+        status = point.comparison.status
+        for reason in point.comparison.reasons:
+            yield Remark(Mark(status, TONES[status]), f"{point.name}: {reason}")

@@ -1,0 +1,94 @@
+"""Two series compared, in every format of a comparison."""
+
+from __future__ import annotations
+
+import csv
+import re
+import shutil
+from contextlib import suppress
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import typer
+
+from loadgen.cli.compare import compare
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.series.comparison import compare_points, points_of_series
+from loadgen.sessions.settings.compare import CompareSettings
+from reporter.log.query import query
+from reporter.render.html.page import Tables
+from reporter.render.html.series_comparison import page_of
+from tests.conftest import clean_environment
+
+if TYPE_CHECKING:
+    from loadgen.mock_endpoint.process import MockProcess
+    from tests.preloaded import Preloaded
+
+GIVE_UP_S = 120.0
+
+
+@pytest.fixture(scope="module")
+def sweeps(preloaded: Preloaded, mock: MockProcess, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """A sweep of two points and a copy with a hostile name; not to be changed."""
+    folder = tmp_path_factory.mktemp("compared")
+    preloaded.start(
+        *("sweep", "--url", mock.url, "--model", "small-model", "-q"),
+        *("-c", "1,2", "-n", 6, "--out", folder / "old"),
+        cwd=folder,
+        env=clean_environment(LOADGEN_API_KEY="sk-right-key"),
+    ).communicate(timeout=GIVE_UP_S)
+    return [folder / "old", Path(shutil.copytree(folder / "old", folder / "new <b>"))]
+
+
+def written(sweeps: list[Path], form: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """The comparison in a format."""
+    with suppress(typer.Exit):
+        compare(CompareSettings(runs=sweeps, form=form))
+    return capsys.readouterr().out
+
+
+def test_a_page_has_the_points_the_plots_and_the_queries(
+    sweeps: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both sweeps in one plot, the changes of each point; names are text."""
+    page = written(sweeps, "html", capsys)
+    for title in (
+        "Throughput against interactivity",
+        "Throughput against median TTFT",
+        "Changes at concurrency-2",
+    ):
+        assert title in page, title
+    assert '"group":"old"' in page
+    assert "<b>" not in page.partition("<main")[2].partition("<script")[0]
+
+
+def test_every_table_of_the_page_has_its_query(sweeps: list[Path]) -> None:
+    """Over the views of a run of the series."""
+    settings = CompareSettings(runs=sweeps)
+    page = page_of(compare_points(settings, *points_of_series(settings)))
+    tables = [table for section in page.sections if isinstance(section, Tables) for table in section.tables]
+    assert [
+        table.caption for table in tables if not query(sweeps[0] / "01-concurrency-1", table.sql).rows
+    ] == []
+
+
+def test_markdown_and_csv_have_every_point(sweeps: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
+    """A row per point, and a row per point, metric and side."""
+    text = written(sweeps, "md", capsys)
+    assert re.findall(r"^\| (concurrency-\d)", text, re.MULTILINE) == ["concurrency-1", "concurrency-2"]
+    assert "<b>" not in text
+    rows = list(csv.DictReader(StringIO(written(sweeps, "csv", capsys))))
+    assert {row["point"] for row in rows} == {"concurrency-1", "concurrency-2"}
+    assert len({(row["point"], row["metric"], row["side"]) for row in rows}) == len(rows)
+
+
+def test_the_markdown_file_and_what_only_runs_have(sweeps: list[Path], tmp_path: Path) -> None:
+    """`--markdown` writes the same; a picture is of one pair of runs."""
+    path = tmp_path / "comparison.md"
+    with suppress(typer.Exit):
+        compare(CompareSettings(runs=sweeps, markdown=path))
+    assert path.read_text(encoding="utf-8").startswith("### Comparison: ")
+    with pytest.raises(UsageError, match="not a format of a series_comparison"):
+        compare(CompareSettings(runs=sweeps, form="svg"))
