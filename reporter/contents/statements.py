@@ -45,25 +45,35 @@ FROM scores
 GROUP BY ALL
 ORDER BY ALL"""
 
-_PART: Final = """\
-WITH rates AS (
+_PART_RATES: Final = """\
     SELECT {value} AS part, count(*) FILTER (in_window) / any_value(duration_s) AS requests_per_s,
         sum(output_tokens) / any_value(duration_s) AS output_tokens_per_s
     FROM arrived, measured_window
-    GROUP BY part
+    GROUP BY part"""
+
+_WARMUP_RATES: Final = """
+    UNION ALL
+    SELECT 'warmup', count(*) / any_value(seconds), sum(output_tokens) / any_value(seconds)
+    FROM samples, (SELECT sum(ended_ns - started_ns) / 1e9 AS seconds FROM phases WHERE phase = 'warmup')
+    WHERE phase = 'warmup' AND status = 'completed'"""
+
+_PART: Final = """\
+WITH rates AS (
+{rates}
 )
 
 SELECT {value} AS part, count(*) AS issued, count(*) FILTER (status = 'failed') AS failed,
     any_value(requests_per_s) AS requests_per_s, any_value(output_tokens_per_s) AS output_tokens_per_s,
     {figures}
 FROM samples LEFT JOIN rates ON rates.part IS NOT DISTINCT FROM {value}
-WHERE measured
+WHERE {where}
 GROUP BY {value}
 ORDER BY issued DESC, {value}"""
 
-_PART_VALUES: Final[Mapping[str, str]] = {"endpoint": "endpoint", "turn": "turn::VARCHAR"}
-_WITHOUT_PART_QUERY: Final = frozenset({"phase", "stage"})
-"""Their rates are over spans of their own, which no view has."""
+_PART_VALUES: Final[Mapping[str, str]] = {"endpoint": "endpoint", "turn": "turn::VARCHAR", "phase": "phase"}
+_STAGE: Final = "stage"
+"""Its rates are over spans of their own, which no view has."""
+_PHASE: Final = "phase"
 
 _PART_LATENCIES: Final = ("ttft_ms", "tpot_ms", "latency_ms")
 
@@ -124,7 +134,7 @@ def groups() -> str:
 
 def parts(report: Report, name: str) -> str:
     """The query of the parts of a run by a name of `report.breakdown`; empty where no views have them."""
-    if name in _WITHOUT_PART_QUERY or not rates(report):
+    if name == _STAGE or not rates(report):
         return ""
     value = _PART_VALUES.get(name) or value_of_tag(name.removeprefix("tag:"))
     figures = (
@@ -133,7 +143,14 @@ def parts(report: Report, name: str) -> str:
         for column in _PART_LATENCIES
         for p in ("p50", "p99")
     )
-    return _PART.format(value=value, figures=",\n    ".join(figures))
+    if name == _PHASE:
+        rows, where = _PART_RATES.format(value="'performance'") + _WARMUP_RATES, _PHASES
+    else:
+        rows, where = _PART_RATES.format(value=value), "measured"
+    return _PART.format(rates=rows, value=value, where=where, figures=",\n    ".join(figures))
+
+
+_PHASES: Final = "phase IN ('warmup', 'performance')"
 
 
 _COMPLETED: Final = "status = 'completed'"
@@ -149,6 +166,21 @@ def overhead(report: Report) -> tuple[tuple[str, str], ...]:
         ("Client overhead", _OVERHEAD.format(server=server, whole=whole)),
         ("Readings of the client", sql_file("figures/client").strip()),
     )
+
+
+def cost() -> tuple[str, str]:
+    """The query of the tokens that a cost is computed from, and what it is of; prices are in the settings."""
+    return "Tokens with a price", _COST
+
+
+_COST: Final = """\
+SELECT measured AND status = 'completed' AS is_completed, count(*) AS requests,
+    sum(input_tokens) AS input_tokens, sum(least(coalesce(cached_tokens, 0), input_tokens)) AS cached_tokens,
+    sum(output_tokens) AS output_tokens,
+    sum(least(coalesce(reasoning_tokens, 0), output_tokens)) AS reasoning_tokens
+FROM samples
+GROUP BY is_completed
+ORDER BY is_completed"""
 
 
 def of_series() -> str:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from reporter.contents import metric_statements, statements
+from reporter.contents.intervals import intervals
 from reporter.contents.run import RunContents
 from reporter.render import accuracy, breakdown, cost, health, latency, rule, telemetry, totals
 from reporter.render.heading import heading
@@ -65,7 +66,10 @@ def _sections(report: Report, contents: RunContents) -> Iterator[Section]:
     yield _client(report)
     yield from _telemetry(report)
     if report.cost is not None:
-        yield Prose("cost", "Cost", tuple(cost.lines(asdict(report.cost))))
+        yield Prose("cost", "Cost", tuple(cost.lines(asdict(report.cost))), (statements.cost(),))
+    if named := tuple(intervals(report)):
+        paragraphs = tuple(how for _, how, _ in named)
+        yield Prose("intervals", "Intervals", paragraphs, tuple((of, sql) for of, _, sql in named))
 
 
 def _first_screen(report: Report, contents: RunContents) -> Iterator[Section]:

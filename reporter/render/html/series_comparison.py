@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reporter.compare.points import SeriesComparison
-    from reporter.render.html.page import Section
+    from reporter.render.html.page import Cell, Section
 
 
 def render(series: SeriesComparison, *, plots: Sequence[Plot | NoPlot] = ()) -> str:
@@ -51,9 +51,9 @@ def page_of(series: SeriesComparison, plots: Sequence[Plot | NoPlot] = ()) -> Pa
 def _sections(series: SeriesComparison, plots: Sequence[Plot | NoPlot]) -> Iterator[Section]:
     if reasons := tuple(_reasons(series)):
         yield Remarks("reasons", "Why", reasons)
-    cells = (
+    cells: list[tuple[Cell, ...]] = [
         (name, Mark(status, TONES.get(status, "")), *by_metric) for name, status, *by_metric in rows(series)
-    )
+    ]
     points = Table(
         tuple(titles(series)),
         tuple(cells),

@@ -1,0 +1,65 @@
+"""The queries of a page's intervals, phases and costs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from recorder import EventType
+from reporter import MetricsReporter
+from reporter.contents import statements
+from reporter.contents.intervals import intervals
+from reporter.contents.run import RunContents
+from reporter.log.query import query
+from reporter.render.html.page import Prose
+from reporter.render.html.run import page_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from reporter.report import Report
+
+
+@pytest.fixture(scope="module")
+def warmed(a_run: Callable[..., Any]) -> tuple[Path, Report]:
+    """Ten requests of a warm-up, then twenty."""
+    run = a_run().session(EventType.PHASE_STARTED, 0, phase="warmup")
+    for number in range(30):
+        if number == 10:
+            run.session(EventType.PHASE_ENDED, 10 * number, phase="warmup").begins(10 * number)
+        issue = {"phase": "warmup" if number < 10 else "performance"}
+        at_ms = 10 * number
+        run.answers(*(at_ms + 5 + chunk for chunk in range(3)), at_ms=at_ms, usage=(7, 3), issue=issue)
+    folder = run.stops(400).ends(500).write()
+    with MetricsReporter(folder) as reporter:
+        return folder, reporter.create_report()
+
+
+def test_phases_are_in_their_query(warmed: tuple[Path, Report]) -> None:
+    """The warm-up with the rates of its own time."""
+    folder, report = warmed
+    answer = query(folder, statements.parts(report, "phase"))
+    rows = {row[0]: dict(zip(answer.columns, row, strict=True)) for row in answer.rows}
+    assert {part.value for part in report.breakdown["phase"]} == set(rows) == {"warmup", "performance"}
+    for part in report.breakdown["phase"]:
+        assert part.value is not None
+        row = rows[part.value]
+        assert row["issued"] == part.issued
+        assert part.ttft_ms is not None
+        assert row["ttft_p99_ms"] == pytest.approx(part.ttft_ms.p99)
+        assert row["requests_per_s"] == pytest.approx(part.qps)
+        assert row["output_tokens_per_s"] == pytest.approx(part.output_tps)
+
+
+def test_intervals_and_costs_have_the_values_that_go_in(warmed: tuple[Path, Report]) -> None:
+    """A value per measured request, and how the interval is computed; the tokens of a cost."""
+    folder, report = warmed
+    named = {of: sql for of, _, sql in intervals(report)}
+    assert len(query(folder, named["Values of latencies"]).rows) == 20
+    assert query(folder, named["What arrived"]).rows
+    sections = [part for part in page_of(report, RunContents()).sections if isinstance(part, Prose)]
+    assert {"intervals"} <= {section.anchor for section in sections}
+    _, sql = statements.cost()
+    assert dict(row[:2] for row in query(folder, sql).rows) == {True: 20, False: 10}
