@@ -170,17 +170,17 @@ def plots_of_comparison(comparison: Comparison) -> list[Plot | NoPlot]:
 
 
 def plots_of_series(folders: Sequence[Path]) -> list[Plot | NoPlot]:
-    """Throughput against interactivity and TTFT of several sweeps over each other; none of other series."""
+    """Throughput against interactivity and TTFT: the points of several sweeps; none of other series."""
     from loadgen.sessions.run.run_folder import folder_of
     from loadgen.sessions.series.series import SeriesKind, read
     from reporter.plots.catalog import OF_SWEEPS
-    from reporter.plots.make import overlaid
+    from reporter.plots.pareto import points_of_sweeps
 
     if any(read(folder_of(folder)).kind != SeriesKind.SWEEP for folder in folders):
         return []
     of_each = {label: _of_sweep(folder, list(OF_SWEEPS)) for label, folder in labels(folders).items()}
     return [
-        overlaid(
+        points_of_sweeps(
             {label: next(plot for plot in plots if plot.name == name) for label, plots in of_each.items()}
         )
         for name in OF_SWEEPS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from reporter.contents import statements
@@ -9,7 +10,7 @@ from reporter.pareto import front, knee
 from reporter.plots.plot import Axis, NoPlot, Plot, Series
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from reporter.log.planes import Plane
     from reporter.pareto import Spot
@@ -61,6 +62,36 @@ def pareto_plot(
         series=tuple(series),
         sql=_SQL,
         note=" ".join(filter(None, (_NOTE, "" if region is None else region.note))),
+    )
+
+
+def points_of_sweeps(plots: Mapping[str, Plot | NoPlot]) -> Plot | NoPlot:
+    """The points of one plane of several sweeps in one plot, a series per sweep.
+
+    Args:
+        plots: From `pareto_plot`, by the names of the sweeps.
+
+    Returns:
+        The plot of the sweeps that have it; where none has, why the first does not.
+    """
+    made = {sweep: plot for sweep, plot in plots.items() if isinstance(plot, Plot)}
+    if not made:
+        return next(iter(plots.values()))
+    series = tuple(_joined(sweep, plot) for sweep, plot in made.items())
+    return replace(next(iter(made.values())), series=series, note=_NOTE)
+
+
+def _joined(sweep: str, plot: Plot) -> Series:
+    """The points of a sweep, whatever they are called in its own plot."""
+    points = [series for series in plot.series if series.kind == "points"]
+    return Series(
+        name=sweep,
+        kind="points",
+        x=tuple(x for series in points for x in series.x),
+        y=tuple(y for series in points for y in series.y),
+        low=tuple(low for series in points for low in series.low or ()),
+        high=tuple(high for series in points for high in series.high or ()),
+        labels=tuple(label for series in points for label in series.labels or ()),
     )
 
 

@@ -60,7 +60,10 @@ def test_a_page_has_the_points_the_plots_and_the_queries(
         "Changes at concurrency-2",
     ):
         assert title in page, title
-    assert '"group":"old"' in page
+    assert '"name":"old"' in page
+    assert {f'data-plot="differences-{number}"' for number in range(2)} <= set(
+        re.findall(r'data-plot="\S+"', page)
+    )
     assert "<b>" not in page.partition("<main")[2].partition("<script")[0]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reporter.contents import metric_statements
@@ -61,7 +62,12 @@ def _sections(series: SeriesComparison, plots: Sequence[Plot | NoPlot]) -> Itera
         sql=metric_statements.figures(titles(series)[2:]),
     )
     yield Tables("points", "Points", (points,), (NOTE, *left_out(series)))
-    drawn = [*plots, *(differences(point.comparison) for point in series.points)]
+    # A page finds a plot by its name.
+    by_point = (
+        replace(differences(point.comparison), name=f"differences-{number}")
+        for number, point in enumerate(series.points)
+    )
+    drawn = [*plots, *by_point]
     headings = [*(plot.title for plot in plots), *(f"Changes at {point.name}" for point in series.points)]
     groups = tuple(
         PlotGroup(heading, (plot,))
