@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 import typer
 
 from loadgen.cli import command_line
-from loadgen.cli.help import HelpedCommand
+from loadgen.cli.help import HelpedCommand, PlainGroup
 from loadgen.cli.options import command, command_of, command_over
 from loadgen.cli.terminal.streams import mend_streams
 from loadgen.sessions import errors
@@ -136,6 +136,7 @@ def application(only: str | None = None, *, outline: bool = False) -> typer.Type
     make = _outlined if outline else _made
     app = typer.Typer(
         name="loadgen",
+        cls=PlainGroup,
         no_args_is_help=True,
         rich_markup_mode="rich",
         pretty_exceptions_enable=False,
@@ -151,7 +152,9 @@ def application(only: str | None = None, *, outline: bool = False) -> typer.Type
             app.command(name, cls=HelpedCommand, rich_help_panel=entry.panel)(make(entry))
             continue
         if first not in groups:
-            groups[first] = typer.Typer(help=_GROUPS[first], no_args_is_help=True, rich_markup_mode="rich")
+            groups[first] = typer.Typer(
+                cls=PlainGroup, help=_GROUPS[first], no_args_is_help=True, rich_markup_mode="rich"
+            )
             app.add_typer(groups[first], name=first, rich_help_panel=entry.panel)
         groups[first].command(second, cls=HelpedCommand)(make(entry))
     return app

@@ -8,7 +8,9 @@ import textwrap
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
+
+from loadgen.sessions.settings.plain_value import UNDECIDED, plain_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,11 +59,43 @@ HelpAll = Annotated[
 
 
 class HelpedCommand(TyperCommand):
-    """A command of typer whose help fits 80 columns."""
+    """A command of typer whose help fits 80 columns, and which validates only unusual values."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help: of many options the common ones."""
         formatter.write(_page(self, ctx, everything=False))
+
+    def get_params(self, ctx: Any) -> Any:
+        """The options and arguments."""
+        return [_taking_plain_values(parameter) for parameter in super().get_params(ctx)]
+
+
+class PlainGroup(TyperGroup):
+    """A group of commands that validates only unusual values of its own options."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """The options."""
+        return [_taking_plain_values(parameter) for parameter in super().get_params(ctx)]
+
+
+def _taking_plain_values(parameter: Any) -> Any:
+    """Make typer validate a value only where it is unusual, wrong or missing."""
+    if "process_value" in vars(parameter):
+        return parameter
+    validated, kind = parameter.process_value, parameter.type_descriptor.annotation
+    declared = parameter.type_descriptor.parameter_info
+
+    def process_value(context: Any, value: Any) -> Any:
+        if value is None:
+            plain = () if parameter.multiple or parameter.nargs == -1 else None
+        else:
+            plain = plain_value(value, kind, declared.parser, declared.min, declared.max)
+        if plain is UNDECIDED or declared.clamp or (parameter.required and plain in (None, (), [])):
+            return validated(context, value)
+        return plain if parameter.callback is None else parameter.callback(context, parameter, plain)
+
+    parameter.process_value = process_value
+    return parameter
 
 
 def whole_help(context: typer.Context) -> str:
