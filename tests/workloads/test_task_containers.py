@@ -19,12 +19,16 @@ from workloads.sandbox.opening import open_sandbox
 from workloads.sandbox.patch_tests import PatchedRun, run_patched, with_exit_code
 from workloads.sandbox.terminal_tests import TerminalTests, run_tests
 from workloads.score import Score, Status
-from workloads.tasks import swe_bench, terminal_bench
+from workloads.sources import FileRow
+from workloads.tasks import swe_bench, swe_bench_pro, terminal_bench
 from workloads.tasks.terminal_tasks import terminal_task
+from workloads.workload import Inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from workloads.question import Question
 
 DOCKERFILE = f"FROM {IMAGE}\nWORKDIR /app\nRUN echo draft > /app/draft.txt\n"
 
@@ -390,3 +394,80 @@ def test_the_exit_code_of_the_tests_is_in_the_log() -> None:
         "git checkout x",
     ]
     assert with_exit_code("pytest") == "pytest"
+
+
+TESTS_OF_PRO = """from sums import add
+print(f"test_add {add(1, 2) == 3}")
+print(f"test_zero {add(1, 0) == 1}")
+"""
+PARSER = """import json, sys
+lines = [line.split() for line in open(sys.argv[1])]
+tests = [{"name": name, "status": "PASSED" if passed == "True" else "FAILED"} for name, passed in lines]
+json.dump({"tests": tests}, open(sys.argv[3], "w"))
+"""
+
+
+@pytest.fixture
+def clone(repository: Path) -> Path:
+    """The files that SWE-bench Pro has of an instance, and the image of its repository in `/app`."""
+    write(
+        repository,
+        {
+            "Dockerfile": f"FROM {IMAGE}\nCOPY testbed /app\nRUN ln -s python3 /usr/bin/python\n",
+            "dockerfiles/base_dockerfile/own-1/Dockerfile": "FROM x\nENV NAME=check.py\n",
+            "dockerfiles/instance_dockerfile/own-1/Dockerfile": "FROM y\n",
+            "run_scripts/own-1/run_script.sh": f"cat > $NAME <<'EOF'\n{TESTS_OF_PRO}EOF\npython $NAME\n",
+            "run_scripts/own-1/parser.py": PARSER,
+        },
+    )
+    return repository
+
+
+def question_of_pro(clone: Path) -> Question:
+    """The question of the only instance."""
+    row = {
+        "instance_id": "own-1",
+        "repo": "own/sums",
+        "base_commit": "HEAD",
+        "problem_statement": "add(1, 2) is -1",
+        "before_repo_set_cmd": "git clean -fd\ngit status",
+        "selected_test_files_to_run": "['check.py']",
+        "dockerhub_tag": "own-1",
+        "fail_to_pass": "['test_add']",
+        "pass_to_pass": ["test_zero"],
+    }
+    workload = swe_bench_pro.WORKLOAD
+    options = {**workload.options, "images": str(clone), "mode": "patch"}
+    rows = iter([FileRow("own.jsonl, line 1", row)])
+    (question,) = workload.questions(Inputs(rows, lambda _: (), options, clone))
+    return question
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("images")
+def test_an_instance_like_those_of_swe_bench_pro(clone: Path) -> None:
+    """Its own script runs the tests, and its own parser says which of them passed."""
+    reference = json.loads(json.dumps(question_of_pro(clone).reference))
+    assert swe_bench_pro.grade(reference, Answer(f"```diff\n{FIX}```")).value == 1
+    score = swe_bench_pro.grade(reference, Answer("I do not know."))
+    assert (score.value, score.reason) == (0, "still failing: test_add")
+    reference["files"]["parser.py"] = "raise SystemExit('no results')"
+    score = swe_bench_pro.grade(reference, Answer(FIX))
+    assert score.status is Status.INFRA_ERROR
+    assert score.reason.startswith("the container failed: the instance's parser left no output.json")
+
+
+def test_the_scripts_of_swe_bench_pro(clone: Path) -> None:
+    """They are those of a clone; without it, the message says where it is to be had."""
+    entry = question_of_pro(clone).reference["files"]["entryscript.sh"]
+    assert entry.split("\n")[:6] == [
+        "export NAME=check.py",
+        "cd /app",
+        "git reset --hard HEAD",
+        "git checkout HEAD",
+        "git apply -v /workspace/patch.diff",
+        "git status",
+    ]
+    (clone / "run_scripts/own-1/parser.py").unlink()
+    with pytest.raises(SourceError, match=r"parser\.py: No such file.*: clone https://github\.com/scaleapi"):
+        question_of_pro(clone)
