@@ -182,6 +182,8 @@ class SessionOptions(ScoringOptions, total=False):
     """Prices of a million input and output tokens, for --max-episode-cost."""
     sequential: bool | None
     """One sample after the other, with an agent that keeps its state between them."""
+    debug: bool | None
+    """Write what each episode asks and calls to debug/*.jsonl in the run's folder."""
     user_url: str | None
     """Endpoint of the model that plays users, where a task has any. Default: --url."""
     user_model: str | None

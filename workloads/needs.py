@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import urlsplit
 
 from workloads.environments.bfcl.services import INSTALL as SERVICES_INSTALL
+from workloads.errors import WorkloadError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -43,6 +44,7 @@ MODELS: Final[Mapping[str, Mapping[str, str]]] = {
 """Data of NLTK's by the extra whose benchmarks need it: its place by its name."""
 
 JUDGE_KEY: Final = "LOADGEN_JUDGE_API_KEY"
+USER_KEY: Final = "LOADGEN_USER_API_KEY"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +52,13 @@ class Need:
     """One thing that a benchmark needs.
 
     Attributes:
-        kind: What kind of thing: `data`, a `model` of a grader, an `extra` of this package, a `judge`, or
-            permission to run the `code` that a model wrote.
+        kind: What kind of thing: `data`, a `model` of a grader, an `extra` of this package, a `judge`, a
+            `user` at a second endpoint, `docker`, or permission to run the `code` that a model wrote.
         met: Whether it is here; None where each run says so by its options.
         about: What it is, where it is, or how to get it.
     """
 
-    kind: Literal["data", "model", "extra", "judge", "code"]
+    kind: Literal["data", "model", "extra", "judge", "user", "docker", "code"]
     met: bool | None
     about: str
 
@@ -77,7 +79,14 @@ def needs(workload: Workload, data: Path | None = None) -> list[Need]:
     if scorer.ask is not None:
         key = f"{JUDGE_KEY} is {'set' if os.environ.get(JUDGE_KEY) else 'not set'}"
         missing.append(Need("judge", None, f"a judge: --judge-url and --judge-model of the run; {key}"))
-    if scorer.runs_code:
+    if workload.user:
+        key = f"{USER_KEY} is {'set' if os.environ.get(USER_KEY) else 'not set'}"
+        missing.append(Need("user", None, f"a simulated user: --user-url and --user-model of the run; {key}"))
+    if workload.sandbox == "docker":
+        missing.append(_docker())
+    if workload.sandbox:
+        missing.append(Need("code", None, "to run commands of the model: --allow-code-execution"))
+    elif scorer.runs_code:
         missing.append(Need("code", None, "to run the code of its answers: --allow-code-execution"))
     return missing
 
@@ -139,6 +148,16 @@ def _extra(name: str, purpose: str) -> Need:
     install = SERVICES_INSTALL if name == "bfcl-eval" else f"pip install 'llm-loadgen[{name}]'"
     how = "installed" if met else install
     return Need("extra", met, f"the extra {name} {purpose}: {how}")
+
+
+def _docker() -> Need:
+    from workloads.sandbox.docker_daemon import connect
+
+    try:
+        connect().close()
+    except WorkloadError as error:
+        return Need("docker", met=False, about=f"containers: {error}")
+    return Need("docker", met=True, about="containers: a Docker daemon answers")
 
 
 def _nltk_data(place_of: Mapping[str, str]) -> Need:

@@ -130,6 +130,9 @@ class Workload:
         category: What kind of ability it is about.
         typical: How long its questions and answers usually are; None where it is not known.
         extra: The extra of this package that its official scorer needs (`math`); empty for none.
+        user: Whether another model plays users.
+        sandbox: Where commands of its episodes run: `local` where the session chooses, `docker` where it has
+            images of its own; empty for none.
         multi_turn: Where the benchmark reacts to answers: from a question's reference and the conversation so
             far to what the user says next, None at the end; see `workloads.episodes.dialogue`.
     """
@@ -150,4 +153,6 @@ class Workload:
     category: Category = "other"
     typical: Typical | None = None
     extra: str = ""
+    user: bool = False
+    sandbox: Literal["", "local", "docker"] = ""
     multi_turn: MultiTurn | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from workloads.catalog import ALIASES, TASKS, canonical, is_task, task_name, wor
 from workloads.errors import TaskError
 from workloads.fetching import is_kept
 from workloads.needs import estimated_s, needs
+from workloads.sandbox.base import SandboxError
 from workloads.task import parse
 from workloads.tasks.own import is_own
 
@@ -276,3 +278,17 @@ def test_a_scorer_of_a_task_that_is_not_asked() -> None:
     with pytest.raises(TaskError, match="this run has no task 'mmlu_pro'"):
         choose(["gsm8k"], ScoringOptions(scorers=("MMLU-Pro=official",)))
     assert parse("GPQA:subset=main").source.rows == 448
+
+
+def test_users_and_containers_are_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second endpoint is said by each run; a daemon is there or not."""
+    monkeypatch.setenv("LOADGEN_USER_API_KEY", "sk-user")
+    task = replace(workload("gsm8k"), user=True, sandbox="docker")
+    listed = {need.kind: need for need in needs(task)}
+    assert (listed["user"].met, listed["docker"].met, listed["code"].met) == (None, False, None)
+    assert "LOADGEN_USER_API_KEY is set" in listed["user"].about
+    assert "dockerd" in listed["docker"].about
+
+
+def _no_daemon() -> None:
+    raise SandboxError("no Docker daemon answers: start `dockerd`")

@@ -60,6 +60,7 @@ def test_it_runs_on_the_command_line(server: MockProcess, tmp_path: Path) -> Non
         eval_function=["graders:names_the_truth", "graders:looked_up"],
         workers=1,
         probe=False,
+        debug=True,
         out=tmp_path / "run",
     )
     scores = {score.scorer: score for score in run.report().accuracy}
@@ -71,6 +72,10 @@ def test_it_runs_on_the_command_line(server: MockProcess, tmp_path: Path) -> Non
         "SELECT turns, tool_calls, round(reward, 2), count(*) FROM episodes GROUP BY ALL ORDER BY ALL"
     )
     assert run.sql(of_episodes).fetchall() == [(2, 1, 0.5, 5), (3, 2, 0.33, 5)]
+    traces = [path.read_bytes().splitlines() for path in (tmp_path / "run" / "debug").iterdir()]
+    events = ["turn", "answer", "tool", "turn", "answer", "end"]
+    assert [orjson.loads(line)["event"] for line in min(traces, key=len)] == events
+    assert len(traces) == 10
 
 
 def test_it_runs_from_python(server: MockProcess, tmp_path: Path) -> None:

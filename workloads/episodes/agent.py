@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from workloads.episodes.episode import Ask
+    from workloads.episodes.trace import EpisodeTrace
     from workloads.sample import Sample
 
 _RUN = "run"
@@ -45,8 +46,10 @@ class EpisodePlayer:
         if sequential and inspect.isclass(self._agent):
             self._agent = self._agent()
 
-    async def play(self, sample: Sample, ask: Ask, sandbox: Any) -> EpisodeResult:
-        """Play the episode of a sample.
+    async def play(
+        self, sample: Sample, ask: Ask, sandbox: Any, trace: EpisodeTrace | None = None
+    ) -> EpisodeResult:
+        """Play the episode of a sample; a loop's `log_event` writes into the trace.
 
         Raises:
             EpisodeError: No further turn could be asked.
@@ -55,7 +58,8 @@ class EpisodePlayer:
         if is_loop(agent):
             from workloads.episodes.rollout import play_loop
 
-            return await play_loop(agent, sample, ask)
+            where = (None, None) if trace is None else (trace.folder, trace.name)
+            return await play_loop(agent, sample, ask, *where)
         value = agent(sample, ask, sandbox)
         return as_result(await value if inspect.isawaitable(value) else value)
 

@@ -120,6 +120,7 @@ WORKLOAD: Final = Workload(
     title="issues of Python repositories, resolved by patches",
     version=1,
     tier=4,
+    sandbox="docker",
     category="agentic",
     typical=Typical(500_000, 8_000),
     source=_SUBSETS["verified"],

@@ -140,6 +140,7 @@ WORKLOAD: Final = Workload(
     title="issues of repositories in four languages, resolved by patches",
     version=1,
     tier=4,
+    sandbox="docker",
     category="agentic",
     typical=Typical(700_000, 10_000),
     source=Source(

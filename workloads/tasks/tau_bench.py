@@ -185,6 +185,7 @@ WORKLOAD: Final = Workload(
     version=1,
     tier=3,
     category="agentic",
+    user=True,
     typical=Typical(60_000, 1_200, questions=165),
     source=Source(
         files=("tau_bench/envs/*/tasks_test.py", "*_tasks_test.py*", "tasks_test.py"),

@@ -146,6 +146,7 @@ WORKLOAD: Final = Workload(
     title="tasks in a terminal, scored by tests",
     version=1,
     tier=4,
+    sandbox="docker",
     category="agentic",
     typical=Typical(200_000, 5_000, questions=89),
     source=Source(

@@ -15,6 +15,7 @@ from loadgen.driver.client import chat_completions
 from loadgen.driver.client.codec import Generation
 from recorder.event import Event, EventType
 from workloads.episodes.episode import EpisodeCutError, Reply, ToolRecord, TurnFailedError, UserFailedError
+from workloads.episodes.trace import EpisodeTrace
 from workloads.sample import Sample, last_text
 
 if TYPE_CHECKING:
@@ -85,8 +86,10 @@ class EpisodeAsk:
         emit: Where events go.
         phase: The phase of the session.
         user_client: Asks the simulated user; None where there is none.
+        debug_dir: Where the trace is written; None for nowhere.
 
     Attributes:
+        trace: What is written to read.
         conversation: The name of the episode in the log.
         started_ns: When it began; `start` sets it.
         turns: How many turns the endpoint has been asked.
@@ -102,10 +105,12 @@ class EpisodeAsk:
     emit: Emit
     phase: str
     user_client: SimulatedUserClient | None
+    debug_dir: str | None = None
     conversation: str = field(default_factory=partial(token_hex, 8), init=False)
     started_ns: int = field(default_factory=time.monotonic_ns, init=False)
     turns: int = field(default=0, init=False)
     max_turns: int | None = field(init=False)
+    trace: EpisodeTrace = field(init=False)
     last: TurnOutcome | None = field(default=None, init=False)
     messages: list[Message] = field(default_factory=list, init=False)
     _user_turns: int = field(default=0, init=False)
@@ -114,6 +119,7 @@ class EpisodeAsk:
 
     def __post_init__(self) -> None:
         self.max_turns = self.limits.turns
+        self.trace = EpisodeTrace(self.debug_dir, f"bench-{self.sample.index}-{self.conversation}")
 
     def start(self) -> None:
         """Begin now: what the benchmark sets up before is not a part of the episode."""
@@ -153,6 +159,7 @@ class EpisodeAsk:
         if outcome.failure is not None or outcome.answer is None:
             raise TurnFailedError(f"turn {turn + 1} failed: {outcome.failure}: {outcome.message}")
         self.messages = [*messages, outcome.answer]
+        self.trace.write("turn", turn=turn, messages=asked.new_messages(), answer=outcome.answer)
         return Reply(outcome.answer, outcome.finish_reason, outcome.input_tokens, outcome.output_tokens)
 
     async def user(self, messages: Sequence[Message], *, temperature: float | None = None) -> Reply:
@@ -195,6 +202,7 @@ class EpisodeAsk:
         if record.error is not None:
             data["error"] = record.error
         self.emit(Event(EventType.TOOL_CALLED, ended_ns, data=data))
+        self.trace.write("tool", name=record.name, ms=duration_ns / 1e6, error=record.error, **data["texts"])
 
     def facts(self) -> dict[str, Any]:
         """What the events of the episode have in common."""

@@ -9,6 +9,7 @@ from workloads.episodes.limits import EpisodeLimits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from loadgen.driver.client.endpoint import Endpoint
     from workloads.sample import Sample
@@ -73,6 +74,8 @@ class EpisodePlan:
             where no command of a model may run.
         sequential: Whether one agent plays all samples, one after the other, and keeps its state.
         paths: Folders in which modules are looked for first.
+        debug: Whether the trace of each episode is written.
+        debug_dir: Where to; None until the folder of the run exists.
     """
 
     agent: str | None = None
@@ -82,6 +85,12 @@ class EpisodePlan:
     sandbox: SandboxSpec | None = None
     sequential: bool = False
     paths: tuple[str, ...] = ()
+    debug: bool = False
+    debug_dir: str | None = None
+
+    def in_folder(self, run: Path) -> EpisodePlan:
+        """The same plan in the folder of a run."""
+        return replace(self, debug_dir=str(run / "debug")) if self.debug else self
 
     @property
     def has_agent(self) -> bool:

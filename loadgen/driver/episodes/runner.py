@@ -105,7 +105,9 @@ class EpisodeRunner:
     async def play(self, sample: Sample, take: TakeTurn, phase: str, scheduled_ns: int) -> TurnOutcome:
         """Play the episode of a sample to its end; return the outcome of its last turn."""
         program = self._program(sample)
-        ask = EpisodeAsk(sample, program, take, self._plan.limits, self._emit, phase, self._user)
+        ask = EpisodeAsk(
+            sample, program, take, self._plan.limits, self._emit, phase, self._user, self._plan.debug_dir
+        )
         try:
             async with self._sandboxes.on_demand(self._plan.sandbox_of(sample)) as sandbox:
                 end = await self._from_setup_to_finish(sample, program, ask, sandbox)
@@ -154,7 +156,7 @@ class EpisodeRunner:
                 if self._program_player is not None:
                     inside = sandbox if self._plan.runs_inside(sample) else None
                     return await self._program_player.play(sample, ask, inside)
-                return await self._player(program).play(sample, ask, sandbox)
+                return await self._player(program).play(sample, ask, sandbox, ask.trace)
         except TimeoutError:
             if not limit.expired():
                 raise
@@ -190,6 +192,7 @@ class EpisodeRunner:
             data["reward"] = end.result.reward
             data["texts"] = {"messages": list(end.result.messages), "details": dict(end.result.details)}
         self._emit(Event(EventType.EPISODE_ENDED, now_ns, data=data))
+        ask.trace.write("end", ending=end.ending, reason=data["reason"], reward=data.get("reward"))
 
     def _never_asked(
         self, sample: Sample, ask: EpisodeAsk, phase: str, scheduled_ns: int, reason: str

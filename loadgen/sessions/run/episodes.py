@@ -85,6 +85,7 @@ def episode_plan(
         sandbox=sandbox,
         sequential=settings.sequential,
         paths=paths,
+        debug=settings.debug,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from loadgen.driver import own_health
@@ -63,6 +64,8 @@ async def measure(
         WriterError: The log could not be written to its end.
     """
     plan, perf, stop, clock = prepared.plan, prepared.perf, Stop(), system_clock()
+    if plan.episodes is not None:
+        plan = replace(plan, episodes=plan.episodes.in_folder(folder))
     _require_descriptors(prepared)
     recorder = EventRecorder(
         path=folder / LOG_NAME,

@@ -91,6 +91,12 @@ class EpisodeSettings:
             panel=AGENTS,
         ),
     ] = False
+    debug: Annotated[
+        bool,
+        Option(
+            help="Write what each episode asks and calls to debug/*.jsonl in the run's folder.", panel=AGENTS
+        ),
+    ] = False
     user_url: Annotated[
         str | None,
         Option(
