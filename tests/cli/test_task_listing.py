@@ -39,12 +39,13 @@ PUNKT = "tokenizers/punkt_tab/english"
 
 @pytest.fixture(autouse=True)
 def _bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is in the cache, no extra is installed, no judge's key is set."""
+    """Nothing is in the cache, no extra is installed, no judge's key is set, no daemon runs."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("NLTK_DATA", str(tmp_path / "nltk"))
     monkeypatch.delenv("LOADGEN_JUDGE_API_KEY", raising=False)
     monkeypatch.setattr("workloads.needs.find_spec", lambda _: None)
     monkeypatch.setattr("workloads.grading.nltk_data.places", lambda: iter([tmp_path / "nltk"]))
+    monkeypatch.setattr("workloads.sandbox.docker_daemon.connect", _no_daemon)
 
 
 def _with_modules(*there: str) -> Any:
