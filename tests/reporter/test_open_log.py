@@ -60,7 +60,7 @@ def test_values_of_one_log_can_be_used_in_any_order(a_run: Callable[..., Run], *
     """Each answers by its own definitions, window and counts, whichever was made or asked before."""
     with open_log(described(a_run).write()) as opened:
         opened.execute("CREATE TABLE counts AS FROM client_tokens")
-        opened.execute("INSERT INTO counts (sample_uuid, told) VALUES ('request 0', 7)")
+        opened.execute("INSERT INTO counts (sample_uuid, server) VALUES ('request 0', 7)")
         first = opened.with_samples_table() if with_table else opened
         values = [
             first,
