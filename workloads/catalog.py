@@ -56,6 +56,7 @@ TASKS: Final[Mapping[str, str]] = {
     "swe_bench_pro": "workloads.tasks.swe_bench_pro:WORKLOAD",
     "tau_bench": "workloads.tasks.tau_bench:WORKLOAD",
     "terminal_bench": "workloads.tasks.terminal_bench:WORKLOAD",
+    "toolcall15": "workloads.tasks.toolcall15:WORKLOAD",
     "tool_selection": "workloads.tasks.tool_selection:WORKLOAD",
     "wildchat": "workloads.tasks.wildchat:WORKLOAD",
 }

@@ -119,7 +119,7 @@ def duration(seconds: float | None) -> str:
 
 
 def _row(task: str, category: str, questions: str, runtime: str, needed: str) -> str:
-    return f"  {task:<16}  {category:<12}  {questions:>9}  {runtime:>7}  {needed}".rstrip()
+    return f"  {task:<17} {category:<12}  {questions:>9}  {runtime:>7}  {needed}".rstrip()
 
 
 def _short(need: Need) -> str:
