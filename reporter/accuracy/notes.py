@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 RESCORE: Final = "loadgen score RUN"
 JUDGE: Final = "loadgen score RUN --judge-url URL --judge-model MODEL"
 
+_PROTECTIONS: Final = ("namespaces", "landlock", "seccomp")
+"""What isolates programs on Linux; see `workloads.sandbox.keeper`."""
+
 
 def notes(
     task: RunTask,
@@ -92,7 +95,9 @@ def _of_sandbox(isolation: str, image: str | None) -> str:
     if isolation == "docker":
         return "programs ran in containers of the benchmark's images (docs/sandbox.md)"
     held = isolation.replace("+", ", ") or "limits alone"
-    return f"programs ran on the machine that scored, isolated by {held} (docs/security.md)"
+    missing = ", ".join(name for name in _PROTECTIONS if name not in isolation.split("+"))
+    lacks = f", without {missing}, which its kernel did not give" if missing else ""
+    return f"programs ran on the machine that scored, isolated by {held}{lacks} (docs/security.md)"
 
 
 def _of_questions(task: RunTask, counts: SampleCounts) -> Iterator[str]:

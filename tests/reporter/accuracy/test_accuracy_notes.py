@@ -28,7 +28,7 @@ def notes(options: dict[str, Any], *, runs_code: bool = True) -> list[str]:
     ("sandbox", "text"),
     [
         ("namespaces+landlock+seccomp", "isolated by namespaces, landlock, seccomp"),
-        ("landlock", "isolated by landlock"),
+        ("landlock", "isolated by landlock, without namespaces, seccomp, which its kernel did not give"),
         ("", "isolated by limits alone"),
     ],
 )
