@@ -46,7 +46,7 @@ PATIENCE_S: Final = 20.0
 """The time limit for processes to end on a busy machine."""
 
 HIDDEN: Final = "LOADGEN_HOSTILE_SECRET"
-"""The variable with the name of a file that no program may see."""
+"""The variable with the name of a file that no program may read or change, and the text in it."""
 
 C: Final = "import ctypes, os, posix, time\nC = ctypes.CDLL(None)\n"
 SLEEP: Final = "'/bin/sh', ['sh', '-c', 'exec sleep 300', '{marker}']"
@@ -106,7 +106,8 @@ PROGRAMS: Final[dict[str, tuple[str, frozenset[str]]]] = {
     ),
     "write outside": (
         (
-            "for path in ({secret!r}, '/usr/bin/x', '/etc/x', '/root/x'):\n"
+            "try: open({secret!r}, 'w').close()\nexcept OSError: pass\n"
+            "for path in ('/usr/bin/x', '/etc/x', '/root/x'):\n"
             " try: open(path, 'w').close()\n except OSError: pass\n else: raise SystemError(path)"
         ),
         frozenset({"passed"}),
@@ -194,23 +195,29 @@ def _graded(
     number: int, options: list[str], marker: str, killed_after: float | None
 ) -> Iterator[dict[str, Any]]:
     command = [sys.executable, __file__, "--grade", str(number), "--marker", marker, *options]
-    with (
-        tempfile.NamedTemporaryFile("w") as secret,
-        subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            env={**os.environ, HIDDEN: secret.name},
-        ) as grader,
-    ):
-        if killed_after is not None:
-            time.sleep(killed_after)
-            grader.send_signal(chosen_signal(int(options[1])))
-        assert grader.stdout is not None  # noqa: S101 (it is a pipe)
-        for line in grader.stdout:
-            if line.endswith("\n"):
-                yield json.loads(line)
+    with tempfile.NamedTemporaryFile("w") as secret:
+        secret.write(HIDDEN)
+        secret.flush()
+        environment = {**os.environ, HIDDEN: secret.name}
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
+        ) as grader:
+            if killed_after is not None:
+                time.sleep(killed_after)
+                grader.send_signal(chosen_signal(int(options[1])))
+            assert grader.stdout is not None  # noqa: S101 (it is a pipe)
+            for line in grader.stdout:
+                if line.endswith("\n"):
+                    yield json.loads(line)
+        if Path(secret.name).read_text(encoding="utf-8") != HIDDEN:
+            yield {
+                "name": "write outside",
+                "ending": "changed",
+                "due": False,
+                "reason": "a file of this machine is another",
+                "descriptors": 0,
+                "memory_mb": 0.0,
+            }
 
 
 def chosen_signal(seed: int) -> signal.Signals:
