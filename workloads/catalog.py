@@ -54,6 +54,7 @@ TASKS: Final[Mapping[str, str]] = {
     "supergpqa": "workloads.tasks.supergpqa:WORKLOAD",
     "swe_bench": "workloads.tasks.swe_bench:WORKLOAD",
     "swe_bench_pro": "workloads.tasks.swe_bench_pro:WORKLOAD",
+    "tau2": "workloads.tasks.tau2:WORKLOAD",
     "tau_bench": "workloads.tasks.tau_bench:WORKLOAD",
     "terminal_bench": "workloads.tasks.terminal_bench:WORKLOAD",
     "toolcall15": "workloads.tasks.toolcall15:WORKLOAD",

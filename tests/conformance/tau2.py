@@ -1,4 +1,4 @@
-"""tau2: recorded simulations with their checks.
+"""tau2: recorded simulations with their checks, and as episodes with the recorded agents and users.
 
 ACTION and COMMUNICATE by the rules, DB of airline and shop by replay, rewards as products. The parts that
 need the world of telecom or a judge are the recorded ones. Actions of tasks are those of the record's checks.
@@ -11,12 +11,15 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from tests.conformance.agreement import Agreement
+from tests.workloads.tasks.scripted import ScriptedAsk, calling, played, saying
 from workloads.environments.tau.reward import act, same_database
 from workloads.environments.tau.tau2 import tau2_state_tools
 from workloads.grading.tau2 import ENDED, action_checks, communicate_checks, simulation_reward
+from workloads.sources import FileRow
+from workloads.tasks.tau2 import DOMAINS, grade, question_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from workloads.environments.toolset import State
@@ -24,6 +27,12 @@ if TYPE_CHECKING:
 NEEDS: Final = ("tau2/retail__db.json.gz", "tau2/inspect_airline__db.json.gz")
 
 _DATABASES: Final = {"retail": NEEDS[0], "airline": NEEDS[1]}
+_FILES: Final = {
+    "retail": {"db": NEEDS[0]},
+    "airline": {"db": NEEDS[1]},
+    "telecom": {"db": "tau2/telecom__db.toml.gz", "user_db": "tau2/telecom__user_db.toml.gz"},
+}
+_PYDANTIC: Final = "validation error"
 _CONSTANT: Final = frozenset({"flights", "products"})
 """Tables that no tool changes."""
 
@@ -32,7 +41,8 @@ def agreements(data: Path) -> Iterator[Agreement]:
     """Up to four lines a file of simulations."""
     databases = {domain: _read(data / path) for domain, path in _DATABASES.items()}
     for path in sorted((data / "tau2").glob("sims_*.json.gz")):
-        simulations = _read(path)["simulations"]
+        record = _read(path)
+        simulations = record["simulations"]
         name = path.name.removeprefix("sims_").removesuffix(".json.gz")
         yield _agreement(f"tau2/ACTION, {name}", map(_actions_agree, simulations))
         if any(simulation["reward_info"]["communicate_checks"] for simulation in simulations):
@@ -41,6 +51,16 @@ def agreements(data: Path) -> Iterator[Agreement]:
             checked = [simulation for simulation in simulations if simulation["reward_info"]["db_check"]]
             yield _agreement(f"tau2/DB, {name}", _databases_agree(checked, domain, databases[domain]))
         yield _agreement(f"tau2/reward, {name}", map(_rewards_agree, simulations))
+        if domain in DOMAINS:
+            paths = {table: str(data / file) for table, file in _FILES[domain].items()}
+            tasks = {task["id"]: task for task in record["tasks"]}
+            episodes = [
+                _episode(simulation, _task(tasks[simulation["task_id"]], simulation), domain, paths)
+                for simulation in simulations
+            ]
+            yield _agreement(f"tau2/rewards of episodes, {name}", (episode[:2] for episode in episodes))
+            observations = [place for episode in episodes for place in episode[2]]
+            yield _observed(f"tau2/observations of episodes, {name}", observations)
 
 
 def _read(path: Path) -> Any:
@@ -84,6 +104,54 @@ def _databases_agree(
 
 def _as_action(call: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": call["name"], "kwargs": call["arguments"]}
+
+
+def _task(task: Mapping[str, Any], simulation: Mapping[str, Any]) -> FileRow:
+    """The task that was played: by its checks, as one record has the tasks of another release."""
+    info, criteria = simulation["reward_info"], dict(task["evaluation_criteria"])
+    if info["reward_basis"] is not None:
+        criteria["actions"] = [check["action"] for check in info["action_checks"] or ()]
+        criteria["communicate_info"] = [check["info"] for check in info["communicate_checks"] or ()]
+    return FileRow(simulation["task_id"], {**task, "evaluation_criteria": criteria})
+
+
+def _episode(
+    simulation: Mapping[str, Any], task: FileRow, domain: str, paths: Mapping[str, str]
+) -> tuple[str, bool, list[tuple[str, str, str]]]:
+    """Whether an episode has the recorded reward; and its observations next to the recorded ones."""
+    question = question_of(0, domain, task, "", paths)
+    messages = simulation["messages"]
+    ask = ScriptedAsk(
+        [_as_sent(message) for message in messages[1:] if message["role"] == "assistant"],
+        [_as_sent(message) for message in messages if message["role"] == "user"],
+    )
+    place = _place(simulation)
+    try:
+        reward = grade(question.reference, played(question, ask)).value
+    except IndexError:  # the record ends where its own limits ended it
+        reward = 0.0
+    recorded = [message["content"] for message in messages if message["role"] == "tool"]
+    ours = [(record.name, record.result or "") for record in ask.tools]
+    observed = [
+        (f"{place}: {name}", text, theirs) for (name, text), theirs in zip(ours, recorded, strict=False)
+    ]
+    return place, reward == simulation["reward_info"]["reward"], observed
+
+
+def _as_sent(message: Mapping[str, Any]) -> dict[str, Any]:
+    """A recorded message in OpenAI's format."""
+    calls = [(call["name"], call["arguments"]) for call in message.get("tool_calls") or ()]
+    sent = calling(*calls) if calls else saying(message["content"])
+    return {**sent, "content": message["content"]}
+
+
+def _observed(name: str, observations: Sequence[tuple[str, str, str]]) -> Agreement:
+    """Observations that are equal; what the models of tau2 say of invalid arguments is worded by pydantic."""
+    wrong = [place for place, ours, theirs in observations if ours != theirs and _PYDANTIC not in theirs]
+    worded = sum(ours != theirs and _PYDANTIC in theirs for _, ours, theirs in observations)
+    exceptions = {"are errors in the words of pydantic": worded} if worded else {}
+    agree = len(observations) - len(wrong) - worded
+    return Agreement(name, len(observations), agree, exceptions, tuple(wrong))
 
 
 def _rewards_agree(simulation: Mapping[str, Any]) -> tuple[str, bool]:

@@ -145,8 +145,19 @@ class Ask(Protocol):
             EpisodeCutError: The session ends.
         """
 
-    async def user(self, messages: Sequence[Message], *, temperature: float | None = None) -> Reply:
+    async def user(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[Mapping[str, Any]] = (),
+        temperature: float | None = None,
+    ) -> Reply:
         """Ask the simulated user: the second endpoint, in the log with the role `user_sim`.
+
+        Args:
+            messages: The conversation as the user sees it.
+            tools: What the user may call, in OpenAI's format.
+            temperature: The sampling temperature; None for that of the users.
 
         Raises:
             UserFailedError: The request failed, or no such endpoint is set.

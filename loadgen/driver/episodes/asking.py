@@ -67,9 +67,16 @@ class SimulatedUserClient:
         more: Mapping[str, Any],
         temperature: float | None,
         program: EpisodeProgram,
+        tools: Sequence[Mapping[str, Any]] = (),
     ) -> TurnOutcome:
         """Ask what the user says next."""
-        sample = Sample(-2 - randbits(60), chat=tuple(messages), temperature=temperature, episode=program)
+        sample = Sample(
+            -2 - randbits(60),
+            chat=tuple(messages),
+            tools=tuple(tools),
+            temperature=temperature,
+            episode=program,
+        )
         body = orjson.dumps(chat_completions.request(sample, self._generation))
         return await self._runner.run(sample, body, time.monotonic_ns(), USER_PHASE, more=more)
 
@@ -162,14 +169,20 @@ class EpisodeAsk:
         self.trace.write("turn", turn=turn, messages=asked.new_messages(), answer=outcome.answer)
         return Reply(outcome.answer, outcome.finish_reason, outcome.input_tokens, outcome.output_tokens)
 
-    async def user(self, messages: Sequence[Message], *, temperature: float | None = None) -> Reply:
+    async def user(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[Mapping[str, Any]] = (),
+        temperature: float | None = None,
+    ) -> Reply:
         """Ask the simulated user."""
         self._require_time()
         if self.user_client is None:
             raise UserFailedError("no simulated user: give --user-url and --user-model")
         more = {**self._names(self._user_turns), "role": USER_PHASE}
         self._user_turns += 1
-        outcome = await self.user_client.ask(messages, more, temperature, self.program)
+        outcome = await self.user_client.ask(messages, more, temperature, self.program, tools)
         if outcome.failure is not None or outcome.answer is None:
             raise UserFailedError(f"the simulated user failed: {outcome.failure}: {outcome.message}")
         return Reply(outcome.answer, outcome.finish_reason, outcome.input_tokens, outcome.output_tokens)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from workloads.environments.toolset import State, Toolset
 
 _NOW: Final = "2024-05-15T15:00:00"
-_NEW_RESERVATIONS: Final = ("HATHAT", "HATHAU", "HATHAV")
+NEW_RESERVATIONS: Final = ("HATHAT", "HATHAU", "HATHAV")
 _NEW_CERTIFICATES: Final = ("certificate_3221322", "certificate_3221323", "certificate_3221324")
 _INSURANCE: Final = 30
 _BAGGAGE: Final = 50
@@ -88,7 +88,7 @@ def book_reservation(
     """Book flights at their prices; payments must add up to the total."""
     methods = user_of(state, user_id)["payment_methods"]
     identifier = next(
-        (name for name in _NEW_RESERVATIONS[:-1] if name not in state["reservations"]), _NEW_RESERVATIONS[-1]
+        (name for name in NEW_RESERVATIONS[:-1] if name not in state["reservations"]), NEW_RESERVATIONS[-1]
     )
     priced = deepcopy(flights)
     total = 0
