@@ -26,7 +26,9 @@ LONG_S = 20.0
 LONG_ENOUGH_S = 0.5
 """In which bytes that are on their way arrive, also on a busy machine."""
 
-HELD_UP_S = 0.2
+HELD_UP_S = 0.6
+"""The silence that is allowed while the client is held up; a busy machine adds far less."""
+
 SLOW_S = 0.02
 """The server's pauses, far below what is allowed wherever they are allowed."""
 
