@@ -49,7 +49,7 @@ class SessionOptions(ScoringOptions, total=False):
     """What all functions take that measure."""
 
     url: str | Sequence[str] | None
-    """Base URL, with or without /v1; repeatable. Default: http://localhost:8000."""
+    """Base URL, with or without /v1, or litellm:; repeatable. Default: http://localhost:8000."""
     model: Required[str]
     """Name of the model, as the endpoint knows it."""
     protocol: str | None

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import os
+from typing import TYPE_CHECKING
 
 import pytest
 
+import loadgen
 from loadgen.agents import ExternalLLMClient, ProviderError
 from loadgen.mock_endpoint.process import start_mock
+from loadgen.sessions.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 pytest.importorskip("litellm", reason="LITELLM IS NOT TESTED: pip install 'llm-loadgen[agents]'")
@@ -34,3 +40,21 @@ def test_a_provider_is_asked_through_litellm(monkeypatch: pytest.MonkeyPatch) ->
         asyncio.run(ask(ExternalLLMClient("hosted_vllm/m", "sk-own-key", mock.url)))
         with pytest.raises(ProviderError, match="key is missing or wrong"):
             asyncio.run(ask(ExternalLLMClient("openai/gpt-4o", "sk-wrong")))
+
+
+@pytest.mark.slow
+def test_requests_to_a_provider_are_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """`--url litellm:` translates in a process of its own; errors have the provider's status."""
+    with start_mock(ttft="1ms", itl="0", tokens="4", api_key="sk-own-key") as mock:
+        monkeypatch.setenv("OPENAI_API_BASE", mock.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-own-key")
+        run = loadgen.perf(
+            url="litellm:", model="openai/gpt-4o", requests=3, concurrency=1, warmup=0, out=tmp_path / "run"
+        )
+        report = run.report()
+        assert (report.counts.completed, report.tokens.output) == (3, 12)
+        assert report.run.url == "http://litellm.invalid/v1"
+        assert {truth.model for truth in mock.truth(3)} == {"gpt-4o"}
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-wrong")
+        with pytest.raises(UsageError, match="HTTP 401"):
+            loadgen.perf(url="litellm:", model="openai/gpt-4o", requests=1, out=tmp_path / "refused")

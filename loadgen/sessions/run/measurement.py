@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +12,7 @@ from loadgen.driver.client.protocols import codec_of
 from loadgen.driver.client.transports import load_transport
 from loadgen.driver.load import in_flight, limit_of
 from loadgen.driver.probe import Prober
+from loadgen.driver.providers.process import reached
 from loadgen.driver.sensing.child import SensorProcess
 from loadgen.driver.session import Session
 from loadgen.driver.shard import Shard
@@ -37,6 +38,7 @@ from recorder.store import LOG_NAME
 from recorder.writer import EventRecorder
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from loadgen.driver.client.endpoint import Endpoint
@@ -76,12 +78,13 @@ async def measure(
         on_failure=stop.on_failure(),
     )
     observer.stoppable(stop.from_any_thread())
-    with closing(clock), closing(recorder), stop.on_signals():
+    with ExitStack() as providers, closing(clock), closing(recorder), stop.on_signals():
         pool = WorkerPool(launcher, plan, recorder, clock, stop)
-        pool.begin(prepared.targets, prepared.agenda(), perf.client.connect_ahead)
+        targets = providers.enter_context(reached(prepared.targets))
+        pool.begin(targets, prepared.agenda(), perf.client.connect_ahead)
         calm()
         async with SensorProcess(sensors_of(prepared), recorder) as sensors:
-            await stop.unless_asked(_require_all_ready(prepared, pool))
+            await stop.unless_asked(_require_all_ready(prepared, targets, pool))
             return_free_memory()  # the questions have been sent
             async with recording(recorder, stop, observer):
                 if not prepared.targets[0].verify:
@@ -116,9 +119,9 @@ async def measure(
             note_stop()
 
 
-async def _require_all_ready(prepared: Prepared, pool: WorkerPool) -> None:
+async def _require_all_ready(prepared: Prepared, targets: Sequence[Endpoint], pool: WorkerPool) -> None:
     if prepared.perf.endpoint.probe:
-        await asyncio.gather(*(_require_ready(prepared, target) for target in prepared.targets))
+        await asyncio.gather(*(_require_ready(prepared, target) for target in targets))
     await pool.ready()
 
 

@@ -16,6 +16,7 @@ from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.load import Closed, limit_of, speed_of
 from loadgen.driver.load_record import kind_of
 from loadgen.driver.plan import Plan
+from loadgen.driver.providers.process import url_of
 from loadgen.driver.requests.agenda import Agenda
 from loadgen.driver.requests.balance import BALANCES
 from loadgen.driver.workers.sizing import usable_cpus, workers_for
@@ -234,7 +235,8 @@ def targets_of(settings: EndpointSettings) -> tuple[Endpoint, ...]:
         UsageError, EndpointError: A URL or a header cannot be used.
     """
     rooted, headers = protocol_entry(settings.protocol).rooted, headers_of(settings)
-    targets = [endpoint(url, headers, verify=not settings.insecure, rooted=rooted) for url in settings.urls]
+    urls = map(url_of, settings.urls)
+    targets = [endpoint(url, headers, verify=not settings.insecure, rooted=rooted) for url in urls]
     for number, target in enumerate(targets):
         if target in targets[:number]:
             raise UsageError(f"--url {target.url}: given twice; give each endpoint once")

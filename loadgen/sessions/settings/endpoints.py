@@ -21,7 +21,7 @@ class EndpointsSettings(EndpointSettings):
         list[str],
         Option(
             envvar=("LOADGEN_URL",),
-            help=f"Base URL, with or without /v1; repeatable. Default: {DEFAULT_URL}.",
+            help=f"Base URL, with or without /v1, or litellm:; repeatable. Default: {DEFAULT_URL}.",
             panel=ENDPOINT,
         ),
     ] = field(default_factory=list)

@@ -1,0 +1,37 @@
+"""LiteLLM in place of an endpoint: what stands for it, and what happens where it is missing."""
+
+from __future__ import annotations
+
+import pytest
+
+from loadgen.driver.client.endpoint import endpoint
+from loadgen.driver.errors import EndpointError, UnreachableError
+from loadgen.driver.providers import process
+from loadgen.driver.providers.process import reached, url_of
+
+
+def test_other_urls_stay() -> None:
+    """Nothing is started, and nothing changed, unless LiteLLM is named."""
+    assert url_of("http://litellm:4000/v1") == "http://litellm:4000/v1"
+    target = endpoint("http://localhost:1", {})
+    with reached([target]) as targets:
+        assert targets == (target,)
+
+
+@pytest.mark.parametrize("url", ["litellm:", "http://litellm.invalid/v1"])
+def test_litellm_is_missing(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message names the extra."""
+    monkeypatch.setattr(process, "find_spec", lambda _: None)
+    with pytest.raises(EndpointError, match=r"pip install 'llm-loadgen\[agents\]'"):
+        url_of(url)
+
+
+def test_litellm_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message has the last line of the process."""
+    monkeypatch.setattr(process, "find_spec", lambda _: object())
+    monkeypatch.setattr(process, "_MODULE", "loadgen.driver.no_such_module")
+    with (
+        pytest.raises(UnreachableError, match=r"LiteLLM did not start: .*no_such_module"),
+        reached([endpoint(url_of("litellm:"), {})]),
+    ):
+        pass
