@@ -211,6 +211,16 @@ GROUP BY run
 ORDER BY run"""
 
 
+def episodes(part: str) -> str:
+    """A query of the measured episodes.
+
+    Args:
+        part: What it is of, by the name of its file: `episodes` has their distributions, `episode_endings`,
+            `episode_turns` and `episode_tools` the rest.
+    """
+    return sql_file(f"figures/{part}").strip()
+
+
 def server_side() -> str:
     """The query of what the server counted, and of what the client measured in that time."""
     return sql_file("figures/server_side").strip()

@@ -1,4 +1,4 @@
-"""The episodes of a run, for the console."""
+"""The episodes of a run, as cells for all renderers, and as the tables of the console."""
 
 from __future__ import annotations
 
@@ -28,6 +28,12 @@ _FIGURES: Final = {
 }
 _ALWAYS: Final = frozenset({"turns", "wall_ms"})
 _STATISTICS: Final = ("mean", "median", "p99", "min", "max")
+_MOST_TURNS: Final = 20
+_TOOLS_IN_LINE: Final = 5
+
+FIGURE_TITLES: Final = ("Per episode", *_STATISTICS)
+TURN_TITLES: Final = ("Turn", "asked", "failed", "TTFT p50 (ms)", "latency p50 (ms)", "mean input tokens")
+TOOL_TITLES: Final = ("Tool", "calls", "failed", "mean time (ms)", "p99 time (ms)")
 
 
 def section(report: Report, *, width: int) -> Sequence[RenderableType]:
@@ -35,43 +41,66 @@ def section(report: Report, *, width: int) -> Sequence[RenderableType]:
     return [] if report.episodes is None else list(_lines(report.episodes, width))
 
 
-def _lines(episodes: Episodes, width: int) -> Iterator[RenderableType]:
-    endings = [f"{whole(count)} {ending}" for ending, count in episodes.endings.items()]
-    shares = [
+def ending_cells(episodes: Episodes) -> list[tuple[str, ...]]:
+    """How episodes ended, and how many in each way."""
+    return [(ending, whole(count)) for ending, count in episodes.endings.items()]
+
+
+def figure_cells(episodes: Episodes) -> list[tuple[str, ...]]:
+    """The distributions, under `FIGURE_TITLES`, without those that are 0 throughout."""
+    return [
+        (label, *(figure(getattr(statistics, name)) for name in _STATISTICS))
+        for key, label in _FIGURES.items()
+        if (statistics := episodes.figures.get(key)) is not None and (statistics.max or key in _ALWAYS)
+    ]
+
+
+def turn_cells(episodes: Episodes) -> list[tuple[str, ...]]:
+    """The first turns, under `TURN_TITLES`; nothing where all episodes have one."""
+    if len(episodes.turns) < 2:  # noqa: PLR2004 (one turn is the whole episode)
+        return []
+    return [
+        (
+            whole(turn.turn + 1),
+            whole(turn.count),
+            whole(turn.failed),
+            *(
+                NOTHING if value is None else figure(value)
+                for value in (turn.ttft_p50_ms, turn.latency_p50_ms, turn.input_tokens_mean)
+            ),
+        )
+        for turn in episodes.turns[:_MOST_TURNS]
+    ]
+
+
+def tool_cells(episodes: Episodes) -> list[tuple[str, ...]]:
+    """The tools, under `TOOL_TITLES`."""
+    return [
+        (tool.name, whole(tool.count), whole(tool.failed), figure(tool.mean_ms), figure(tool.p99_ms))
+        for tool in episodes.tools
+    ]
+
+
+def shares(episodes: Episodes) -> list[str]:
+    """How the wall time divides into that of the model and that of tools."""
+    return [
         f"{name} {figure(statistics.mean)} % of the wall time"
         for name, key in (("model", "model_share_pct"), ("tools", "tool_share_pct"))
         if (statistics := episodes.figures.get(key)) is not None
     ]
-    tools = [f"{tool.name} {whole(tool.count)}" for tool in episodes.tools[:5]]
-    lines = [sentence(*shares)] if shares else []
-    if tools:
-        lines.append(sentence("tools: " + ", ".join(tools)))
+
+
+def _lines(episodes: Episodes, width: int) -> Iterator[RenderableType]:
+    endings = [f"{count} {ending}" for ending, count in ending_cells(episodes)]
+    lines = [sentence(*times)] if (times := shares(episodes)) else []
+    if episodes.tools:
+        called = (f"{tool.name} {whole(tool.count)}" for tool in episodes.tools[:_TOOLS_IN_LINE])
+        lines.append(sentence("tools: " + ", ".join(called)))
     yield block("Episodes", sentence(counted(episodes.count, "episode"), *endings), *lines)
-    rows = [
-        [text(label), *(text(figure(getattr(statistics, name))) for name in _STATISTICS)]
-        for key, label in _FIGURES.items()
-        if (statistics := episodes.figures.get(key)) is not None and (statistics.max or key in _ALWAYS)
-    ]
-    if rows:
-        columns = [Column("Per episode", justify="left"), *(Column(name) for name in _STATISTICS)]
-        yield grid(columns, rows, width=width)
-    if len(episodes.turns) > 1:
-        yield grid(
-            [
-                Column("Turn", justify="left"),
-                *map(Column, ("asked", "failed", "TTFT p50", "latency p50", "input")),
-            ],
-            [
-                [
-                    text(whole(turn.turn + 1)),
-                    text(whole(turn.count)),
-                    text(whole(turn.failed)),
-                    *(
-                        text(NOTHING if value is None else figure(value))
-                        for value in (turn.ttft_p50_ms, turn.latency_p50_ms, turn.input_tokens_mean)
-                    ),
-                ]
-                for turn in episodes.turns[:20]
-            ],
-            width=width,
-        )
+    for titles, cells in (
+        (FIGURE_TITLES, figure_cells(episodes)),
+        (TURN_TITLES, turn_cells(episodes)),
+    ):
+        if cells:
+            columns = [Column(titles[0], justify="left"), *map(Column, titles[1:])]
+            yield grid(columns, [list(map(text, row)) for row in cells], width=width)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reporter.accuracy.task_score import TaskScore
+    from reporter.episodes import Episodes
     from reporter.report import PartReport, Report
 
 _RATES: Final = ("qps", "output_tps", "total_tps")
@@ -49,6 +50,17 @@ def _rows(report: Report) -> Iterator[dict[str, Any]]:
     if report.energy is not None:
         energy = asdict(report.energy)
         yield from (_row("", "energy", name, energy[name], unit) for name, unit in _ENERGY.items())
+    if report.episodes is not None:
+        yield from _episodes(report.episodes)
+
+
+def _episodes(episodes: Episodes) -> Iterator[dict[str, Any]]:
+    for ending, count in episodes.endings.items():
+        yield _row("episodes", "endings", ending, count)
+    for name, statistics in episodes.figures.items():
+        unit = "ms" if name.endswith("_ms") else "%" if name.endswith("_pct") else ""
+        for statistic, value in asdict(statistics).items():
+            yield _row("episodes", name, statistic, value, "" if statistic == "count" else unit)
 
 
 def _part(part: str, report: PartReport) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from reporter.contents import metric_statements, statements
 from reporter.contents.intervals import intervals
 from reporter.contents.run import RunContents
-from reporter.render import accuracy, breakdown, cost, health, latency, rule, telemetry, totals
+from reporter.render import accuracy, breakdown, cost, episodes, health, latency, rule, telemetry, totals
 from reporter.render.heading import heading
 from reporter.render.html import template
 from reporter.render.html.excerpts import failed, samples, slowest
@@ -21,6 +21,7 @@ from reporter.render.page import plain
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from reporter.episodes import Episodes
     from reporter.render.html.page import Cell, Section, Tone
     from reporter.report import Report
     from reporter.telemetry.server_side import SideBySide
@@ -51,6 +52,8 @@ def page_of(report: Report, contents: RunContents, command: str = "") -> Page:
 
 def _sections(report: Report, contents: RunContents) -> Iterator[Section]:
     yield from _first_screen(report, contents)
+    if report.episodes is not None:
+        yield _episodes(report.episodes)
     if contents.samples is not None and contents.samples.samples:
         yield samples(contents.samples)
     if contents.plots:
@@ -138,6 +141,21 @@ def _accuracy(report: Report) -> Tables:
     ]
     notes = tuple(map(plain, accuracy.notes(report)))
     return Tables("accuracy", "Accuracy", (scores, *groups), notes)
+
+
+def _episodes(of_run: Episodes) -> Tables:
+    tables = (
+        Table(titles, tuple(rows), sql=statements.episodes(part))
+        for titles, rows, part in (
+            (("Ending", "episodes"), episodes.ending_cells(of_run), "episode_endings"),
+            (episodes.FIGURE_TITLES, episodes.figure_cells(of_run), "episodes"),
+            (episodes.TURN_TITLES, episodes.turn_cells(of_run), "episode_turns"),
+            (episodes.TOOL_TITLES, episodes.tool_cells(of_run), "episode_tools"),
+        )
+        if rows
+    )
+    shares = ", ".join(episodes.shares(of_run))
+    return Tables("episodes", "Episodes", tuple(tables), (f"On average: {shares}.",) if shares else ())
 
 
 def _latencies(report: Report) -> Iterator[Table]:
