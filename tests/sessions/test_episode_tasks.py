@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import orjson
+import pytest
 
 import loadgen
 from loadgen.mock_endpoint.process import start_mock
@@ -13,9 +14,13 @@ from tests.workloads.tasks.test_multi_if import ROWS
 from tests.workloads.tasks.test_tau_bench import write_airline
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
+    from loadgen import MockProcess
+
 TASKS = ["toolcall15", "tau_bench:domain=airline", "multi_if"]
+PLAIN = 12
 REPLIES: list[dict[str, Any]] = [
     {"match": "like in Berlin", "tool_calls": [{"name": "get_weather", "arguments": {"location": "Berlin"}}]},
     {"match": "How can I help", "reply": "A refund, please."},
@@ -33,22 +38,22 @@ REPLIES: list[dict[str, Any]] = [
 ]
 
 
-def test_tasks_of_several_turns(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MockProcess]:
+    """A model that calls tools, and plays a user."""
+    script = tmp_path_factory.mktemp("model") / "replies.jsonl"
+    script.write_bytes(b"\n".join(map(orjson.dumps, REPLIES)))
+    with start_mock(ttft="1ms", itl="0", replies=script) as mock:
+        yield mock
+
+
+def test_tasks_of_several_turns(server: MockProcess, tmp_path: Path) -> None:
     """The model under test plays the users too; each score is in the report."""
     write_airline(tmp_path)
     (tmp_path / "multi_if.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
-    script = tmp_path / "replies.jsonl"
-    script.write_bytes(b"\n".join(map(orjson.dumps, REPLIES)))
-    with start_mock(ttft="1ms", itl="0", replies=script) as mock:
-        run = loadgen.accuracy(
-            *TASKS,
-            url=mock.url,
-            model="m",
-            data=tmp_path,
-            workers=1,
-            probe=False,
-            out=tmp_path / "run",
-        )
+    run = loadgen.accuracy(
+        *TASKS, url=server.url, model="m", data=tmp_path, workers=1, probe=False, out=tmp_path / "run"
+    )
     scores = {score.name: score for score in run.report().accuracy}
     assert scores["tau_bench"].value == 1
     assert scores["toolcall15"].headlines["tool_selection"].value == 1 / 3
@@ -59,3 +64,32 @@ def test_tasks_of_several_turns(tmp_path: Path) -> None:
     assert ("user_sim", False, 2) in users
     tools = run.sql("SELECT DISTINCT name FROM tool_calls ORDER BY name").fetchall()
     assert tools == [("get_weather",), ("send_certificate",)]
+
+
+def test_plain_questions_and_episodes_in_one_run(server: MockProcess, tmp_path: Path) -> None:
+    """In one closed loop, mixed: a plain question is one request and not an episode; both are scored."""
+    path = tmp_path / "wells.jsonl"
+    path.write_text('{"user_prompt": "Well?", "ground_truth": "Well."}\n' * PLAIN)
+    run = loadgen.accuracy(
+        *("toolcall15", str(path)),
+        url=server.url,
+        model="m",
+        concurrency=4,
+        order="shuffle",
+        workers=1,
+        probe=False,
+        out=tmp_path / "run",
+    )
+    report = run.report()
+    scores = {score.name: score for score in report.accuracy}
+    assert (scores["wells"].scored, scores["wells"].value) == (PLAIN, 1)
+    assert (scores["toolcall15"].scored, scores["toolcall15"].headlines["restraint"].value) == (15, 1 / 3)
+    plain, (played, prompts, episodes, turns) = run.sql(
+        "SELECT conversation_id IN (SELECT conversation_id FROM episodes), count(DISTINCT prompt_id), "
+        "count(DISTINCT conversation_id), count(*) FROM samples GROUP BY ALL ORDER BY ALL"
+    ).fetchall()
+    assert plain == (False, PLAIN, PLAIN, PLAIN)
+    assert (played, prompts, episodes) == (True, 15, 15)
+    assert report.counts.completed == report.counts.issued == turns + PLAIN
+    assert report.episodes is not None
+    assert report.episodes.figures["turns"].total == turns
