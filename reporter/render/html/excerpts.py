@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Final
 
@@ -57,7 +58,8 @@ def slowest(excerpts: Sequence[RequestExcerpt]) -> Requests:
         ),
     )
     note = f"The {len(rows)} measured requests with the longest latencies. Each opens."
-    return Requests("slowest", "Slowest requests", _SLOW, rows, note, requests.SLOWEST, words=2)
+    table = Requests("slowest", "Slowest requests", _SLOW, rows, note, requests.SLOWEST, words=2)
+    return _without_empty_tags(table)
 
 
 def failed(excerpts: Sequence[RequestExcerpt], of: int) -> Requests:
@@ -76,10 +78,19 @@ def failed(excerpts: Sequence[RequestExcerpt], of: int) -> Requests:
         ),
     )
     note = f"{len(rows)} of {whole(of)} failed requests, the first of each error."
-    return Requests("failed", "Failed requests", _FAILED, rows, note, requests.FAILED, words=4)
+    table = Requests("failed", "Failed requests", _FAILED, rows, note, requests.FAILED, words=4)
+    return _without_empty_tags(table)
 
 
 _MESSAGE: Final = 200
+
+
+def _without_empty_tags(table: Requests) -> Requests:
+    """The table without the column of tags, the second one, where no request has a tag."""
+    if any(row.cells[1] for row in table.rows):
+        return table
+    rows = tuple(replace(row, cells=(row.cells[0], *row.cells[2:])) for row in table.rows)
+    return replace(table, columns=(table.columns[0], *table.columns[2:]), rows=rows, words=table.words - 1)
 
 
 def _rows(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from reporter import MetricsReporter, TPOTReportingMode
 from reporter.contents import statements
 from reporter.contents.requests import FAILED, SLOWEST
 from reporter.plots.plot import Axis, Plot, Series
+from reporter.render.html.excerpts import failed
 from reporter.render.html.page import FigureCard, FigureCards, Page, Plots
 from reporter.render.html.plot_data import as_json, as_tables
 from reporter.render.html.template import asset, write
@@ -258,6 +260,15 @@ def test_a_page_of_any_sections() -> None:
     html = write(Page("title", (), ("line",), (cards, Plots("plots", "Plots", (), {}))))
     assert '<a href="#figures">Figures</a>' in html
     assert html.count("SELECT 1") == 1
+
+
+def test_requests_without_tags_have_no_column_of_tags(hostile_page: MadePage) -> None:
+    """Nor an empty cell for each of them."""
+    request = hostile_page.contents.failed[0]
+    tagged, untagged = (failed([replace(request, tags=tags)], of=1) for tags in ('{"class": "chat"}', "{}"))
+    assert [column for column in tagged.columns if column not in untagged.columns] == ["tags"]
+    assert tagged.rows[0].cells == (request.issued_at, "class=chat", *untagged.rows[0].cells[1:])
+    assert (tagged.words, untagged.words) == (4, 3)
 
 
 def test_a_comparison_has_a_page(hostile_page: MadePage, accuracy_page: MadePage) -> None:
