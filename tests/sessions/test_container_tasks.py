@@ -35,6 +35,8 @@ def bash(match: str, command: str) -> dict[str, Any]:
 
 REPLIES = [
     {"match": "[exit code 0]", "reply": "Done."},
+    {"match": "Answer with a command: Rename", "reply": "mv /app/draft.txt /app/final.txt"},
+    {"match": "Answer with a command: Remove", "reply": "true"},
     bash("Rename draft.txt", "mv draft.txt final.txt"),
     bash("Remove draft.txt", "echo removed"),
     bash(
@@ -67,6 +69,19 @@ EOF_TESTS
 python3 test_sums.py
 : '>>>>> End Test Output'
 git checkout -- .
+"""
+
+
+AGENT = """
+import json, os, subprocess, sys, urllib.request
+question = {"role": "user", "content": "Answer with a command: " + sys.stdin.read()}
+request = urllib.request.Request(
+    os.environ["OPENAI_BASE_URL"] + "/chat/completions",
+    json.dumps({"model": os.environ["OPENAI_MODEL"], "messages": [question]}).encode(),
+    {"Content-Type": "application/json"},
+)
+command = json.load(urllib.request.urlopen(request))["choices"][0]["message"]["content"]
+sys.exit(subprocess.run(["sh", "-c", command]).returncode)
 """
 
 
@@ -150,6 +165,23 @@ def test_tasks_in_a_terminal(tmp_path: Path, url: str) -> None:
         ("rename", 1.0, "scored", None),
     ]
     assert run.sql("SELECT ending, turns, tool_calls FROM episodes").fetchall() == [("completed", 2, 1)] * 2
+
+
+@pytest.mark.docker
+def test_a_program_works_in_the_terminal(tmp_path: Path, url: str) -> None:
+    """Its calls of the model leave the container, which has no network, and are measured turns."""
+    terminal_tasks(tmp_path / "tasks")
+    for task in ("remove", "rename"):
+        folder = tmp_path / "tasks" / task
+        write(folder, {"agent.py": AGENT})
+        with (folder / "Dockerfile").open("a") as dockerfile:
+            dockerfile.write("COPY agent.py /agent.py\n")
+    run = asked("terminal_bench", tmp_path, url, agent_command="python3 /agent.py")
+    assert [(name, value) for name, value, *_ in scores(run)] == [("remove", 0.0), ("rename", 1.0)]
+    assert (
+        run.sql("SELECT ending, turns, reason FROM episodes").fetchall()
+        == [("completed", 1, "exit code 0")] * 2
+    )
 
 
 @pytest.mark.docker
