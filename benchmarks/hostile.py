@@ -107,7 +107,7 @@ PROGRAMS: Final[dict[str, tuple[str, frozenset[str]]]] = {
     "write outside": (
         (
             "try: open({secret!r}, 'w').close()\nexcept OSError: pass\n"
-            "for path in ('/usr/bin/x', '/etc/x', '/root/x'):\n"
+            "for path in ('/usr/bin/x', '/etc/x', '/home/x'):\n"
             " try: open(path, 'w').close()\n except OSError: pass\n else: raise SystemError(path)"
         ),
         frozenset({"passed"}),
