@@ -23,6 +23,9 @@ PATIENCE_S: Final = 1.0
 
 _TRY_AGAIN_S: Final = 0.005
 
+_HELD_HERE: Final[list[tuple[int, int]]] = []
+"""The folders that this process holds, by device and inode."""
+
 
 class Hold:
     """The lock on a run's folder, from its making until `release`.
@@ -33,18 +36,31 @@ class Hold:
     """
 
     def __init__(self, folder: Path) -> None:
+        self._identity: tuple[int, int] | None = None
         self._fd: int | None = os.open(folder, os.O_RDONLY)
         try:
             _take(self._fd, folder)
         except BaseException:
             self.release()
             raise
+        self._identity = _identity(os.fstat(self._fd))
+        _HELD_HERE.append(self._identity)
 
     def release(self) -> None:
         """Let go of the folder. Releasing twice is harmless."""
         fd, self._fd = self._fd, None
         if fd is not None:
+            if self._identity is not None:
+                _HELD_HERE.remove(self._identity)
             os.close(fd)
+
+
+def is_held_here(folder: Path) -> bool:
+    """Tell whether this very process writes a run."""
+    try:
+        return _identity(folder.stat()) in _HELD_HERE
+    except OSError:
+        return False
 
 
 def is_held(folder: Path) -> bool:
@@ -63,6 +79,10 @@ def is_held(folder: Path) -> bool:
         # This gives the lock back as well.
         os.close(fd)
     return False
+
+
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
 
 
 def _take(fd: int, folder: Path) -> None:

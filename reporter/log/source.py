@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from contextlib import contextmanager
+import sqlite3
+from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
@@ -12,9 +13,10 @@ from typing import TYPE_CHECKING, Final
 from recorder.errors import LogError
 from recorder.journal import SUFFIX as JOURNAL
 from recorder.journal import is_hot, roll_back
-from recorder.lock import is_held
+from recorder.lock import is_held, is_held_here
 from recorder.soundness import require_plain_files
 from recorder.store import verify
+from reporter.border import blaming
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +31,9 @@ def readable(log: Path) -> Iterator[str]:
 
     To read a log that is being written, or was killed, SQLite makes an index next to it. Where the folder
     cannot be written to, the log is therefore read from a copy; so is one that must be rolled back first. A
-    finished log is called immutable, so that reading it leaves no files behind.
+    finished log is called immutable, so that reading it leaves no files behind. A log that this very process
+    writes is read from a snapshot: Arrow's driver has a SQLite of its own, and two of them in one process do
+    not see each other's locks (sqlite.org/howtocorrupt.html, 2.2.1).
 
     Raises:
         NotALogError, NewerLogError: As for `recorder.store.verify`.
@@ -39,6 +43,10 @@ def readable(log: Path) -> Iterator[str]:
     # Who holds a run may be about to write ahead.
     held = is_held(real.parent)
     finished = not held and not _write_ahead(real).exists()
+    if held and is_held_here(real.parent):
+        with TemporaryDirectory(prefix="loadgen-") as folder:
+            yield _uri(_snapshot(real, Path(folder)), _FINISHED)
+        return
     # A reader changes no log: what a kill has left half done is undone in a copy.
     if os.access(real.parent, os.W_OK) and (held or not is_hot(real)):
         verify(log)
@@ -51,6 +59,19 @@ def readable(log: Path) -> Iterator[str]:
 def grows(uri: str) -> bool:
     """Whether a log may grow while it is read by this URI: then two connections may see two moments of it."""
     return not uri.endswith(_FINISHED)
+
+
+def _snapshot(log: Path, folder: Path) -> Path:
+    """A copy of a log as of one moment, by the SQLite that the recorder writes it with."""
+    verify(log)
+    copy = folder / log.name
+    with (
+        blaming(log),
+        closing(sqlite3.connect(_uri(log, "mode=ro"), uri=True)) as source,
+        closing(sqlite3.connect(copy)) as target,
+    ):
+        source.backup(target)
+    return copy
 
 
 def _copy(log: Path, folder: Path) -> Path:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
 from recorder.errors import NotALogError
+from recorder.event import EventType
+from recorder.lock import is_held_here
 from recorder.session import Session
 from recorder.store import Store
+from recorder.writer import EventRecorder
 from reporter.log.source import readable
 
 if TYPE_CHECKING:
@@ -41,3 +46,22 @@ def test_only_regular_files_are_copied(log: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(NotALogError, match="not a regular file, so it is not one of SQLite's"), readable(log):
         pass
     assert copied == []
+
+
+def test_what_this_process_writes_is_read_from_a_snapshot(tmp_path: Path) -> None:
+    """Arrow's SQLite must not open a log that Python's has open in one process: they do not see locks."""
+    path = tmp_path / "events.db"
+    with EventRecorder(path=path) as recorder:
+        recorder.record_event(EventType.TEST_STARTED, 1)
+        recorder.wait_for_writes()
+        assert is_held_here(tmp_path)
+        with readable(path) as uri:
+            assert str(tmp_path) not in uri
+            recorder.record_event(EventType.TEST_ENDED, 2, data={"reason": "completed"})
+            recorder.wait_for_writes()
+            with closing(sqlite3.connect(uri, uri=True)) as connection:
+                assert connection.execute("SELECT count(*) FROM events WHERE code = 1").fetchone() == (1,)
+                assert connection.execute("SELECT count(*) FROM events WHERE code = 5").fetchone() == (0,)
+    assert not is_held_here(tmp_path)
+    with readable(path) as uri:
+        assert uri.startswith(path.as_uri())
