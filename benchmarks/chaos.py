@@ -59,7 +59,6 @@ _TERMINAL: Final = frozenset(kind.value for kind in TERMINAL)
 _PLAIN: Final = {EventType.COMPLETE.value: "completed", EventType.CANCELLED.value: "cancelled"}
 _INVALID: Final = 4
 _UNASKED: Final = "unasked_responses"
-_LATE_REST: Final = "length_too_short_late"
 _FORGIVEN: Final = frozenset({"client_limited", _UNASKED})
 """Why a run may be invalid here: nothing is timed, the machine has other work, the server answers twice."""
 
@@ -110,14 +109,11 @@ def chaos(requests: int, fault_share: float, workers: int, seed: int, damages: i
         if process.returncode not in (0, _INVALID):
             raise RuntimeError(f"the run failed: {run.with_name('output').read_text()}")
         report = json.loads((run / "report.json").read_bytes())
+        truth = {request.request_id: request for request in mock.truth(requests) if request.request_id}
         issued, endings = _endings(run / "events.db")
-        unheard = _unheard(run / "events.db")
-        # The server hears all others, and each of these unless the connection is closed before it reads it.
-        truths = mock.truth(requests - len(unheard))
-        truth = {request.request_id: request for request in truths if request.request_id}
         wrong = [
             *_once(issued, endings),
-            *_as_expected(endings, truth, unheard),
+            *_as_expected(endings, truth),
             *_completed_too_early(endings, truth, _sent(run / "events.db")),
             *_unasked_reported(report, endings),
             *_counted(report, endings),
@@ -126,8 +122,6 @@ def chaos(requests: int, fault_share: float, workers: int, seed: int, damages: i
         drawn = [request.scenario for request in truth.values() if request.scenario != AFTER_UNASKED]
         faults = sum(name != "short" for name in drawn)
         wrong += [*_faulty(len(drawn), faults, fault_share), *_invalid(report)]
-        if len(unheard) > drawn.count(_LATE_REST):
-            wrong.append(f"{len(unheard)} requests met the rest of {drawn.count(_LATE_REST)} responses")
         damaged = damaged_logs(run / "events.db", damages, seed)
         return Outcome(
             requests=len(issued),
@@ -169,33 +163,13 @@ def _once(issued: set[str], endings: Mapping[str, Sequence[str]]) -> Iterator[st
             yield f"request {uuid} ended as {endings.get(uuid, [])}"
 
 
-def _unheard(log: Path) -> set[str]:
-    """Requests that met the rest of a response whose Content-Length was too short (`length_too_short_late`).
-
-    As HTTP such a response is complete, so its connection may carry the next request before the client has
-    decoded that the answer is not. The server then sends the rest and closes, without reading that request.
-    """
-    with closing(sqlite3.connect(log)) as connection:
-        query = """
-            SELECT sample_uuid FROM events AS sent JOIN events AS ended USING (sample_uuid)
-            WHERE sent.code = ? AND json_extract(sent.data, '$.reused')
-                AND ended.code = ? AND json_extract(ended.data, '$.error') = 'malformed_frame'
-                AND json_extract(ended.data, '$.first_byte_ns') IS NULL
-        """
-        rows = connection.execute(query, [EventType.REQUEST_SENT, EventType.ERROR]).fetchall()
-    return {uuid for (uuid,) in rows}
-
-
-def _as_expected(
-    endings: Mapping[str, Sequence[str]], truth: Mapping[str, Any], unheard: set[str]
-) -> Iterator[str]:
+def _as_expected(endings: Mapping[str, Sequence[str]], truth: Mapping[str, Any]) -> Iterator[str]:
     """And as the server knows that it must."""
-    if truth.keys() - endings.keys() or endings.keys() - truth.keys() - unheard:
+    if endings.keys() != truth.keys():
         yield f"the client knows {len(endings)} requests, the server {len(truth)}"
     for uuid in endings.keys() & truth.keys():
         true = truth[uuid]
-        is_remainder = uuid in unheard and true.scenario == AFTER_UNASKED
-        if endings[uuid][-1] not in true.expect and not is_remainder:
+        if endings[uuid][-1] not in true.expect:
             yield f"{true.scenario} ended as {endings[uuid][-1]}, not as {' or '.join(true.expect)}"
 
 

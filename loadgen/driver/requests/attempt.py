@@ -42,6 +42,8 @@ async def attempt_request(
         _require_readable(exchange)
         try:
             for _ in exchange.stream.decode():
+                if _length_is_unproven(exchange):
+                    continue
                 if decoding is not None:
                     decoding.add(exchange)
                 await asyncio.sleep(0)
@@ -60,6 +62,15 @@ async def attempt_request(
     except Exception as error:  # noqa: BLE001 (a bug of ours ends one request, not the run)
         return RequestFailedError(Failure.CLIENT_BUG, f"{type(error).__name__}: {error}")
     return None
+
+
+def _length_is_unproven(exchange: Exchange) -> bool:
+    """Whether only the answer shows that the response ended where its Content-Length says.
+
+    Until then its connection must carry no other request, which would get the rest: no other task may run.
+    """
+    head = exchange.response
+    return head is not None and not head.chunked and not head.until_close
 
 
 def _require_readable(exchange: Exchange) -> None:
