@@ -427,8 +427,7 @@ def test_a_long_answer_is_delivered_before_flushing_ends(run: Any, serve: Any, w
 
     async def scenario() -> None:
         events: list[Event] = []
-        body = wire.TOKEN * 20_000 + wire.STREAM
-        async with serve([wire.head(content_length=len(body)) + body]) as server:
+        async with serve([wire.chunked(wire.TOKEN * 20_000 + wire.STREAM)]) as server:
             runner = make_runner(server.url, events.append)
             asked_ns = time.monotonic_ns()
             turn = asyncio.create_task(runner.run(SAMPLE, runner.prepare(SAMPLE), asked_ns, "performance"))
