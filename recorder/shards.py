@@ -1,0 +1,120 @@
+"""A run of several machines: where its logs lie, and what ties them together.
+
+    RUN/events.db                    the coordinator's log: settings, phases, findings, facts of nodes, clocks
+    RUN/shards/<node>/events.db      a node's log, by its own recorder: the requests that it issued
+
+Every log is an ordinary one. A shard has the `session_id` of the coordinator's log, and the same phases. Its
+times are CLOCK_MONOTONIC of its node; what to add for the coordinator's clock is in the coordinator's log, in
+`TELEMETRY` of the source `node_clock`. The environment of each log says what it is:
+
+    coordinator  {"kind": "coordinator", "shards": [{"shard": "node-0", "host": …}, …], "shards_path": null}
+    shard        {"kind": "shard", "shard": "node-0", "shards": 3}
+
+By these a reader notices a shard that is missing, doubled or of another session.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from recorder.event import Event, EventType
+from recorder.store import LOG_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+FOLDER: Final = "shards"
+"""The folder of a run in which shards lie, a folder for each node."""
+
+COORDINATOR: Final = "coordinator"
+SHARD: Final = "shard"
+
+SOURCE: Final = "node_clock"
+"""The `source` of a clock reading."""
+
+MAX_DRIFT_PPM: Final = 200.0
+"""How fast two clocks may drift apart: quartz differs by some 20 ppm, and time services rarely slew
+a clock by more than 100 ppm."""
+
+_US_PER_NS: Final = 1e-3
+
+
+def node_name(number: int) -> str:
+    """The name of a node, by its number from 0: of its shard, and in findings."""
+    return f"node-{number}"
+
+
+def shard_folder(shards: Path, node: str) -> Path:
+    """The folder of a node's shard.
+
+    Args:
+        shards: The folder of all shards: `RUN/shards`, or `shards_path` of the coordinator's environment.
+        node: The node's name.
+    """
+    return shards / node
+
+
+def shard_log(shards: Path, node: str) -> Path:
+    """The log of a node's shard; see `shard_folder`."""
+    return shard_folder(shards, node) / LOG_NAME
+
+
+def coordinator_environment(nodes: Sequence[Mapping[str, Any]], path: Path | None) -> dict[str, Any]:
+    """What the environment of a coordinator's log has beyond that of any log.
+
+    Args:
+        nodes: The facts of each node that the run began with; `shard` is its name.
+        path: Where shards lie, if not in the run's folder.
+    """
+    return {"kind": COORDINATOR, "shards": list(nodes), "shards_path": None if path is None else str(path)}
+
+
+def shard_environment(node: str, nodes: int) -> dict[str, Any]:
+    """What the environment of a shard has beyond that of any log."""
+    return {"kind": SHARD, "shard": node, "shards": nodes}
+
+
+@dataclass(frozen=True, slots=True)
+class ClockReading:
+    """Where a node's clock stood, compared with the coordinator's.
+
+    Attributes:
+        node: The node's name.
+        at_ns: When, in ns of the coordinator's CLOCK_MONOTONIC.
+        offset_ns: What to add to a time of the node for the coordinator's clock.
+        uncertainty_ns: The true offset at `at_ns` was no further from `offset_ns` than this. Away from
+            `at_ns`, `MAX_DRIFT_PPM` is added for the time between.
+        round_trip_ns: How long the exchange took that this was read by: the shortest of several.
+    """
+
+    node: str
+    at_ns: int
+    offset_ns: int
+    uncertainty_ns: int
+    round_trip_ns: int
+
+    def event(self) -> Event:
+        """The reading as an event. Its members are in µs: those in ns are times on the log's own clock."""
+        data = {
+            "source": SOURCE,
+            "node": self.node,
+            "offset_us": self.offset_ns * _US_PER_NS,
+            "uncertainty_us": self.uncertainty_ns * _US_PER_NS,
+            "round_trip_us": self.round_trip_ns * _US_PER_NS,
+        }
+        return Event(EventType.TELEMETRY, self.at_ns, data=data)
+
+    @classmethod
+    def of(cls, at_ns: int, data: Mapping[str, Any]) -> Self:
+        """The reading of an event.
+
+        Raises:
+            KeyError, TypeError, ValueError: The event is not one, or is damaged.
+        """
+        ns = {name: round(float(data[f"{name}_us"]) / _US_PER_NS) for name in _IN_US}
+        return cls(str(data["node"]), at_ns, ns["offset"], ns["uncertainty"], ns["round_trip"])
+
+
+_IN_US: Final = ("offset", "uncertainty", "round_trip")
