@@ -9,25 +9,22 @@ from __future__ import annotations
 
 import os
 import re
-from array import array
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
-from recorder.store import log_path
-from reporter.border import blaming
-from reporter.log.clock import OneClock, Part
-from reporter.log.event_codes import with_event_codes
-from reporter.log.source import grows, readable
-from reporter.log.sql_files import execute_file
+from reporter.log.opened import opened
+from reporter.log.sql_files import execute_file, sql_file
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from duckdb import DuckDBPyConnection
+
+    from reporter.log.opened import Source
+    from reporter.log.segments import Part
 
 MEMORY_LIMIT: Final = "600MB"
 """What DuckDB keeps in memory before it moves tables to a temporary file; the process takes some more."""
@@ -158,21 +155,13 @@ _EXISTING: Final = """
     SELECT table_name FROM duckdb_tables()
     UNION ALL SELECT view_name FROM duckdb_views() WHERE NOT internal"""
 
+_ROWS_AT_ONCE: Final = 1024
+
 _EVERYTHING: Final = """
-    SELECT coalesce(sample_uuid, '') AS sample_uuid, name AS type, at_ns, coalesce(data, '') AS data,
+    SELECT seq, coalesce(sample_uuid, '') AS sample_uuid, name AS type, at_ns, coalesce(data, '') AS data,
         coalesce(texts, '') AS texts,
         CASE WHEN length(chunk_gaps_us) % 4 = 0 THEN chunk_gaps_us ELSE x'' END AS chunk_gaps_us
-    FROM events JOIN event_types USING (code) ORDER BY seq"""
-
-_BATCH_ROWS: Final = 16_384
-"""Of what is small: a batch costs about as much as two hundred of its rows."""
-
-_BIG_BATCH_ROWS: Final = 1024
-"""Few enough that a column of a batch, texts and all, stays well below the 2 GiB that Arrow allows it."""
-
-_PATIENCE_MS: Final = 30_000  # with a writer that has the log locked
-
-_BIG_COLUMN: Final = re.compile("texts|chunk_gaps_us")
+    FROM events JOIN event_types USING (code)"""
 
 
 def empty_database() -> DuckDBPyConnection:
@@ -229,26 +218,19 @@ def load_session(connection: DuckDBPyConnection, run: Path) -> None:
 
 
 def read_stream(connection: DuckDBPyConnection, run: Path, selection: str, statement: str) -> None:
-    """Execute a statement whose table `stream` has what SQLite selects from a log.
+    """Execute a statement whose table `stream` has what is selected from a log.
 
     Args:
         connection: A database from `empty_database`.
         run: The run's folder, or the log itself.
-        selection: A query in SQLite's SQL.
+        selection: A query in SQL that SQLite and DuckDB have in common.
         statement: A statement in DuckDB's SQL.
 
     Raises:
         LogError: As for `load_tables`.
     """
-    log = log_path(run)
-    with (
-        readable(log) as uri,
-        _reading(log, uri) as source,
-        _streamed(source, selection) as stream,
-    ):
-        connection.register("stream", stream)
+    with opened(run) as log, log.stream(connection, selection):
         connection.execute(statement)
-        connection.unregister("stream")
 
 
 def big_tables_in(query: str) -> set[str]:
@@ -262,129 +244,56 @@ def rows(run: Path) -> Iterator[dict[str, Any]]:
     Raises:
         LogError: As for `load_tables`.
     """
-    log = log_path(run)
-    with (
-        readable(log) as uri,
-        _reading(log, uri) as source,
-        _streamed(source, _clock(source).query(_EVERYTHING, "whole")) as stream,
-    ):
-        for batch in stream:
-            yield from batch.to_pylist()
+    with opened(run) as log, empty_database() as connection:
+        connection.execute("SET preserve_insertion_order = true")
+        _make_segments(connection, log)
+        with log.stream(connection, _EVERYTHING, "whole"):
+            for batch in connection.sql(sql_file("figures/everything")).to_arrow_reader(_ROWS_AT_ONCE):
+                yield from batch.to_pylist()
 
 
 def _load(
     connection: DuckDBPyConnection, run: Path, tables: Mapping[str, str | None], at_once: int = 1
 ) -> None:
-    log = log_path(run)
-    with readable(log) as uri, _reading(log, uri) as source:
-        clock = _clock(source)
-        if clock.scored_last:
+    with opened(run) as log:
+        if log.scored_last:
             # The process that holds it now scores it, and does not run it.
             connection.execute("SET VARIABLE unended = 'cut_off'")
-        streams = {
-            name: clock.query(selection, _PARTS.get(name, "run"))
-            for name, selection in tables.items()
-            if selection is not None
-        }
-        if at_once > 1 and not grows(uri):
-            _stream_at_once(connection, log, uri, streams, at_once)
+        if "clocks" in tables:
+            _make_segments(connection, log)
+        if at_once > 1 and log.at_once:
+            streams = {name: selection for name, selection in tables.items() if selection is not None}
+            _make_at_once(connection, log, streams, at_once)
             tables = {name: None for name in tables if name not in streams}
         for name, selection in tables.items():
-            if selection is None:
-                execute_file(connection, name)
-            else:
-                _stream(connection, source, name, streams[name])
+            _make(connection, log, name, selection)
 
 
-def _stream(connection: DuckDBPyConnection, source: Any, name: str, query: str) -> None:
-    with _streamed(source, query) as stream:
-        connection.register("stream", stream)
+def _make_segments(connection: DuckDBPyConnection, log: Source) -> None:
+    rows = [
+        (number, segment.first_seq, segment.shift_ns, segment.of_run, segment.node)
+        for number, segment in enumerate(log.segments, start=1)
+    ]
+    execute_file(connection, "segments")
+    connection.executemany("INSERT INTO segments VALUES (?, ?, ?, ?, ?)", rows)
+
+
+def _make(connection: DuckDBPyConnection, log: Source, name: str, selection: str | None) -> None:
+    if selection is None:
         execute_file(connection, name)
-        connection.unregister("stream")
+    else:
+        with log.stream(connection, selection, _PARTS.get(name, "run")):
+            execute_file(connection, name)
 
 
-def _stream_at_once(
-    connection: DuckDBPyConnection, log: Path, uri: str, streams: Mapping[str, str], at_once: int
+def _make_at_once(
+    connection: DuckDBPyConnection, log: Source, streams: Mapping[str, str], at_once: int
 ) -> None:
     """Make independent tables, several at a time: SQLite reads on one thread each."""
 
     def make(name: str) -> None:
-        with connection.cursor() as own, _reading(log, uri) as source:
-            _stream(own, source, name, streams[name])
+        with connection.cursor() as own:
+            _make(own, log, name, streams[name])
 
     with ThreadPoolExecutor(at_once) as pool:
         list(pool.map(make, streams))
-
-
-@contextmanager
-def _reading(log: Path, uri: str) -> Iterator[Any]:
-    """SQLite through its Arrow driver: one transaction, so that a log that grows is read as of one moment.
-
-    Not by the driver's DB-API, which imports more of pyarrow than reading takes.
-    """
-    import adbc_driver_sqlite
-    from adbc_driver_manager import AdbcConnection, AdbcStatement
-
-    with blaming(log), adbc_driver_sqlite.connect(uri) as database, AdbcConnection(database) as source:
-        with AdbcStatement(source) as statement:
-            # The driver waits for no lock, which a writer has for a moment when it begins and ends.
-            statement.set_sql_query(f"PRAGMA busy_timeout = {_PATIENCE_MS}")
-            statement.execute_update()
-        source.set_autocommit(False)
-        yield source
-
-
-@contextmanager
-def _streamed(source: Any, selection: str) -> Iterator[Any]:
-    """The rows of a selection as an Arrow stream; blobs of chunk gaps become lists."""
-    from adbc_driver_manager import AdbcStatement
-    from pyarrow import RecordBatchReader
-
-    with AdbcStatement(source) as statement:
-        rows_at_once = _BIG_BATCH_ROWS if _BIG_COLUMN.search(selection) else _BATCH_ROWS
-        statement.set_options(**{"adbc.sqlite.query.batch_rows": str(rows_at_once)})
-        statement.set_sql_query(with_event_codes(selection))
-        stream, _ = statement.execute_query()
-        yield _with_gap_lists(RecordBatchReader.from_stream(stream))
-
-
-def _clock(source: Any) -> OneClock:
-    def select(selection: str) -> list[tuple[Any, ...]]:
-        with _streamed(source, selection) as stream:
-            return [tuple(row.values()) for batch in stream for row in batch.to_pylist()]
-
-    return OneClock(select)
-
-
-def _with_gap_lists(stream: Any) -> Any:
-    """Let a stream's column `chunk_gaps_us`, if it has one, hold lists of uint32 where it had their bytes."""
-    import pyarrow as pa
-
-    place = stream.schema.get_field_index("chunk_gaps_us")
-    if place < 0:
-        return stream
-    schema = stream.schema.set(place, pa.field("chunk_gaps_us", pa.list_(pa.uint32())))
-
-    def batches() -> Iterator[Any]:
-        for batch in stream:
-            if not len(batch):
-                continue
-            columns = batch.columns
-            columns[place] = _gap_lists(columns[place])
-            yield pa.RecordBatch.from_arrays(columns, schema=schema)
-
-    return pa.RecordBatchReader.from_batches(schema, batches())
-
-
-def _gap_lists(blobs: Any) -> Any:
-    """See the same memory as lists of numbers: the offsets count four bytes each, nothing else changes."""
-    import pyarrow as pa
-
-    _, offsets, content = blobs.buffers()
-    in_bytes = memoryview(offsets).cast("i")[blobs.offset : blobs.offset + len(blobs) + 1]
-    # By `pyarrow.compute` a batch takes 30 us less, and importing it as long as a thousand of them.
-    offsets_in_numbers = pa.py_buffer(array("i", [offset // 4 for offset in in_bytes]))
-    numbers = pa.Array.from_buffers(pa.uint32(), content.size // 4, [None, content])
-    return pa.Array.from_buffers(
-        pa.list_(pa.uint32()), len(blobs), [None, offsets_in_numbers], children=[numbers]
-    )

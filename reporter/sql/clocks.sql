@@ -1,4 +1,4 @@
--- One row a segment: its own clock, and which events are its own (`reporter.log.clock` has shifted their times).
+-- One row a segment: its own clock, and which events are its own (`shift_of` says how their times are shifted).
 CREATE TABLE clocks AS
 -- What it says of its own completeness is on the first one's clock, as are the times of events.
 SELECT
@@ -6,7 +6,3 @@ SELECT
     nullif(complete_until_ns, 0) + shift_ns AS complete_until_ns,
     nullif(written_ns, 0) + shift_ns AS written_ns
 FROM stream;
-
--- The segment that an event belongs to: the last one that began before it was written.
-CREATE MACRO sitting_of(event_seq) AS
-    len(list_filter((SELECT list(first_seq) FROM clocks), lambda began_with: began_with <= event_seq));

@@ -1,6 +1,25 @@
 -- What COMPLETE, ERROR and CANCELLED tell.
 CREATE TABLE endings AS
-SELECT seq, code, chunk_gaps_us, starts_with(data::VARCHAR, '{"encode_error":') AS unencoded, unnest(from_json(nullif(data::VARCHAR, ''), '{
+SELECT * EXCLUDE (by_ns) REPLACE (
+    first_byte_ns + by_ns AS first_byte_ns,
+    first_byte_low_ns + by_ns AS first_byte_low_ns,
+    first_token_ns + by_ns AS first_token_ns,
+    first_token_low_ns + by_ns AS first_token_low_ns,
+    first_output_ns + by_ns AS first_output_ns,
+    first_output_low_ns + by_ns AS first_output_low_ns,
+    first_visible_ns + by_ns AS first_visible_ns,
+    first_visible_low_ns + by_ns AS first_visible_low_ns,
+    last_token_ns + by_ns AS last_token_ns,
+    last_token_low_ns + by_ns AS last_token_low_ns
+)
+FROM (
+    SELECT
+        seq,
+        code,
+        chunk_gaps_us,
+        shift_of(seq) AS by_ns,
+        starts_with(data::VARCHAR, '{"encode_error":') AS unencoded,
+        unnest(from_json(nullif(data::VARCHAR, ''), '{
     "error": "VARCHAR",
     "message": "VARCHAR",
     "reason": "VARCHAR",
@@ -31,4 +50,5 @@ SELECT seq, code, chunk_gaps_us, starts_with(data::VARCHAR, '{"encode_error":') 
     "cached_tokens": "BIGINT",
     "stream": "BOOLEAN"
 }'))
-FROM stream;
+    FROM stream
+);

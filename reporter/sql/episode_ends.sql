@@ -1,11 +1,11 @@
 -- One row an episode that is over, by its last EPISODE_ENDED.
 CREATE TABLE episode_ends AS
 SELECT DISTINCT ON (conversation_id)
-    * EXCLUDE (conversation, at_ns, duration_ns),
+    * EXCLUDE (conversation, at_ns, by_ns, duration_ns) REPLACE (started_ns + by_ns AS started_ns),
     conversation AS conversation_id,
-    coalesce(started_ns + duration_ns, at_ns) AS ended_ns
+    coalesce(started_ns + by_ns + duration_ns, at_ns) AS ended_ns
 FROM (
-    SELECT seq, at_ns, unnest(from_json(nullif(data::VARCHAR, ''), '{
+    SELECT seq, at_ns + shift_of(seq) AS at_ns, shift_of(seq) AS by_ns, unnest(from_json(nullif(data::VARCHAR, ''), '{
         "conversation": "VARCHAR",
         "prompt_id": "BIGINT",
         "phase": "VARCHAR",

@@ -3,8 +3,8 @@ CREATE TABLE events AS
 SELECT
     seq,
     type::VARCHAR AS type,
-    at_ns,
-    wall_time(at_ns) AS at_utc,
+    at_ns + by_ns AS at_ns,
+    wall_time(at_ns + by_ns) AS at_utc,
     nullif(sample_uuid::VARCHAR, '') AS sample_uuid,
-    nullif(data::VARCHAR, '')::JSON AS data
-FROM stream;
+    shifted(nullif(data::VARCHAR, ''), by_ns) AS data
+FROM (SELECT *, shift_of(seq) AS by_ns FROM stream);

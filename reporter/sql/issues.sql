@@ -1,6 +1,8 @@
 -- What LOADGEN_ISSUE_CALLED tells.
 CREATE TABLE issues AS
-SELECT seq, starts_with(data::VARCHAR, '{"encode_error":') AS unencoded, unnest(from_json(nullif(data::VARCHAR, ''), '{
+SELECT * REPLACE (scheduled_ns + shift_of(seq) AS scheduled_ns, free_ns + shift_of(seq) AS free_ns)
+FROM (
+    SELECT seq, starts_with(data::VARCHAR, '{"encode_error":') AS unencoded, unnest(from_json(nullif(data::VARCHAR, ''), '{
     "scheduled_ns": "BIGINT",
     "free_ns": "BIGINT",
     "phase": "VARCHAR",
@@ -15,4 +17,5 @@ SELECT seq, starts_with(data::VARCHAR, '{"encode_error":') AS unencoded, unnest(
     "tags": "JSON",
     "trace_id": "VARCHAR"
 }'))
-FROM stream;
+    FROM stream
+);

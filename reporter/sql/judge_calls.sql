@@ -4,7 +4,7 @@ WITH events AS (
     SELECT
         seq,
         code,
-        at_ns,
+        at_ns + shift_of(seq) AS at_ns,
         sample_uuid::VARCHAR AS sample_uuid,
         nullif(data::VARCHAR, '')::JSON AS data,
         nullif(texts::VARCHAR, '')::JSON ->> '$.output' AS output

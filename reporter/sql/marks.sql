@@ -21,5 +21,5 @@ SELECT
     count(*) FILTER (code = EventType.LOADGEN_ISSUE_CALLED) AS issues,
     count(*) FILTER (code BETWEEN EventType.COMPLETE AND EventType.CANCELLED) AS ends,
     count(*) FILTER (code = EventType.RETRY) + 1 AS attempts
-FROM stream
+FROM (SELECT * REPLACE (at_ns + shift_of(seq) AS at_ns) FROM stream)
 GROUP BY ALL;

@@ -2,7 +2,7 @@
 -- what had been asked when it did so last.
 CREATE TABLE passes AS
 WITH pass_events AS (
-    SELECT seq, type::VARCHAR AS type, at_ns, data::VARCHAR::JSON AS data, (data::VARCHAR::JSON ->> '$.pass')::BIGINT AS pass
+    SELECT seq, type::VARCHAR AS type, at_ns + shift_of(seq) AS at_ns, data::VARCHAR::JSON AS data, (data::VARCHAR::JSON ->> '$.pass')::BIGINT AS pass
     FROM stream
 ),
 

@@ -1,6 +1,8 @@
 -- What REQUEST_SENT tells.
 CREATE TABLE sends AS
-SELECT seq, starts_with(data::VARCHAR, '{"encode_error":') AS unencoded, unnest(from_json(nullif(data::VARCHAR, ''), '{
+SELECT * REPLACE (sent_high_ns + shift_of(seq) AS sent_high_ns)
+FROM (
+    SELECT seq, starts_with(data::VARCHAR, '{"encode_error":') AS unencoded, unnest(from_json(nullif(data::VARCHAR, ''), '{
     "reused": "BOOLEAN",
     "connect_ms": "DOUBLE",
     "tls_ms": "DOUBLE",
@@ -10,4 +12,5 @@ SELECT seq, starts_with(data::VARCHAR, '{"encode_error":') AS unencoded, unnest(
     "sent_high_ns": "BIGINT",
     "span_id": "VARCHAR"
 }'))
-FROM stream;
+    FROM stream
+);

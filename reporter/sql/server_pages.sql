@@ -8,4 +8,4 @@ SELECT
     data::VARCHAR ->> '$.moment' AS moment,
     data::VARCHAR ->> '$.labels.page' AS page,
     texts::VARCHAR ->> '$.exposition' AS text
-FROM stream;
+FROM (SELECT * REPLACE (at_ns + shift_of(seq) AS at_ns) FROM stream);

@@ -7,7 +7,7 @@ SELECT
     phase,
     turn,
     name,
-    started_ns,
+    started_ns + shift_of(seq) AS started_ns,
     duration_ns / 1e6 AS duration_ms,
     error
 FROM (

@@ -22,7 +22,8 @@ from recorder.store import Store
 from reporter import MetricsReporter
 from reporter.log.database import open_log
 from reporter.log.settings import head
-from reporter.log.tables import BIG_TABLES, _reading, _streamed, big_tables_in, rows
+from reporter.log.sqlite_log import reading, streamed
+from reporter.log.tables import BIG_TABLES, big_tables_in, rows
 from tests.reporter.conftest import ns
 
 if TYPE_CHECKING:
@@ -90,7 +91,16 @@ def test_every_table_and_view_is_there_for_a_log_without_events(tmp_path: Path) 
         tables = connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
         views = connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
         sizes = {name: len(connection.execute(f'FROM "{name}"').fetchall()) for (name,) in tables + views}
-        for name in ("session", "clocks", "extent", "sitting_ends", "sittings", "windows", "measured_window"):
+        for name in (
+            "session",
+            "segments",
+            "clocks",
+            "extent",
+            "sitting_ends",
+            "sittings",
+            "windows",
+            "measured_window",
+        ):
             assert sizes.pop(name) == 1
         assert set(sizes.values()) == {0}
         assert connection.execute("SELECT ended FROM session").fetchall() == [("cut_off",)]
@@ -258,9 +268,9 @@ def test_a_growing_log_is_read_as_of_one_moment(tmp_path: Path) -> None:
     append = [sys.executable, "-c", APPENDS, str(log)]
     assert subprocess.run(append, check=False).returncode == 9
     counts = []
-    with _reading(log, f"{log.as_uri()}?mode=ro") as source:
+    with reading(log, f"{log.as_uri()}?mode=ro") as source:
         for _ in range(2):
-            with _streamed(source, "SELECT count(*) AS n FROM events") as stream:
+            with streamed(source, "SELECT count(*) AS n FROM events") as stream:
                 counts += stream.read_all()["n"].to_pylist()
             assert subprocess.run(append, check=False).returncode == 9
     assert counts == [2, 2]
@@ -272,8 +282,8 @@ def test_a_reader_waits_for_a_writer_that_has_the_log_locked(tmp_path: Path) -> 
     log = tmp_path / "events.db"
     Store.create(log, Session()).close()
     with (
-        _reading(log, f"{log.as_uri()}?mode=ro") as source,
-        _streamed(source, "PRAGMA busy_timeout") as stream,
+        reading(log, f"{log.as_uri()}?mode=ro") as source,
+        streamed(source, "PRAGMA busy_timeout") as stream,
     ):
         assert stream.read_all().to_pylist() == [{"timeout": 30_000}]
 

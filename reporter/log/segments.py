@@ -1,12 +1,12 @@
-"""The segments of a run on one clock: a log that was resumed after a reboot has times from two clocks.
+"""The segments of one log: which of its events a reader asks for, and their numbers.
 
-All events of a log are read through this: their times, also those in their payloads, are those of the first
-segment's clock, and the rest of the reporter need not know. Segments that are not the run's are left out:
-scoring writes to the same log later, and no figure of the run includes it.
+Segments that are not the run's are left out: scoring writes to the same log later, and no figure of the run
+includes it. Times are as stamped; the SQL that reads them adds `shift_of(seq)` (reporter/sql/clocks.sql).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from recorder.errors import LogError
@@ -44,24 +44,12 @@ _BEAT: Final = """coalesce((
 _PLAIN: Final = """
     events AS (SELECT * FROM main.events WHERE {of_part})"""
 
-_SHIFTED: Final = """
+_NUMBERED: Final = """
     events AS (
-        SELECT
-            seq,
-            code,
-            at_ns + shift_ns AS at_ns,
-            sample_uuid,
-            CASE WHEN shift_ns = 0 OR data IS NULL THEN data ELSE (
-                SELECT json_group_object(key, CASE
-                    WHEN type = 'integer' AND key LIKE '%~_ns' ESCAPE '~' THEN value + shift_ns
-                    ELSE json(data -> fullkey)
-                END)
-                FROM json_each(data)
-            ) END AS data,
-            texts,
-            chunk_gaps_us
-        FROM (SELECT *, CASE {cases} ELSE 0 END AS shift_ns FROM main.events WHERE {of_part})
+        SELECT seq + {offset} AS seq, code, at_ns, sample_uuid, data, texts, chunk_gaps_us
+        FROM main.events WHERE {of_part}
     )"""
+"""Of one log of several: its numbers must not be those of another one."""
 
 _KINDS: Final = """
     SELECT sitting, first_seq, shift_ns,
@@ -69,8 +57,27 @@ _KINDS: Final = """
     FROM sittings ORDER BY sitting"""
 
 
-class OneClock:
-    """How to ask a log for events whose times are all on the first segment's clock.
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A segment of a log.
+
+    Attributes:
+        first_seq: The number of its first event.
+        shift_ns: What to add to its times for the clock of the run's first segment.
+        of_run: Which segment of the run it is, from 1; of one aside, the last before it.
+        is_aside: Whether answers were judged in it.
+        node: Of a shard the node that wrote it.
+    """
+
+    first_seq: int
+    shift_ns: int
+    of_run: int
+    is_aside: bool = False
+    node: str | None = None
+
+
+class Segments:
+    """How to ask a log for the events of its segments.
 
     Args:
         select: Gives the rows of a query of the log.
@@ -97,31 +104,45 @@ class OneClock:
                 raise LogError("the log is damaged: it does not say where its segments begin")
             self.scored_last = self._segments[-1][3] in ASIDE
 
-    def query(self, selection: str, part: Part = "run") -> str:
-        """The same selection from `events` or `sittings`, with all times of events on one clock.
+    @property
+    def segments(self) -> list[Segment]:
+        """All segments in order."""
+        segments: list[Segment] = []
+        of_run = 0
+        for _, first_seq, shift_ns, kind in self._segments or [(1, 1, 0, "")]:
+            of_run += kind not in ASIDE
+            segments.append(Segment(first_seq, shift_ns, of_run, kind in ASIDE))
+        return segments
+
+    def query(self, selection: str, part: Part = "run", offsets: Sequence[int] = ()) -> str:
+        """The same selection from `events` or `sittings` of a part of the log.
 
         Args:
             selection: A query.
             part: Which events it is to see.
+            offsets: What to add to `seq` in each segment; nothing for the log's own numbers.
         """
         if self._segments is None:
             return f"{_ONLY_SEGMENT}{selection}"
         aside = [segment for segment, *_, kind in self._segments if kind in ASIDE]
         of_part = _OF_PART[part](self._segments)
         before = [_SEGMENTS.format(aside=", ".join(map(str, aside)), **self._beats)]
-        if any(shift_ns for _, _, shift_ns, _ in self._segments):
-            before.append(_SHIFTED.format(cases=_cases(self._segments), of_part=of_part))
+        if offsets:
+            before.append(_NUMBERED.format(offset=self._by_segment(offsets), of_part=of_part))
         elif of_part != _ALL:
             before.append(_PLAIN.format(of_part=of_part))
         return f"WITH {', '.join(before)} {selection}"
 
+    def _by_segment(self, values: Sequence[int]) -> str:
+        """SQL for the value of an event's segment; the last comes first, for it has the greatest numbers."""
+        if len(values) == 1:
+            return str(values[0])
+        pairs = reversed(list(zip(self.segments, values, strict=True)))
+        cases = " ".join(f"WHEN seq >= {segment.first_seq:d} THEN {value:d}" for segment, value in pairs)
+        return f"CASE {cases} END"
+
 
 _ALL: Final = "true"
-
-
-def _cases(segments: Sequence[Any]) -> str:
-    """The last segment comes first, for it has the greatest numbers."""
-    return " ".join(f"WHEN seq >= {seq:d} THEN {by_ns:d}" for _, seq, by_ns, _ in reversed(segments))
 
 
 def _of_run(segments: Sequence[Any]) -> str:
@@ -140,7 +161,7 @@ def _of_run(segments: Sequence[Any]) -> str:
 
 
 def _aside(segments: Sequence[Any]) -> str:
-    first = next((first_seq for _, first_seq, _, kind in segments if kind in ASIDE), None)
+    first = next((first_seq for _, first_seq, *_, kind in segments if kind in ASIDE), None)
     return "false" if first is None else f"seq >= {first:d}"
 
 

@@ -1,0 +1,172 @@
+"""A log that is a SQLite file, read through Arrow: no Python object is made for a row."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, Final
+
+from reporter.border import blaming
+from reporter.log.event_codes import with_event_codes
+from reporter.log.segments import Segments
+from reporter.log.source import grows, readable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from duckdb import DuckDBPyConnection
+
+    from reporter.log.segments import Part, Segment
+
+_BATCH_ROWS: Final = 16_384
+"""Of what is small: a batch costs about as much as two hundred of its rows."""
+
+_BIG_BATCH_ROWS: Final = 1024
+"""Few enough that a column of a batch, texts and all, stays well below the 2 GiB that Arrow allows it."""
+
+_PATIENCE_MS: Final = 30_000  # with a writer that has the log locked
+
+_BIG_COLUMN: Final = re.compile("texts|chunk_gaps_us")
+
+
+class SqliteLog:
+    """A log, open for reading.
+
+    Args:
+        log: Its path.
+        uri: Where SQLite can read it.
+        connection: That reads it while it may grow, as of one moment; None for a finished log, which every
+            stream opens anew, so that several threads can read it.
+    """
+
+    def __init__(self, log: Path, uri: str, connection: Any = None) -> None:
+        self._log = log
+        self._uri = uri
+        self._connection = connection
+        self._own = Segments(self._select)
+
+    @property
+    def at_once(self) -> bool:
+        """Whether several threads can read it."""
+        return self._connection is None
+
+    @property
+    def scored_last(self) -> bool:
+        """Whether who wrote it last scored it, and did not run it."""
+        return self._own.scored_last
+
+    @property
+    def segments(self) -> Sequence[Segment]:
+        """All segments in order."""
+        return self._own.segments
+
+    @contextmanager
+    def stream(self, connection: DuckDBPyConnection, selection: str, part: Part = "run") -> Iterator[None]:
+        """Let the table `stream` of a database have the rows of a selection, while the context lasts."""
+        with self.batches(selection, part) as rows:
+            connection.register("stream", rows)
+            yield
+            connection.unregister("stream")
+
+    @contextmanager
+    def batches(self, selection: str, part: Part = "run", offsets: Sequence[int] = ()) -> Iterator[Any]:
+        """The rows of a selection as an Arrow stream; blobs of chunk gaps become lists.
+
+        Args:
+            selection: A query in SQL that SQLite and DuckDB have in common.
+            part: Which events it is to see.
+            offsets: What to add to `seq` in each segment.
+        """
+        with self._reading() as source, streamed(source, self._own.query(selection, part, offsets)) as rows:
+            yield rows
+
+    def _reading(self) -> AbstractContextManager[Any]:
+        return reading(self._log, self._uri) if self._connection is None else nullcontext(self._connection)
+
+    def _select(self, selection: str) -> list[tuple[Any, ...]]:
+        with self._reading() as source, streamed(source, selection) as rows:
+            return [tuple(row.values()) for batch in rows for row in batch.to_pylist()]
+
+
+@contextmanager
+def opened_sqlite(log: Path) -> Iterator[SqliteLog]:
+    """Open one log.
+
+    Raises:
+        LogError: It is not a log that this version reads, or it is damaged.
+    """
+    with readable(log) as uri:
+        if not grows(uri):
+            yield SqliteLog(log, uri)
+        else:
+            with reading(log, uri) as connection:
+                yield SqliteLog(log, uri, connection)
+
+
+@contextmanager
+def reading(log: Path, uri: str) -> Iterator[Any]:
+    """SQLite through its Arrow driver: one transaction, so that a log that grows is read as of one moment.
+
+    Not by the driver's DB-API, which imports more of pyarrow than reading takes.
+    """
+    import adbc_driver_sqlite
+    from adbc_driver_manager import AdbcConnection, AdbcStatement
+
+    with blaming(log), adbc_driver_sqlite.connect(uri) as database, AdbcConnection(database) as source:
+        with AdbcStatement(source) as statement:
+            # The driver waits for no lock, which a writer has for a moment when it begins and ends.
+            statement.set_sql_query(f"PRAGMA busy_timeout = {_PATIENCE_MS}")
+            statement.execute_update()
+        source.set_autocommit(False)
+        yield source
+
+
+@contextmanager
+def streamed(source: Any, selection: str) -> Iterator[Any]:
+    """The rows of a selection as an Arrow stream; blobs of chunk gaps become lists."""
+    from adbc_driver_manager import AdbcStatement
+    from pyarrow import RecordBatchReader
+
+    with AdbcStatement(source) as statement:
+        rows_at_once = _BIG_BATCH_ROWS if _BIG_COLUMN.search(selection) else _BATCH_ROWS
+        statement.set_options(**{"adbc.sqlite.query.batch_rows": str(rows_at_once)})
+        statement.set_sql_query(with_event_codes(selection))
+        stream, _ = statement.execute_query()
+        yield _with_gap_lists(RecordBatchReader.from_stream(stream))
+
+
+def _with_gap_lists(stream: Any) -> Any:
+    """Let a stream's column `chunk_gaps_us`, if it has one, hold lists of uint32 where it had their bytes."""
+    import pyarrow as pa
+
+    place = stream.schema.get_field_index("chunk_gaps_us")
+    if place < 0:
+        return stream
+    schema = stream.schema.set(place, pa.field("chunk_gaps_us", pa.list_(pa.uint32())))
+
+    def batches() -> Iterator[Any]:
+        for batch in stream:
+            if not len(batch):
+                continue
+            columns = batch.columns
+            columns[place] = _gap_lists(columns[place])
+            yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+    return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+def _gap_lists(blobs: Any) -> Any:
+    """See the same memory as lists of numbers: the offsets count four bytes each, nothing else changes."""
+    import pyarrow as pa
+
+    _, offsets, content = blobs.buffers()
+    in_bytes = memoryview(offsets).cast("i")[blobs.offset : blobs.offset + len(blobs) + 1]
+    # By `pyarrow.compute` a batch takes 30 us less, and importing it as long as a thousand of them.
+    offsets_in_numbers = pa.py_buffer(array("i", [offset // 4 for offset in in_bytes]))
+    numbers = pa.Array.from_buffers(pa.uint32(), content.size // 4, [None, content])
+    return pa.Array.from_buffers(
+        pa.list_(pa.uint32()), len(blobs), [None, offsets_in_numbers], children=[numbers]
+    )
