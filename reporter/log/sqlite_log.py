@@ -39,7 +39,7 @@ class SqliteLog:
         log: Its path.
         uri: Where SQLite can read it.
         connection: That reads it while it may grow, as of one moment; None for a finished log, which every
-            stream opens anew, so that several threads can read it.
+            stream opens for itself, so that several threads can read it.
     """
 
     def __init__(self, log: Path, uri: str, connection: Any = None) -> None:
