@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from workloads.answer import Answer
+from workloads.answer import Answer, EpisodeOutcome
 from workloads.errors import ColumnError
 from workloads.grading.json_answer import json_in, plain
 from workloads.loading import load
 from workloads.score import Status
 from workloads.sources import read_rows, read_stored
 from workloads.task import parse
-from workloads.tasks import coding_assistant, daily_digest
+from workloads.tasks import browser_assistant, coding_assistant, daily_digest
 from workloads.tasks.daily_digest import NOTHING
 
 if TYPE_CHECKING:
@@ -30,13 +30,19 @@ if TYPE_CHECKING:
     from workloads.score import Score
 
 NAMES = (
+    "browser_assistant",
     "coding_assistant",
+    "coding_task",
     "daily_digest",
     "document_qa",
     "email_triage",
     "knowledge_base",
+    "morning_brief",
+    "research_mining",
     "security_scanner",
 )
+JUDGED = ("browser_assistant", "email_triage", "morning_brief", "research_mining")
+CODE = ("coding_assistant", "coding_task")
 
 
 def asked(name: str) -> Mapping[str, Question]:
@@ -50,12 +56,13 @@ def judged(name: str, which: str, text: str) -> Score:
     return task.workload.scorers[0].grade(asked(name)[which].reference, Answer(text))
 
 
-def right(name: str, question: Question) -> str:
+def right(name: str, question: Question) -> str:  # noqa: PLR0911 (one for each use case)
     """A right answer to a question."""
     payload = question.reference
     match name:
         case "email_triage":
-            return json.dumps(dict(payload))
+            fields = {name: payload[name] for name in ("category", "priority", "needs_reply")}
+            return json.dumps({**fields, "draft": "We will." if payload["needs_reply"] else None})
         case "security_scanner":
             return json.dumps(
                 [{"cwe": finding["cwe"][-1], "line": finding["lines"][1]} for finding in payload["findings"]]
@@ -66,24 +73,53 @@ def right(name: str, question: Question) -> str:
             )
         case "knowledge_base":
             return f"Let me see.\n**Answer:** {(payload['answers'] or ['Unknown'])[-1]}."
+        case "browser_assistant":
+            return (
+                f"So it is.\n**Answer:** {payload['answers'][-1]}\nSources: {', '.join(payload['required'])}"
+            )
+        case "morning_brief":
+            parts = {
+                "SUMMARY": ["A day like others."],
+                "SCHEDULE": [f"{time} [{which}] there" for time, which in payload["schedule"]],
+                "CONFLICTS": [f"[{second}] [{first}]" for first, second in payload["conflicts"]],
+                "PRIORITIES": [
+                    f"{place}. [{which}] do" for place, which in enumerate(payload["priorities"], 1)
+                ],
+            }
+            return "\n\n".join(
+                "\n".join([f"## {name}", *(lines or ["none"])]) for name, lines in parts.items()
+            )
+        case "research_mining":
+            fields = {name: payload[name] for name in ("supporting", "opposing", "figure")}
+            cited = ", ".join([*payload["supporting"], *payload["opposing"]])
+            return json.dumps({**fields, "synthesis": f"This is what is known [{cited}]."})
         case "daily_digest":
             return "\n".join(f"[{item}] do it" for item in payload["expected"]) or "Nothing today."
     raise AssertionError(name)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "coding_assistant"])
+def answer_with(question: Question, text: str, **judged: str) -> Answer:
+    """An answer; of an episode, one in which every page was read."""
+    if question.sample.episode is None:
+        return Answer(text, judged=judged)
+    pages = question.sample.episode.data["pages"]
+    read = tuple({"role": "tool", "content": browser_assistant.page_text(page)} for page in pages)
+    return Answer(text, judged=judged, episode=EpisodeOutcome("completed", messages=read))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in CODE])
 def test_right_answers(name: str) -> None:
     """Every question has one, and no other question's is one everywhere."""
     questions = asked(name)
     grade = parse(name).workload.scorers[0].grade
     for question in questions.values():
-        score = grade(question.reference, Answer(right(name, question)))
+        score = grade(question.reference, answer_with(question, right(name, question)))
         assert (score.value, score.status, score.reason) == (1, Status.SCORED, ""), question.id
     fixed = [right(name, asked_question) for asked_question in questions.values()]
     for text in fixed:
         assert (
             sum(
-                grade(asked_question.reference, Answer(text)).value or 0
+                grade(asked_question.reference, answer_with(asked_question, text)).value or 0
                 for asked_question in questions.values()
             )
             < len(questions) / 2
@@ -100,9 +136,11 @@ def test_thirty_questions_of_three_levels(name: str) -> None:
     assert workload.source.rows == len(questions) == 30
     assert len({question.sample.prompt for question in questions.values()}) == 30
     assert "difficulty" in workload.groups
-    (scorer,) = workload.scorers
-    assert scorer.ask is None
-    assert {"easy", "medium", "hard"} <= {headline.name for headline in scorer.headlines}
+    official, *judging = workload.scorers
+    assert official.ask is None
+    assert [scorer.name for scorer in judging] == ["judged"] * (name in JUDGED)
+    for scorer in workload.scorers:
+        assert {"easy", "medium", "hard"} <= {headline.name for headline in scorer.headlines}
 
 
 def test_the_score_of_a_level(figures: Callable[..., dict[str, Any]]) -> None:
@@ -173,7 +211,7 @@ def computed(expression: str) -> float:
         if isinstance(node, ast.BinOp):
             return float(operators[type(node.op)](value(node.left), value(node.right)))
         assert isinstance(node, ast.Constant)
-        assert isinstance(node.value, int)
+        assert isinstance(node.value, int | float)
         return node.value
 
     return value(ast.parse(expression, mode="eval").body)
@@ -244,15 +282,33 @@ def rows(name: str) -> list[Any]:
     return [row.value for row in read_rows(path, read_stored(path))]
 
 
-def test_the_solutions_of_the_coding_assistant_pass() -> None:
+@pytest.mark.parametrize("name", CODE)
+def test_the_solutions_of_coding_pass(name: str) -> None:
     """Each is right, and without its body it is wrong: the tests can fail."""
-    for row in rows("coding_assistant.jsonl"):
+    for row in rows(f"{name}.jsonl"):
         task = {"entry_point": row["entry_point"], "tests": row["tests"]}
         text = f"Here it is:\n```python\n{row['solution']}```\nand how to call it:\n```python\nprint(1)\n```"
         assert coding_assistant.grade(task, Answer(text)).value == 1, row["id"]
         empty = f"def {row['entry_point']}(*a, **k): return None\n{row['tests']}"
         with pytest.raises((AssertionError, AttributeError, TypeError)):
             exec(empty, {})  # noqa: S102 (our own data)
+
+
+def test_typical_mistakes_of_a_coding_task() -> None:
+    """Every function has a wrong version that looks right, and no test lets one pass."""
+    for row in rows("coding_task.jsonl"):
+        assert row["mistakes"], row["id"]
+        for number, mistake in enumerate(row["mistakes"]):
+            assert fails(f"{mistake}\n{row['tests']}"), f"mistake {number} of {row['id']} passes"
+
+
+def fails(program: str) -> bool:
+    """Whether a program of our own ends with an exception."""
+    try:
+        exec(program, {})  # noqa: S102 (our own data)
+    except Exception:  # noqa: BLE001 (each fails in its own way)
+        return True
+    return False
 
 
 @pytest.mark.parametrize(
@@ -345,8 +401,11 @@ def test_a_mail_is_sorted_field_by_field() -> None:
     """One wrong field is a wrong mail, and the others keep their figures; "true" is not a truth value."""
     text = {"category": "Billing", "priority": "normal", "needs_reply": "true"}
     score = judged("email_triage", "e01", f"```json\n{json.dumps(text)}\n```")
-    assert (score.value, score.reason) == (0, "needs_reply is True")
-    assert score.metrics == {"category": 1, "priority": 1, "needs_reply": 0}
+    assert (score.value, score.reason) == (0, "needs_reply is True, no draft")
+    assert score.metrics == {"category": 1, "priority": 1, "needs_reply": 0, "draft": 0}
+    low = {"category": "newsletter", "priority": "low", "needs_reply": False, "draft": "Thank you."}
+    assert judged("email_triage", "e03", json.dumps(low)).reason == "a draft that is not needed"
+    assert judged("email_triage", "e03", json.dumps({**low, "draft": " "})).value == 1
 
 
 @pytest.mark.parametrize(
