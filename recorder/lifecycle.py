@@ -42,7 +42,8 @@ REQUEST: Mapping[EventType | None, frozenset[EventType]] = {
         {EventType.REQUEST_SENT, EventType.ERROR, EventType.CANCELLED, EventType.RETRY},
     ),
     EventType.COMPLETE: frozenset({EventType.SCORED}),
-    EventType.ERROR: frozenset(),
+    # An empty answer can be valid, and an imported attempt that failed has a score too.
+    EventType.ERROR: frozenset({EventType.SCORED}),
     EventType.CANCELLED: frozenset(),
     EventType.SCORED: frozenset({EventType.SCORED}),
 }

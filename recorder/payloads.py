@@ -125,13 +125,17 @@ class ToolCalled(TypedDict, total=False):
 
 
 class EpisodeEnded(TypedDict, total=False):
-    """EPISODE_ENDED: an episode is over; its messages and details are in `texts`."""
+    """EPISODE_ENDED: an episode is over; its messages and details are in `texts`.
+
+    `turns` is only for an episode that another program played: here they are counted by their requests.
+    """
 
     conversation: Required[str]
     prompt_id: Required[int]
     phase: Required[Phase]
-    started_ns: Required[int]
-    duration_ns: int
+    started_ns: int | None
+    duration_ns: int | None
+    turns: int | None
     ending: Required[str]
     reason: str | None
     reward: float | None

@@ -86,6 +86,7 @@ class CheckInputs:
         first_chunk_unknown: Of how many it is not known how many tokens came after the first chunk; likewise.
         window_s: How long the window is that rates are counted over; None where there is none.
         qps: Completed requests per second in it.
+        imported: Whether another program made the run, and its results were imported.
         logged: What the load generator found itself while it ran.
         timeouts_s: The client's limits in seconds, by the failures of requests that exceed them, such as
             `total_timeout`; those that the log has.
@@ -143,6 +144,7 @@ class CheckInputs:
     first_chunk_unknown: int = 0
     window_s: float | None = None
     qps: float | None = None
+    imported: bool = False
     logged: tuple[Finding, ...] = ()
     timeouts_s: Mapping[str, float] = field(default_factory=dict)
     cold: ColdStart | None = None

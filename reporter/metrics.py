@@ -269,6 +269,7 @@ def _is_resumable(planned: PlannedEnd) -> bool:
 def _logged(log: OpenLog, run: RunFacts) -> dict[str, Any]:
     """What failures said, which laws of the log were broken, and what the load generator knew itself."""
     return {
+        "imported": run.imported is not None,
         "timeouts_s": run.timeouts_s,
         "complete_until": run.complete_until,
         "resumable": _is_resumable(run.planned),

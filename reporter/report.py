@@ -366,8 +366,9 @@ class Report:
     def to_dict(self) -> Mapping[str, Any]:
         """The report as plain JSON-able values."""
         plain = {name: _without_choice(value) for name, value in asdict(self).items()}
-        if self.run.power is None:
-            del plain["run"]["power"]
+        for name in ("power", "imported"):
+            if plain["run"][name] is None:
+                del plain["run"][name]
         for name in ("server_side", "energy", "episodes"):
             if plain[name] is None:
                 del plain[name]

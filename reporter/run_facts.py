@@ -96,6 +96,8 @@ class RunFacts:
         own_delay_decides: The figures that decide whether the client was too late, where rules do.
         percentiles: Those of the reader's choice; report.json has the key only where there were any.
         power: What the power rules were evaluated with; report.json has the key only where it was declared.
+        imported: Of results that were imported, their `format`, `path`, and what else their harness recorded;
+            report.json has the key only there.
     """
 
     session_id: str
@@ -133,3 +135,4 @@ class RunFacts:
     own_delay_decides: list[str] | None = None
     percentiles: list[str] | None = None
     power: dict[str, Any] | None = None
+    imported: dict[str, Any] | None = None

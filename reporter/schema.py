@@ -34,7 +34,7 @@ def report_schema() -> dict[str, Any]:
     }
 
 
-_OPTIONAL: Final = frozenset({"percentiles", "power", "server_side", "energy", "episodes"})
+_OPTIONAL: Final = frozenset({"percentiles", "power", "imported", "server_side", "energy", "episodes"})
 """What a report has only where it was asked for."""
 
 _PROSE: Final = frozenset({"title", "description", "default"})

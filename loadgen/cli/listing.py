@@ -13,6 +13,7 @@ Kind = Literal[
     "agents",
     "events",
     "failures",
+    "formats",
     "loads",
     "metrics",
     "prompts",

@@ -32,13 +32,14 @@ def run(settings: RunSettings) -> None:
     """
     from loadgen.sessions.series.suite.entries import chosen_entries, folder_of_suite
     from loadgen.sessions.series.suite.mistakes import suite_of
+    from loadgen.sessions.series.suite.remarks import remarks
     from loadgen.sessions.series.suite.source import read
 
     source = read(settings.suite)
     suite = suite_of(source)
-    _note_old_table(source, suite)
     entries = chosen_entries(settings, source, suite)
-    _note_overruled(entries)
+    for note in remarks(source, suite, entries):
+        sys.stderr.write(f"note: {note}\n")
     if settings.dry_run:
         _dry_run(settings, source, suite, entries)
         return
@@ -63,36 +64,6 @@ def run(settings: RunSettings) -> None:
     )
     terminal = Terminal(quiet=settings.quiet, live=not settings.no_live)
     conduct_suite(folder, series, from_environment(), terminal, json=settings.json)
-
-
-def _note_old_table(source: SuiteSource, suite: Suite) -> None:
-    """Warn once that the rules for runs have another table now."""
-    from loadgen.sessions.errors import printable
-    from loadgen.sessions.series.suite.mistakes import verdict_keys
-
-    if keys := verdict_keys(suite):
-        sys.stderr.write(
-            printable(
-                f"note: {source.path}: put {', '.join(keys)} into [gate]; [judge] configures the LLM "
-                "that judges answers, and takes verdict keys for one more release only\n"
-            )
-        )
-
-
-def _note_overruled(entries: Sequence[MatrixRun]) -> None:
-    """Warn when the environment overrides the file: it may have been set for another purpose."""
-    from loadgen.sessions.errors import printable
-    from loadgen.sessions.series.suite.option import variables
-
-    all_variables = {variable for names in variables().values() for variable in names}
-    overruled = {
-        (places[-1], name)
-        for entry in entries
-        for name, places in entry.merged.origins.items()
-        if places[-1] in all_variables and len(places) > 1
-    }
-    for variable, name in sorted(overruled):
-        sys.stderr.write(printable(f"note: {variable} overrides the {name} of the file\n"))
 
 
 def _dry_run(settings: RunSettings, source: SuiteSource, suite: Suite, entries: Sequence[MatrixRun]) -> None:

@@ -16,8 +16,8 @@ def words_of(kind: str, name: str | None = None, data: Path | None = None) -> Ma
     """The names of a kind with their meanings, or only the entry of one name.
 
     Args:
-        kind: `agents`, `events`, `failures`, `loads`, `metrics`, `protocols`, `rulesets`, `scenarios`,
-            `tool-sets` or `views`.
+        kind: `agents`, `events`, `failures`, `formats`, `loads`, `metrics`, `protocols`, `rulesets`,
+            `scenarios`, `tool-sets` or `views`.
         name: The only entry; None for all.
         data: Of `tool-sets`: the user's folder.
 
@@ -54,6 +54,13 @@ def failures() -> Mapping[str, str]:
 
     named = {name.value: f"blames the {name.blames}: {name.meaning}" for name in Failure}
     return named | {"http_<code>": f"blames the {HTTP_BLAMES}: {HTTP_MEANING}"}
+
+
+def formats() -> Mapping[str, str]:
+    """Formats of results that can be imported, with what each reads."""
+    from workloads.results.catalog import FORMATS, result_format
+
+    return {name: result_format(name).title for name in FORMATS}
 
 
 def loads() -> Mapping[str, str]:
@@ -174,5 +181,5 @@ def views() -> Mapping[str, str]:
 
 _KINDS: Final[Mapping[str, Callable[[], Mapping[str, str]]]] = {
     kind.__name__: kind
-    for kind in (agents, events, failures, loads, metrics, protocols, rulesets, scenarios, views)
+    for kind in (agents, events, failures, formats, loads, metrics, protocols, rulesets, scenarios, views)
 }

@@ -211,7 +211,7 @@ def _mixed_token_sources(evidence: CheckInputs) -> Finding | None:
 
 def _tokens_unknown(evidence: CheckInputs) -> Finding | None:
     requests = evidence.token_sources.get("unknown", 0)
-    if not requests:
+    if not requests or evidence.imported:
         return None
     name = evidence.definitions.tokenizer or "NAME"
     remedy = {
@@ -232,7 +232,7 @@ def _tokens_unknown(evidence: CheckInputs) -> Finding | None:
 def _input_unknown(evidence: CheckInputs) -> Finding | None:
     # Those of `token_counts_refused` are not what a server fails to send.
     requests, completed = evidence.input_unknown - evidence.refused_input, evidence.counts.completed
-    if not evidence.token_sources.get("unknown", 0) < requests < completed:
+    if evidence.imported or not evidence.token_sources.get("unknown", 0) < requests < completed:
         return None
     return Finding(
         "tokens_unknown",

@@ -64,6 +64,7 @@ def run_facts(log: OpenLog, on_invalid: OnInvalid | None = None) -> RunFacts:
         workers=whole(settings.get("workers")),
         transport=text(settings.get("transport")),
         timestamp_source=text(environment.get("timestamp_source")),
+        imported=members(settings.get("imported")) or None,
         usable_cpus=whole(environment.get("usable_cpus", environment.get("cpus"))),
         versions={
             "llm-loadgen": text(environment.get("version")),

@@ -126,7 +126,7 @@ def _cost(report: Report) -> Iterator[RenderableType]:
 def _latency(
     report: Report, *groups: Sequence[latency.LatencyRow], width: int, verbose: bool = False
 ) -> Iterator[Sequence[RenderableType]]:
-    if report.latency_ms is None:
+    if report.latency_ms is None and report.run.imported is None:
         yield [_NO_LATENCY]
     if table := latency.table(report, *groups, width=width, verbose=verbose):
         yield [table]

@@ -50,6 +50,8 @@ def _load(report: Report) -> Iterator[str]:
 
 def _requests(report: Report) -> Iterator[str]:
     run = report.run
+    if run.imported is not None:
+        yield f"imported results of {run.imported.get('format')}{_lengths(report)}"
     if run.protocol:
         yield f"{'unstreamed' if run.stream is False else 'streamed'} {run.protocol}"
     if dataset := run.dataset:

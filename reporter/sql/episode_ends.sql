@@ -1,7 +1,8 @@
 -- One row an episode that is over, by its last EPISODE_ENDED.
 CREATE TABLE episode_ends AS
 SELECT DISTINCT ON (conversation_id)
-    * EXCLUDE (conversation, at_ns, by_ns, duration_ns) REPLACE (started_ns + by_ns AS started_ns),
+    * EXCLUDE (conversation, at_ns, by_ns, duration_ns, turns) REPLACE (started_ns + by_ns AS started_ns),
+    turns AS played_turns,
     conversation AS conversation_id,
     coalesce(started_ns + by_ns + duration_ns, at_ns) AS ended_ns
 FROM (
@@ -11,6 +12,7 @@ FROM (
         "phase": "VARCHAR",
         "started_ns": "BIGINT",
         "duration_ns": "BIGINT",
+        "turns": "BIGINT",
         "ending": "VARCHAR",
         "reason": "VARCHAR",
         "reward": "DOUBLE"

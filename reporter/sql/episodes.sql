@@ -1,5 +1,5 @@
 -- One row an episode that is over. `model_ms` is the time of requests to the endpoint, `user_ms` of those to the simulated
--- user, `tool_ms` of tools; where some ran at once, their sum can exceed `wall_ms`.
+-- user, `tool_ms` of tools; where some ran at once, their sum can exceed `wall_ms`. Of imported episodes they are unknown.
 CREATE VIEW episodes AS
 WITH turns_of AS (
     SELECT
@@ -34,14 +34,14 @@ SELECT
     ending,
     reason,
     reward,
-    coalesce(turns, 0) AS turns,
-    coalesce(user_turns, 0) AS user_turns,
-    coalesce(tool_calls, 0) AS tool_calls,
-    coalesce(failed_tool_calls, 0) AS failed_tool_calls,
+    CASE WHEN is_imported() THEN played_turns ELSE coalesce(turns, 0) END AS turns,
+    CASE WHEN NOT is_imported() THEN coalesce(user_turns, 0) END AS user_turns,
+    CASE WHEN NOT is_imported() THEN coalesce(tool_calls, 0) END AS tool_calls,
+    CASE WHEN NOT is_imported() THEN coalesce(failed_tool_calls, 0) END AS failed_tool_calls,
     (ended_ns - started_ns) / 1e6 AS wall_ms,
-    coalesce(model_ms, 0) AS model_ms,
-    coalesce(user_ms, 0) AS user_ms,
-    coalesce(tool_ms, 0) AS tool_ms,
+    CASE WHEN NOT is_imported() THEN coalesce(model_ms, 0) END AS model_ms,
+    CASE WHEN NOT is_imported() THEN coalesce(user_ms, 0) END AS user_ms,
+    CASE WHEN NOT is_imported() THEN coalesce(tool_ms, 0) END AS tool_ms,
     input_tokens,
     output_tokens,
     started_ns,

@@ -111,6 +111,8 @@ WHERE requests.conversation_id = conversations.conversation_id AND settled <> se
 UPDATE requests SET status = 'abandoned'
 WHERE NOT settled AND sitting < (SELECT max(sitting) FROM clocks);
 
+UPDATE requests SET scheduled_ns = NULL, sent_ns = NULL, sent_high_ns = NULL, ended_ns = NULL WHERE is_imported();
+
 DROP TABLE marks;
 DROP TABLE issues;
 DROP TABLE sends;

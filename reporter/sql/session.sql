@@ -13,3 +13,6 @@ FROM stream;
 -- Wall time of a moment of CLOCK_MONOTONIC, in UTC.
 CREATE MACRO wall_time(moment_ns) AS
     make_timestamp((moment_ns + (SELECT started_wall_ns - started_at_ns FROM session)) // 1000);
+
+-- Whether another program made the run, and its results were imported: moments of requests order them, and measure nothing.
+CREATE MACRO is_imported() AS (SELECT coalesce(bool_or(settings ->> '$.imported' IS NOT NULL), false) FROM session);

@@ -14,7 +14,7 @@ SELECT sample_uuid, unnest(list_filter([
     CASE WHEN ends > 1 THEN 'ended_more_than_once' END,
     CASE WHEN issues > 1 THEN 'issued_more_than_once' END,
     CASE WHEN issues = 0 THEN 'never_issued' END,
-    CASE WHEN status = 'completed' AND sent_ns IS NULL THEN 'completed_but_never_sent' END,
+    CASE WHEN status = 'completed' AND sent_ns IS NULL AND NOT is_imported() THEN 'completed_but_never_sent' END,
     CASE
         WHEN ends = 0 AND sitting NOT IN (SELECT sitting FROM sitting_ends WHERE ended IN ('cut_off', 'running'))
         THEN 'never_ended'

@@ -153,12 +153,16 @@ def require_scorable(run: Path) -> None:
     Raises:
         BeingWrittenError: It is being written.
         LogError, OldLogError: It is not a log, or not one that can be resumed.
+        UsageError: It was imported.
     """
     from recorder.lock import is_held
     from recorder.store import log_path, require_current
+    from reporter.log.settings import settings
 
     log = log_path(run)
     require_current(log)
+    if settings(run).get("imported"):
+        raise UsageError(f"{folder_of(run)} was imported: its scores are those of its harness")
     if is_held(log.resolve().parent):
         raise still_running(folder_of(run))
 

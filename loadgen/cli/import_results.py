@@ -1,0 +1,47 @@
+"""`loadgen import`: another program's benchmark results as a run."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from loadgen.sessions.settings.formats import Json
+from loadgen.sessions.settings.option import Argument, Option
+
+
+def import_results(
+    form: Annotated[str, Argument(metavar="FORMAT", help="See loadgen list formats.", show_default=False)],
+    path: Annotated[Path, Argument(help="The file or folder with the results.", show_default=False)],
+    *,
+    out: Annotated[Path | None, Option(help="The run's folder; runs/<time>-<model> by default.")] = None,
+    model: Annotated[str | None, Option(help="The model, where the results do not name it.")] = None,
+    json: Json = False,
+    quiet: Annotated[bool, Option("--quiet -q", help="Print no report.")] = False,
+) -> None:
+    """Import the results of another program's benchmark run as a run of its own, and report it.
+
+    report, sql, gate, compare and view work on it. What the results do not have is missing: nothing was
+    measured here, so there are no latencies. Exit 4 when the run is invalid.
+
+    [bold]Examples[/bold]
+
+    loadgen import terminalbench-native runs/2026-01-01__12-00-00
+
+    loadgen import harbor jobs/2026-01-01__12-00-00 --out runs/harbor
+    """
+    from loadgen.cli.terminal.show import show
+    from loadgen.sessions.errors import printable
+    from loadgen.sessions.formats import JSON, TEXT
+    from loadgen.sessions.importing.log import import_results as imported
+    from loadgen.sessions.run.report import write_report
+    from loadgen.sessions.run.session import outcome
+
+    folder = imported(form, path, out, model)
+    report = write_report(folder, None)
+    if json or not quiet:
+        show(report, form=JSON if json else TEXT)
+    sys.stderr.write("" if quiet else f"\nThe run is in {printable(str(folder))}\n")
+    raise typer.Exit(outcome(report))

@@ -1,0 +1,1 @@
+"""Importing: results of other programs' benchmark runs, written as ordinary logs."""

@@ -1,0 +1,104 @@
+"""What a harness recorded of a run: attempts at tasks, with what its format has of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from workloads.scorer import Headline
+
+HARNESS = "harness"
+"""The name of the scorer of all imported results: the harness scored them."""
+
+Ending = Literal["completed", "max_turns", "max_tokens", "max_time", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One attempt at a task. None, or an empty mapping, is what the format does not say.
+
+    Attributes:
+        task_id: The harness's name of the task.
+        value: Its score.
+        ending: How the episode ended; `failed` counts as 0 whatever `value` is. None where the format knows
+            no episodes.
+        failure: The name of what failed.
+        is_parsed: Whether the harness could read the outcome; if not, `value` is 0.
+        reason: A sentence on the outcome.
+        part: The data set of a run of several.
+        tags: What scores can be grouped by.
+        metrics: Further figures, `cost_usd` among them.
+        details: Texts about the score.
+        prompt: What was asked.
+        answer: The last answer.
+        messages: The conversation, as chat messages.
+        turns: How often the model was asked.
+        started: When it started, with a time zone.
+        duration_s: How long the attempt took.
+        input_tokens: Of the whole attempt; so are the other two.
+        output_tokens: Likewise.
+        cached_tokens: Likewise.
+    """
+
+    task_id: str
+    value: float
+    ending: Ending | None = "completed"
+    failure: str | None = None
+    is_parsed: bool = True
+    reason: str | None = None
+    part: str = ""
+    tags: Mapping[str, str] = field(default_factory=dict)
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    details: Mapping[str, str] = field(default_factory=dict)
+    prompt: str | None = None
+    answer: str | None = None
+    messages: Sequence[Mapping[str, Any]] = ()
+    turns: int | None = None
+    started: datetime | None = None
+    duration_s: float | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HarnessResults:
+    """The results of a run.
+
+    Attributes:
+        attempts: In the order of the harness.
+        model: The model; None where no file names it.
+        facts: What else the harness recorded of the run: its agent, its data set, its version.
+        groups: The tags that scores are broken down by.
+        notes: Sentences on what the results lack or deviate in.
+    """
+
+    attempts: Sequence[Attempt]
+    model: str | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    groups: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ResultFormat:
+    """The results of one harness.
+
+    Attributes:
+        name: As `loadgen import` calls it; also the task of its scores.
+        title: What it reads, in a few words.
+        definition: Where the format and the rule of its scores are from: repository and commit, or version.
+        read: Reads a file or a folder.
+        headlines: The figures of a run; the first is its score.
+    """
+
+    name: str
+    title: str
+    definition: str
+    read: Callable[[Path], HarnessResults]
+    headlines: tuple[Headline, ...]

@@ -1,0 +1,111 @@
+"""PinchBench: the JSON file of a run, `results/RUN_MODEL.json`.
+
+pinchbench/skill at 0d59a408, `scripts/benchmark.py`, `scripts/lib_grading.py`, `scripts/lib_agent.py`. Each
+entry of `tasks` is one attempt; has the grades of all attempts at its task, in their order.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from workloads.results.attempt import Attempt, HarnessResults, ResultFormat
+from workloads.results.fields import read_fields
+from workloads.results.places import file_of
+from workloads.results.task_means import unequal_note
+from workloads.scorer import Headline
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from workloads.results.attempt import Ending
+    from workloads.results.fields import Fields
+
+_FACTS: Final = ("run_id", "benchmark_version", "suite", "runs_per_task")
+_USAGE: Final = ("cost_usd", "request_count", "cache_write_tokens")
+_ENDINGS: Final[Mapping[str, Ending]] = {"timeout": "max_time"}
+
+
+def read(path: Path) -> HarnessResults:
+    """Read the file of a run."""
+    run = read_fields(file_of(path, "the file of a run, RUN_MODEL.json"))
+    grades_read: Counter[tuple[str, str]] = Counter()
+    attempts = []
+    for entry in run.list("tasks"):
+        key = (entry.text("task_id"), entry.optional_text("thinking_level") or "")
+        attempts.append(_attempt(entry, *key, grades_read[key]))
+        grades_read[key] += 1
+    if not attempts:
+        raise run.error("tasks", "is empty")
+    total = run.count("total_tasks")
+    unended = run.flag("in_progress") and total is not None
+    notes = [f"the run had not ended: it was to have {total:,} tasks"] if unended else []
+    ended = run.optional_number("timestamp")
+    written = {} if ended is None else {"written_at": datetime.fromtimestamp(ended, UTC).isoformat()}
+    return HarnessResults(
+        attempts=attempts,
+        model=run.text("model"),
+        facts={name: run.values[name] for name in _FACTS if run.values.get(name) is not None} | written,
+        groups=("category", "grading"),
+        notes=[*notes, *unequal_note(attempts)],
+    )
+
+
+def _attempt(entry: Fields, task_id: str, thinking: str, number: int) -> Attempt:
+    grading = entry.members("grading")
+    runs = list(grading.list("runs")) if grading else []
+    if number >= len(runs):
+        raise entry.error("grading.runs", f"has no grade of attempt {number + 1} at {task_id}")
+    grade = runs[number]
+    highest = grade.number("max_score")
+    if highest <= 0:
+        raise grade.wrong("max_score", "more than 0", highest)
+    status, front = entry.text("status"), entry.members("frontmatter")
+    usage = entry.members("usage")
+    metrics = {"score": grade.number("score"), "max_score": highest}
+    for name in _USAGE:
+        if usage is not None and (figure := usage.optional_number(name)) is not None:
+            metrics[name] = figure
+    tags = {
+        "grading": grade.optional_text("grading_type"),
+        "category": front.optional_text("category") if front else None,
+        "thinking": thinking,
+    }
+    turns = usage.count("request_count") if usage else None
+    return Attempt(
+        task_id=f"{task_id}:{thinking}" if thinking else task_id,
+        value=metrics["score"] / highest,
+        ending=_ENDINGS.get(status, "completed"),
+        failure=None if status == "success" else status,
+        reason=grade.optional_text("notes") or (None if status == "success" else status),
+        tags={name: tag for name, tag in tags.items() if tag},
+        metrics=metrics | _breakdown(grade),
+        turns=turns,
+        duration_s=entry.optional_number("execution_time"),
+        # Without a request there was no usage to count: the transcript is missing.
+        input_tokens=usage.count("input_tokens") if usage and turns else None,
+        output_tokens=usage.count("output_tokens") if usage and turns else None,
+        cached_tokens=usage.count("cache_read_tokens") if usage and turns else None,
+    )
+
+
+def _breakdown(grade: Fields) -> dict[str, float]:
+    """The scores of single criteria."""
+    criteria = grade.members("breakdown")
+    return (
+        {} if criteria is None else {f"criterion.{name}": criteria.number(name) for name in criteria.values}
+    )
+
+
+FORMAT: Final = ResultFormat(
+    "pinchbench",
+    "PinchBench: the file of a run, results/RUN_MODEL.json (benchmark.py)",
+    "pinchbench/skill at 0d59a408, scripts/benchmark.py",
+    read,
+    (
+        Headline("score", "avg(value)"),
+        Headline("cost_usd", "sum(metrics['cost_usd'])", "number", "lower"),
+    ),
+)
