@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+JUDGE_REPLY: Final = "judge_reply"
+"""The detail with a judge's reply that could not be parsed: reports count the samples that have it."""
 
 
 class Status(StrEnum):
@@ -61,6 +65,11 @@ def pending(reason: str = "no judge has been asked") -> Score:
     return Score(None, Status.JUDGE_PENDING, None, reason)
 
 
+def with_replies(score: Score, *replies: str) -> Score:
+    """A score with replies of the judge that could not be parsed, for which the benchmark's rule gives it."""
+    return replace(score, details={**score.details, JUDGE_REPLY: " | ".join(replies)})
+
+
 def failed(reason: str, **details: str) -> Score:
     """No score: what should have judged the answer failed itself."""
     return Score(None, Status.INFRA_ERROR, None, reason, details=details)
@@ -73,4 +82,4 @@ def unreadable(wanted: str, *replies: str) -> Score:
         wanted: What the replies lack, as in `a verdict [[A]], [[B]] or [[C]]`.
         replies: What the judge said.
     """
-    return failed(f"the judge gave no {wanted}", judge_reply=" | ".join(replies))
+    return with_replies(failed(f"the judge gave no {wanted}"), *replies)

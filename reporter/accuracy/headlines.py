@@ -72,6 +72,12 @@ def headlines(
     }
 
 
+def without_unparsed(graded: OpenLog, entry: int, scored: ScorerPass, headline: Headline) -> float | None:
+    """A figure over the samples whose judge's replies could be parsed; None where it is undefined."""
+    with _blamed(scored, headline):
+        return _asked(graded, entry, [headline], _WORST, where="NOT judge_unparsed")[0]
+
+
 def _spread(graded: OpenLog, entry: int, scored: ScorerPass, headline: Headline) -> ScoreSums | None:
     """The sums of a figure that is a mean; None where it is not a mean, or undefined."""
     mean = mean_in(headline.sql)
@@ -139,10 +145,16 @@ def _values(
 
 
 def _asked(
-    graded: OpenLog, entry: int, definitions: Sequence[Headline], unscored: float
+    graded: OpenLog,
+    entry: int,
+    definitions: Sequence[Headline],
+    unscored: float,
+    *,
+    where: str = "true",
 ) -> list[float | None]:
     figures = ", ".join(f"({headline.sql})" for headline in definitions)
-    asked = f"{of_entry(entry, unscored)} SELECT {figures} FROM scores"  # noqa: S608 (the catalogue's, not a log's)
+    rows_of_entry = of_entry(entry, unscored, where=where)
+    asked = f"{rows_of_entry} SELECT {figures} FROM scores"  # noqa: S608 (the catalogue's, not a log's)
     rows = graded.execute(asked).fetchall()
     if len(rows) != 1:
         raise ValueError(f"it has {len(rows):,} values and not one: it is not an aggregate")

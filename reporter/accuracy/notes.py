@@ -89,6 +89,24 @@ def of_scoring(scored: ScorerPass | None, definition: Definition, counts: Sample
         )
 
 
+def of_unparsed(counts: SampleCounts, value: float | None, without: float | None) -> Iterator[str]:
+    """The note on replies of a judge that could not be parsed, with the score both ways.
+
+    Args:
+        counts: The counts of the samples.
+        value: The score.
+        without: The same without the samples that have such a reply.
+    """
+    if not counts.judge_unparsed:
+        return
+    both = [
+        f"{'undefined' if figure is None else format(figure, '.4f')} {which} them"
+        for figure, which in ((value, "with"), (without, "without"))
+    ]
+    samples = f"{counts.judge_unparsed:,} of {counts.issued:,} samples"
+    yield (f"in {samples} a reply of the judge could not be parsed: the score is {both[0]} and {both[1]}")
+
+
 def _of_sandbox(isolation: str, image: str | None) -> str:
     if image is not None:
         return f"programs ran in containers of {image} (docs/sandbox.md)"

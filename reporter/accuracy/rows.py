@@ -36,6 +36,9 @@ _IF_READ: Final = (
 )
 """Columns of samples that few headlines read; texts and maps are most of a score's size."""
 
+_UNREAD: Final = "details['judge_reply'] IS NOT NULL AS judge_unparsed"
+"""Graders keep a judge's reply with the score where they could not parse it."""
+
 _WHERE_UNSCORED: Final = "CASE WHEN value IS NULL THEN reason END AS reason"
 
 _COUNTS: Final = """
@@ -48,6 +51,7 @@ _COUNTS: Final = """
         count(*) FILTER (status = 'infra_error') AS infra_error,
         count(*) FILTER (status = 'judge_pending') AS judge_pending,
         count(*) FILTER (value IS NULL) AS unscored,
+        count(*) FILTER (judge_unparsed) AS judge_unparsed,
         any_value(questions) AS questions,
         any_value(repeats) AS repeats,
         avg(output_tokens) AS tokens_per_sample,
@@ -73,6 +77,7 @@ _NOT_SCORED: Final = """
         0 AS infra_error,
         0 AS judge_pending,
         count(*) AS unscored,
+        0 AS judge_unparsed,
         count(DISTINCT prompt_id) AS questions,
         coalesce(max(attempt), 0) AS repeats,
         avg(output_tokens) AS tokens_per_sample,
@@ -112,6 +117,7 @@ class SampleCounts:
     infra_error: int
     judge_pending: int
     unscored: int
+    judge_unparsed: int
     questions: int
     repeats: int
     tokens_per_sample: float | None
@@ -137,6 +143,9 @@ def with_graded_rows(log: OpenLog, passes: Sequence[ScorerPass], aggregates: Ite
     read = set(re.findall(r"\w+", " ".join(map(_of_samples, aggregates))))
     further = ["reason" if "reason" in read else _WHERE_UNSCORED]
     further += [column for column in _IF_READ if column in read]
+    # Texts of details are read only where a judge may have written some.
+    is_judged = any(scorer_pass.judge for scorer_pass in passes)
+    further.append(_UNREAD if is_judged else "false AS judge_unparsed")
     graded.execute(_GRADED.format(further=", ".join(further)))
     return graded
 
@@ -166,9 +175,16 @@ def attempts(graded: OpenLog, entry: int, threshold: float) -> list[tuple[int, i
     return graded.execute(_ATTEMPTS, asked).fetchall()
 
 
-def of_entry(entry: int, unscored: float) -> str:
-    """SQL that lets `scores` be the rows of one entry, with a replacement of missing values."""
+def of_entry(entry: int, unscored: float, *, where: str = "true") -> str:
+    """SQL that lets `scores` be the rows of one entry, with a replacement of missing values.
+
+    Args:
+        entry: The number of the entry.
+        unscored: The replacement.
+        where: A condition on the rows.
+    """
     return (
-        "WITH scores AS (SELECT * REPLACE (coalesce(value, "  # noqa: S608 (two numbers)
-        f"{unscored!r}::DOUBLE) AS value), value IS NULL AS unscored FROM graded WHERE entry = {entry:d})"
+        "WITH scores AS (SELECT * REPLACE (coalesce(value, "  # noqa: S608 (two numbers, a condition of ours)
+        f"{unscored!r}::DOUBLE) AS value), value IS NULL AS unscored "
+        f"FROM graded WHERE entry = {entry:d} AND {where})"
     )

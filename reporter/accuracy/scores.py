@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from reporter.accuracy.asked import asked, of_benchmarks, passes, stopped
 from reporter.accuracy.definitions import defined
 from reporter.accuracy.groups import groups
-from reporter.accuracy.headlines import headlines
-from reporter.accuracy.notes import notes, of_stopped
+from reporter.accuracy.headlines import headlines, without_unparsed
+from reporter.accuracy.notes import notes, of_stopped, of_unparsed
 from reporter.accuracy.repeated import pass_figures
 from reporter.accuracy.rows import SampleCounts, attempts, counts, not_scored, with_graded_rows
 from reporter.accuracy.statistics import over_repeats, over_samples
@@ -98,6 +98,8 @@ def _score(
     entry = counted.entry
     figures = headlines(graded, entry, scored, definition.headlines, counted)
     first = figures[definition.headlines[0].name]
+    unread = counted.judge_unparsed
+    without = without_unparsed(graded, entry, scored, definition.headlines[0]) if unread else None
     pass_at, hat, excluded = pass_figures(
         attempts(graded, entry, task.pass_threshold) if first.value is not None else []
     )
@@ -123,7 +125,11 @@ def _score(
         pass_at=pass_at,
         pass_hat=hat,
         excluded=excluded,
-        notes=list(notes(task, scored, definition, counted, excluded)),
+        value_without_unparsed=without,
+        notes=[
+            *of_unparsed(counted, first.value, without),
+            *notes(task, scored, definition, counted, excluded),
+        ],
         **_of_samples(counted),
     )
 
@@ -175,6 +181,7 @@ def _not_scored(log: OpenLog, task: RunTask, outdated: ScorerPass | None) -> Tas
 
 _SAMPLES: Final = (
     *("issued", "scored", "unparsed", "missing", "infra_error", "judge_pending", "unscored"),
+    "judge_unparsed",
     *("questions", "repeats", "tokens_per_sample", "truncated", "refused"),
 )
 

@@ -139,10 +139,13 @@ class TaskScore:
         infra_error: … could not be judged, or failed because of the client.
         judge_pending: … wait for a judge.
         unscored: How many have no value: these two together, or all where nothing was scored.
+        judge_unparsed: How many have a reply of the judge that could not be parsed; by the benchmark's rule
+            they have a value, or are an `infra_error`.
         questions: The number of different questions.
         repeats: How often each was sent at most.
         value: The first headline.
         best: Its value if all samples without a value were right; None where all have one.
+        value_without_unparsed: `value` without the samples of `judge_unparsed`; None where there are none.
         interval: Of `value`.
         standard_error: Likewise.
         statistics: Of the samples' values; None where no sample has one.
@@ -175,10 +178,12 @@ class TaskScore:
     infra_error: int = 0
     judge_pending: int = 0
     unscored: int = 0
+    judge_unparsed: int = 0
     questions: int = 0
     repeats: int = 0
     value: float | None = None
     best: float | None = None
+    value_without_unparsed: float | None = None
     interval: ConfidenceInterval | None = None
     standard_error: float | None = None
     statistics: SampleStatistics | None = None

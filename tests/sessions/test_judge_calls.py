@@ -28,6 +28,9 @@ from recorder.writer import EventRecorder
 from reporter import MetricsReporter
 from reporter.log.database import open_log
 from reporter.log.tables import rows
+from reporter.render import console
+from reporter.render import json as json_report
+from reporter.render.html import run as page_of_run
 from workloads.catalog import workload
 from workloads.scorer import Inquiry
 
@@ -136,6 +139,17 @@ def test_a_score_is_what_the_judge_said(run: Path, judge: MockProcess) -> None:
     (score,) = MetricsReporter(run).create_report().accuracy
     assert score.judge_model == "judge-1"
     assert f"judged by judge-1 ({score.judge})" in score.notes
+    assert (score.judge_unparsed, score.value, score.value_without_unparsed) == (1, 0.2, 0.25)
+    both = (
+        "in 1 of 5 samples a reply of the judge could not be parsed: the score is 0.2000 with them and 0.2500"
+    )
+    assert any(note.startswith(both) for note in score.notes)
+    report = MetricsReporter(run).create_report()
+    shown = " ".join(console.render(report, width=200).split())
+    page = page_of_run.render(report)
+    assert both in shown
+    assert both in page
+    assert orjson.loads(json_report.render(report))["accuracy"][0]["value_without_unparsed"] == 0.25
     before = asked(run)
     score_run(run, options(judge.url, reparse=True))
     assert scores(run, 3) == scores(run, 2)

@@ -17,7 +17,7 @@ from workloads.grading.token_f1 import token_f1
 from workloads.judging.prompts import judge_prompts
 from workloads.question import Question
 from workloads.sample import Sample
-from workloads.score import Score, graded, pending
+from workloads.score import Score, graded, pending, with_replies
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
 from workloads.tokenizer import tokenizer
 from workloads.workload import Inputs, Source, Typical, Workload
@@ -189,7 +189,7 @@ def grade(reference: Reference, answer: Answer) -> Score:
         for verdict, text, pair in zip(verdicts, predicted, pairs, strict=True)
     ]
     unread = verdicts.count(None)
-    return graded(
+    score = graded(
         sum(values) / len(values),
         f"{sum(value == 1 for value in values)} of {len(values)}",
         f"{unread} replies of the judge were neither yes nor no" if unread else "",
@@ -199,6 +199,10 @@ def grade(reference: Reference, answer: Answer) -> Score:
         unread=unread,
         read_correct=verdicts.count(True),
     )
+    unread_replies = [
+        reply or "" for reply, verdict in zip(replies, verdicts, strict=True) if verdict is None
+    ]
+    return with_replies(score, *unread_replies) if unread else score
 
 
 def _over(figure: str, asked: str = "metrics['asked']") -> str:

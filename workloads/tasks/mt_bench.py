@@ -18,7 +18,7 @@ from workloads.judging.prompts import judge_prompts
 from workloads.judging.side_by_side import MAX_TOKENS, compared, inquiries
 from workloads.question import Question
 from workloads.sample import FollowUp, Sample
-from workloads.score import Score, Status, failed, graded, pending
+from workloads.score import Score, Status, failed, graded, pending, unreadable
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
 from workloads.workload import Inputs, Source, Typical, Workload
 
@@ -79,7 +79,7 @@ def grade_ratings(_reference: Reference, answer: Answer) -> Score:
         return pending()
     ratings = {key: rating for key, text in judgements.items() if (rating := rating_in(text)) is not None}
     if len(ratings) < len(_RATINGS):
-        return failed("the judge gave no rating [[1]] to [[10]]")
+        return unreadable("rating [[1]] to [[10]]", *judgements.values())
     return graded(
         fmean(ratings.values()), ", ".join(f"{rating:g}" for rating in ratings.values()), "", **ratings
     )

@@ -6,7 +6,6 @@ figure `parsed` is over the others.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import orjson
@@ -15,7 +14,7 @@ from workloads.cells import tag, text
 from workloads.judging.prompts import judge_prompts
 from workloads.question import Question
 from workloads.sample import Sample
-from workloads.score import Score, graded, pending
+from workloads.score import Score, graded, pending, with_replies
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
 from workloads.workload import Inputs, Source, Typical, Workload
 
@@ -78,7 +77,7 @@ def grade(_reference: Reference, answer: Answer) -> Score:
     verdict = verdict_in(reply)
     if verdict is None:
         score = graded(0, None, "the judge's reply is not the JSON that was asked for", invalid_reply=1)
-        return replace(score, details={"judge_reply": reply})
+        return with_replies(score, reply)
     correct, confidence = verdict
     return graded(correct, "true" if correct else "false", "", confidence=confidence / max(_SURE))
 

@@ -16,7 +16,7 @@ from workloads.errors import ColumnError
 from workloads.judging.prompts import judge_prompts
 from workloads.question import Question
 from workloads.sample import Sample
-from workloads.score import Score, Status, graded, pending
+from workloads.score import Score, Status, graded, pending, with_replies
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
 from workloads.workload import Inputs, Source, Typical, Workload
 
@@ -64,7 +64,7 @@ def grade(_reference: Reference, answer: Answer) -> Score:
     figures = {name: float(name == grade_name) for name in _GRADES.values()}
     if letter is None:
         reason = "the judge said none of A, B and C, which counts as not attempted"
-        return Score(0.0, Status.UNPARSED, grade_name, reason, figures)
+        return with_replies(Score(0.0, Status.UNPARSED, grade_name, reason, figures), judgement)
     return graded(
         grade_name == "correct", grade_name, "" if grade_name == "correct" else grade_name, **figures
     )

@@ -19,7 +19,7 @@ from workloads.errors import ColumnError
 from workloads.grading.tau2 import ENDED, action_checks, communicate_checks, simulation_reward
 from workloads.question import Question
 from workloads.sample import Sample
-from workloads.score import Score, failed, graded, pending, unparsed
+from workloads.score import Score, graded, pending, unparsed, unreadable
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
 from workloads.sources import one_document, one_text
 from workloads.tasks.tau_bench import chosen
@@ -195,9 +195,10 @@ def _judged(reference: Reference, answer: Answer) -> float | Score:
         results = json.loads(reply)["results"]
         met = [result["metExpectation"] is True for result in results]
     except (ValueError, KeyError, TypeError):
-        return failed("the judge gave no JSON object with `results`")
+        return unreadable("JSON object with `results`", answer.judged[_INQUIRY])
     if len(met) < len(reference["nl_assertions"]):
-        return failed(f"the judge judged {len(met)} of {len(reference['nl_assertions'])} assertions")
+        wanted = f"verdict on {len(reference['nl_assertions']) - len(met)} of the assertions"
+        return unreadable(wanted, answer.judged[_INQUIRY])
     return float(all(met))
 
 
