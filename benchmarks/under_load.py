@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from process_tree import PROC
 
+from loadgen.driver.workers.launcher import PROCESS_NAME
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
@@ -43,7 +45,7 @@ def workers_of(parent: int) -> list[int]:
         for listed in PROC.joinpath(str(parent), "task").glob("*/children")
         for child in listed.read_text().split()
     ]
-    return [pid for pid in children if b"loadgen.driver.workers.process" in command_of(pid)]
+    return [pid for pid in children if name_of(pid) == PROCESS_NAME]
 
 
 def require_all(pids: Sequence[int], workers: int, process: subprocess.Popen[Any], folder: Path) -> None:
@@ -57,11 +59,11 @@ def require_all(pids: Sequence[int], workers: int, process: subprocess.Popen[Any
         raise RuntimeError(f"of {workers} workers {len(pids)} were found{output_text}")
 
 
-def command_of(pid: int) -> bytes:
-    """The command line of a process; empty when it is gone."""
+def name_of(pid: int) -> str:
+    """The name of a process; empty when it is gone."""
     with suppress(FileNotFoundError, ProcessLookupError):
-        return PROC.joinpath(str(pid), "cmdline").read_bytes()
-    return b""
+        return PROC.joinpath(str(pid), "comm").read_text().strip()
+    return ""
 
 
 def is_there(pid: int) -> bool:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from workloads.errors import PluginError, TaskError, did_you_mean
 from workloads.plugins import loaded, origin, plugins
-from workloads.scorer import Scorer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from workloads.scorer import Scorer
     from workloads.workload import Workload
 
 TASKS: Final[Mapping[str, str]] = {
@@ -150,7 +150,7 @@ def with_added_scorers(workload: Workload, name: str | None = None) -> Workload:
         workload: The benchmark.
         name: What plug-ins call it; None for its own name.
     """
-    added = [entry for entry in _added(name or workload.name) if isinstance(entry, Scorer)]
+    added = [entry for entry in _added(name or workload.name) if not isinstance(entry, PluginError)]
     taken = {scorer.name for scorer in workload.scorers}
     further = tuple(scorer for scorer in added if scorer.name not in taken)
     return replace(workload, scorers=(*workload.scorers, *further)) if further else workload
@@ -186,6 +186,8 @@ def _added(name: str) -> tuple[Scorer | PluginError, ...]:
 
 
 def _scorer(plugin: str, task: str) -> Scorer | PluginError:
+    from workloads.scorer import Scorer
+
     try:
         scorer: Scorer = loaded("scorers", plugin, Scorer)
     except PluginError as error:

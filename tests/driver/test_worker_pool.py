@@ -27,6 +27,7 @@ from loadgen.driver.requests.agenda import Agenda
 from loadgen.driver.session import Session
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
+from loadgen.driver.workers import launcher
 from loadgen.driver.workers.launcher import WorkerLauncher
 from loadgen.driver.workers.messages import QueueBounds
 from loadgen.driver.workers.pool import WorkerPool
@@ -339,8 +340,11 @@ def test_stopping(tmp_path: Path, asks: int) -> None:
     reason="reads the command lines and environments of the workers from /proc, which only Linux has",
 )
 @pytest.mark.usefixtures("fresh_children")
-def test_secrets_are_on_no_command_line(quick_mock: MockProcess, tmp_path: Path) -> None:
+def test_secrets_are_on_no_command_line(
+    quick_mock: MockProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nor in an environment: others can read both."""
+    monkeypatch.setattr(launcher, "can_fork", lambda: False)
     payload: list[list[bytes]] = []
 
     async def scenario() -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
+from loadgen.driver.workers.launcher import PROCESS_NAME
 from recorder.event import Event, EventType
 from tests.processes import is_gone
 
@@ -83,14 +84,15 @@ class WatchedRun:
     def workers(self) -> list[int]:
         """Its worker processes. `-ww`: arguments are not cut to the width of a terminal."""
         listed = subprocess.run(
-            ["ps", "-A", "-ww", "-o", "pid=,ppid=,args="],  # noqa: S607 (wherever it is)
+            ["ps", "-A", "-ww", "-o", "pid=,ppid=,comm=,args="],  # noqa: S607 (wherever it is)
             capture_output=True,
             text=True,
             check=True,
         ).stdout.splitlines()
         rows = [line.split(maxsplit=2) for line in listed]
         mine = [row for row in rows if int(row[1]) == self.process.pid]
-        return [int(pid) for pid, _, args in mine if "loadgen.driver.workers.process" in args]
+        names = (PROCESS_NAME, "loadgen.driver.workers.process")
+        return [int(pid) for pid, _, what in mine if any(name in what for name in names)]
 
     def signal(self, *numbers: int) -> None:
         """Send signals to the parent alone, each when the one before was heard."""

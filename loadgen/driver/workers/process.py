@@ -52,11 +52,16 @@ _GIVEN_UP_FOR: Final = {
 """What the log says of a request that is given up because of such a word."""
 
 
-def main() -> None:
-    """Run a worker until the parent lets go of it, or is gone: then this process ends at once."""
-    fd, counter_fd, transport = sys.argv[1:]
-    sock, frames = socket.socket(fileno=int(fd)), FrameReader()
-    counter = SharedCounter(int(counter_fd)) if int(counter_fd) else None
+def main(fd: int, counter_fd: int, transport: str) -> None:
+    """Run a worker until the parent lets go of it, or is gone: then this process ends at once.
+
+    Args:
+        fd: The descriptor of the socket that leads to the parent.
+        counter_fd: That of the shared counter; 0 for none.
+        transport: The name of the transport.
+    """
+    sock, frames = socket.socket(fileno=fd), FrameReader()
+    counter = SharedCounter(counter_fd) if counter_fd else None
     # What takes time is done before the parent has anything to say.
     make_transport = load_transport(transport)
     calm()
@@ -263,4 +268,4 @@ def _crash_text(crash: BaseException) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])

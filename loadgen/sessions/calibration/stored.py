@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import orjson
 
 from loadgen.driver.workers.sizing import usable_cpus
-from loadgen.sessions.calibration.capacity import Calibration, Machine, exceeds
 from loadgen.sessions.observer import SILENT
 from loadgen.sessions.whole_file import write_whole
 from recorder.event import Event, EventType
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from loadgen.driver.plan import Plan
+    from loadgen.sessions.calibration.capacity import Calibration, Machine
     from loadgen.sessions.observer import Observer
 
 
@@ -29,6 +29,8 @@ def calibration_file() -> Path:
 
 def this_machine() -> Machine:
     """This machine, with the processors that this process may use."""
+    from loadgen.sessions.calibration.capacity import Machine
+
     return Machine(platform.node(), usable_cpus())
 
 
@@ -46,8 +48,14 @@ def save(calibration: Calibration) -> None:
 def saved() -> Calibration | None:
     """The stored calibration of this machine; None where there is none, or it cannot be read."""
     try:
-        calibration = Calibration.of_dict(orjson.loads(calibration_file().read_bytes()))
-    except (OSError, RuntimeError, KeyError, TypeError, ValueError):
+        stored = calibration_file().read_bytes()
+    except (OSError, RuntimeError):
+        return None
+    from loadgen.sessions.calibration.capacity import Calibration
+
+    try:
+        calibration = Calibration.of_dict(orjson.loads(stored))
+    except (KeyError, TypeError, ValueError):
         return None
     return calibration if calibration.machine == this_machine() else None
 
@@ -61,9 +69,11 @@ def warn_beyond(plan: Plan, put: Callable[[Event], object], at_ns: int, observer
         at_ns: The time, CLOCK_MONOTONIC.
         observer: Gets the warning too.
     """
-    calibration = saved()
-    message = None if calibration is None else exceeds(calibration, plan)
-    if message is None:
+    if (calibration := saved()) is None:
+        return
+    from loadgen.sessions.calibration.capacity import exceeds
+
+    if (message := exceeds(calibration, plan)) is None:
         return
     remedy = "put on less load, or give the client more CPU; `loadgen calibrate` measures its capacity again"
     put(

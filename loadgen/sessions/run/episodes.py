@@ -7,22 +7,21 @@ from typing import TYPE_CHECKING
 
 from loadgen.driver.client import chat_completions
 from loadgen.driver.client.endpoint import endpoint
-from loadgen.driver.episodes.plan import EpisodePlan, UserEndpoint
 from loadgen.driver.errors import CannotAskError, EndpointError
-from loadgen.sessions.agents.presets import agent_command
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.episodes import DEFAULT_MAX_TURNS
 from loadgen.sessions.settings.scoring import sandbox_of
 from workloads.alike import examples
-from workloads.episodes.limits import EpisodeLimits
 from workloads.sample import Sample
 
 if TYPE_CHECKING:
     from loadgen.driver.client.codec import Codec, Generation
     from loadgen.driver.client.endpoint import Endpoint
+    from loadgen.driver.episodes.plan import EpisodePlan, UserEndpoint
     from loadgen.sessions.settings.episodes import EpisodeSettings
     from loadgen.sessions.settings.tasks import TaskSettings
     from workloads.dataset import Dataset
+    from workloads.episodes.limits import EpisodeLimits
     from workloads.sandbox.base import SandboxSpec
 
 
@@ -54,6 +53,8 @@ def episode_plan(
     programs = [sample.episode for sample in examples(dataset.samples) if sample.episode is not None]
     if not programs and not settings.has_agent:
         return None
+    from loadgen.driver.episodes.plan import EpisodePlan, UserEndpoint
+
     try:
         codec.request(Sample(0, chat=({"role": "user", "content": ""},)), generation)
     except CannotAskError as error:
@@ -76,6 +77,8 @@ def episode_plan(
         inside = sandbox is not None and (
             sandbox.kind == "docker" or any(program.sandbox is not None for program in programs)
         )
+        from loadgen.sessions.agents.presets import agent_command
+
         command = agent_command(settings.agent_command, inside=inside)
     return EpisodePlan(
         agent=settings.agent,
@@ -119,6 +122,8 @@ def _require_sandboxes(
 
 
 def _limits(settings: EpisodeSettings) -> EpisodeLimits:
+    from workloads.episodes.limits import EpisodeLimits
+
     input_price, output_price = _prices(settings.episode_prices)
     return EpisodeLimits(
         turns=settings.max_turns or (DEFAULT_MAX_TURNS if settings.has_agent else None),
@@ -143,6 +148,7 @@ def _prices(text: str | None) -> tuple[float, float]:
 def _user(settings: EpisodeSettings) -> UserEndpoint | None:
     if settings.user_url is None or settings.user_model is None:
         return None
+    from loadgen.driver.episodes.plan import UserEndpoint
     from loadgen.sessions.secrets import lines
 
     key = settings.user_api_key

@@ -5,9 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from loadgen.sessions.observer import SILENT
-from loadgen.sessions.scoring.choice import choose
-from loadgen.sessions.scoring.needs import require_all
-from loadgen.sessions.scoring.options import ScoringOptions
 from loadgen.sessions.settings.scoring import judge_of, sandbox_of
 
 if TYPE_CHECKING:
@@ -15,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loadgen.sessions.observer import Observer
-    from loadgen.sessions.scoring.options import JudgeEndpoint
+    from loadgen.sessions.scoring.options import JudgeEndpoint, ScoringOptions
     from loadgen.sessions.settings.tasks import TaskSettings
     from workloads.dataset import Dataset
     from workloads.sandbox.base import SandboxSpec
@@ -28,6 +25,8 @@ def scoring_of(tasks: TaskSettings) -> ScoringOptions:
     Raises:
         UsageError: The judge's key cannot be read.
     """
+    from loadgen.sessions.scoring.options import ScoringOptions
+
     return ScoringOptions(
         scorers=tuple(tasks.scorer),
         evals=tuple(tasks.eval_function),
@@ -57,6 +56,9 @@ def accuracy_settings(tasks: TaskSettings, passes: int | None, dataset: Dataset)
     """
     if not tasks.task:
         return None
+    from loadgen.sessions.scoring.choice import choose
+    from loadgen.sessions.scoring.needs import require_all
+
     options = scoring_of(tasks)
     chosen = choose(tasks.task, options)
     require_all(chosen, _references(dataset))
@@ -77,6 +79,8 @@ def warn_of_no_judge(tasks: TaskSettings, observer: Observer) -> None:
     """Say before a session that its answers will have no score without a judge."""
     if not tasks.task or tasks.judge_url is not None:
         return
+    from loadgen.sessions.scoring.choice import choose
+
     chosen = choose(tasks.task, scoring_of(tasks))
     if asking := [scorer.task for scorer in chosen if scorer.scorer.ask is not None]:
         observer.progress(

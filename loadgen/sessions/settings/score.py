@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Annotated
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.scoring.options import (
+from loadgen.sessions.scoring.defaults import (
     DEFAULT_GRADER_TIMEOUT_S,
     DEFAULT_JUDGE_CONCURRENCY,
     DEFAULT_JUDGE_TIMEOUT_S,
-    ScoringOptions,
 )
+from loadgen.sessions.scoring.options import ScoringOptions
 from loadgen.sessions.settings.endpoint import seconds
 from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.on_invalid import OnInvalid

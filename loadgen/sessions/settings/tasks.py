@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.scoring.options import DEFAULT_JUDGE_CONCURRENCY, DEFAULT_JUDGE_TIMEOUT_S
+from loadgen.sessions.scoring.defaults import DEFAULT_JUDGE_CONCURRENCY, DEFAULT_JUDGE_TIMEOUT_S
 from loadgen.sessions.settings.option import Option, OptionValueError
 from loadgen.sessions.settings.scoring import (
     DEFAULT_PASS_THRESHOLD,

@@ -1,0 +1,120 @@
+"""A child process that is a copy of this one: nothing has to be imported again, and memory is shared.
+
+Only a process of one thread may be copied so: a lock that another thread held at that moment is never
+released in the copy.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import select
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from loadgen.driver.system.linux import LINUX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+_TASKS: Final = Path("/proc/self/task")
+_COMM: Final = Path("/proc/self/comm")
+
+
+def can_fork() -> bool:
+    """Whether this process has one thread, and the system tells when a child has ended."""
+    return LINUX and len(list(_TASKS.iterdir())) == 1 and hasattr(os, "pidfd_open")
+
+
+class ForkedProcess:
+    """A copy of this process that does some work and ends.
+
+    It reads and writes nothing, but what it inherits and standard error.
+
+    Args:
+        name: What `ps -o comm` shows, up to 15 bytes.
+        work: What it does; SystemExit ends it as it would a program.
+        keep: The descriptors that it inherits. All others are closed.
+        without: Variables that are taken out of its environment.
+
+    Attributes:
+        pid: Its process id.
+
+    Raises:
+        OSError: The system has no room for it.
+    """
+
+    def __init__(
+        self, name: str, work: Callable[[], Any], *, keep: Collection[int], without: Collection[str] = ()
+    ) -> None:
+        self._code: int | None = None
+        self.pid = os.fork()
+        if self.pid == 0:
+            _be_child(name, work, keep, without)
+        self._ended = os.pidfd_open(self.pid)
+
+    def kill(self) -> None:
+        """End it as it is."""
+        if self._code is None:
+            os.kill(self.pid, signal.SIGKILL)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end; return its exit code, or the negative number of the signal that ended it.
+
+        Args:
+            timeout: In s; None for however long it takes.
+
+        Raises:
+            subprocess.TimeoutExpired: It has not ended.
+        """
+        if self._code is None:
+            poll = select.poll()
+            poll.register(self._ended, select.POLLIN)
+            if not poll.poll(None if timeout is None else timeout * 1e3):
+                raise subprocess.TimeoutExpired("fork", timeout or 0)
+            self._code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+            os.close(self._ended)
+        return self._code
+
+
+def _be_child(
+    name: str, work: Callable[[], Any], keep: Collection[int], without: Collection[str]
+) -> NoReturn:
+    """Do the work and end, whatever happens: nothing above on the stack may go on in two processes."""
+    code = 1
+    try:
+        # What was copied may not be tidied up: its descriptors are other ones here.
+        gc.freeze()
+        _leave_open(keep)
+        for variable in without:
+            os.environ.pop(variable, None)
+        _COMM.write_text(name)
+        work()
+        code = 0
+    except SystemExit as end:
+        code = _exit_code(end.code)
+    except BaseException:  # noqa: BLE001 (as the interpreter does)
+        sys.excepthook(*sys.exc_info())
+    finally:
+        os._exit(code)
+
+
+def _leave_open(keep: Collection[int]) -> None:
+    """Close all descriptors but these and standard error; input and output are empty."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
+    below = 3
+    for descriptor in sorted(keep):
+        os.closerange(below, descriptor)
+        below = descriptor + 1
+    os.closerange(below, os.sysconf("SC_OPEN_MAX"))
+
+
+def _exit_code(code: object) -> int:
+    if isinstance(code, str):
+        sys.stderr.write(f"{code}\n")
+    return code if isinstance(code, int) else int(code is not None)
