@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from reporter.findings.client_overhead import ClientOverhead
     from reporter.findings.cold_start import ColdStart
+    from reporter.nodes import Nodes
     from reporter.report import Finding, MetricBounds, RequestCounts, SteadyState, Summary
     from reporter.run_facts import CompleteUntil
     from rulesets.client_delay import AffectedFigure
@@ -90,6 +91,8 @@ class CheckInputs:
         logged: What the load generator found itself while it ran.
         timeouts_s: The client's limits in seconds, by the failures of requests that exceed them, such as
             `total_timeout`; those that the log has.
+        nodes: The nodes of a run of several machines.
+        shard: The node whose log alone this is, and how many nodes the run has.
         cold: The first requests, where the server was not ready for them; None for an ordinary start.
     """
 
@@ -147,6 +150,8 @@ class CheckInputs:
     imported: bool = False
     logged: tuple[Finding, ...] = ()
     timeouts_s: Mapping[str, float] = field(default_factory=dict)
+    nodes: Nodes | None = None
+    shard: tuple[str, int] | None = None
     cold: ColdStart | None = None
 
 

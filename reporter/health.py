@@ -50,9 +50,15 @@ _OWN = tuple(name for name in RecorderHealth.__dataclass_fields__ if name != "ot
 
 @dataclass(frozen=True, slots=True)
 class WorkerHealth:
-    """How one worker was doing; the figures are those of `ClientHealth`."""
+    """How one worker was doing; the figures are those of `ClientHealth`.
+
+    Attributes:
+        worker: Its number.
+        node: Its node, in a run of several machines.
+    """
 
     worker: int
+    node: str | None = None
     readings: int = 0
     loop_lag_p50_ms: float | None = None
     loop_lag_max_ms: float | None = None
@@ -80,7 +86,7 @@ class ClientHealth:
         gc_pause_max_ms: The longest pause of the garbage collector.
         cpu_share_mean: The mean share of a core that a worker used.
         cpu_share_max: The greatest.
-        cpu_share_sum: The mean shares of all processes together.
+        cpu_share_sum: The mean shares of all processes together; of several machines, on the busiest one.
         cpu_wait_share_mean: The mean share of the time in which a worker was ready and had no CPU.
         cpu_wait_share_max: The greatest.
         parent_cpu_share_mean: The mean share of a core that the process used that writes the log.
@@ -113,4 +119,10 @@ class ClientHealth:
 
     def to_dict(self) -> dict[str, Any]:
         """The figures by name; nothing without readings."""
-        return asdict(self) if self.is_known else {}
+        if not self.is_known:
+            return {}
+        workers = [asdict(worker) for worker in self.per_worker]
+        for worker in workers:
+            if worker["node"] is None:
+                del worker["node"]
+        return {**asdict(self), "per_worker": workers}

@@ -19,6 +19,7 @@ from reporter.findings.overhead_effect import effects
 from reporter.findings.steadiness import steadiness
 from reporter.log.database import all_figures, figures
 from reporter.log.session import client_health, recorder_health, run_facts
+from reporter.node_figures import nodes, shard
 from reporter.quantile import PERCENTILES
 from reporter.report import Finding, RequestCounts, ThroughputFigures, Tokens
 from reporter.undefined import undefined
@@ -90,14 +91,13 @@ def compute(
             **_prompts(log, run),
             steady_state=steady,
             steady_required=bool(run.steady) or log.window.kind == "steady_state",
-            segments=len(run.sittings),
             asked_for_stream=run.stream,
             definitions=definitions,
             tokenizer=getattr(options.tokenizer, "name_or_path", None),
             window_s=log.window.duration_s,
             qps=throughput.qps,
             cold=cold_start(log, run.load.get("kind"), counts.warmup, method),
-            **_logged(log, run),
+            **(logged := _logged(log, run)),
             **undefined(log, definitions),
             **_responses(log),
         ),
@@ -115,6 +115,7 @@ def compute(
         bounds=in_doubt,
         **_own_figures(own, run.load.get("kind")),
         steady_state=steady,
+        nodes=logged["nodes"],
         breakdown=breakdown(log, run.load, counts, method),
         over_time=moments,
         **summaries,
@@ -267,13 +268,16 @@ def _is_resumable(planned: PlannedEnd) -> bool:
 
 
 def _logged(log: OpenLog, run: RunFacts) -> dict[str, Any]:
-    """What failures said, which laws of the log were broken, and what the load generator knew itself."""
+    """What failures said, which laws of the log were broken, and what the load generator knew."""
     return {
         "imported": run.imported is not None,
+        "segments": len(run.sittings),
         "timeouts_s": run.timeouts_s,
         "complete_until": run.complete_until,
         "resumable": _is_resumable(run.planned),
         "messages": _messages(log),
         "violations": _violations(log),
+        "nodes": nodes(log),
+        "shard": shard(log),
         "logged": tuple(Finding(**row) for row in all_figures(log, "logged")),
     }

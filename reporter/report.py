@@ -14,6 +14,7 @@ from reporter.costs.cost import Cost  # noqa: TC001 (the schema is made of what 
 from reporter.episodes import Episodes  # noqa: TC001 (the schema is made of what the annotations name)
 from reporter.findings.overhead_limit import OWN_TTFT_LIMIT, OwnEffect, OwnLimit
 from reporter.health import ClientHealth, RecorderHealth  # noqa: TC001 (the schema is made of what the annotations name)
+from reporter.nodes import Nodes  # noqa: TC001 (the schema is made of what the annotations name)
 from reporter.run_facts import RunFacts  # noqa: TC001 (the schema is made of what the annotations name)
 from reporter.telemetry.energy import Energy  # noqa: TC001 (the schema is made of what the annotations name)
 from reporter.telemetry.server_side import ServerSide  # noqa: TC001 (the schema is made of what the annotations name)
@@ -357,6 +358,7 @@ class Report:
     server_side: ServerSide | None = field(default=None, kw_only=True)
     energy: Energy | None = field(default=None, kw_only=True)
     episodes: Episodes | None = field(default=None, kw_only=True)
+    nodes: Nodes | None = field(default=None, kw_only=True)
     verdict: Verdict | None = None
     steady_state: SteadyState | None = None
     breakdown: dict[str, list[PartReport]] = field(default_factory=dict)
@@ -369,7 +371,7 @@ class Report:
         for name in ("power", "imported"):
             if plain["run"][name] is None:
                 del plain["run"][name]
-        for name in ("server_side", "energy", "episodes"):
+        for name in ("server_side", "energy", "episodes", "nodes"):
             if plain[name] is None:
                 del plain[name]
         return plain | {

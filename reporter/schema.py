@@ -34,7 +34,9 @@ def report_schema() -> dict[str, Any]:
     }
 
 
-_OPTIONAL: Final = frozenset({"percentiles", "power", "imported", "server_side", "energy", "episodes"})
+_OPTIONAL: Final = frozenset(
+    {"percentiles", "power", "imported", "server_side", "energy", "episodes", "nodes"}
+)
 """What a report has only where it was asked for."""
 
 _PROSE: Final = frozenset({"title", "description", "default"})

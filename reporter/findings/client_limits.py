@@ -243,7 +243,7 @@ def _whose(evidence: CheckInputs, figure: str) -> str:
     if len(workers) < 2:  # noqa: PLR2004 (one worker needs no name)
         return "its process"
     worst = max(workers, key=lambda worker: getattr(worker, figure) or 0.0)
-    return f"its worker {worst.worker}"
+    return f"its worker {worst.worker}{f' on {worst.node}' if worst.node else ''}"
 
 
 CHECKS: Final[tuple[Check, ...]] = (

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from recorder.store import log_path
+from reporter.log.sharded_log import opened_shards
 from reporter.log.sqlite_log import opened_sqlite
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
-    from reporter.log.segments import Part, Segment
+    from reporter.log.segments import Node, Part, Segment
 
 
 class Source(Protocol):
@@ -28,6 +29,10 @@ class Source(Protocol):
     @property
     def scored_last(self) -> bool:
         """Whether who wrote it last scored it, and did not run it."""
+
+    @property
+    def nodes(self) -> Sequence[Node]:
+        """Those of a run of several machines."""
 
     @property
     def segments(self) -> Sequence[Segment]:
@@ -56,5 +61,5 @@ def opened(run: Path) -> Iterator[Source]:
     Raises:
         LogError: It is not a log that this version reads, or it is damaged.
     """
-    with opened_sqlite(log_path(run)) as log:
-        yield log
+    with opened_sqlite(log_path(run)) as log, opened_shards(log) as whole:
+        yield whole or log

@@ -20,6 +20,7 @@ VIEWS: Final[Mapping[str, str]] = {
     "session": "one row: settings, environment, how it ended",
     "phases": "one row a phase of a segment: warmup, performance, drain",
     "sittings": "one row a segment: several where a run was resumed",
+    "nodes": "one row a node of a run of several machines: its clock, its requests",
     "samples": "one row a request: stamps, latencies, tokens, failure",
     "arrived": "one row a completed request: what of it arrived inside the window of the rates",
     "chunks": "one row a chunk with a token: when it arrived",

@@ -15,8 +15,11 @@ from recorder.session import ASIDE
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-Part = Literal["run", "aside", "whole"]
-"""Of a log: what happened while it ran; from the first segment on in which it was scored; everything."""
+    from reporter.log.node_clock import NodeClock
+
+Part = Literal["run", "aside", "whole", "head"]
+"""Of a log: what happened while it ran; from the first segment on in which it was scored; everything; of a
+run with several logs what the one in its folder says of it."""
 
 _ONLY_SEGMENT: Final = """
     WITH sittings AS (
@@ -74,6 +77,21 @@ class Segment:
     of_run: int
     is_aside: bool = False
     node: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node of a run.
+
+    Attributes:
+        name: Its name.
+        is_here: Whether its shard is in the run's folder.
+        clock: Its clock in the last segment; None where nothing is known of it.
+    """
+
+    name: str
+    is_here: bool
+    clock: NodeClock | None
 
 
 class Segments:
@@ -169,4 +187,4 @@ def _whole(_: Sequence[Any]) -> str:
     return _ALL
 
 
-_OF_PART: Final = {"run": _of_run, "aside": _aside, "whole": _whole}
+_OF_PART: Final = {"run": _of_run, "aside": _aside, "whole": _whole, "head": _of_run}

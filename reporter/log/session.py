@@ -123,13 +123,13 @@ def _complete_until(log: OpenLog) -> CompleteUntil | None:
 
 
 def recorder_health(log: OpenLog) -> RecorderHealth:
-    """The recorder's last readings of itself in each segment as one.
+    """The last readings of each recorder of itself in each segment as one.
 
     Counters are added up; of maxima the greatest counts.
     """
     readings = log.execute(
-        "SELECT arg_max(data, at_ns) FROM telemetry WHERE source = 'recorder' GROUP BY sitting "
-        "ORDER BY sitting",
+        "SELECT arg_max(data, at_ns) FROM telemetry WHERE source = 'recorder' GROUP BY sitting, node "
+        "ORDER BY sitting, node",
     ).fetchall()
     health: dict[str, Any] = {}
     for (data,) in readings:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
-    from reporter.log.segments import Part, Segment
+    from reporter.log.segments import Node, Part, Segment
 
 _BATCH_ROWS: Final = 16_384
 """Of what is small: a batch costs about as much as two hundred of its rows."""
@@ -35,18 +35,21 @@ _BIG_COLUMN: Final = re.compile("texts|chunk_gaps_us")
 class SqliteLog:
     """A log, open for reading.
 
+    Attributes:
+        path: Its path.
+
     Args:
-        log: Its path.
+        log: Likewise.
         uri: Where SQLite can read it.
-        connection: That reads it while it may grow, as of one moment; None for a finished log, which every
+        connection: What reads it while it may grow, as of one moment; None for a finished log, which every
             stream opens for itself, so that several threads can read it.
     """
 
     def __init__(self, log: Path, uri: str, connection: Any = None) -> None:
-        self._log = log
+        self.path = log
         self._uri = uri
         self._connection = connection
-        self._own = Segments(self._select)
+        self._own = Segments(self.select)
 
     @property
     def at_once(self) -> bool:
@@ -57,6 +60,11 @@ class SqliteLog:
     def scored_last(self) -> bool:
         """Whether who wrote it last scored it, and did not run it."""
         return self._own.scored_last
+
+    @property
+    def nodes(self) -> Sequence[Node]:
+        """None: it is the log of one process."""
+        return ()
 
     @property
     def segments(self) -> Sequence[Segment]:
@@ -83,12 +91,13 @@ class SqliteLog:
         with self._reading() as source, streamed(source, self._own.query(selection, part, offsets)) as rows:
             yield rows
 
-    def _reading(self) -> AbstractContextManager[Any]:
-        return reading(self._log, self._uri) if self._connection is None else nullcontext(self._connection)
-
-    def _select(self, selection: str) -> list[tuple[Any, ...]]:
+    def select(self, selection: str) -> list[tuple[Any, ...]]:
+        """The rows of a query, few enough to be Python objects."""
         with self._reading() as source, streamed(source, selection) as rows:
             return [tuple(row.values()) for batch in rows for row in batch.to_pylist()]
+
+    def _reading(self) -> AbstractContextManager[Any]:
+        return reading(self.path, self._uri) if self._connection is None else nullcontext(self._connection)
 
 
 @contextmanager

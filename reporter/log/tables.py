@@ -66,6 +66,7 @@ _TABLES: Final[Mapping[str, str | None]] = {
     "windows": None,
     "measured_window": None,
     "sittings": None,
+    "nodes": None,
     "definitions": None,
     "counted": None,
     "samples": None,
@@ -133,12 +134,15 @@ _OF_THE_SESSION: Final = (
 """Those of `_TABLES` that the view `samples` needs in addition to `requests`."""
 
 _PARTS: Final[Mapping[str, Part]] = {
+    "clocks": "head",
+    "extent": "head",
+    "session": "head",
     "events": "whole",
     "passes": "aside",
     "scored": "aside",
     "judge_calls": "aside",
 }
-"""What is not about the run alone."""
+"""What is not about the run alone, or not about all its logs."""
 
 _NEEDS: Final[Mapping[str, frozenset[str]]] = {
     "asked": frozenset({"questions"}),
@@ -154,6 +158,9 @@ _NEEDS: Final[Mapping[str, frozenset[str]]] = {
 _EXISTING: Final = """
     SELECT table_name FROM duckdb_tables()
     UNION ALL SELECT view_name FROM duckdb_views() WHERE NOT internal"""
+
+_UNKNOWN: Final = (None, None, 0, True)
+"""The clock of a node whose shard is missing."""
 
 _ROWS_AT_ONCE: Final = 1024
 
@@ -276,6 +283,14 @@ def _make_segments(connection: DuckDBPyConnection, log: Source) -> None:
     ]
     execute_file(connection, "segments")
     connection.executemany("INSERT INTO segments VALUES (?, ?, ?, ?, ?)", rows)
+    execute_file(connection, "node_logs")
+    for node in log.nodes:
+        clock = node.clock
+        reading = clock and (clock.shift_ns, clock.uncertainty_ns, clock.readings, clock.is_steady)
+        connection.execute(
+            "INSERT INTO node_logs VALUES (?, ?, ?, ?, ?, ?)",
+            [node.name, node.is_here, *(reading or _UNKNOWN)],
+        )
 
 
 def _make(connection: DuckDBPyConnection, log: Source, name: str, selection: str | None) -> None:

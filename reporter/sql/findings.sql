@@ -4,6 +4,7 @@ SELECT
     at_ns,
     wall_time(at_ns) AS at_utc,
     sitting,
+    node,
     data ->> '$.code' AS code,
     data ->> '$.severity' AS severity,
     data ->> '$.message' AS message,

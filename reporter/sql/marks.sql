@@ -18,6 +18,7 @@ SELECT
     arg_max(seq, at_ns) FILTER (code = EventType.REQUEST_SENT) AS sent_seq,
     arg_min(seq, at_ns) FILTER (code BETWEEN EventType.COMPLETE AND EventType.CANCELLED) AS ended_seq,
     sitting_of(min(seq)) AS sitting,
+    node_of(max(seq)) AS node,
     count(*) FILTER (code = EventType.LOADGEN_ISSUE_CALLED) AS issues,
     count(*) FILTER (code BETWEEN EventType.COMPLETE AND EventType.CANCELLED) AS ends,
     count(*) FILTER (code = EventType.RETRY) + 1 AS attempts

@@ -8,6 +8,6 @@ SELECT
     max((data ->> '$.duration_s')::DOUBLE) AS duration_s,
     max((data ->> '$.requests')::BIGINT) AS requests
 FROM session_events
-WHERE type IN ('PHASE_STARTED', 'PHASE_ENDED')
+WHERE type IN ('PHASE_STARTED', 'PHASE_ENDED') AND node IS NULL
 GROUP BY sitting, phase
 ORDER BY started_ns;

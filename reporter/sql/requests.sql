@@ -18,6 +18,7 @@ SELECT
     endpoint AS endpoint_index,
     tags,
     sitting,
+    node,
     phase,
     coalesce(phase = 'performance', false) AS measured,
     coalesce(endings.code, EventType.CANCELLED) <> EventType.CANCELLED

@@ -10,6 +10,7 @@ SELECT
     endpoint,
     tags,
     sitting,
+    node,
     phase,
     measured,
     coalesce(

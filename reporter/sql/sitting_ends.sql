@@ -4,7 +4,7 @@ CREATE TABLE sitting_ends AS
 SELECT
     sitting,
     coalesce(
-        arg_max(coalesce(nullif(data ->> '$.reason', ''), 'completed'), seq) FILTER (type = 'TEST_ENDED'),
+        arg_max(coalesce(nullif(data ->> '$.reason', ''), 'completed'), seq) FILTER (type = 'TEST_ENDED' AND node IS NULL),
         CASE WHEN sitting = (SELECT max(sitting) FROM clocks) THEN getvariable('unended') ELSE 'cut_off' END
     ) AS ended
 FROM clocks LEFT JOIN session_events USING (sitting)

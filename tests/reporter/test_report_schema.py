@@ -24,7 +24,7 @@ PUBLISHED = json.loads((Path(__file__).parents[2] / "docs" / "report.schema.json
 
 def test_every_key_is_required() -> None:
     """A report has all its keys but those of sensors: what has no samples is null, never missing."""
-    of_sensors = {"server_side", "energy", "episodes"}
+    of_sensors = {"server_side", "energy", "episodes", "nodes"}
     assert set(PUBLISHED["required"]) == {field.name for field in fields(Report)} - of_sensors
     assert of_sensors <= PUBLISHED["properties"].keys()
 

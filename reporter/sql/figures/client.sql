@@ -1,5 +1,5 @@
 -- How the load generator's own processes were doing while it issued requests, in whichever segment: the worst of its
--- workers, and the sum where one makes sense. A log that names no worker is that of a single one.
+-- workers, and the sum where one makes sense; over the processes of one machine. A log that names no worker is that of a single one.
 --
 -- Where issuing took less than a second (a short run, everything at once), no reading falls into it: then the
 -- readings count until a second after the last request has ended.
@@ -7,7 +7,7 @@ WITH span AS (
     SELECT sitting, started_ns AS start_ns, issued_ns, over.ended_ns
     FROM phases
     LEFT JOIN (
-        SELECT sitting, max(at_ns) AS issued_ns FROM session_events WHERE type = 'STOP_PERFORMANCE_TRACKING' GROUP BY sitting
+        SELECT sitting, max(at_ns) AS issued_ns FROM session_events WHERE type = 'STOP_PERFORMANCE_TRACKING' AND node IS NULL GROUP BY sitting
     ) USING (sitting)
     LEFT JOIN (
         SELECT sitting, max(ended_ns) + 1_000_000_000 AS ended_ns FROM requests GROUP BY sitting
@@ -33,7 +33,7 @@ measured_span AS (
 ),
 
 readings AS (
-    SELECT at_ns, sitting, source, unnest(from_json(data, '{
+    SELECT at_ns, sitting, node, source, unnest(from_json(data, '{
         "worker": "BIGINT",
         "loop_lag_p50_ms": "DOUBLE",
         "loop_lag_max_ms": "DOUBLE",
@@ -51,6 +51,7 @@ readings AS (
 -- Sums are taken over sorted lists: fractions add up to the same, in whatever order the readings were written.
 each_worker AS (
     SELECT
+        node,
         coalesce(worker, 0) AS worker,
         count(*) AS readings,
         median(loop_lag_p50_ms) AS loop_lag_p50_ms,
@@ -69,7 +70,15 @@ each_worker AS (
 ),
 
 parent AS (
-    SELECT list_avg(list_sort(list(cpu_share))) AS cpu_share_mean FROM readings WHERE source = 'parent'
+    SELECT node, list_avg(list_sort(list(cpu_share))) AS cpu_share_mean FROM readings WHERE source = 'parent' GROUP BY node
+),
+
+-- All processes of each machine.
+machine AS (
+    SELECT each_worker.node, list_sum(list_sort(list(each_worker.cpu_share_mean)))
+        + coalesce(any_value(parent.cpu_share_mean), 0) AS cpu_share_sum
+    FROM each_worker LEFT JOIN parent ON parent.node IS NOT DISTINCT FROM each_worker.node
+    GROUP BY each_worker.node
 ),
 
 -- What a reading says of requests in flight is true of its moment; what was true in between, the requests know.
@@ -92,12 +101,12 @@ SELECT
     max(gc_pause_max_ms) AS gc_pause_max_ms,
     max(cpu_share_mean) AS cpu_share_mean,
     max(cpu_share_max) AS cpu_share_max,
-    list_sum(list_sort(list(cpu_share_mean))) + coalesce((SELECT cpu_share_mean FROM parent), 0) AS cpu_share_sum,
+    (SELECT max(cpu_share_sum) FROM machine) AS cpu_share_sum,
     max(cpu_wait_share_mean) AS cpu_wait_share_mean,
     max(cpu_wait_share_max) AS cpu_wait_share_max,
-    (SELECT cpu_share_mean FROM parent) AS parent_cpu_share_mean,
+    (SELECT max(cpu_share_mean) FROM parent) AS parent_cpu_share_mean,
     (SELECT max(in_flight) FROM levels)::BIGINT AS in_flight_max,
     max(backlog_events_max) AS backlog_events_max,
     list_sum(list_sort(list(held_up_ms))) AS held_up_ms,
-    list(each_worker ORDER BY worker) AS per_worker
+    list(each_worker ORDER BY node, worker) AS per_worker
 FROM each_worker;

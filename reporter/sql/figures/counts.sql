@@ -3,7 +3,13 @@ WITH each_sitting AS (
     SELECT greatest(issued, scheduled) AS scheduled
     FROM (SELECT sitting, count(*) FILTER (measured) AS issued FROM requests GROUP BY sitting)
     FULL JOIN (
-        SELECT sitting, max((data ->> '$.scheduled')::BIGINT) AS scheduled
+        SELECT
+            sitting,
+            coalesce(
+                max((data ->> '$.scheduled')::BIGINT) FILTER (node IS NULL),
+                -- of a run of several machines, the coordinator need not know what each node was to do
+                sum((data ->> '$.scheduled')::BIGINT)
+            ) AS scheduled
         FROM session_events
         WHERE type = 'STOP_PERFORMANCE_TRACKING'
         GROUP BY sitting

@@ -13,7 +13,7 @@ LEFT JOIN (SELECT sitting, started_ns, duration_s FROM phases WHERE phase = 'per
 LEFT JOIN (
     SELECT
         sitting,
-        max(at_ns) FILTER (type = 'STOP_PERFORMANCE_TRACKING') AS stopped_ns,
+        max(at_ns) FILTER (type = 'STOP_PERFORMANCE_TRACKING' AND node IS NULL) AS stopped_ns,
         max(at_ns) AS last_session_ns
     FROM session_events
     GROUP BY sitting

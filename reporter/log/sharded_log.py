@@ -1,0 +1,266 @@
+"""The logs of a run of several machines, read as if there were one (recorder/shards.py has their layout).
+
+The coordinator's log says what was run; the shards have the requests. Times of a shard are shifted onto the
+coordinator's clock. An event of a shard has the number of its segment in the upper bits of its own, so that
+numbers are unique, and the same in whatever order shards are read.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from recorder import shards
+from recorder.errors import LogError
+from recorder.store import LOG_NAME
+from reporter.kinds import document, members, text
+from reporter.log.node_clock import NodeClock, fitted
+from reporter.log.segments import Node, Segment
+from reporter.log.sqlite_log import opened_sqlite
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from duckdb import DuckDBPyConnection
+
+    from reporter.log.segments import Part
+    from reporter.log.sqlite_log import SqliteLog
+
+SEQ_BITS: Final = 40
+"""Of an event's number in a shard; above them is the number of its segment (reporter/sql/segments.sql)."""
+
+_HEAD: Final = "SELECT session_id, environment, started_at_ns, started_wall_ns FROM session"
+
+_ANCHORS: Final = "SELECT started_at_ns, environment FROM sittings ORDER BY sitting"
+
+_READINGS: Final = f"""
+    SELECT seq, at_ns, data FROM main.events
+    WHERE code = EventType.TELEMETRY AND instr(data, '"{shards.SOURCE}"') > 0 ORDER BY seq"""  # noqa: S608
+
+
+@dataclass(frozen=True, slots=True)
+class _Shard:
+    """A shard: its log, and each of its segments as one of the run."""
+
+    log: SqliteLog
+    segments: tuple[Segment, ...]
+    clock: NodeClock
+    first_number: int = 0
+
+    @property
+    def offsets(self) -> list[int]:
+        """What to add to the numbers of events in each segment."""
+        return [self.first_number + place << SEQ_BITS for place in range(len(self.segments))]
+
+
+class ShardedLog:
+    """The logs of a run, open for reading.
+
+    Args:
+        coordinator: The coordinator's log.
+        expected: The names of the nodes that the run has.
+        logs: The logs of those whose shards are there, by name.
+
+    Raises:
+        LogError: A shard is not of this run, or is there twice.
+    """
+
+    def __init__(
+        self, coordinator: SqliteLog, expected: Sequence[str], logs: Mapping[str, SqliteLog]
+    ) -> None:
+        self._coordinator = coordinator
+        readings = _readings(coordinator)
+        self._shards: list[_Shard] = []
+        nodes: dict[str, Node] = {name: Node(name, is_here=False, clock=None) for name in expected}
+        number = len(coordinator.segments) + 1
+        for name in sorted(logs):
+            shard = _shard(coordinator, name, logs[name], readings, number)
+            self._shards.append(shard)
+            nodes[name] = Node(name, is_here=True, clock=shard.clock)
+            number += len(shard.segments)
+        self.nodes = tuple(nodes[name] for name in sorted(nodes))
+
+    @property
+    def at_once(self) -> bool:
+        """Whether several threads can read it."""
+        return self._coordinator.at_once and all(shard.log.at_once for shard in self._shards)
+
+    @property
+    def scored_last(self) -> bool:
+        """Whether who wrote the coordinator's log last scored it, and did not run it."""
+        return self._coordinator.scored_last
+
+    @property
+    def segments(self) -> list[Segment]:
+        """Those of the coordinator's log, then those of each shard, by the names of the nodes."""
+        return [
+            *self._coordinator.segments,
+            *(segment for shard in self._shards for segment in shard.segments),
+        ]
+
+    @contextmanager
+    def stream(self, connection: DuckDBPyConnection, selection: str, part: Part = "run") -> Iterator[None]:
+        """Let the table `stream` of a database have the rows of a selection, while the context lasts."""
+        with ExitStack() as stack:
+            if part == "head":
+                rows = stack.enter_context(self._coordinator.batches(selection))
+            else:
+                rows = _chained(self._each(selection, part))
+            connection.register("stream", rows)
+            yield
+            connection.unregister("stream")
+
+    def _each(self, selection: str, part: Part) -> Iterator[Any]:
+        """The rows of each log in turn."""
+        with self._coordinator.batches(selection, part) as rows:
+            yield rows
+        for shard in self._shards:
+            with shard.log.batches(selection, part, shard.offsets) as rows:
+                yield rows
+
+
+@contextmanager
+def opened_shards(coordinator: SqliteLog) -> Iterator[ShardedLog | None]:
+    """Open the shards of a run; None where its log is the only one.
+
+    Args:
+        coordinator: The log in the run's folder.
+
+    Raises:
+        LogError: A shard is not of this run, is there twice, or is damaged.
+    """
+    if not any(_is_coordinator(environment) for _, environment, *_ in coordinator.select(_HEAD)):
+        yield None
+        return
+    environments = [
+        members(document(json)) for _, json in coordinator.select(_ANCHORS) if _is_coordinator(json)
+    ]
+    expected = {
+        str(members(facts).get("shard"))
+        for environment in environments
+        for facts in _list(environment.get("shards"))
+    }
+    path = text(environments[-1].get("shards_path"))
+    folder = coordinator.path.parent / shards.FOLDER if path is None else Path(path)
+    there = sorted(log.parent.name for log in folder.glob(f"*/{LOG_NAME}"))
+    if strange := [name for name in there if name not in expected]:
+        raise LogError(
+            f"{folder / strange[0]}: not a node of this run, which has {', '.join(sorted(expected))}; "
+            "move the folder away"
+        )
+    with ExitStack() as stack:
+        logs = {name: stack.enter_context(opened_sqlite(folder / name / LOG_NAME)) for name in there}
+        yield ShardedLog(coordinator, sorted(expected), logs)
+
+
+def _is_coordinator(environment: str) -> bool:
+    return members(document(environment)).get("kind") == shards.COORDINATOR
+
+
+def _is_coordinator(environment: str) -> bool:
+    return members(document(environment)).get("kind") == shards.COORDINATOR
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _shard(
+    coordinator: SqliteLog,
+    name: str,
+    log: SqliteLog,
+    readings: Mapping[tuple[str, int], list[shards.ClockReading]],
+    first_number: int,
+) -> _Shard:
+    """The shard of a node, whose clock is known from readings in each segment of the run.
+
+    Raises:
+        LogError: It is not that node's of this run.
+    """
+    whole, own = _head(coordinator), _head(log)
+    if own.session_id != whole.session_id:
+        raise LogError(
+            f"{log.path}: the log of another session than this run's ({own.session_id}, not "
+            f"{whole.session_id}); move it away"
+        )
+    if own.node != name:
+        raise LogError(f"{log.path}: the log of {own.node}, in the folder of {name}; move it away")
+    # By the wall clocks, of which it is not known how far they differ.
+    clock = NodeClock(own.wall_ahead_ns - whole.wall_ahead_ns, None, 0)
+    segments = []
+    for segment, started_at_ns in zip(log.segments, own.started_at_ns, strict=True):
+        of_run = coordinator.segments[0]
+        for place, later in enumerate(coordinator.segments):
+            read = fitted(readings.get((name, place), ())) or clock
+            if started_at_ns + read.shift_ns >= whole.started_at_ns[place] or not place:
+                clock, of_run = read, later
+        segments.append(
+            Segment(segment.first_seq, clock.shift_ns + of_run.shift_ns, of_run.of_run, node=name)
+        )
+    return _Shard(log, tuple(segments), clock, first_number)
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """What a log opens with.
+
+    Attributes:
+        session_id: Its session.
+        node: Of a shard its node.
+        wall_ahead_ns: The wall clock less the monotonic clock, at the start.
+        started_at_ns: The monotonic clock at the start of each segment.
+    """
+
+    session_id: str
+    node: str | None
+    wall_ahead_ns: int
+    started_at_ns: Sequence[int]
+
+
+def _head(log: SqliteLog) -> _Head:
+    rows = log.select(_HEAD)
+    if not rows:
+        raise LogError(f"{log.path}: the log is damaged: it does not say what was run")
+    ((session_id, environment, started_at_ns, started_wall_ns),) = rows
+    starts = [started_at_ns for started_at_ns, *_ in log.select(_ANCHORS)]
+    node = text(members(document(environment)).get("shard"))
+    return _Head(str(session_id), node, started_wall_ns - started_at_ns, starts)
+
+
+def _readings(coordinator: SqliteLog) -> dict[tuple[str, int], list[shards.ClockReading]]:
+    """The readings of each node's clock in each segment of the coordinator's log, by its place."""
+    readings: dict[tuple[str, int], list[shards.ClockReading]] = {}
+    first_seqs = [segment.first_seq for segment in coordinator.segments]
+    for seq, at_ns, data in coordinator.select(_READINGS):
+        try:
+            reading = shards.ClockReading.of(at_ns, members(document(data)))
+        except (KeyError, TypeError, ValueError) as error:
+            raise LogError(
+                f"{coordinator.path}: the log is damaged: a reading of a clock ({error})"
+            ) from error
+        place = bisect_right(first_seqs, seq) - 1
+        readings.setdefault((reading.node, place), []).append(reading)
+    return readings
+
+
+def _chained(streams: Iterator[Any]) -> Any:
+    """Arrow streams one after the other, of which each is opened when the one before has ended.
+
+    The driver takes the types of columns from the first rows, so a stream without rows does not know them.
+    """
+    from pyarrow import RecordBatchReader
+
+    schema = None
+    batches: Iterator[Any] = iter(())
+    for stream in streams:
+        schema = schema or stream.schema
+        first = next((batch for batch in stream if len(batch)), None)
+        if first is not None:
+            schema = first.schema
+            batches = chain([first], stream, (batch for later in streams for batch in later))
+            break
+    return RecordBatchReader.from_batches(schema, (batch.cast(schema) for batch in batches if len(batch)))

@@ -1,0 +1,28 @@
+"""The nodes of a run of several machines, and of a shard the one that wrote it, from an opened log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recorder.shards import SHARD
+from reporter.kinds import document, members, text, whole
+from reporter.log.database import all_figures, figures
+from reporter.nodes import NodeReport, Nodes
+
+if TYPE_CHECKING:
+    from reporter.log.database import OpenLog
+
+
+def nodes(log: OpenLog) -> Nodes | None:
+    """The nodes of an opened log, over its window; None for a run of one machine."""
+    each = tuple(NodeReport(**row) for row in all_figures(log, "nodes"))
+    return Nodes(**figures(log, "clock_bounds"), each=each) if each else None
+
+
+def shard(log: OpenLog) -> tuple[str, int] | None:
+    """The node whose log alone was opened, and how many nodes its run has; None for any other log."""
+    ((environment_json,),) = log.execute("SELECT any_value(environment) FROM session").fetchall()
+    environment = members(document(environment_json or "{}"))
+    if environment.get("kind") != SHARD:
+        return None
+    return text(environment.get("shard")) or "a node", whole(environment.get("shards")) or 0

@@ -1,0 +1,89 @@
+-- How each node of a run of several machines was doing (reporter.nodes.NodeReport). A second is behind as in issuing.sql.
+WITH planned AS (
+    SELECT node, sitting, scheduled_ns, issued_ns, (issued_ns - coalesce(free_ns, scheduled_ns)) / 1e6 AS issue_lag_ms
+    FROM requests
+    WHERE measured AND node IS NOT NULL
+),
+
+spans AS (
+    SELECT sitting, min(scheduled_ns) AS first_ns FROM planned GROUP BY sitting
+),
+
+seconds AS (
+    SELECT
+        node,
+        (scheduled_ns - first_ns) // 1_000_000_000 AS second,
+        count(*) AS due,
+        count(*) FILTER (issued_ns < first_ns + (second + 1) * 1_000_000_000 + 50_000_000) AS left_in_time
+    FROM planned JOIN spans USING (sitting)
+    GROUP BY node, sitting, second
+),
+
+behind AS (
+    SELECT node, count(*) AS seconds, count(*) FILTER (left_in_time + 1 < 0.95 * due) AS seconds_behind
+    FROM seconds
+    GROUP BY node
+),
+
+lags AS (
+    SELECT node, quantile_cont(issue_lag_ms, 0.99) AS issue_lag_p99_ms FROM planned GROUP BY node
+),
+
+workers AS (
+    SELECT
+        node,
+        count(*) AS workers,
+        max(loop_lag_max_ms) AS loop_lag_max_ms,
+        max(cpu_share_mean) AS cpu_share_max,
+        list_sum(list_sort(list(held_up_ms))) AS held_up_ms
+    FROM (
+        SELECT
+            node,
+            max((data ->> '$.loop_lag_max_ms')::DOUBLE) AS loop_lag_max_ms,
+            list_avg(list_sort(list((data ->> '$.cpu_share')::DOUBLE))) AS cpu_share_mean,
+            list_sum(list_sort(list((data ->> '$.held_up_ms')::DOUBLE))) AS held_up_ms
+        FROM telemetry
+        WHERE source = 'client'
+        GROUP BY node, (data ->> '$.worker')::BIGINT
+    )
+    GROUP BY node
+),
+
+recorders AS (
+    SELECT
+        node,
+        sum((data ->> '$.events')::BIGINT)::BIGINT AS events,
+        sum((data ->> '$.lost')::BIGINT)::BIGINT AS lost,
+        max((data ->> '$.longest_wait_ms')::DOUBLE) AS longest_wait_ms
+    FROM (SELECT node, arg_max(data, at_ns) AS data FROM telemetry WHERE source = 'recorder' GROUP BY node, sitting)
+    GROUP BY node
+)
+
+SELECT
+    node,
+    state,
+    shift_ns / 1e6 AS clock_shift_ms,
+    uncertainty_ns / 1e6 AS clock_uncertainty_ms,
+    clock_readings,
+    clock_is_steady,
+    issued,
+    completed,
+    failed,
+    cancelled,
+    in_flight,
+    coalesce(seconds, 0) AS seconds,
+    coalesce(seconds_behind, 0) AS seconds_behind,
+    issue_lag_p99_ms,
+    coalesce(workers, 0) AS workers,
+    loop_lag_max_ms,
+    cpu_share_max,
+    held_up_ms,
+    events,
+    lost,
+    longest_wait_ms
+FROM nodes
+LEFT JOIN behind USING (node)
+LEFT JOIN lags USING (node)
+LEFT JOIN workers USING (node)
+LEFT JOIN recorders USING (node)
+ORDER BY node;

@@ -1,0 +1,191 @@
+"""A run of several machines: one report over all shards, and never silently over half of them."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recorder import EventType, shards
+from recorder.errors import LogError
+from reporter import MetricsReporter
+from reporter.log.node_clock import fitted
+from reporter.log.query import query
+from tests.facts_of_runs import run_facts
+from tests.reporter.sharding import UNCERTAINTY_NS, sharded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from reporter import Report
+    from tests.reporter.conftest import Run
+
+VIEWS = ("chunks", "outputs", "phases", "measured_window", "arrived")
+AHEAD_NS = {"node-0": 0, "node-1": -4_000_000_000_000_000_000, "node-2": 86_400_000_000_123}
+
+
+@pytest.fixture
+def run(a_run: Callable[..., Run]) -> Run:
+    """Twelve requests of three nodes, one of which fails."""
+    run = a_run(kind="constant", rate=100)
+    for number in range(11):
+        at_ms = 10.0 * number
+        run.answers(
+            *(at_ms + 5, at_ms + 9.5, at_ms + 12),
+            at_ms=at_ms,
+            complete=at_ms + 15,
+            usage=(7, 3),
+            uuid=f"{number:02}",
+            texts={"output": f"answer {number}"},
+        )
+    run.fails(at_ms=110, failed=118)
+    run.session(EventType.TELEMETRY, 60, source="client", worker=0, in_flight=1, loop_lag_max_ms=0.5)
+    return run.stops(120).ends(130)
+
+
+def by_number(uuid: str) -> str:
+    """The node of a request."""
+    return f"node-{int(uuid, 36) % 3 if uuid.isalnum() else 0}"
+
+
+def report_of(folder: Path) -> Report:
+    """What the reporter makes of a run."""
+    with MetricsReporter(folder) as reporter:
+        return reporter.create_report()
+
+
+def test_shards_are_read_as_one_log(run: Run, a_run: Callable[..., Run]) -> None:
+    """Clocks apart by a day or a century change no figure and no view."""
+    whole = a_run()
+    whole.settings, whole.events = run.settings, run.events
+    single, many = whole.write(), sharded(run, AHEAD_NS, by_number)
+    reports = [report_of(folder) for folder in (single, many)]
+    nodes = reports[1].nodes
+    assert nodes is not None
+    assert [node.node for node in nodes.each] == list(AHEAD_NS)
+    assert [node.issued for node in nodes.each] == [6, 3, 3]
+    assert nodes.clock_uncertainty_ms == UNCERTAINTY_NS / 1e6
+    facts = {"run": run_facts(), "nodes": None, "client": reports[0].client, "recorder": reports[0].recorder}
+    assert replace(reports[1], **facts) == replace(reports[0], **facts)
+    assert reports[0].to_dict().keys() == reports[1].to_dict().keys() - {"nodes"}
+    for rows in ("SELECT * EXCLUDE (node) FROM samples", *map("FROM {}".format, VIEWS)):
+        assert sorted(map(str, query(single, rows).rows)) == sorted(map(str, query(many, rows).rows)), rows
+    assert query(single, "SELECT DISTINCT node FROM samples").rows == [(None,)]
+    placed = query(many, "SELECT sample_uuid, node FROM samples").rows
+    assert all(by_number(uuid) == node for uuid, node in placed)
+    seqs = query(many, "SELECT count(*), count(DISTINCT seq) FROM events").rows
+    assert seqs[0][0] == seqs[0][1]
+
+
+def test_any_split_makes_the_same_report(a_run: Callable[..., Run], run: Run) -> None:
+    """Whichever node issued what, and whatever the nodes are called."""
+
+    @settings(max_examples=5)
+    @given(st.permutations(("a", "b", "c", "d")), st.lists(st.integers(0, 3), min_size=12, max_size=12))
+    def same(names: list[str], places: list[int]) -> None:
+        split = a_run()
+        split.settings, split.events = run.settings, run.events
+        uuids = sorted({event.sample_uuid for event in run.events if event.sample_uuid})
+        node_of = {uuid: names[place] for uuid, place in zip(uuids, places, strict=True)}
+        folder = sharded(split, {name: 10**9 * (2 + place) for place, name in enumerate(names)}, node_of.get)
+        report = replace(report_of(folder), run=run_facts(), nodes=None)
+        assert report == expected
+
+    expected = replace(
+        report_of(sharded(run, dict.fromkeys("abcd", 5), lambda _: "a")), run=run_facts(), nodes=None
+    )
+    same()
+
+
+def test_a_missing_or_cut_shard_makes_the_run_invalid(run: Run) -> None:
+    """The figures are of the nodes that are there, and the report says that this is not the run."""
+    folder = sharded(run, AHEAD_NS, by_number)
+    shutil.move(folder / "shards" / "node-1", folder / "node-1")
+    report = report_of(folder)
+    (finding,) = (finding for finding in report.findings if finding.code == "nodes_incomplete")
+    assert "the log of node-1 is missing" in finding.message
+    assert not report.validity.valid
+    assert [node.state for node in report.nodes.each] == ["completed", "missing", "completed"]
+    shutil.move(folder / "node-1", folder / "shards" / "node-1")
+    cut = run_without_end(folder / "shards" / "node-1" / "events.db")
+    assert cut == 1
+    report = report_of(folder)
+    assert [node.state for node in report.nodes.each] == ["completed", "cut_off", "completed"]
+    assert "the log of node-1 is cut off" in report.findings[0].message
+    assert not report.validity.valid
+
+
+def run_without_end(log: Path) -> int:
+    """Take the end of a log away; how many events that were."""
+    with closing(sqlite3.connect(log, isolation_level=None)) as connection:
+        return connection.execute("DELETE FROM events WHERE code = 5").rowcount
+
+
+def test_a_shard_twice_or_of_another_run_is_an_error(run: Run, a_run: Callable[..., Run]) -> None:
+    """Each is named with what to do."""
+    folder = sharded(run, AHEAD_NS, by_number)
+    placed = folder / "shards"
+    shutil.copytree(placed / "node-0", placed / "node-7")
+    with pytest.raises(LogError, match="node-7: not a node of this run, which has node-0, node-1, node-2"):
+        report_of(folder)
+    shutil.rmtree(placed / "node-7")
+    shutil.rmtree(placed / "node-1")
+    shutil.copytree(placed / "node-0", placed / "node-1")
+    with pytest.raises(LogError, match="the log of node-0, in the folder of node-1; move it away"):
+        report_of(folder)
+    shutil.rmtree(placed / "node-1")
+    other = a_run()
+    other.environment = shards.shard_environment("node-1", 3)
+    shutil.copytree(other.write(), placed / "node-1")
+    with pytest.raises(LogError, match="the log of another session than this run's"):
+        report_of(folder)
+
+
+def test_the_shard_alone_is_not_the_run(run: Run) -> None:
+    """Its figures are those of one node, which the report says."""
+    folder = sharded(run, AHEAD_NS, by_number)
+    report = report_of(folder / "shards" / "node-2")
+    assert not report.validity.valid
+    assert "the requests of node-2 alone, one of 3 nodes" in report.findings[0].message
+
+
+def test_the_clock_of_a_node_is_within_its_uncertainty() -> None:
+    """Whatever the drift, up to the greatest, and however bad single readings are."""
+
+    @given(
+        st.integers(-(10**15), 10**15),
+        st.floats(-shards.MAX_DRIFT_PPM, shards.MAX_DRIFT_PPM),
+        st.lists(
+            st.tuples(st.integers(0, 600), st.integers(1, 10**7), st.floats(-1, 1)), min_size=1, max_size=9
+        ),
+    )
+    def within(offset_ns: int, ppm: float, stated: list[tuple[int, int, float]]) -> None:
+        def true_ns(at_s: int) -> int:
+            return offset_ns + round(at_s * 1e3 * ppm)
+
+        readings = [
+            shards.ClockReading("n", at_s * 10**9, true_ns(at_s) + int(error * most_ns), most_ns, 2 * most_ns)
+            for at_s, most_ns, error in stated
+        ]
+        clock = fitted(readings)
+        assert clock is not None
+        assert clock.is_steady
+        assert all(abs(true_ns(at_s) - clock.shift_ns) <= clock.uncertainty_ns + 2 for at_s, *_ in stated)
+        assert (
+            clock.uncertainty_ns
+            <= max(most_ns for _, most_ns, _ in stated) * 2 + 600 * 10**3 * shards.MAX_DRIFT_PPM
+        )
+
+    within()
+    jumped = [
+        shards.ClockReading("n", at_ns, offset_ns, 10, 20) for at_ns, offset_ns in ((0, 0), (1000, 10**9))
+    ]
+    assert not fitted(jumped).is_steady
+    assert fitted([]) is None
