@@ -161,10 +161,6 @@ def _is_coordinator(environment: str) -> bool:
     return members(document(environment)).get("kind") == shards.COORDINATOR
 
 
-def _is_coordinator(environment: str) -> bool:
-    return members(document(environment)).get("kind") == shards.COORDINATOR
-
-
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
