@@ -53,7 +53,7 @@ class Observer:
 
     def scoring(
         self, total: int, before: int
-    ) -> AbstractContextManager[Callable[[int, Mapping[str, int]], None]]:
+    ) -> AbstractContextManager[Callable[[int, Mapping[str, int], float | None], None]]:
         """Follow a scoring pass while the context lasts.
 
         Args:
@@ -61,10 +61,11 @@ class Observer:
             before: Those that an earlier part of the pass has made.
 
         Returns:
-            A context whose value is called with the number of gradings so far, and those made now by status.
+            A context whose value is called with the number of gradings so far, those made now by status, and
+            the mean of their scores.
         """
         del total, before
-        return nullcontext(lambda _done, _graded: None)
+        return nullcontext(lambda _done, _graded, _mean: None)
 
     def judging(self, total: int) -> AbstractContextManager[Callable[[Tally], None]]:
         """Follow the calls of a judge while the context lasts.

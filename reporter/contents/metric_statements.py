@@ -29,18 +29,21 @@ _STATISTICS: Final[Mapping[str, str]] = {"mean": "avg({0})", "min": "min({0})", 
 _ACCURACY: Final = "accuracy"
 
 
-def rules(report: Report) -> str:
+def rules(report: Report, windows: str = "") -> str:
     """The query of what rules observed, a row each; without those that no query over the views has.
 
     Figures are in the unit of the views: ms, tokens, 1/s and shares.
+
+    Args:
+        report: The report.
+        windows: As for `reporter.contents.statements.rates`.
     """
     verdict = report.verdict
-    own = report.run.definitions.get("failed_requests") != "count_as_violation" and statements.rates(report)
-    if verdict is None or not own:
+    is_usual = report.run.definitions.get("failed_requests") != "count_as_violation"
+    if verdict is None or not is_usual or not statements.has_rates(report, windows):
         return ""
-    return _together(
-        {row.target: _of_rule(row.target, report.run.percentile_method) for row in verdict.rows}, "rule"
-    )
+    observed = _together({row.target: _of_rule(row.target, report) for row in verdict.rows}, "rule")
+    return statements.over(windows, observed) if observed else ""
 
 
 def figures(metrics: Iterable[str]) -> str:
@@ -60,7 +63,7 @@ def _together(queries: Mapping[str, str], column: str) -> str:
     )
 
 
-def _of_rule(text: str, method: str) -> str:
+def _of_rule(text: str, report: Report) -> str:
     """The query of the figure of a rule; empty where it is not one of the views'."""
     try:
         target = parse(text)
@@ -68,7 +71,11 @@ def _of_rule(text: str, method: str) -> str:
         return ""
     if target.delta or target.metric.startswith(_ACCURACY):
         return ""
-    return _figure(target, method)
+    if target.metric == "qps" and not target.where:
+        return (
+            f"SELECT {statements.completions(report)} / any_value(duration_s) FROM arrived, measured_window"  # noqa: S608 (ours)
+        )
+    return _figure(target, report.run.percentile_method)
 
 
 def _figure(target: Target, method: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from reporter.answers import texts_of
-from reporter.contents import requests, scored
+from reporter.contents import requests, scored, span_statements
 from reporter.contents.headline import headlines
 from reporter.contents.narrow import narrowed
 from reporter.measured.evidence import LogEvidence
@@ -50,6 +50,8 @@ class RunContents:
         slowest: The slowest requests.
         failed: The first failures of each kind.
         samples: Some scored answers; None of a run without benchmarks.
+        windows: The windows of rates as SQL, where they are not the run's own.
+        stages: The query of the stages of the load; empty without any.
     """
 
     headlines: Mapping[str, HeadlineValue] = field(default_factory=dict)
@@ -59,6 +61,8 @@ class RunContents:
     slowest: tuple[RequestExcerpt, ...] = ()
     failed: tuple[RequestExcerpt, ...] = ()
     samples: ScoredSamples | None = None
+    windows: str = ""
+    stages: str = ""
 
 
 def run_contents(report: Report, evidence: LogEvidence) -> RunContents:
@@ -90,6 +94,8 @@ def run_contents(report: Report, evidence: LogEvidence) -> RunContents:
             slowest=requests.slowest(log, narrow, read),
             failed=requests.failed(log, narrow, read),
             samples=scored.scored_samples(log, report.accuracy, read) if has_scores else None,
+            windows=span_statements.windows(log),
+            stages=span_statements.stages(log, report),
         )
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.log.condition import value_of_tag
+from reporter.log.condition import quoted, value_of_tag
+from reporter.log.definitions import READ_BY_VIEWS
 from reporter.log.sql_files import sql_file
 from reporter.quantile import PERCENTILES
+from reporter.windows.rate_window import uncounted
+from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from fractions import Fraction
 
     from reporter.report import Report
@@ -19,7 +22,7 @@ MEASURED: Final = "measured AND status = 'completed'"
 
 _RATES: Final = """\
 SELECT
-    count(*) FILTER (in_window) / any_value(duration_s) AS requests_per_s,
+    {completions} / any_value(duration_s) AS requests_per_s,
     sum(output_tokens) / any_value(duration_s) AS output_tokens_per_s,
     (sum(input_tokens) + sum(output_tokens)) / any_value(duration_s) AS total_tokens_per_s
 FROM arrived, measured_window"""
@@ -71,8 +74,8 @@ GROUP BY {value}
 ORDER BY issued DESC, {value}"""
 
 _PART_VALUES: Final[Mapping[str, str]] = {"endpoint": "endpoint", "turn": "turn::VARCHAR", "phase": "phase"}
-_STAGE: Final = "stage"
-"""Its rates are over spans of their own, which no view has."""
+STAGE: Final = "stage"
+"""Parts with rates over spans of their own, which no view has (`reporter.contents.span_statements`)."""
 _PHASE: Final = "phase"
 
 _PART_LATENCIES: Final = ("ttft_ms", "tpot_ms", "latency_ms")
@@ -86,14 +89,54 @@ FROM (
 )"""
 
 
-def rates(report: Report) -> str:
-    """The query of the rates; empty where the log alone does not have them.
+def variables(report: Report) -> str:
+    """What selects the definitions of a report in front of a query; empty for the default ones."""
+    usual, chosen = Definitions().to_dict(), report.run.definitions
+    return "".join(
+        f"SET VARIABLE {name} = {_literal(chosen[name])};\n"
+        for name in READ_BY_VIEWS
+        if name in chosen and _literal(chosen[name]) != _literal(usual[name])
+    )
 
-    They are over the run's own window, with tokens that the server counted.
+
+def _literal(value: str | Sequence[str] | None) -> str:
+    if value is None:
+        return "NULL"
+    return quoted(value) if isinstance(value, str) else f"[{', '.join(map(quoted, value))}]"
+
+
+def rates(report: Report, windows: str = "") -> str:
+    """The query of the rates; empty where a tokenizer counted the tokens, which are not in the log then.
+
+    Args:
+        report: The report.
+        windows: From `reporter.contents.span_statements.windows`, where it counts over others than the run's
+            own; without them it is empty then.
     """
+    if not has_rates(report, windows):
+        return ""
+    return over(windows, _RATES.format(completions=completions(report)))
+
+
+def completions(report: Report) -> str:
+    """SQL over `arrived` for the completions that a rate of the whole run counts."""
+    counted = "count(*) FILTER (in_window)"
+    one_a_segment = uncounted(report.window, report.run.load, segments=1)
+    return f"({counted} - (SELECT count(duration_s) FROM windows))" if one_a_segment else counted  # noqa: S608 (ours)
+
+
+def has_rates(report: Report, windows: str = "") -> bool:
+    """Whether a query has the rates of a report; see `rates`."""
     is_own = report.run.definitions.get("throughput_window", "run") == "run"
-    is_counted = report.tokens.source in {"server_usage", "chunks", None}
-    return _RATES if is_own and is_counted else ""
+    return bool(windows or is_own) and report.tokens.source in {"server_usage", "chunks", None}
+
+
+def over(tables: str, query: str) -> str:
+    """A query with the tables of a `WITH` clause in front of its own; without any as it is."""
+    if not tables:
+        return query
+    begun = query.removeprefix("WITH ")
+    return f"WITH {tables}{',' if begun != query else ''}\n\n{begun}"
 
 
 def latency(report: Report, column: str, label: str = "") -> str:
@@ -132,22 +175,37 @@ def groups() -> str:
     return _GROUPS
 
 
-def parts(report: Report, name: str) -> str:
-    """The query of the parts of a run by a name of `report.breakdown`; empty where no views have them."""
-    if name == _STAGE or not rates(report):
+def parts(report: Report, name: str, windows: str = "") -> str:
+    """The query of the parts of a run by a name of `report.breakdown` but `STAGE`.
+
+    Empty where no query has their rates; see `rates`.
+    """
+    if not has_rates(report, windows):
         return ""
     value = _PART_VALUES.get(name) or value_of_tag(name.removeprefix("tag:"))
+    if name == _PHASE:
+        return over(
+            windows, part(report, value, _PART_RATES.format(value="'performance'") + _WARMUP_RATES, _PHASES)
+        )
+    return over(windows, part(report, value, _PART_RATES.format(value=value)))
+
+
+def part(report: Report, value: str, rates_of_parts: str, where: str = "measured") -> str:
+    """The query of the parts of a run.
+
+    Args:
+        report: Says how percentiles are taken.
+        value: SQL over `samples` for the part that a request is in.
+        rates_of_parts: The query of the rates of each.
+        where: SQL for the requests that it is about.
+    """
+    method = report.run.percentile_method
     figures = (
-        f"{percentile(report.run.percentile_method, PERCENTILES[p], column, _COMPLETED)} AS "
-        f"{column.removesuffix('_ms')}_{p}_ms"
+        f"{percentile(method, PERCENTILES[p], column, _COMPLETED)} AS {column.removesuffix('_ms')}_{p}_ms"
         for column in _PART_LATENCIES
         for p in ("p50", "p99")
     )
-    if name == _PHASE:
-        rows, where = _PART_RATES.format(value="'performance'") + _WARMUP_RATES, _PHASES
-    else:
-        rows, where = _PART_RATES.format(value=value), "measured"
-    return _PART.format(rates=rows, value=value, where=where, figures=",\n    ".join(figures))
+    return _PART.format(rates=rates_of_parts, value=value, where=where, figures=",\n    ".join(figures))
 
 
 _PHASES: Final = "phase IN ('warmup', 'performance')"
@@ -166,21 +224,6 @@ def overhead(report: Report) -> tuple[tuple[str, str], ...]:
         ("Client overhead", _OVERHEAD.format(server=server, whole=whole)),
         ("Readings of the client", sql_file("figures/client").strip()),
     )
-
-
-def cost() -> tuple[str, str]:
-    """The query of the tokens that a cost is computed from, and what it is of; prices are in the settings."""
-    return "Tokens with a price", _COST
-
-
-_COST: Final = """\
-SELECT measured AND status = 'completed' AS is_completed, count(*) AS requests,
-    sum(input_tokens) AS input_tokens, sum(least(coalesce(cached_tokens, 0), input_tokens)) AS cached_tokens,
-    sum(output_tokens) AS output_tokens,
-    sum(least(coalesce(reasoning_tokens, 0), output_tokens)) AS reasoning_tokens
-FROM samples
-GROUP BY is_completed
-ORDER BY is_completed"""
 
 
 def of_series() -> str:
@@ -209,6 +252,11 @@ FROM samples LEFT JOIN rates USING (run)
 WHERE measured
 GROUP BY run
 ORDER BY run"""
+
+
+def counts() -> str:
+    """The query of how many requests were scheduled, issued, and ended how."""
+    return sql_file("figures/counts").strip()
 
 
 def episodes(part: str) -> str:

@@ -40,6 +40,7 @@ class Cost:
         priced: How many these are.
         unknown: How many measured requests completed without a count of their tokens.
         judge: Of the requests to judges; None where there are none, or a judge has no price.
+        judges: The price of each judge, by its model.
         tasks: Of each benchmark and scorer.
         notes: Remarks for the reader.
     """
@@ -53,5 +54,6 @@ class Cost:
     priced: int = 0
     unknown: int = 0
     judge: float | None = None
+    judges: dict[str, dict[str, Any]] = field(default_factory=dict)
     tasks: list[TaskCost] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from reporter.costs.cost import Cost, TaskCost
 from reporter.render.figures import counted
@@ -74,12 +74,12 @@ def cost(
         accuracy: `accuracy` of the report, with the correct answers.
         benchmarks: Whether its questions are those of benchmarks.
     """
-    judge, of_judges = _judged(log, table) if benchmarks else (None, [])
+    judge, judges, of_judges = _judged(log, table) if benchmarks else (None, {}, [])
     price = table.of(model)
     if price is None:
         models = ", ".join(listed_price.model for listed_price in table.prices)
         note = f"{table.file} has no price for the model {model}; it has prices for {models}"
-        return Cost(model, None, table.file, judge=judge, notes=[note, *of_judges])
+        return Cost(model, None, table.file, judge=judge, judges=judges, notes=[note, *of_judges])
     rates = _rates(price)
     total, measured, priced, unknown, chunks = log.execute(_RUN, rates).fetchall()[0]
     tasks = _tasks(log, rates, accuracy) if benchmarks else ()
@@ -93,6 +93,7 @@ def cost(
         priced=priced,
         unknown=unknown,
         judge=judge,
+        judges=judges,
         tasks=list(tasks),
         notes=[*_notes(unknown, chunks), *of_judges],
     )
@@ -121,23 +122,25 @@ def correct_answers(log: OpenLog, score: TaskScore) -> int | None:
     return correct
 
 
-def _judged(log: OpenLog, table: PriceTable) -> tuple[float | None, list[str]]:
-    """The cost of judges, and notes on those without a price or counts."""
-    costs_of_judges: list[float | None] = []
+def _judged(log: OpenLog, table: PriceTable) -> tuple[float | None, dict[str, dict[str, Any]], list[str]]:
+    """The cost of judges, the price of each, and notes on those without a price or counts."""
+    costs_of_judges: list[float] = []
+    prices: dict[str, dict[str, Any]] = {}
     notes = []
-    for model, input_tokens, output_tokens, unknown in log.execute(_JUDGES).fetchall():
+    judges = log.execute(_JUDGES).fetchall()
+    for model, input_tokens, output_tokens, unknown in judges:
         price = table.of(model)
         if price is None:
             notes.append(f"{table.file} has no price for the judge {model}")
-        elif unknown:
+            continue
+        if unknown:
             notes.append(
                 f"{counted(unknown, 'answer')} of the judge {model} without token counts: not in its cost"
             )
-        costs_of_judges.append(
-            None if price is None else _of_tokens(price, input_tokens or 0, output_tokens or 0)
-        )
-    priced = [cost_of_judge for cost_of_judge in costs_of_judges if cost_of_judge is not None]
-    return (sum(priced) if priced and len(priced) == len(costs_of_judges) else None), notes
+        prices[model] = asdict(price)
+        costs_of_judges.append(_of_tokens(price, input_tokens or 0, output_tokens or 0))
+    is_known = bool(judges) and len(costs_of_judges) == len(judges)
+    return (sum(costs_of_judges) if is_known else None), prices, notes
 
 
 def _of_tokens(price: Price, input_tokens: int, output_tokens: int) -> float:

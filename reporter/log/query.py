@@ -32,6 +32,7 @@ VIEWS: Final[Mapping[str, str]] = {
     "scores": "one row an answer to one, a scoring pass and a scorer: its score",
     "passes": "one row a scoring pass and scorer",
     "episodes": "one row an episode that is over: turns, tool calls, times, tokens, how it ended",
+    "open_episodes": "one row an episode without an end in the log: what it had done, and what it waits for",
     "tool_calls": "one row a call of a tool in an episode",
     "judge_calls": "one row a request to a judge: what it said of which answer",
     "telemetry": "one row a reading of a worker, the parent or the recorder",

@@ -71,6 +71,7 @@ _TABLES: Final[Mapping[str, str | None]] = {
     "counted": None,
     "samples": None,
     "episodes": None,
+    "open_episodes": None,
     "arrived": None,
     "early": None,
     "chunks": None,

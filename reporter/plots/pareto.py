@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from reporter.contents import statements
@@ -61,8 +62,15 @@ def pareto_plot(
         y=Axis("throughput: output tokens", "1/s"),
         series=tuple(series),
         sql=_SQL,
-        note=" ".join(filter(None, (_NOTE, "" if region is None else region.note))),
+        note=" ".join(filter(None, (_NOTE, _named(plane), "" if region is None else region.note))),
     )
+
+
+def _named(plane: Plane) -> str:
+    """What the names of all runs begin with, which is left out at the points of a page."""
+    words = zip(*(spot.name.split("-") for spot in plane.spots), strict=False)
+    common = "-".join(word for word, *_ in takewhile(lambda column: len(set(column)) == 1, words))
+    return f"Points are named by {common}." if common and len(plane.spots) > 1 else ""
 
 
 def points_of_sweeps(plots: Mapping[str, Plot | NoPlot]) -> Plot | NoPlot:

@@ -39,14 +39,16 @@ def write_names(axes: Any, points: Sequence[tuple[Any, Any, str]]) -> None:
     """
     per_point = 72 / axes.figure.dpi
     places = [per_point * axes.transData.transform((x, y)) for x, y, _ in points]
-    bottom_of_axes = per_point * axes.transAxes.transform((0, 0))[1]
+    left_of_axes, bottom_of_axes = per_point * axes.transAxes.transform((0, 0))
     taken = [_Box(x - 3, y - 3, x + 3, y + 3) for x, y in places]
     for (x, y, name), (left, bottom) in zip(points, places, strict=True):
         boxes = {place: _box(left, bottom, place, name) for place in _PLACES}
         free = [
             place
             for place, box in boxes.items()
-            if box.bottom > bottom_of_axes and not any(box.covers(other) for other in taken)
+            if box.bottom > bottom_of_axes
+            and box.left > left_of_axes
+            and not any(box.covers(other) for other in taken)
         ]
         place = free[0] if free else _PLACES[0]
         taken.append(boxes[place])

@@ -54,13 +54,13 @@ def span_macro(log: OpenLog, rows: Sequence[SpanRow]) -> str:
         log: An opened log.
         rows: As for `happenings`.
     """
-    number = _number(rows)
+    number = span_number(rows)
     name = f"span_of_{sha256(number.encode()).hexdigest()[:16]}"
     log.execute(f"CREATE TEMP MACRO IF NOT EXISTS {name}(at_ns) AS {number}")
     return name
 
 
-def _number(rows: Sequence[SpanRow]) -> str:
+def span_number(rows: Sequence[SpanRow]) -> str:
     """The SQL for the number of the span that `at_ns` is in."""
     cases, first = [], 0
     for row in rows:

@@ -59,6 +59,9 @@ def test_episodes_are_finished_after_a_kill(
         os.killpg(run.process.pid, signal.SIGKILL)
         run.process.communicate()
         ended = ended_episodes(run)
+        with open_log(run.log) as connection:
+            open_ones = connection.execute("SELECT conversation_id FROM open_episodes").fetchall()
+            begun = connection.execute("SELECT DISTINCT conversation_id FROM samples").fetchall()
         admission.open()
         code, out, err = WatchedRun(start_loadgen("resume", "run", "--json"), run.log).end()
     assert code == 0, err
@@ -68,6 +71,7 @@ def test_episodes_are_finished_after_a_kill(
     assert counts["completed"] == EPISODES * TURNS
     assert counts["issued"] == counts["completed"] + counts["abandoned"] > counts["completed"]
     later = ended_episodes(run)
+    assert {name for (name,) in open_ones} == {name for (name,) in begun} - set(ended) != set()
     assert set(ended) < set(later)
     assert set(Counter(later).values()) == {1}
     with open_log(run.log) as connection:
@@ -77,6 +81,7 @@ def test_episodes_are_finished_after_a_kill(
         samples = connection.execute(
             "SELECT conversation_id, turn, status, sitting FROM samples WHERE measured"
         ).fetchall()
+        assert connection.execute("SELECT * FROM open_episodes").fetchall() == []
     assert sorted(prompt for _, prompt, *_ in episodes) == list(range(EPISODES))
     assert {tuple(rest) for _, _, *rest in episodes} == {("completed", TURNS, TURNS)}
     assert {name for name, *_ in episodes} == set(later)

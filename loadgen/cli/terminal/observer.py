@@ -54,14 +54,16 @@ class Terminal(Observer):
         self._view = None
 
     @contextmanager
-    def scoring(self, total: int, before: int) -> Iterator[Callable[[int, Mapping[str, int]], None]]:
+    def scoring(
+        self, total: int, before: int
+    ) -> Iterator[Callable[[int, Mapping[str, int], float | None], None]]:
         """Show how far a scoring pass is."""
         from loadgen.cli.terminal.scoring_progress import scoring_line
         from loadgen.cli.terminal.status_line import StatusLine
 
         with StatusLine(quiet=self._quiet) as status:
-            yield lambda done, graded: status.show(
-                lambda elapsed_s: scoring_line(total, done, done - before, graded, elapsed_s)
+            yield lambda done, graded, mean: status.show(
+                lambda elapsed_s: scoring_line(total, done, done - before, graded, mean, elapsed_s)
             )
 
     @contextmanager

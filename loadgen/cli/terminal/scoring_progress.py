@@ -13,19 +13,23 @@ if TYPE_CHECKING:
 _WITHOUT_VALUE: Final = {Status.INFRA_ERROR: "infra errors", Status.JUDGE_PENDING: "waiting for a judge"}
 
 
-def scoring_line(total: int, done: int, now: int, graded: Mapping[str, int], elapsed_s: float) -> str:
-    """The share of a pass that is done, its rate, and the gradings without a value.
+def scoring_line(
+    total: int, done: int, now: int, graded: Mapping[str, int], mean: float | None, elapsed_s: float
+) -> str:
+    """The share of a pass that is done, the mean score so far, the rate, and the gradings without a value.
 
     Args:
         total: The number of gradings of the pass.
         done: The number of those made, by an earlier part of the pass too.
         now: The number of those made in `elapsed_s`.
         graded: Those by their status.
+        mean: The mean of their scores; None without any.
         elapsed_s: The time since the beginning, in seconds.
     """
     parts = [
         f"scoring     {bar(done / total if total else 1.0)}",
         f"{done:,} of {total:,}",
+        *([] if mean is None else [f"mean score {mean:.3f}"]),
         f"{now / max(elapsed_s, 1e-9):,.0f}/s",
         *(f"{graded[status]:,} {words}" for status, words in _WITHOUT_VALUE.items() if graded.get(status)),
         f"{elapsed_s:.0f} s",

@@ -18,6 +18,7 @@ import orjson
 
 from loadgen.sessions.scoring.grading import NO_STATUS, scored_payload
 from loadgen.sessions.scoring.member import EXIT_TIMEOUT_S, GraderProcess
+from reporter.kinds import members, number
 from workloads.errors import ExtraError
 from workloads.score import Status, failed
 
@@ -51,11 +52,13 @@ class Result(NamedTuple):
         sample_uuid: The request whose answer it is.
         status: The status of its score.
         payload: The payload of its SCORED event, as JSON.
+        value: Its score; None without one.
     """
 
     sample_uuid: str
     status: str
     payload: str
+    value: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,5 +265,5 @@ def _result(grading: Grading, status: bytes, payload: bytes) -> Result:
     Raises:
         ValueError: It is not a result: a grader has written to descriptors that are not its own.
     """
-    orjson.loads(payload)
-    return Result(grading.stored.sample_uuid, Status(status.decode()), payload.decode())
+    value = number(members(orjson.loads(payload)).get("value"))
+    return Result(grading.stored.sample_uuid, Status(status.decode()), payload.decode(), value)

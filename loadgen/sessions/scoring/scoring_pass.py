@@ -320,12 +320,15 @@ def _grade(
         ) as pool,
         observer.scoring(plan.total, plan.graded_before) as show,
     ):
+        scored, total = 0, 0.0
         for results in pool.results(_gradings(log, plan, read)):
             graded.update(result.status for result in results)
+            values = [result.value for result in results if result.value is not None]
+            scored, total = scored + len(values), total + sum(values)
             recorder.put_rows(_rows(results), time.monotonic_ns())
             if recorder.waiting > _MOST_WAITING or recorder.failure:
                 recorder.wait_for_writes()
-            show(plan.graded_before + graded.total(), graded)
+            show(plan.graded_before + graded.total(), graded, total / scored if scored else None)
 
 
 def _gradings(log: OpenLog, plan: _PassPlan, read: ReadTexts) -> Iterator[Grading]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from reporter.contents.headline import HeadlineValue
+    from reporter.contents.run import RunContents
     from reporter.report import Report
 
 _NOTE: Final = "95 %: confidence intervals; where neighbouring requests resemble each other, they are wider."
@@ -26,11 +27,15 @@ _FURTHER: Final[Mapping[str, tuple[str, ...]]] = {
 """The latencies of the cards, with what is below them."""
 
 
-def cards(report: Report, headlines: Mapping[str, HeadlineValue]) -> FigureCards | None:
+def cards(report: Report, contents: RunContents) -> FigureCards | None:
     """The cards: scores, throughput, TTFT, TPOT and latency; None where the run has none of these."""
-    made = (*_scores(report), *_throughput(report, headlines), *_latencies(report, headlines))
+    headlines = contents.headlines
+    rates = statements.rates(report, contents.windows)
+    made = (*_scores(report), *_throughput(report, headlines, rates), *_latencies(report, headlines))
     note = _NOTE if any(headline.low is not None for headline in headlines.values()) else ""
-    return FigureCards("figures", "Figures", made, note) if made else None
+    return (
+        FigureCards("figures", "Figures", made, note, (("Requests", statements.counts()),)) if made else None
+    )
 
 
 def _scores(report: Report) -> Iterator[FigureCard]:
@@ -47,7 +52,7 @@ def _scores(report: Report) -> Iterator[FigureCard]:
         )
 
 
-def _throughput(report: Report, headlines: Mapping[str, HeadlineValue]) -> Iterator[FigureCard]:
+def _throughput(report: Report, headlines: Mapping[str, HeadlineValue], rates: str) -> Iterator[FigureCard]:
     tokens, requests = headlines.get("output_tps"), headlines.get("qps")
     first = tokens or requests
     if first is None:
@@ -61,7 +66,7 @@ def _throughput(report: Report, headlines: Mapping[str, HeadlineValue]) -> Itera
         unit="tokens/s" if tokens else "requests/s",
         interval=_interval(first),
         more=tuple(more),
-        sql=statements.rates(report),
+        sql=rates,
     )
 
 

@@ -7,10 +7,10 @@ user: the templates escape them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from reporter.contents.excerpt import Excerpt
     from reporter.plots.plot import NoPlot, Plot
@@ -50,13 +50,14 @@ class FigureCard:
 
 @dataclass(frozen=True, slots=True)
 class FigureCards:
-    """The figures that the page opens with."""
+    """The figures that the page opens with, and the queries of the lines above them."""
 
     template: ClassVar = "figures"
     anchor: str
     title: str
     cards: tuple[FigureCard, ...]
     note: str = ""
+    above: tuple[tuple[str, str], ...] = ()
 
     @property
     def queries(self) -> tuple[tuple[str, str], ...]:
@@ -65,16 +66,24 @@ class FigureCards:
         for card in self.cards:
             if card.sql:
                 labels.setdefault(card.sql, []).append(card.label)
-        return tuple((", ".join(named), query) for query, named in labels.items())
+        return (*((", ".join(named), query) for query, named in labels.items()), *self.above)
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """Something that a reader of the figures should know: a finding, or why a rule was not met."""
+    """Something that a reader of the figures should know: a finding, or why a rule was not met.
+
+    Attributes:
+        mark: How severe it is.
+        message: What there is to know.
+        remedy: What to do.
+        queries: Those that have its figures, each with what it is of.
+    """
 
     mark: Mark
     message: str
     remedy: str = ""
+    queries: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +98,15 @@ class Remarks:
 
 
 Cell = str | Mark
+
+
+_SHORT: Final = 28
+"""Characters of a cell that stays on one line."""
+
+
+def _kind(cells: Iterable[Cell]) -> str:
+    texts = (cell if isinstance(cell, str) else cell.text for cell in cells)
+    return "short words" if all(len(text) <= _SHORT for text in texts) else "words"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +132,12 @@ class Table:
     def is_words(self, index: int) -> bool:
         """Whether a column has words."""
         return index < self.words or self.columns[index] in self.wordy
+
+    @property
+    def kinds(self) -> list[str]:
+        """What each column has: `words`, `short words`, or figures for an empty text."""
+        columns = zip(*self.rows, strict=True) if self.rows else ((),) * len(self.columns)
+        return [_kind(cells) if self.is_words(index) else "" for index, cells in enumerate(columns)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +224,7 @@ class RequestRow:
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """Requests as a table whose rows open."""
+    """Requests as a table whose rows open; the first `words` columns are words."""
 
     template: ClassVar = "requests"
     anchor: str
@@ -210,6 +234,12 @@ class Requests:
     note: str = ""
     sql: str = ""
     words: int = 1
+
+    @property
+    def kinds(self) -> list[str]:
+        """What each column has, as of a table."""
+        columns = zip(*(row.cells for row in self.rows), strict=True)
+        return [_kind(cells) if index < self.words else "" for index, cells in enumerate(columns)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +309,7 @@ class Page:
         lines: What was run, in a few lines.
         sections: The rest, in order; those without content are left out by who makes the page.
         footer: Where the figures are from, and how to make the page again.
+        variables: SQL in front of every query of the page.
     """
 
     title: str
@@ -286,3 +317,4 @@ class Page:
     lines: tuple[str, ...]
     sections: tuple[Section, ...]
     footer: tuple[str, ...] = ()
+    variables: str = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
-from reporter.contents import metric_statements, statements
+from reporter.contents import cost_statements, finding_statements, metric_statements, statements
 from reporter.contents.intervals import intervals
 from reporter.contents.run import RunContents
 from reporter.render import accuracy, breakdown, cost, episodes, health, latency, rule, telemetry, totals
@@ -47,6 +47,7 @@ def page_of(report: Report, contents: RunContents, command: str = "") -> Page:
         lines=(*lines, plain(totals.requests(report))),
         sections=tuple(_sections(report, contents)),
         footer=tuple(_footer(report, command)),
+        variables=statements.variables(report),
     )
 
 
@@ -64,23 +65,24 @@ def _sections(report: Report, contents: RunContents) -> Iterator[Section]:
         yield slowest(contents.slowest)
     if contents.failed:
         yield failed(contents.failed, report.counts.failed)
-    if parts := tuple(_parts(report)):
+    if parts := tuple(_parts(report, contents)):
         yield Tables("parts", "Parts of the run", parts, (_PARTS,))
     yield _client(report)
     yield from _telemetry(report)
     if report.cost is not None:
-        yield Prose("cost", "Cost", tuple(cost.lines(asdict(report.cost))), (statements.cost(),))
+        lines = tuple(cost.lines(asdict(report.cost)))
+        yield Prose("cost", "Cost", lines, tuple(cost_statements.of_cost(report)))
     if named := tuple(intervals(report)):
         paragraphs = tuple(how for _, how, _ in named)
         yield Prose("intervals", "Intervals", paragraphs, tuple((of, sql) for of, _, sql in named))
 
 
 def _first_screen(report: Report, contents: RunContents) -> Iterator[Section]:
-    if opening := cards(report, contents.headlines):
+    if opening := cards(report, contents):
         yield opening
-    yield _findings(report)
+    yield _findings(report, contents.windows)
     if report.verdict and report.verdict.rows:
-        yield _rules(report)
+        yield _rules(report, contents.windows)
     if report.accuracy:
         yield _accuracy(report)
 
@@ -89,19 +91,24 @@ _ZOOM: Final = "Drag across a plot to zoom, double-click to reset; a name in a l
 _PARTS: Final = "Latencies are in milliseconds."
 
 
-def _findings(report: Report) -> Remarks:
+def _findings(report: Report, windows: str) -> Remarks:
     messages = {finding.message for finding in report.findings}
     reasons = [
         Remark(Mark("error", "bad"), reason) for reason in report.validity.reasons if reason not in messages
     ]
     findings = [
-        Remark(Mark(finding.severity, TONES[finding.severity]), finding.message, finding.remedy)
+        Remark(
+            Mark(finding.severity, TONES[finding.severity]),
+            finding.message,
+            finding.remedy,
+            finding_statements.of_finding(finding.code, report, windows),
+        )
         for finding in report.findings
     ]
     return Remarks("findings", "Findings", (*reasons, *findings), "There are no findings.")
 
 
-def _rules(report: Report) -> Tables:
+def _rules(report: Report, windows: str) -> Tables:
     verdict = report.verdict
     rows = () if verdict is None else verdict.rows
     titles = rule.columns(rows)
@@ -117,7 +124,7 @@ def _rules(report: Report) -> Tables:
         ),
         words=2,
         wordy=frozenset({"method"}),
-        sql=metric_statements.rules(report),
+        sql=metric_statements.rules(report, windows),
     )
     whys = [f"{rule.status(row)} {row.id}: {' '.join(why)}" for row, why in rule.whys(rows)]
     return Tables("rules", "Rules", (table,), tuple(whys))
@@ -177,13 +184,15 @@ def _latencies(report: Report) -> Iterator[Table]:
         )
 
 
-def _parts(report: Report) -> Iterator[Table]:
+def _parts(report: Report, contents: RunContents) -> Iterator[Table]:
     for name, parts in report.breakdown.items():
         yield Table(
             tuple(breakdown.part_titles(name)),
             tuple(tuple(map(plain, row)) for row in breakdown.part_cells(parts)),
             f"By {name}",
-            sql=statements.parts(report, name),
+            sql=contents.stages
+            if name == statements.STAGE
+            else statements.parts(report, name, contents.windows),
         )
 
 

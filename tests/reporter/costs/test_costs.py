@@ -11,7 +11,9 @@ import pytest
 
 from recorder import EventType
 from reporter import MetricsReporter
+from reporter.contents.cost_statements import of_cost
 from reporter.costs.prices import Price, PriceTable
+from reporter.log.query import query
 from reporter.render.console import render
 from reporter.render.cost import dollars
 from reporter.render.json import render as as_json
@@ -97,10 +99,15 @@ def scored(run: Run, *values: Any) -> Benchmark:
 
 def test_a_correct_answer(run: Run) -> None:
     """Wrong ones are paid for with it."""
-    (task,) = cost_of(scored(run, 1, 0, 1)).tasks
+    report = scored(run, 1, 0, 1).report(prices=TABLE)
+    assert report.cost is not None
+    (task,) = report.cost.tasks
     total = 3 * (10 * 1 + 100 * 10) / 1e6
     assert (task.task, task.scorer, task.correct) == ("gsm8k", "official", 2)
     assert (task.total, task.per_correct) == pytest.approx((total, total / 2))
+    of_run, of_tasks = (query(run.folder, sql).rows for _, sql in of_cost(report))
+    assert of_run == [(*(pytest.approx(total),) * 2, pytest.approx(total / 3), 3)]
+    assert of_tasks == [("gsm8k", "official", pytest.approx(total), 2, pytest.approx(total / 2))]
 
 
 @pytest.mark.parametrize(("values", "correct"), [((0, 0, 0), 0), ((1, 1, "judge_pending"), None), ((), None)])
@@ -123,9 +130,12 @@ def test_judges_have_their_own_price(run: Run) -> None:
             "INSERT INTO judge_calls (sample_uuid, model, status, input_tokens, output_tokens) "
             "VALUES ('a', 'small-judge', 'completed', 1000, 10), ('b', 'small-judge', 'failed', NULL, NULL)"
         )
-        cost = reporter.create_report(prices=TABLE).cost
-        assert cost is not None
-        assert cost.judge == pytest.approx(0.0011)
+        report = reporter.create_report(prices=TABLE)
+        assert report.cost is not None
+        assert report.cost.judge == pytest.approx(0.0011)
+        *_, (name, sql) = of_cost(report)
+        assert name == "Judges"
+        assert reporter.log.execute(sql).fetchall() == [("small-judge", pytest.approx(0.0011))]
         reporter.log.execute(
             "INSERT INTO judge_calls (sample_uuid, model, status) VALUES ('c', 'large-judge', 'completed')"
         )

@@ -1,4 +1,4 @@
-"""The queries of a page's intervals, phases and costs."""
+"""The queries of a page's intervals and phases."""
 
 from __future__ import annotations
 
@@ -53,13 +53,11 @@ def test_phases_are_in_their_query(warmed: tuple[Path, Report]) -> None:
         assert row["output_tokens_per_s"] == pytest.approx(part.output_tps)
 
 
-def test_intervals_and_costs_have_the_values_that_go_in(warmed: tuple[Path, Report]) -> None:
-    """A value per measured request, and how the interval is computed; the tokens of a cost."""
+def test_intervals_have_the_values_that_go_in(warmed: tuple[Path, Report]) -> None:
+    """A value per measured request, and how the interval is computed."""
     folder, report = warmed
     named = {of: sql for of, _, sql in intervals(report)}
     assert len(query(folder, named["Values of latencies"]).rows) == 20
     assert query(folder, named["What arrived"]).rows
     sections = [part for part in page_of(report, RunContents()).sections if isinstance(part, Prose)]
     assert {"intervals"} <= {section.anchor for section in sections}
-    _, sql = statements.cost()
-    assert dict(row[:2] for row in query(folder, sql).rows) == {True: 20, False: 10}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -157,6 +158,26 @@ def pages_of_several_runs(
 
 
 @pytest.mark.parametrize("size", SIZES)
+def test_each_point_of_a_sweep_has_its_name(
+    hostile_page: MadePage, pages_of_several_runs: dict[Path, list[Plot]], open_page: Any, size: str
+) -> None:
+    """At the point, inside of the plot, and none over another, though two points almost coincide."""
+    page = open_page(replace(hostile_page, path=[*pages_of_several_runs][1]), size)
+    for plot in ("pareto-interactivity", "pareto-ttft"):
+        canvas = page.show(plot).bounding_box()
+        texts = page.tab.locator(f'[data-plot="{plot}"] text').filter(has_text=re.compile(r"^c\d$"))
+        assert sorted(texts.all_text_contents()) == ["c1", "c2", "c3", "c4", "c8"]
+        boxes = [texts.nth(index).bounding_box() for index in range(5)]
+        for number, box in enumerate(boxes):
+            assert canvas["x"] < box["x"] < box["x"] + box["width"] < canvas["x"] + canvas["width"]
+            for other in boxes[:number]:
+                assert (
+                    abs(box["x"] - other["x"]) >= min(box["width"], other["width"])
+                    or abs(box["y"] - other["y"]) >= 10
+                )
+
+
+@pytest.mark.parametrize("size", SIZES)
 def test_the_pages_of_a_comparison_and_of_a_sweep(
     hostile_page: MadePage, pages_of_several_runs: dict[Path, list[Plot]], open_page: Any, size: str
 ) -> None:
@@ -180,17 +201,17 @@ def slower(a_run: Any) -> Path:
 
 
 def swept() -> list[Plot | NoPlot]:
-    """The plots of four runs, three of which met their targets."""
+    """The plots of five runs, two of them alike; all but the last met their targets."""
     none: dict[str, Any] = dict.fromkeys(Figures.__dataclass_fields__)
     runs = [
         (
             f"c{load}",
             Figures(**none | {"output_tps": 90.0 * load, "ttft_p50_ms": ttft, "tpot_p50_ms": 10.0 + load}),
         )
-        for load, ttft in ((1, 50.0), (2, 55.0), (4, 70.0), (8, 300.0))
+        for load, ttft in ((1, 50.0), (2, 55.0), (3, 55.5), (4, 70.0), (8, 300.0))
     ]
     region = SloRegion(0.0, 100.0, 50.0, "SLO region: ttft:p(50)<100ms.")
-    return [pareto_plot(plane, ("c1", "c2", "c4"), region) for plane in planes(runs)]
+    return [pareto_plot(plane, ("c1", "c2", "c3", "c4"), region) for plane in planes(runs)]
 
 
 def test_a_plot_says_what_is_at_the_pointer(hostile_page: MadePage, open_page: Any) -> None:

@@ -122,6 +122,9 @@ def test_a_payload_has_no_empty_values() -> None:
 
 
 def test_the_progress_is_one_line() -> None:
-    """How far, how fast, and what has no value."""
-    shown = scoring_line(200, 50, 40, {"scored": 30, "infra_error": 2}, 4.0)
-    assert shown == f"scoring     {'█' * 6}{'░' * 18}  25%  50 of 200  10/s  2 infra errors  4 s"
+    """How far, the accuracy so far, how fast, and what has no value."""
+    shown = scoring_line(200, 50, 40, {"scored": 30, "infra_error": 2}, 0.75, 4.0)
+    assert (
+        shown
+        == f"scoring     {'█' * 6}{'░' * 18}  25%  50 of 200  mean score 0.750  10/s  2 infra errors  4 s"
+    )

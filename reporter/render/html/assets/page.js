@@ -117,11 +117,69 @@
     return [{ ...shared, ...ENDS, encode: encoded(plot, [1, 2, 3]), renderItem: polygon(series, tint) }, line];
   };
 
+  // The names of points, where they cover neither each other nor a point; one that has no room shows at the pointer.
+  const PLACES = [[9, -7], [9, 8], [-9, -7], [-9, 8], [9, -20], [9, 21], [-9, -20], [-9, 21], [9, -33], [9, 34], [-9, -33], [-9, 34]];
+  const CHARACTER = 6.2;
+  const LINE = 12;
+  const covers = (one, other) => one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+  const placedNames = (points, texts, frame) => {
+    const taken = points.map(([x, y]) => ({ left: x - 4, right: x + 4, top: y - 4, bottom: y + 4 }));
+    return points.map(([x, y], index) => {
+      if (x < frame.x || x > frame.x + frame.width) return undefined;
+      const width = CHARACTER * texts[index].length;
+      const boxes = PLACES.map(([right, down]) => {
+        const left = right > 0 ? x + right : x + right - width;
+        return { left, right: left + width, top: y + down - LINE / 2, bottom: y + down + LINE / 2 };
+      });
+      const box = boxes.find((one) =>
+        one.left >= frame.x && one.right <= frame.x + frame.width + 18 && one.bottom <= frame.y + frame.height && one.top >= 0 &&
+        !taken.some((other) => covers(one, other)));
+      if (box) taken.push(box);
+      return box && { ...box, from: [x, y] };
+    });
+  };
+  const names = (plot, hidden) => {
+    const named = plot.series.filter((series) => series.labels && !hidden.has(series.label));
+    const points = named.flatMap((series) => pairs(plot, series)).filter(([, y]) => y !== null);
+    if (!points.length || isRows(plot)) return [];
+    // Without what all of them begin with, which the note says.
+    const [first, ...others] = points.map((point) => point[4].split("-"));
+    const common = others.length ? first.findIndex((word, index) => others.some((words) => words[index] !== word)) : 0;
+    const texts = points.map((point) => point[4].split("-").slice(Math.max(common, 0)).join("-"));
+    let boxes = [];
+    return [{
+      type: "custom", name: "names", data: points, silent: true, tooltip: { show: false }, encode: { x: 0, y: 1 }, z: 4, animation: false,
+      renderItem: (params, api) => {
+        if (params.dataIndex === 0) boxes = placedNames(points.map(([x, y]) => api.coord([x, y])), texts, params.coordSys);
+        const box = boxes[params.dataIndex];
+        if (!box) return undefined;
+        const middle = (box.top + box.bottom) / 2;
+        const isRight = box.left > box.from[0];
+        const text = {
+          type: "text", x: isRight ? box.left : box.right, y: middle,
+          style: { text: texts[params.dataIndex], fill: colour("--ink"), fontSize: 11, align: isRight ? "left" : "right", verticalAlign: "middle", stroke: colour("--card"), lineWidth: 3 },
+        };
+        // A name that is not next to its point is joined to it.
+        const join = {
+          type: "line", shape: { x1: box.from[0], y1: box.from[1], x2: isRight ? box.left - 1 : box.right + 1, y2: middle },
+          style: { stroke: colour("--dim"), lineWidth: 0.8 },
+        };
+        return { type: "group", children: Math.abs(middle - box.from[1]) > LINE ? [join, text] : [text] };
+      },
+    }];
+  };
+
   // A logarithmic axis of less than a decade would have one label.
   const decades = (plot, name) => {
     const values = plot.series.flatMap((series) => [series[name], ...(name === "y" ? [series.low ?? [], series.high ?? []] : [])].flat());
     const positive = values.filter((value) => value > 0);
     return positive.length ? Math.log10(Math.max(...positive) / Math.min(...positive)) : 0;
+  };
+  // As many digits as tell the ticks of an axis apart, which may be of a narrow range.
+  const significant = (plot, name) => {
+    const values = plot.series.flatMap((series) => series[name]).filter(Number.isFinite);
+    const range = Math.max(...values) - Math.min(...values);
+    return name === "x" && range > 0 ? Math.max(4, 2 + Math.ceil(Math.log10(Math.max(...values.map(Math.abs)) / range))) : 4;
   };
   // Plots over time have the same axis, whatever part of it each has points in.
   const moments = Object.values(data.plots).filter((plot) => plot.x.scale === "time").flatMap((plot) => plot.series.flatMap((series) => series.x));
@@ -133,7 +191,7 @@
     const label = {
       color: colour("--dim"), hideOverlap: true, fontSize: 11,
       formatter: (value) =>
-        described.scale === "time" ? span(value) : described.scale === "percentile" ? percentile(value) : digits(value, 4),
+        described.scale === "time" ? span(value) : described.scale === "percentile" ? percentile(value) : digits(value, significant(plot, name)),
     };
     const unit = described.scale === "time" ? "" : described.unit;
     // What follows a colon explains the quantity, and has no room on a phone.
@@ -143,9 +201,12 @@
       nameTextStyle: { color: colour("--dim"), fontSize: 11.5 }, axisLabel: label, axisLine: { onZero: false, lineStyle: { color: colour("--line") } },
       axisTick: { lineStyle: { color: colour("--line") } }, splitLine: { lineStyle: { color: colour("--grid") } },
       minorSplitLine: { show: false }, splitNumber: isAcross ? (isNarrow ? 4 : 6) : 5,
-      scale: type !== "category" && (name === "x" || described.scale === "log"),
+      scale: type !== "category" && (described.scale === "log" || (name === "x" && !plot.series.some((series) => series.labels))),
     };
-    if (described.scale === "time") Object.assign(result, { min: timeSpan[0], max: timeSpan[1] });
+    if (described.scale === "time") {
+      Object.assign(result, { min: timeSpan[0], max: timeSpan[1] });
+      Object.assign(label, { showMinLabel: Number.isInteger(timeSpan[0]), showMaxLabel: Number.isInteger(timeSpan[1]) });
+    }
     if (described.scale === "percentile") {
       // Ticks at p90, p99, p99.9: one each is a tenth of what is left.
       Object.assign(result, { min: 0, interval: 1, minInterval: 1, maxInterval: 1 });
@@ -201,6 +262,7 @@
   const option = (plot, hidden, isNarrow) => {
     const shown = plot.series.map((series, index) => (hidden.has(series.label) ? [] : drawn(plot, series, index))).flat();
     if (isRows(plot)) shown.push(zero());
+    shown.push(...names(plot, hidden));
     const isScatter = plot.series.every((series) => series.kind === "points" || series.kind === "bars");
     return {
       animation: false, backgroundColor: "transparent", textStyle: { fontFamily: getComputedStyle(document.body).fontFamily },

@@ -1,0 +1,87 @@
+"""Findings, stages, windows and costs have the queries of their figures."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reporter import MetricsReporter
+from reporter.contents import finding_statements, span_statements, statements
+from reporter.log.query import queries, query
+from reporter.measured import measured
+from rulesets.definitions import Definitions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PAGE = (Path(__file__).parents[3] / "docs" / "findings.md").read_text()
+CODES = re.findall(
+    r"`(\w+)`", " ".join(re.findall(r"^\| (`.+?) \| (?:error|warning|info)", PAGE, re.MULTILINE))
+)
+
+STEPS = {"kind": "poisson", "profile": "steps:10..30x3,1.2s"}
+
+
+@pytest.fixture(scope="module")
+def stepped(a_run: Callable[..., Any]) -> Path:
+    """Sixty requests in three steps of 400 ms; every tenth fails."""
+    run = a_run(**STEPS).begins()
+    for number in range(60):
+        at_ms = 20 * number
+        if number % 10 == 9:
+            run.fails("http_503", at_ms=at_ms, failed=at_ms + 5, message="busy")
+        else:
+            run.answers(*(at_ms + 10 + 7 * chunk for chunk in range(5)), at_ms=at_ms, usage=(7, 5))
+    return run.stops(1200).ends(1400).write()  # type: ignore[no-any-return]
+
+
+def test_every_finding_has_queries_that_answer(stepped: Path) -> None:
+    """For each code of docs/findings.md; those of the load generator share a view."""
+    assert len(CODES) > 60
+    with MetricsReporter(stepped) as reporter:
+        report = reporter.create_report()
+    of_codes = {code: finding_statements.of_finding(code, report) for code in CODES}
+    distinct = sorted({sql for named in of_codes.values() for _, sql in named})
+    assert "" not in distinct
+    assert [answer.columns for answer in queries(stepped, distinct) if not answer.columns] == []
+    ((_, sql),) = finding_statements.of_finding("many_failures", report)
+    assert "many_failures" in {finding.code for finding in report.findings}
+    assert query(stepped, sql).rows == [("http_503", "busy", 6)]
+
+
+def test_stages_and_windows_are_in_their_queries(stepped: Path) -> None:
+    """Rates over the time of each stage, and over another window than the run's own."""
+    definitions = Definitions(throughput_window="last_issued_done", tpot_end="complete")
+    with measured(stepped, definitions) as (report, evidence):
+        windows = span_statements.windows(evidence.log)
+        stages = span_statements.stages(evidence.log, report)
+    variables = statements.variables(report)
+    assert variables == "SET VARIABLE tpot_end = 'complete';\n"
+    assert statements.rates(report) == ""
+    whole, tpot, parts = queries(
+        stepped,
+        [
+            variables + statements.rates(report, windows),
+            variables + statements.latency(report, "tpot_ms"),
+            variables + stages,
+        ],
+    )
+    assert report.tpot_ms is not None
+    assert whole.rows[0][:2] == pytest.approx((report.throughput.qps, report.throughput.output_tps))
+    assert tpot.rows[0][1] == pytest.approx(report.tpot_ms.mean)
+    rows = {row[0]: dict(zip(parts.columns, row, strict=True)) for row in parts.rows}
+    assert len(rows) == 3
+    for part in report.breakdown["stage"]:
+        assert part.value is not None
+        row = rows[part.value]
+        assert part.ttft_ms is not None
+        assert (row["issued"], row["failed"], row["ttft_p99_ms"]) == (
+            *(part.issued, part.failed),
+            pytest.approx(part.ttft_ms.p99),
+        )
+        assert (row["requests_per_s"], row["output_tokens_per_s"]) == pytest.approx(
+            (part.qps, part.output_tps)
+        )
