@@ -50,33 +50,79 @@ def test_mlflow(made_run: Path, tmp_path: Path, report: Any, monkeypatch: pytest
     assert run.info.status == "FINISHED"
 
 
-class StandInRun:
-    """The part of a W&B run that an export uses."""
-
-    offline, dir, url = True, "wandb/offline-run", None
+class WandbServer:
+    """The part of the API of Weights & Biases that its library asks for a run that was not there."""
 
     def __init__(self) -> None:
-        self.summary: dict[str, float] = {}
-        self.finished = False
+        self.url = ""
+        self.run: dict[str, Any] = {}
+        self.files: dict[str, bytes] = {}
 
-    def finish(self) -> None:
-        """Note the end."""
-        self.finished = True
+    def answer(self, request: ReceivedRequest) -> Reply:
+        """Answer one request."""
+        if request.method == "PUT":
+            self.files[request.path.rpartition("/")[2]] = request.body
+        content = self._data(orjson.loads(request.body)) if request.path == "/graphql" else {}
+        return 200, "application/json", orjson.dumps({"data": content})
+
+    def _data(self, asked: Any) -> Any:
+        of_run = asked["variables"]
+        match asked["operationName"]:
+            case "RunResumeStatus":
+                return {"model": {"bucket": None}}
+            case "UpsertBucket":
+                self.run |= {name: value for name, value in of_run.items() if value is not None}
+                project = {
+                    "id": "p",
+                    "name": of_run["project"],
+                    "entity": {"id": "e", "name": of_run["entity"]},
+                }
+                bucket = {"id": "b", "name": of_run["name"], "project": project, "config": "{}"}
+                return {"upsertBucket": {"bucket": bucket, "inserted": True}}
+            case "CreateRunFiles":
+                files = [{"name": name, "uploadUrl": f"{self.url}/{name}"} for name in of_run["files"]]
+                return {"createRunFiles": {"runID": "b", "uploadHeaders": [], "files": files}}
+        return {}
 
 
-def test_weights_and_biases(made_run: Path, report: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Project, entity, group, tags, configuration and summary; by its id a run is there once."""
-    wandb = pytest.importorskip("wandb", reason="the extra `wandb`")
-    run, started = StandInRun(), {}
-    monkeypatch.setattr(wandb, "init", lambda **options: started.update(options) or run)
-    settings = {"project": "serving", "entity": "team", "group": "8b", "tag": ["nightly"], "name": "first"}
-    export(ExportSettings(run=made_run, to="wandb", **settings))
-    names = ("project", "entity", "group", "tags", "name", "id", "resume")
-    expected = ("serving", "team", "8b", ["nightly"], "first", report["run"]["session_id"], "allow")
-    assert tuple(started[name] for name in names) == expected
-    assert started["config"]["load.concurrency"] == 2
-    assert run.summary["ttft_ms_p99"] == pytest.approx(report["ttft_ms"]["p99"])
-    assert run.finished
+def export_to_wandb(preloaded: Preloaded, run: Path, folder: Path, url: str) -> Any:
+    """Export a run to a server, by the library itself."""
+    pytest.importorskip("wandb", reason="the extra `wandb`")
+    return preloaded.run(
+        *("export", run, "--to", "wandb", "--project", "serving", "--entity", "team"),
+        *("--group", "8b", "--tag", "nightly"),
+        cwd=folder,
+        env=clean_environment(WANDB_BASE_URL=url, WANDB_API_KEY="0" * 40),
+    )
+
+
+@pytest.mark.slow
+def test_weights_and_biases(preloaded: Preloaded, made_run: Path, tmp_path: Path, report: Any) -> None:
+    """Its own library and an HTTP server: project, entity, group, tags, configuration and figures arrive."""
+    server = WandbServer()
+    with stand_in(server.answer) as listening:
+        server.url = listening.url
+        done = export_to_wandb(preloaded, made_run, tmp_path, listening.url)
+    assert done.returncode == 0, done.stderr
+    session = report["run"]["session_id"]
+    assert f"{listening.url}/team/serving/runs/{session}" in done.stdout
+    names = ("project", "entity", "groupName", "tags", "name")
+    assert [server.run[name] for name in names] == ["serving", "team", "8b", ["nightly"], session]
+    assert orjson.loads(server.run["config"])["load.concurrency"] == {"value": 2}
+    figures = orjson.loads(server.files["wandb-summary.json"])
+    assert figures["ttft_ms_p99"] == pytest.approx(report["ttft_ms"]["p99"])
+    assert not {request.path for request in listening.requests if "0" * 40 in request.body.decode("latin-1")}
+
+
+@pytest.mark.slow
+def test_weights_and_biases_refuses(preloaded: Preloaded, made_run: Path, tmp_path: Path) -> None:
+    """In one sentence, without the key."""
+    with stand_in(lambda _: (401, "application/json", b'{"errors":[{"message":"who are you"}]}')) as server:
+        done = export_to_wandb(preloaded, made_run, tmp_path, server.url)
+    assert done.returncode == 3
+    assert "error: --to wandb: " in done.stderr
+    assert "who are you" in done.stderr
+    assert "0" * 40 not in done.stderr
 
 
 def records_of(file: Path) -> dict[str, Any]:

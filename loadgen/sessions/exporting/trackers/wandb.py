@@ -19,7 +19,9 @@ def publish(settings: ExportSettings, record: RunRecord) -> str:
     """Publish a run; see `Publish`."""
     with importing(_OPTION, "wandb"):
         import wandb
-    with reported(_OPTION, (wandb.Error,), ("WANDB_API_KEY",)):
+        from wandb.sdk.mailbox import HandleAbandonedError
+    # The other one says that the library's own process has died.
+    with reported(_OPTION, (wandb.Error, HandleAbandonedError), ("WANDB_API_KEY",)):
         # The run is over, perhaps on another machine: nothing of this one is watched or sent.
         quiet = wandb.Settings(
             silent=True,
