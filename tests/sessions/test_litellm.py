@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,12 +16,21 @@ from loadgen.sessions.errors import UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-pytest.importorskip("litellm", reason="LITELLM IS NOT TESTED: pip install 'llm-loadgen[agents]'")
-
-# Its own models warn.
-pytestmark = pytest.mark.filterwarnings("ignore")
+# Its import takes 2 s, which a process pays that runs these tests, and no other.
+pytestmark = [
+    pytest.mark.skipif(
+        find_spec("litellm") is None,
+        reason="LITELLM IS NOT TESTED: pip install 'llm-loadgen[agents]'",
+    ),
+    pytest.mark.filterwarnings("ignore"),  # its own models warn
+]
 QUESTION = [{"role": "user", "content": "hello"}]
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LiteLLM takes its table of prices from its package."""
+    monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 
 def test_a_provider_is_asked_through_litellm(monkeypatch: pytest.MonkeyPatch) -> None:
