@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -36,6 +37,8 @@ _NUMBERS = (_WHOLE, "tag:yaml.org,2002:float")
 _POWER = re.compile(
     r"(?P<digits>[+-]?\d+)(?P<fraction>\.\d+)?\.?[eE](?P<sign>[+-])?(?P<exponent>\d+)", re.ASCII
 )
+_FAST: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_DEEPEST = 100
 _DIGITS = 40
 """No whole number of a ruleset has more."""
 
@@ -194,7 +197,7 @@ class DocumentPart:
 
     def _as_yaml_has_it(self) -> str:
         """How a number with an exponent is written so that YAML takes it for one; empty for all else."""
-        plain = isinstance(self.node, yaml.ScalarNode) and self.node.style is None
+        plain = isinstance(self.node, yaml.ScalarNode) and not self.node.style
         power = _POWER.fullmatch(self.node.value) if plain else None
         if power is None:
             return ""
@@ -265,7 +268,7 @@ def read(path: Path) -> DocumentPart:
     """
     file = str(path)
     try:
-        root = yaml.compose(_content(path), Loader=yaml.SafeLoader)
+        root = _root(_content(path))
     except OSError as error:
         raise RulesetFileError(file, None, "", f"cannot be read ({error.strerror})") from error
     except UnicodeDecodeError as error:
@@ -279,6 +282,27 @@ def read(path: Path) -> DocumentPart:
     if root is None:
         raise RulesetFileError(file, None, "", "is empty; a ruleset begins with 'schema: rulesets/1'")
     return DocumentPart(root, file, root.start_mark.line + 1, Budget())
+
+
+def _root(content: str) -> yaml.Node | None:
+    """Compose the document.
+
+    libyaml is ten times as fast, where PyYAML has it; but it does not guard against depth, and says less of a
+    mistake: what is deep or wrong is read by PyYAML's own parser.
+    """
+    with suppress(yaml.YAMLError, UnicodeEncodeError):
+        if not _is_deep(content):
+            return yaml.compose(content, Loader=_FAST)
+    return yaml.compose(content, Loader=yaml.SafeLoader)
+
+
+def _is_deep(content: str) -> bool:
+    depth = 0
+    for event in yaml.parse(content, Loader=_FAST):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            return True
+    return False
 
 
 def _content(path: Path) -> str:
