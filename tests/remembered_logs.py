@@ -1,0 +1,99 @@
+"""Logs that stay open, and figures that are computed once: tests of commands ask one run many things.
+
+A log of the same content is loaded once, and its figures are computed once for the same definitions and
+options. What rules make of them, and what a command writes, is made each time. The tests of `reporter`
+itself load and compute what they test.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from collections import OrderedDict
+from contextlib import suppress
+from copy import deepcopy
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from recorder.lock import is_held
+from recorder.store import LOG_NAME, log_path
+from reporter.log.database import OpenLog, open_log
+from reporter.metrics import compute
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from reporter.report import Report
+    from reporter.report_options import ReportOptions
+
+MOST_LOGS: Final = 4
+MOST_BYTES: Final = 5_000_000
+"""Of a log that is remembered."""
+
+_OPENED: Final[OrderedDict[bytes, StayingOpen]] = OrderedDict()
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class StayingOpen(OpenLog):
+    """A log that its readers do not close; it is read from a copy, which no test changes.
+
+    Attributes:
+        computed: Reports, and the logs that they come with, by what they follow from.
+    """
+
+    computed: dict[Hashable, tuple[Report, OpenLog]] = field(default_factory=dict)
+
+    def close(self) -> None:
+        """Stay open."""
+
+
+def remembered_log(run: Path) -> OpenLog:
+    """As `open_log`; a log that is finished, and small, is opened once."""
+    content = _content(log_path(run))
+    if content is None:
+        return open_log(run)
+    if content not in _OPENED:
+        log = open_log(run)
+        folder = Path(tempfile.mkdtemp(prefix="remembered-"))
+        shutil.copyfile(log_path(run), folder / LOG_NAME)
+        values = {item.name: getattr(log, item.name) for item in fields(log)}
+        _OPENED[content] = StayingOpen(**values | {"run": folder})
+        if len(_OPENED) > MOST_LOGS:
+            _forget(_OPENED.popitem(last=False)[1])
+    _OPENED.move_to_end(content)
+    return _OPENED[content]
+
+
+def remembered_report(log: OpenLog, options: ReportOptions, asked: Any = None) -> tuple[Report, OpenLog]:
+    """As `compute`; for a log that stays open the same is computed once."""
+    key = (log.definitions, log.windows, log.has_samples_table, repr(options), asked)
+    if not isinstance(log, StayingOpen) or options.tokenizer is not None or log.token_counts is not None:
+        return compute(log, options, asked)
+    if key not in log.computed:
+        log.computed[key] = compute(log, options, asked)
+    report, computed = log.computed[key]
+    return deepcopy(report), computed
+
+
+def forget_logs() -> None:
+    """Close what is open."""
+    while _OPENED:
+        _forget(_OPENED.popitem()[1])
+
+
+def _forget(log: StayingOpen) -> None:
+    log.computed.clear()
+    log.database.close()
+    shutil.rmtree(log.run)
+
+
+def _content(log: Path) -> bytes | None:
+    """What tells a finished log from others; None for a log that is large or may be growing."""
+    with suppress(OSError):
+        journal = log.with_name(f"{log.name}-wal")
+        growing = is_held(log.resolve().parent) or (journal.exists() and journal.stat().st_size > 0)
+        if not growing and log.stat().st_size <= MOST_BYTES:
+            return hashlib.blake2b(log.read_bytes()).digest()
+    return None
