@@ -7,7 +7,7 @@ FUZZ_EXAMPLES ?= 20
 CONFORMANCE_DATA ?= ../shared/data
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# As many tests at once as there are cores: with more, a client under test is late for want of one.
+# How many tests run at once: tests/conftest.py.
 TESTS := -m pytest -n auto --maxprocesses 8 --dist worksteal
 
 # Properties that compute whole reports: `make test` tries them with few examples.
