@@ -39,6 +39,7 @@ TASKS: Final[Mapping[str, str]] = {
     "humaneval": "workloads.tasks.humaneval:WORKLOAD",
     "ifbench": "workloads.tasks.ifbench:WORKLOAD",
     "ifeval": "workloads.tasks.ifeval:WORKLOAD",
+    "ipw": "workloads.tasks.ipw:WORKLOAD",
     "knowledge_base": "workloads.tasks.knowledge_base:WORKLOAD",
     "livecodebench": "workloads.tasks.livecodebench:WORKLOAD",
     "liveresearchbench": "workloads.tasks.liveresearchbench:WORKLOAD",

@@ -19,6 +19,7 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, pending, with_replies
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
+from workloads.tasks import baseline
 from workloads.tokenizer import tokenizer
 from workloads.workload import Inputs, Source, Typical, Workload
 
@@ -245,6 +246,7 @@ WORKLOAD: Final = Workload(
             judge=_PROMPTS.label,
             note="figures are over questions, several of which are asked at once",
         ),
+        baseline.ama_bench(answers_in),
     ),
     options={"subset": "openend", "tokenizer": "", "max_len": 27_604},
     max_tokens=4096,

@@ -18,6 +18,7 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, pending, unreadable
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
+from workloads.tasks import baseline
 from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
@@ -145,6 +146,7 @@ WORKLOAD: Final = Workload(
             judge=_PROMPTS.label,
             note="the report is judged with its citations; officially a model removes them first",
         ),
+        baseline.deepresearch(),
     ),
     groups=("language", "topic"),
 )

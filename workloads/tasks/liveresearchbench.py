@@ -21,6 +21,7 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, pending, unreadable
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
+from workloads.tasks import baseline
 from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
@@ -194,6 +195,7 @@ WORKLOAD: Final = Workload(
             judge=_PROMPTS.label,
             note="by one judge; published figures are the mean of two",
         ),
+        baseline.liveresearchbench(),
     ),
     options={"depth": True, "date": ""},
     groups=("category",),

@@ -15,6 +15,7 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, pending, unreadable
 from workloads.scorer import Inquiry, Reference, Scorer
+from workloads.tasks import baseline
 from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
@@ -81,5 +82,6 @@ WORKLOAD: Final = Workload(
             judge=_PROMPTS.label,
             note="there is no official test split: figures of other tools are of other rows",
         ),
+        baseline.natural_reasoning(),
     ),
 )

@@ -16,6 +16,7 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, pending, with_replies
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
+from workloads.tasks import baseline
 from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ WORKLOAD: Final = Workload(
             judge=_PROMPTS.label,
             note="the judge's prompt is this project's own; officially an agent with tools answers",
         ),
+        baseline.paperarena(),
     ),
     groups=("qa_type", "difficulty"),
 )

@@ -39,15 +39,16 @@ def figures() -> Callable[[Scorer, Sequence[tuple[Question, Score | None]]], dic
     def compute(scorer: Scorer, graded: Sequence[tuple[Question, Score | None]]) -> dict[str, Any]:
         connection = duckdb.connect()
         connection.execute(
-            "CREATE TABLE scores (value DOUBLE, metrics MAP(VARCHAR, DOUBLE), tags MAP(VARCHAR, VARCHAR))"
+            "CREATE TABLE scores (value DOUBLE, metrics MAP(VARCHAR, DOUBLE), tags MAP(VARCHAR, VARCHAR), "
+            "status VARCHAR)"
         )
         for question, score in graded:
             tags = question.sample.tags
             metrics = {} if score is None else score.metrics
             row = [0.0 if score is None else score.value, list(metrics), list(metrics.values())]
             connection.execute(
-                "INSERT INTO scores VALUES (?, map(?::VARCHAR[], ?::DOUBLE[]), map(?::VARCHAR[], ?))",
-                [*row, list(tags), list(tags.values())],
+                "INSERT INTO scores VALUES (?, map(?::VARCHAR[], ?::DOUBLE[]), map(?::VARCHAR[], ?), ?)",
+                [*row, list(tags), list(tags.values()), "missing" if score is None else score.status],
             )
         columns = ", ".join(f'{headline.sql} AS "{headline.name}"' for headline in scorer.headlines)
         names = [headline.name for headline in scorer.headlines]

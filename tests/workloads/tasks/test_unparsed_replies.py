@@ -24,12 +24,14 @@ _EPISODE: Final = EpisodeOutcome(
 )
 
 CASES: Final[dict[tuple[str, str], tuple[dict[str, Any], tuple[str, ...], str]]] = {
+    ("ama_bench", "baseline"): ({"pairs": [{"question": "?", "answer": "5"}]}, ("1",), "Answer[1]: 6"),
     ("ama_bench", "official"): ({"pairs": [{"question": "?", "answer": "5"}]}, ("1",), "Answer[1]: 6"),
     ("browser_assistant", "judged"): (
         {**_CRITERIA, "answers": ["5"], "required": [], "allowed": []},
         ("criteria",),
         _BROWSED,
     ),
+    ("deepresearch", "baseline"): (CRITERIA, ("baseline",), "A report."),
     ("deepresearch", "official"): (CRITERIA, ("marks",), ""),
     ("email_triage", "judged"): (
         {**_CRITERIA, "category": "spam", "priority": "low", "needs_reply": True},
@@ -40,6 +42,13 @@ CASES: Final[dict[tuple[str, str], tuple[dict[str, Any], tuple[str, ...], str]]]
     ("gaia", "judge_fallback"): ({"answer": "5"}, ("verdict",), "FINAL ANSWER: 6"),
     ("hle", "official"): ({}, ("verdict",), ""),
     ("hle_text_only", "official"): ({}, ("verdict",), ""),
+    ("ipw", "baseline"): ({"question": "?", "answer": "5"}, ("baseline",), "6"),
+    ("ipw", "official"): ({"kind": "reasoning"}, ("verdict",), "6"),
+    ("liveresearchbench", "baseline"): (
+        {"query": "?", "checklist": ["Has it?"]},
+        ("baseline",),
+        "A report.",
+    ),
     ("liveresearchbench", "official"): (
         {"query": "?", "date": "today", "checklist": []},
         ("presentation", "consistency", "citation"),
@@ -56,7 +65,9 @@ CASES: Final[dict[tuple[str, str], tuple[dict[str, Any], tuple[str, ...], str]]]
         tuple(f"{turn}{order}" for turn in ("turn_1_", "turn_2_") for order in _BOTH),
         "",
     ),
+    ("natural_reasoning", "baseline"): ({"question": "?", "answer": "5"}, ("baseline",), "6"),
     ("natural_reasoning", "judged"): ({}, ("verdict",), ""),
+    ("paperarena", "baseline"): ({"question": "?", "answer": "5"}, ("baseline",), "6"),
     ("paperarena", "official"): ({}, ("verdict",), ""),
     ("research_mining", "judged"): (
         {**_CRITERIA, "supporting": [], "opposing": [], "figure": 1, "digits": 0},
