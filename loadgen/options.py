@@ -156,6 +156,10 @@ class SessionOptions(ScoringOptions, total=False):
     """
     offset: int | None
     """Skip the first N questions."""
+    split: str | None
+    """Another split of the benchmark's data, such as validation. Default: the official one."""
+    record_ids: str | Sequence[str] | None
+    """Send only the questions with these ids (see loadgen list prompts); repeatable."""
     columns: str | Sequence[str] | None
     """Of a file: the column that holds user_prompt, system_prompt or ground_truth; repeatable."""
     system_prompt: str | None

@@ -15,7 +15,7 @@ from workloads.errors import TaskError
 from workloads.loading import load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from workloads.loading import Loaded
@@ -37,6 +37,7 @@ def dataset(
     temperature: float | None = None,
     seed: int | None = None,
     system_prompt: str | None = None,
+    ids: Collection[str] = (),
 ) -> Dataset:
     """Load the questions of tasks, those of the first task first.
 
@@ -50,6 +51,7 @@ def dataset(
             them: where they differ, each question has that of its benchmark.
         system_prompt: Stands before each question; a benchmark's own follows it. None adds nothing.
         seed: Draws the `samples` of each task from all of its groups; None takes the first ones.
+        ids: The only questions of each task, by the benchmark's names of them; empty takes all.
 
     Returns:
         The questions and the facts of the tasks; `questions[i].sample` is `samples[i]`, with the tag `task`.
@@ -65,7 +67,7 @@ def dataset(
     facts: list[Mapping[str, Any]] = []
     differ = temperature is None and len(set(map(sampled_at, tasks))) > 1
     for task in tasks:
-        loaded = load(task, data, offset=offset, count=samples, seed=seed)
+        loaded = load(task, data, offset=offset, count=samples, seed=seed, ids=ids)
         task_temperature = sampled_at(task) if temperature is None else temperature
         facts.append(
             {**_facts(loaded), "first": len(questions), "offset": offset, "sampled_at": task_temperature}

@@ -14,7 +14,7 @@ from workloads.sources import MOST_BYTES, FileRow, plain, read_rows, read_stored
 from workloads.workload import Inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from workloads.question import Question
     from workloads.task import Task
@@ -71,6 +71,7 @@ def load(
     offset: int = 0,
     count: int | None = None,
     seed: int | None = None,
+    ids: Collection[str] = (),
 ) -> Loaded:
     """Load the questions of a task.
 
@@ -81,10 +82,11 @@ def load(
         count: How many to take then; None takes all.
         seed: Draws them from all groups of the benchmark (`workloads.drawing`), to be asked in the order of
             the rows; None takes the first ones.
+        ids: The only questions to take, by the benchmark's names of them; empty takes all.
 
     Raises:
         SourceError: The data is not there, or cannot be fetched; the message says how to use a folder. Or two
-            questions have one id.
+            questions have one id, or none has one of `ids`.
         ColumnError, MalformedError: It is not what it should be, and where.
     """
     source, further = task.source, task.workload.further
@@ -96,7 +98,7 @@ def load(
         "revision": files_of_source.revision,
         "rows": None,
         "published": source.rows,
-        "notes": [],
+        "notes": list(_choices(task, ids)),
     }
 
     def rows() -> Iterator[FileRow]:
@@ -114,7 +116,8 @@ def load(
 
     def made(notes: list[str]) -> Iterator[Question]:
         inputs = Inputs(rows(), more, task.options, data, notes, paths)
-        return islice(task.workload.questions(inputs), offset, None)
+        asked = task.workload.questions(inputs)
+        return islice((question for question in asked if not ids or question.id in ids), offset, None)
 
     if seed is None or count is None:
         questions = tuple(islice(made(facts["notes"]), count))
@@ -126,12 +129,23 @@ def load(
         questions = tuple(
             question for place, question in enumerate(islice(made([]), last + 1)) if place in places
         )
+    if missing := set(ids).difference(question.id for question in questions):
+        raise SourceError(f"{task.text}: no question has the id {', '.join(sorted(missing))}")
     if not questions:
         raise SourceError(
             f"{task.text}: no question is left from number {offset} on; give a smaller --offset"
         )
     _require_unique(task, questions)
     return Loaded(task, questions, facts)
+
+
+def _choices(task: Task, ids: Collection[str]) -> Iterator[str]:
+    """Sentences on a choice of questions that a reader of their score should know."""
+    official = task.workload.source.split
+    if task.split not in {None, official}:
+        yield f"of the split {task.split}, where the benchmark's is {official}"
+    if ids:
+        yield f"the questions with the ids {', '.join(ids)} (--record-ids)"
 
 
 def _require_unique(task: Task, questions: Iterable[Question]) -> None:

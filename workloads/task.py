@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -33,16 +33,34 @@ class Task:
         text: As the user wrote it.
         workload: The benchmark.
         options: Every option of it, as given or by default.
+        split: The split whose questions are asked; None for the benchmark's own.
     """
 
     text: str
     workload: Workload
     options: Mapping[str, Any]
+    split: str | None = None
 
     @property
     def source(self) -> Source:
-        """The rows of the benchmark, or of the subset of it that was asked for."""
-        return self.workload.subsets.get(self.options.get(SUBSET, ""), self.workload.source)
+        """The rows of the benchmark, or of the subset or the split of it that was asked for.
+
+        Raises:
+            TaskError: Its data has no splits.
+        """
+        own = self.workload.subsets.get(self.options.get(SUBSET, ""), self.workload.source)
+        return own if self.split in {None, own.split} else _of_split(self.text, own, self.split or "")
+
+
+def _of_split(text: str, own: Source, split: str) -> Source:
+    """The source of another split: on the hub by its name, in a folder by files that are named by it."""
+    if own.split is None or own.hub is None or own.repository:
+        raise TaskError(f"{text}: --split {split}: its data has no splits; leave it out")
+    named = [pattern for pattern in own.files if pattern.startswith(own.split)]
+    files = [f"{split}{pattern.removeprefix(own.split)}" for pattern in named]
+    return replace(
+        own, split=split, rows=None, files=tuple(files) or (f"{split}*.parquet", f"{split}*.jsonl*")
+    )
 
 
 def parse(text: str, columns: Mapping[str, str] = NO_COLUMNS, tags: Sequence[str] = ()) -> Task:

@@ -29,17 +29,16 @@ def run(settings: RunSettings) -> None:
     loadgen run suite.toml --dry-run
 
     loadgen run suite.toml --model-filter 'llama*' --duration 30s --out results
-    """
-    from loadgen.sessions.series.suite.entries import chosen_entries, folder_of_suite
-    from loadgen.sessions.series.suite.mistakes import suite_of
-    from loadgen.sessions.series.suite.remarks import remarks
-    from loadgen.sessions.series.suite.source import read
 
-    source = read(settings.suite)
-    suite = suite_of(source)
+    loadgen run --all --model llama --url $URL -n 10 --out results
+    """
+    from loadgen.sessions.series.suite.entries import chosen_entries, folder_of_suite, suite_to_run
+    from loadgen.sessions.series.suite.remarks import remarks
+
+    source, suite, left_out = suite_to_run(settings)
     entries = chosen_entries(settings, source, suite)
-    for note in remarks(source, suite, entries):
-        sys.stderr.write(f"note: {note}\n")
+    for note in (*left_out, *remarks(source, suite, entries)):
+        _note(note)
     if settings.dry_run:
         _dry_run(settings, source, suite, entries)
         return
@@ -51,7 +50,9 @@ def run(settings: RunSettings) -> None:
 
     folder = new_series_folder(folder_of_suite(settings, source, suite), name_of(source, suite))
     keys = named(entries)
-    points = sound(source, entries, secrets_of(keys, from_environment()))
+    points = sound(
+        source, entries, secrets_of(keys, from_environment()), left_out=_note if settings.all else None
+    )
     series = series_of(
         source,
         suite,
@@ -61,9 +62,14 @@ def run(settings: RunSettings) -> None:
         stop_on_failure=suite.run.stop_on_failure
         if settings.stop_on_failure is None
         else settings.stop_on_failure,
+        sample_files=settings.all,
     )
     terminal = Terminal(quiet=settings.quiet, live=not settings.no_live)
     conduct_suite(folder, series, from_environment(), terminal, json=settings.json)
+
+
+def _note(text: str) -> None:
+    sys.stderr.write(f"note: {text}\n")
 
 
 def _dry_run(settings: RunSettings, source: SuiteSource, suite: Suite, entries: Sequence[MatrixRun]) -> None:
@@ -77,7 +83,10 @@ def _dry_run(settings: RunSettings, source: SuiteSource, suite: Suite, entries: 
     from loadgen.sessions.series.suite.runner import name_of, sound
 
     terminal = Terminal()
-    sound(source, entries, lambda _: Secrets(), lambda ready, name: warn_of(ready, terminal, name))
+    sound(
+        *(source, entries, lambda _: Secrets(), lambda ready, name: warn_of(ready, terminal, name)),
+        left_out=_note if settings.all else None,
+    )
     for variable in unset(named(entries)):
         sys.stderr.write(f"note: {variable} is not set; the suite takes a secret from it\n")
     if settings.json:

@@ -14,15 +14,15 @@ from loadgen.sessions.errors import printable
 from loadgen.sessions.gating.outcome import most_severe
 from loadgen.sessions.program import program
 from loadgen.sessions.series.runner import run_series
+from loadgen.sessions.series.suite.after_run import after_run
 from loadgen.sessions.series.suite.keys import secrets_of
 from loadgen.sessions.series.suite.resumption import require_resumable
 from loadgen.sessions.series.suite.summary import summed_up
-from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from loadgen.sessions.series.outcome import PointOutcome, SeriesResult
+    from loadgen.sessions.series.outcome import SeriesResult
     from loadgen.sessions.series.series import Series
     from loadgen.sessions.settings.resume import ResumeSettings
 
@@ -56,15 +56,14 @@ def conduct_suite(
         typer.Exit: With the most severe exit code of the runs.
     """
     secrets = secrets_of(series.definition["secrets"], key)
-    stop = _failed if series.definition["stop_on_failure"] else None
-    ended = run_series(folder, series, lambda point: secrets(point.name), observer=terminal, stop_after=stop)
+    ended = run_series(
+        *(folder, series, lambda point: secrets(point.name)),
+        observer=terminal,
+        stop_after=after_run(folder, series, terminal),
+    )
     _tell(folder, series, ended, json=json)
     together = publish_series_verdicts(folder, ended.outcomes, quiet=json)
     raise typer.Exit(most_severe([ended.exit_code, together]))
-
-
-def _failed(outcome: PointOutcome) -> bool:
-    return outcome.exit_code != ExitCode.PASS
 
 
 def _tell(folder: Path, series: Series, ended: SeriesResult, *, json: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,10 @@ import pytest
 from loadgen.cli.init import init
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.series.options import Secrets
+from loadgen.sessions.series.suite.entries import chosen_entries, suite_to_run
+from loadgen.sessions.series.suite.runner import sound
+from loadgen.sessions.settings.run import RunSettings
 
 if TYPE_CHECKING:
     import subprocess
@@ -73,3 +78,47 @@ def test_its_open_load_says_where_the_rate_was_not_reached(loadgen: Loadgen, tmp
     assert "Measure for 10 s or more: --duration 10s." in shown
     assert "1 pass" in shown
     assert "(required: ttft:p(99)<2s, error:rate<1%)" in shown
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> str:
+    """A PATH with stand-ins of the agents' programs, which ask nothing."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("jarvis", "hermes", "openclaw"):
+        (folder / name).write_text("#!/bin/sh\necho done\n")
+        (folder / name).chmod(0o755)
+    return f"{folder}{os.pathsep}{os.environ['PATH']}"
+
+
+@pytest.mark.parametrize(
+    ("suite", "models", "benchmarks"), [("agents", 1, 6), ("cloud", 6, 5), ("local", 5, 5)]
+)
+def test_the_ready_suites_are_sound(
+    suite: str, models: int, benchmarks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, programs: str
+) -> None:
+    """Every run can be prepared, with the figures of its model, and 30 questions of each benchmark."""
+    monkeypatch.setenv("PATH", programs)
+    init(tmp_path / "suite.toml", suite=suite)  # type: ignore[arg-type]
+    settings = RunSettings(suite=tmp_path / "suite.toml", set=["url=http://127.0.0.1:9"])
+    source, read, _ = suite_to_run(settings)
+    entries = chosen_entries(settings, source, read)
+    assert len(sound(source, entries, lambda _: Secrets())) == models * benchmarks
+    assert {entry.settings.tasks.samples for entry in entries} == {30}
+    concurrent = {"agents": 2, "cloud": 4, "local": 2}
+    assert {entry.settings.load.concurrency for entry in entries} == {concurrent[suite]}
+    if suite == "local":
+        assert all(entry.settings.telemetry.param_count_b for entry in entries)
+        assert {entry.settings.telemetry.gpu_peak_bandwidth_gb_s for entry in entries} == {2039}
+
+
+def test_a_ready_suite_runs_against_the_mock_endpoint(loadgen: Loadgen, tmp_path: Path) -> None:
+    """Two models with one of the use cases, two questions each, from the suite of local models."""
+    init(tmp_path / "suite.toml", suite="local")
+    chosen = ("--model-filter", "glm*", "--benchmark-filter", "document_qa", "--set", "on_invalid=warn")
+    with start_mock(models=("glm4:latest", "glm-4.7-flash:latest"), ttft="5ms", itl="1ms") as mock:
+        done = loadgen("run", "suite.toml", *chosen, "--set", f"url={mock.url}", "-n", 2, "--out", "done")
+    assert done.returncode in {0, 4}, done.stderr
+    assert "2 of 2 runs are done" in done.stdout
+    points = orjson.loads((tmp_path / "done" / "summary.json").read_bytes())["points"]
+    assert [[score["n"] for score in point["scores"]] for point in points] == [[2], [2]]

@@ -109,6 +109,25 @@ def test_a_model_may_have_another_name_at_its_endpoint() -> None:
     assert entries[0].settings.endpoint.api_key is None
 
 
+def test_the_external_backend_is_the_endpoint_of_agents_that_are_programs() -> None:
+    """It is above the defaults; its key goes to no endpoint of a model, and other runs do not take it."""
+    tables: dict[str, Any] = {
+        "defaults": DEFAULTS,
+        "backend": {"external": {"base_url": "http://agents/v1", "api_key_env": "AGENTS_KEY"}},
+        "models": [{"name": "a"}, {"name": "b", "url": "http://own"}],
+        "benchmarks": [{"name": "plain"}, {"name": "agent", "agent_command": "cat", "prompts": "p.jsonl"}],
+    }
+    source = SuiteSource(Path("s.toml"), "", tables)
+    entries = matrix(source, suite_of(source), (), Choice())
+    assert [(entry.merged.values["url"], entry.api_key_env) for entry in entries] == [
+        (["http://host"], ""),
+        (["http://agents/v1"], "AGENTS_KEY"),
+        (["http://own"], ""),
+        (["http://own"], ""),
+    ]
+    assert entries[1].merged.origins["url"] == ("[defaults]", "[backend.external]")
+
+
 @pytest.mark.parametrize(("flags", "name"), [((), "dry_run.txt"), (("--json",), "dry_run.json")])
 def test_a_dry_run_shows_the_matrix(
     loadgen: Callable[..., subprocess.CompletedProcess[str]],

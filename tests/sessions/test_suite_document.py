@@ -84,6 +84,14 @@ def test_values_are_read_as_the_command_line_reads_them(name: str, written: obje
             "[[models]] 1 (a ) name: has spaces around it, or control characters in it",
         ),
         ({"models": [A], "model": []}, "[model]: the key does not exist here"),
+        (
+            {"models": [A], "backend": {"external": {"api_key": "sk"}}},
+            "[backend] external.api_key: a key does not belong into a file: name the environment variable",
+        ),
+        (
+            {"models": [A], "backend": {"external": {"base_ulr": "x"}}},
+            "the key does not exist here (base_url, api_key_env); did you mean 'base_url'?",
+        ),
         ({"models": [A], "model": []}, "did you mean 'models'?"),
         (
             {"models": [{**A, "max-tokns": 8}]},

@@ -178,6 +178,29 @@ def test_where_data_is_looked_for(data: Path, tmp_path: Path) -> None:
         load(quiz(), tmp_path / "dat")
 
 
+def test_only_the_questions_with_some_ids(data: Path) -> None:
+    """In the order of the rows; the facts say so; an id that no question has is named."""
+    loaded = load(quiz(), data, ids=("q2", "q0"))
+    assert [question.id for question in loaded.questions] == ["q0", "q2"]
+    assert loaded.facts["notes"] == ["the questions with the ids q2, q0 (--record-ids)"]
+    with pytest.raises(SourceError, match="no question has the id q7, q9"):
+        load(quiz(), data, ids=("q9", "q1", "q7"))
+
+
+def test_another_split(data: Path) -> None:
+    """Its files have its name, as the official one's have theirs; data without splits has no other."""
+    row = {"question": "v", "answer": "V", "most": None}
+    (data / "quiz" / "validation.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    published = replace(QUIZ.source, hub="someone/quiz", split="test")
+    loaded = load(replace(quiz(source=published), split="validation"), data)
+    assert [question.reference for question in loaded.questions] == [{"answer": "V"}]
+    assert loaded.facts["notes"] == ["of the split validation, where the benchmark's is test"]
+    assert loaded.facts["published"] is None
+    assert len(load(replace(quiz(source=published), split="test"), data).questions) == 3
+    with pytest.raises(TaskError, match="--split validation: its data has no splits"):
+        load(replace(quiz(), split="validation"), data)
+
+
 def test_two_questions_with_one_id(data: Path) -> None:
     """The log could not tell them apart."""
 

@@ -44,6 +44,20 @@ def write_samples(settings: ExportSettings, file: Path) -> Exported:
     return Exported("file", str(file), count)
 
 
+def written_samples(run: Path, file: Path) -> int:
+    """Write the results of a run to a file, by the definitions of the rules that it was started with.
+
+    Returns:
+        How many rows were written.
+
+    Raises:
+        SetupError: The file cannot be written.
+    """
+    from reporter.sample_results import ResultOptions
+
+    return _written(run, file, ResultOptions(), None)
+
+
 def write_run_samples(
     folder: Path, form: str, options: ReportOptions, model: str, observer: Observer = SILENT
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ def tasks_of(settings: TaskSettings, tags: Sequence[str]) -> list[Task]:
     from workloads.task import parse
 
     columns = _columns(settings.columns)
-    return [parse(text, columns, tags) for text in settings.task]
+    return [replace(parse(text, columns, tags), split=settings.split) for text in settings.task]
 
 
 def placed_task(text: str, folder: Path) -> str:
@@ -82,6 +83,7 @@ def benchmark_questions(
         temperature=generation.temperature,
         seed=seed if tasks.draws_samples else None,
         system_prompt=tasks.system_prompt,
+        ids=tasks.wanted_ids,
     )
 
 

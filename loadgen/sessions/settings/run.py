@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Final
 
+from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.endpoint import seconds
 from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Argument, Option
@@ -20,8 +21,21 @@ RESULT: Final = "Result"
 class RunSettings:
     """The options of `loadgen run`, one per field."""
 
-    suite: Annotated[Path, Argument(help="The suite: a .toml or .yaml file.", show_default=False)]
+    suite: Annotated[
+        Path | None, Argument(help="The suite: a .toml or .yaml file; none with --all.", show_default=False)
+    ] = None
 
+    all: Annotated[
+        bool,
+        Option(
+            "--all",
+            help="Every benchmark that can be asked here, of --model. -n draws N questions of each, and the "
+            "folder gets BENCHMARK_MODEL.jsonl of each.",
+            panel=MATRIX,
+        ),
+    ] = False
+    model: Annotated[str | None, Option(metavar="NAME", help="With --all: the model.", panel=MATRIX)] = None
+    url: Annotated[str | None, Option(metavar="URL", help="With --all: its endpoint.", panel=MATRIX)] = None
     dry_run: Annotated[
         bool,
         Option("--dry-run", help="Check everything, print the runs, send nothing.", panel=MATRIX),
@@ -58,7 +72,7 @@ class RunSettings:
     ] = field(default_factory=list)
     requests: Annotated[
         int | None,
-        Option("--requests -n", help="The same as --set requests=N.", panel=OPTIONS),
+        Option("--requests -n", help="The same as --set requests=N; with --all, samples=N.", panel=OPTIONS),
     ] = None
     duration: Annotated[
         float | None,
@@ -92,3 +106,9 @@ class RunSettings:
         Option("--quiet -q", help="No progress.", panel=RESULT),
     ] = False
     no_live: NoLive = False
+
+    def __post_init__(self) -> None:
+        if self.all == (self.suite is not None):
+            raise UsageError("name a suite, or every benchmark with --all --model NAME: one of the two")
+        if not self.all and (self.model or self.url):
+            raise UsageError("--model and --url apply to --all: a suite names its models and their endpoints")

@@ -111,6 +111,22 @@ class TaskSettings:
         int,
         Option(metavar="N", help="Skip the first N questions.", panel=BENCHMARKS),
     ] = 0
+    split: Annotated[
+        str | None,
+        Option(
+            metavar="NAME",
+            help="Another split of the benchmark's data, such as validation. Default: the official one.",
+            panel=BENCHMARKS,
+        ),
+    ] = None
+    record_ids: Annotated[
+        list[str],
+        Option(
+            metavar="ID,…",
+            help="Send only the questions with these ids (see loadgen list prompts); repeatable.",
+            panel=BENCHMARKS,
+        ),
+    ] = field(default_factory=list)
     repeats: Annotated[
         int | None,
         Option(
@@ -195,6 +211,8 @@ class TaskSettings:
             "--sample-order": self.sample_order,
             "--system-prompt": self.system_prompt,
             "--offset": self.offset,
+            "--split": self.split,
+            "--record-ids": self.record_ids,
             "--repeats": self.repeats,
             "--map": self.columns,
             "--scorer": self.scorer,
@@ -232,7 +250,20 @@ class TaskSettings:
             raise UsageError(
                 "--map: applies to the columns of a file, and benchmarks have their own; leave it out"
             )
+        if self.record_ids and (self.samples is not None or self.offset or len(self.task) > 1):
+            raise UsageError(
+                "--record-ids names the questions of one benchmark: leave --samples and --offset out, and "
+                "name one --task"
+            )
+        if self.record_ids and not self.wanted_ids:
+            raise UsageError("--record-ids: no id is in it; leave it out")
         self._check_counts(prompts, load)
+
+    @property
+    def wanted_ids(self) -> tuple[str, ...]:
+        """The ids of the only questions that are sent; empty for all."""
+        parts = (part.strip() for ids in self.record_ids for part in ids.split(","))
+        return tuple(dict.fromkeys(filter(None, parts)))
 
     @property
     def draws_samples(self) -> bool:

@@ -242,6 +242,24 @@ JUDGE_KEYS: Final[Mapping[str, str]] = {
 """The keys of `[judge]`, by the options of an accuracy session that they are."""
 
 
+class ExternalBackend(SuiteTable):
+    """The endpoint of agents that are programs of their own (`agent_command`)."""
+
+    base_url: Text = Field(default="", description="Its URL; that of [[models]] overrides it.")
+    api_key_env: Variable = Field(default="", description="The environment variable that holds its key.")
+
+    def options(self) -> dict[str, Any]:
+        """The options of runs with such an agent in the table."""
+        values = {"url": options()["url"].read(self.base_url)} if self.base_url else {}
+        return values | ({"api_key_env": self.api_key_env} if self.api_key_env else {})
+
+
+class Backend(SuiteTable):
+    """Endpoints of agents."""
+
+    external: ExternalBackend = ExternalBackend()
+
+
 class _JudgeTable(Gate):
     """The LLM that judges answers, where a benchmark needs one."""
 
@@ -277,6 +295,7 @@ class Suite(SuiteTable):
     defaults: Defaults = Defaults()
     gate: Gate = Gate()
     judge: Judge = Judge()
+    backend: Backend = Backend()
     run: RunTable = RunTable()
     models: list[Model] = Field(min_length=1)
     benchmarks: list[Benchmark] = Field(default=[], min_length=1)

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.series.suite.document import Suite
     from loadgen.sessions.series.suite.matrix import MatrixRun
+    from loadgen.sessions.series.suite.merging import SuiteLayer
     from loadgen.sessions.series.suite.source import SuiteSource
     from loadgen.sessions.settings.run import RunSettings
 
@@ -20,15 +21,38 @@ def chosen_entries(settings: RunSettings, source: SuiteSource, suite: Suite) -> 
         UsageError: They contradict the suite, or no run is left.
     """
     from loadgen.sessions.errors import UsageError
-    from loadgen.sessions.series.suite.flags import above
     from loadgen.sessions.series.suite.matrix import Choice, matrix
 
     repeat = suite.run.repeat if settings.repeat is None else settings.repeat
     if repeat < 1:
         raise UsageError(f"--repeat {repeat}: must be 1 or more")
     choice = Choice(settings.model_filter, settings.benchmark_filter, settings.load_filter, repeat)
-    flags = above(settings.set, {"requests": settings.requests, "duration": settings.duration})
-    return matrix(source, suite, flags, choice)
+    return matrix(source, suite, _flags(settings), choice)
+
+
+def suite_to_run(settings: RunSettings) -> tuple[SuiteSource, Suite, list[str]]:
+    """The suite that was asked for, with its source, and notes on what it leaves out.
+
+    Raises:
+        UsageError: The file cannot be read, or `--all` leaves no benchmark.
+    """
+    from loadgen.sessions.series.suite.mistakes import suite_of
+    from loadgen.sessions.series.suite.source import read
+
+    if settings.suite is not None:
+        source = read(settings.suite)
+        return source, suite_of(source), []
+    from loadgen.sessions.series.suite.every_benchmark import suite_of_all
+    from loadgen.sessions.series.suite.merging import merged
+
+    return suite_of_all(settings.model, settings.url, merged(_flags(settings)).values)
+
+
+def _flags(settings: RunSettings) -> list[SuiteLayer]:
+    from loadgen.sessions.series.suite.flags import above
+
+    count = "samples" if settings.all else "requests"
+    return above(settings.set, {count: settings.requests, "duration": settings.duration})
 
 
 def folder_of_suite(settings: RunSettings, source: SuiteSource, suite: Suite) -> Path | None:

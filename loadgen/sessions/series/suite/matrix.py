@@ -104,8 +104,11 @@ def matrix(
     entries: list[MatrixRun] = []
     for chosen in product(*rows):
         axes = dict(zip(("model", "benchmark", "load"), (row.name for row in chosen), strict=True))
-        layers = [*below, *(row.layer for row in chosen), *above]
-        whole = _fitting(merged([layer_of(source, "judge", suite.judge.options()), *layers]))
+        judge = layer_of(source, "judge", suite.judge.options())
+        layers = [judge, *below, *(row.layer for row in chosen), *above]
+        if merged(layers).values.get("agent_command"):
+            layers = _with_external(layers, 1 + len(below), source, suite)
+        whole = _fitting(merged(layers))
         settings = _settings(source, axes, whole, suite.gate.require)
         judge_key = suite.judge.api_key_env if settings.tasks.judge_url else ""
         entries += (
@@ -113,6 +116,19 @@ def matrix(
             for each in _repeated(axes, choice.repeat)
         )
     return tuple(entries)
+
+
+def _with_external(
+    layers: Sequence[SuiteLayer], place: int, source: SuiteSource, suite: Suite
+) -> list[SuiteLayer]:
+    """The layers with the endpoint of external agents, unless another place names the endpoint.
+
+    Its key is for that endpoint and for no other.
+    """
+    external = layer_of(source, "backend.external", suite.backend.external.options())
+    inserted = [*layers[:place], external, *layers[place:]]
+    elsewhere = "url" in external.values and merged(inserted).origins["url"][-1] != external.name
+    return list(layers) if elsewhere else inserted
 
 
 def _gate_of(suite: Suite) -> dict[str, Any]:

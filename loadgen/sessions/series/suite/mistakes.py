@@ -9,8 +9,10 @@ from pydantic import ValidationError
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.series.suite.document import (
     SYNONYMS,
+    Backend,
     Benchmark,
     Defaults,
+    ExternalBackend,
     Gate,
     Judge,
     Load,
@@ -38,6 +40,7 @@ _TABLES: Final[Mapping[str, type[SuiteTable]]] = {
     "defaults": Defaults,
     "gate": Gate,
     "judge": Judge,
+    "backend": Backend,
     "run": RunTable,
     "models": Model,
     "benchmarks": Benchmark,
@@ -51,6 +54,9 @@ _JUDGE_HINTS: Final[Mapping[str, str]] = {
     "api_key": "a key does not belong into a file: name the environment variable that holds it with "
     "api_key_env, or set LOADGEN_JUDGE_API_KEY",
 }
+_BACKEND_KEY: Final = (
+    "a key does not belong into a file: name the environment variable that holds it with api_key_env"
+)
 _MESSAGES: Final[Mapping[str, str]] = {
     "missing": "is missing",
     "model_type": "must be a table of keys and values",
@@ -123,10 +129,16 @@ def _sentence(place: Place, problem: ErrorDetails) -> str:
 
 def _unknown(place: Place) -> str:
     name = str(place[-1])
-    if len(place) > 1 and place[0] not in {"meta", "run", "judge", "gate"} and (instead := elsewhere(name)):
+    if (
+        len(place) > 1
+        and place[0] not in {"meta", "run", "judge", "gate", "backend"}
+        and (instead := elsewhere(name))
+    ):
         return instead
     if place[0] == "judge" and name in _JUDGE_HINTS:
         return _JUDGE_HINTS[name]
+    if place[0] == "backend" and name == "api_key":
+        return _BACKEND_KEY
     if place[0] == "gate" and name in Judge.model_fields:
         return "[gate] has the rules for runs; the LLM that judges answers is configured in [judge]"
     if name in SYNONYMS:
@@ -142,4 +154,7 @@ def _home(key: str) -> str:
 
 def _valid_keys(place: Place) -> list[str]:
     """The valid keys of a place."""
-    return list((Suite if len(place) == 1 else _TABLES[str(place[0])]).model_fields)
+    if len(place) == 1:
+        return list(Suite.model_fields)
+    nested = place[:2] == ("backend", "external")
+    return list((ExternalBackend if nested else _TABLES[str(place[0])]).model_fields)

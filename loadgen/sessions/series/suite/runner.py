@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from loadgen.sessions.errors import UsageError, exit_code
 from loadgen.sessions.series.options import point_of, prepared
 from loadgen.sessions.series.series import Series, SeriesKind
+from loadgen.sessions.series.suite.after_run import SAMPLE_FILES
 from loadgen.sessions.settings.concerns import changed
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def sound(
     entries: Sequence[MatrixRun],
     secrets: Callable[[str], Secrets],
     tell: Callable[[Prepared, str], None] | None = None,
+    left_out: Callable[[str], None] | None = None,
 ) -> tuple[SeriesPoint, ...]:
     """Prepare every run with its prompts and rules, and send nothing.
 
@@ -39,13 +41,14 @@ def sound(
         entries: Its runs.
         secrets: Gives the secrets of a run by its name.
         tell: Gets each run and its name, once where it is repeated.
+        left_out: Gets why a run cannot be prepared, which is left out then; without it, that is an error.
 
     Returns:
         The points of the runs.
 
     Raises:
-        UsageError: A run cannot be prepared; the message names the file, the run, and the origin of the
-            option.
+        UsageError: A run cannot be prepared, or none can; the message names the file, the run, and the
+            origin of the option.
     """
     points: list[SeriesPoint] = []
     for entry in entries:
@@ -55,7 +58,11 @@ def sound(
             if exit_code(error) is None:
                 raise
             message = f"{source.path}: {entry.name}: {error}{entry.merged.blamed(str(error))}"
-            raise UsageError(message) from error
+            if left_out is None:
+                raise UsageError(message) from error
+            left_out(message)
+    if not points:
+        raise UsageError(f"{source.path}: no run can be prepared")
     return tuple(points)
 
 
@@ -77,6 +84,7 @@ def series_of(
     *,
     cooldown_s: float,
     stop_on_failure: bool,
+    sample_files: bool = False,
 ) -> Series:
     """The series of a suite: all that is needed to resume it without its file, except secrets.
 
@@ -87,6 +95,7 @@ def series_of(
         secret_variables: The environment variables that hold the secrets of each.
         cooldown_s: The pause between two runs.
         stop_on_failure: Whether a run that fails is the last.
+        sample_files: Whether the results of each run are written into the folder of the suite too.
     """
     definition = {
         "name": name_of(source, suite),
@@ -95,5 +104,6 @@ def series_of(
         "sha256": source.sha256,
         "secrets": secret_variables,
         "stop_on_failure": stop_on_failure,
+        SAMPLE_FILES: sample_files,
     }
     return Series(SeriesKind.SUITE, definition, points, cooldown_s)

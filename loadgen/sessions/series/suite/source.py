@@ -120,8 +120,10 @@ def _lines(text: str) -> Iterator[tuple[Place, int]]:
     counts: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if header := _HEADER.match(line):
-            name = str(_normal(header[2].strip("\"'")))
-            table = (name,)
+            name, *inner = (
+                str(_normal(part)) for part in header[2].replace('"', "").replace("'", "").split(".")
+            )
+            table = (name, *inner)
             if header[1] == "[[":
                 table = (name, counts.setdefault(name, 0))
                 counts[name] += 1
