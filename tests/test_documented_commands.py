@@ -21,6 +21,7 @@ from loadgen.sessions.arguments import with_values
 from tests.conftest import ROOT, clean_environment
 from tests.documented_commands import Shown, shown
 from tests.for_each import for_each
+from tests.workloads.results.harness_files import harbor, terminal_bench
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,6 +50,7 @@ NEEDS = {
     r"https://host|--model gpt-5-mini$": "needs a server that has a key",
     r"--protocol (sse|sglang|responses)": "needs a server of another protocol",
     r"run suite\.toml$": "needs the server that the file names",
+    r"run --all": "takes too long; a test of its own runs it",
     r"curve|closed/ORG|scores\.json|SWEEP|sweep |starter": "needs a series, or files of its author",
     r"sets\b|--scorer tool_selection": "needs the run that the page makes before",
     r"cnn\.jsonl|--scenario (llama|server)|perf/rules": "needs a dataset, or the rules of its author",
@@ -141,6 +143,8 @@ def folder(preloaded: Preloaded, server: MockProcess, tmp_path_factory: pytest.T
     for name in ("artifacts/old", "artifacts/new"):
         (place / name).mkdir(parents=True)
         shutil.copy(place / "RUN" / "report.json", place / name)
+    terminal_bench(place / "runs" / "2026-01-01__12-00-00")
+    harbor(place / "jobs" / "2026-01-01__12-00-00")
     shutil.copytree(ROOT / "examples", place / "examples")
     shutil.copy(ROOT / "examples" / "rulesets" / "chat.yaml", place)
     shutil.copy(ROOT / "examples" / "suite.toml", place)
