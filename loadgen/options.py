@@ -272,6 +272,8 @@ class SessionOptions(ScoringOptions, total=False):
     """When the run is over, push its figures to a Prometheus Pushgateway."""
     push_job: str | None
     """With --push-gateway: the job."""
+    trace_detail: bool | None
+    """After the report, each sample with its steps: requests, tool calls, times and tokens."""
 
 
 class RunOptions(SessionOptions, total=False):

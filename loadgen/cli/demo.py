@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from loadgen.sessions.settings.option import Option
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from loadgen.mock_endpoint.truth import Truth
-    from reporter.report import Report
 
 _TTFT = "lognormal:60ms,0.3"
 _ITL = "normal:8ms,1ms"
 _TOKENS = "uniform:24..96"
 _RATE = 40.0
 _SECONDS = 6.0
-_MS = 1e6
 _QUERY = "select status, count(*) as requests, median(ttft_ms) as ttft_p50_ms from samples group by status"
 
 
@@ -34,6 +27,7 @@ def demo(
     """
     from loadgen.cli.terminal.show import show
     from loadgen.mock_endpoint.process import start_mock
+    from loadgen.sessions.demo_figures import compared_with_truth
     from loadgen.sessions.program import program
     from loadgen.sessions.run.session import outcome, run
     from loadgen.sessions.settings.perf import perf_settings
@@ -55,30 +49,10 @@ def demo(
         )
         show(report)
         if report.run.ended == "completed":
-            _compare(report, mock.truth())
+            typer.echo("\nReported and true, medians in ms:\n")
+            typer.echo("\n".join(compared_with_truth(report, mock.truth())))
     typer.echo("\nThe log is the truth; everything else is computed from it, as often as you like:\n")
     typer.echo(f"    {program()} report {folder}")
     typer.echo(f'    {program()} sql {folder} "{_QUERY}"')
     typer.echo(f"    {program()} gate {folder} --require 'latency:p(99)<2s'")
     raise typer.Exit(outcome(report))
-
-
-def _compare(report: Report, truth: Sequence[Truth]) -> None:
-    """Print the reported figures next to the true ones of the server."""
-    from statistics import median
-
-    measured = truth[report.counts.warmup :]
-    ttft = [(request.chunk_ns[0] - request.received_ns) / _MS for request in measured if request.chunk_ns]
-    tpot = [
-        (request.chunk_ns[-1] - request.chunk_ns[0]) / (request.tokens - 1) / _MS
-        for request in measured
-        if request.tokens > 1 and request.chunk_ns
-    ]
-    typer.echo("\nReported and true, medians in ms:\n")
-    for name, reported, true_ms in (("TTFT", report.ttft_ms, ttft), ("TPOT", report.tpot_ms, tpot)):
-        _line(name, reported, median(true_ms))
-
-
-def _line(name: str, reported: Any, true: float) -> None:
-    p50 = reported.p50 if reported is not None else float("nan")
-    typer.echo(f"    {name}   reported {p50:8.3f}   true {true:8.3f}   difference {p50 - true:+.3f}")

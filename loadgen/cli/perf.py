@@ -43,6 +43,7 @@ def finish(report: Report, folder: Path, settings: PerfSettings) -> NoReturn:
     from loadgen.cli.terminal.show import show
     from loadgen.sessions.program import program
     from loadgen.sessions.run.session import outcome
+    from loadgen.sessions.trace_listing import trace_lines
 
     output = settings.output
     show(
@@ -51,6 +52,7 @@ def finish(report: Report, folder: Path, settings: PerfSettings) -> NoReturn:
         summary_only=output.summary,
         verbose=output.verbose,
     )
+    sys.stdout.writelines(trace_lines(folder) if output.trace_detail else ())
     if report.verdict is not None:
         from loadgen.cli.terminal.verdicts import publish_verdicts
         from reporter.render.named_verdict import NamedVerdict

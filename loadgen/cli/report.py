@@ -17,6 +17,7 @@ from loadgen.sessions.settings.definitions import (
     Summary,
     TpotDenominator,
     TpotEnd,
+    TraceDetail,
     Verbose,
     chosen,
     percentiles_of,
@@ -49,6 +50,7 @@ def report(
     json: Json = False,
     summary: Summary = False,
     verbose: Verbose = False,
+    trace_detail: TraceDetail = False,
     by: Annotated[
         list[str] | None,
         Option(
@@ -101,14 +103,14 @@ def report(
     from loadgen.sessions.run.breakdowns import require_breakdowns, score_groups
 
     form = chosen_format(form, json=json)
-    if form != TEXT and (by or stats):
-        raise UsageError(f"--format {form} has every breakdown: leave {'--by' if by else '--stats'} out")
+    _require_text(form, output, traces=trace_detail, breakdown="--by" if by else "--stats" if stats else "")
     from loadgen.cli.terminal.pipe import end_with_the_reader
     from loadgen.cli.terminal.show import show
     from loadgen.sessions.run.run_folder import require_no_log
     from loadgen.sessions.series.series import is_series
     from loadgen.sessions.settings.prices import load as load_prices
     from loadgen.sessions.settings.tokenizer import load
+    from loadgen.sessions.trace_listing import trace_lines
     from reporter.report_options import ReportOptions, TPOTReportingMode
 
     end_with_the_reader()
@@ -119,6 +121,7 @@ def report(
             "--tokenizer": tokenizer,
             "--prices": prices,
             "--stats": stats or None,
+            "--trace-detail": trace_detail or None,
         }
         of_a_run |= {"--percentiles": percentiles, "--pass": scoring_pass, "--on-invalid": on_invalid}
         raise typer.Exit(_report_series(run, of_a_run, form, output))
@@ -149,12 +152,20 @@ def report(
     require_breakdowns(made, by or ())
     breakdowns = list(dict.fromkeys([*(by or ()), *(score_groups(made) if stats else ())]))
     show(made, form=form, output=output, summary_only=summary, verbose=verbose, by=breakdowns, **of_the_log)
+    sys.stdout.writelines(trace_lines(run) if trace_detail else ())
     from reporter.accuracy.undetermined import undetermined
 
     if not made.validity.stands or undetermined(made.accuracy):
         from rulesets.exit_codes import ExitCode
 
         raise typer.Exit(ExitCode.INVALID)
+
+
+def _require_text(form: str, output: Path | None, *, traces: bool, breakdown: str) -> None:
+    if traces and (form != TEXT or output):
+        raise UsageError("--trace-detail is text on standard output: leave --format, --json and --output out")
+    if form != TEXT and breakdown:
+        raise UsageError(f"--format {form} has every breakdown: leave {breakdown} out")
 
 
 def _made(

@@ -65,7 +65,9 @@ def run(settings: RunSettings) -> None:
         sample_files=settings.all,
     )
     terminal = Terminal(quiet=settings.quiet, live=not settings.no_live)
-    conduct_suite(folder, series, from_environment(), terminal, json=settings.json)
+    conduct_suite(
+        *(folder, series, from_environment(), terminal), json=settings.json, compact=settings.compact
+    )
 
 
 def _note(text: str) -> None:

@@ -40,7 +40,7 @@ def resume_suite(folder: Path, series: Series, settings: ResumeSettings) -> NoRe
 
 
 def conduct_suite(
-    folder: Path, series: Series, key: str | None, terminal: Terminal, *, json: bool
+    folder: Path, series: Series, key: str | None, terminal: Terminal, *, json: bool, compact: bool = False
 ) -> NoReturn:
     """Do every run that is not done, and sum all of them up.
 
@@ -50,6 +50,7 @@ def conduct_suite(
         key: The key of runs for which the file names no variable.
         terminal: Shows the progress.
         json: Print the summary as JSON.
+        compact: Print one table, scores included.
 
     Raises:
         UsageError: Another process runs them.
@@ -61,12 +62,12 @@ def conduct_suite(
         observer=terminal,
         stop_after=after_run(folder, series, terminal),
     )
-    _tell(folder, series, ended, json=json)
+    _tell(folder, series, ended, json=json, compact=compact)
     together = publish_series_verdicts(folder, ended.outcomes, quiet=json)
     raise typer.Exit(most_severe([ended.exit_code, together]))
 
 
-def _tell(folder: Path, series: Series, ended: SeriesResult, *, json: bool) -> None:
+def _tell(folder: Path, series: Series, ended: SeriesResult, *, json: bool, compact: bool) -> None:
     summary = summed_up(folder, series, ended)
     if json:
         import orjson
@@ -75,7 +76,7 @@ def _tell(folder: Path, series: Series, ended: SeriesResult, *, json: bool) -> N
             orjson.dumps(summary, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
         )
         return
-    sys.stdout.write(as_text(folder, series, ended.outcomes))
+    sys.stdout.write(as_text(folder, series, ended.outcomes, compact=compact))
     shown, done = printable(str(folder)), len(ended.outcomes)
     if done < len(series.points) and not ended.interrupted:
         sys.stdout.write(

@@ -27,11 +27,14 @@ def test_each_benchmark_has_its_own_file(loadgen: Loadgen, tmp_path: Path) -> No
     chosen = ("--benchmark-filter", "document_qa", "--benchmark-filter", "daily_digest")
     with start_mock(models=("org/demo:8b",), ttft="5ms", itl="1ms") as mock:
         asked = ("--model", "org/demo:8b", "--url", mock.url, "-n", 2, "--set", "on_invalid=warn")
-        done = loadgen("run", "--all", *asked, *chosen, "--out", "results")
+        done = loadgen("run", "--all", *asked, *chosen, "--out", "results", "--compact")
         again = loadgen("resume", "results")
     assert done.returncode in {0, 4}, done.stderr
     assert "note: simpleqa is left out: " in done.stderr
     assert "2 of 2 runs are done" in done.stdout
+    heading = next(line for line in done.stdout.splitlines() if line.startswith("model"))
+    assert heading.split()[:5] == ["model", "benchmark", "load", "score", "req/s"]
+    assert "scored by" not in done.stdout
     for name in ("document_qa", "daily_digest"):
         lines = (tmp_path / "results" / f"{name}_org-demo-8b.jsonl").read_bytes().splitlines()
         assert len(lines) == 2

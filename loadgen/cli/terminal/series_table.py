@@ -21,17 +21,20 @@ _EXACT: Final = 1000
 """A figure from this size on is shown without decimals."""
 
 
-def table(outcomes: Sequence[PointOutcome], *, width: int, color: bool = False) -> str:
+def table(outcomes: Sequence[PointOutcome], *, width: int, color: bool = False, compact: bool = False) -> str:
     """All points under one heading, then the scores of those that have any, then notes on them.
 
     Args:
         outcomes: The outcomes of the points, at least one.
         width: Columns of the page; figures that have no room are left out, the least important first.
         color: Whether it is for a terminal that has colours.
+        compact: Only the first table, with the scores in it.
     """
     from loadgen.cli.terminal.score_table import lines as score_lines
 
     axes = list(dict.fromkeys(name for outcome in outcomes for name in outcome.point.axes))
+    if compact:
+        return draw([[_figures(outcomes, axes, width, scores=True)]], width=width, color=color)
     return draw(
         [
             [_figures(outcomes, axes, width)],
@@ -43,7 +46,10 @@ def table(outcomes: Sequence[PointOutcome], *, width: int, color: bool = False) 
     )
 
 
-def _figures(outcomes: Sequence[PointOutcome], axes: Sequence[str], width: int) -> Any:
+def _figures(
+    outcomes: Sequence[PointOutcome], axes: Sequence[str], width: int, *, scores: bool = False
+) -> Any:
+    from loadgen.sessions.series.scores import scores_in_words
     from reporter.sweep import figures
 
     figures_of_runs = [figures(outcome.report) for outcome in outcomes]
@@ -51,14 +57,18 @@ def _figures(outcomes: Sequence[PointOutcome], axes: Sequence[str], width: int) 
     shown_figures = [figure for figure in _FIGURES if figure[0] != _ERRORS or has_errors]
     results = [result(outcome) for outcome in outcomes]
     named = [Column("result", justify="left")] if any(results) else []
-    columns = [*axis_columns(axes), *(Column(title, rank) for title, rank, _ in shown_figures), *named]
+    scored = [Text(scores_in_words(outcome.report)) for outcome in outcomes]
+    has_scores = scores and any(scored)
+    columns = [*axis_columns(axes), *[Column("score")][: int(has_scores)]]
+    columns += [*(Column(title, rank) for title, rank, _ in shown_figures), *named]
     cells = [
         [
             *axis_cells(outcome, axes),
+            *[score][: int(has_scores)],
             *(Text(show(of)) for _, _, show in shown_figures),
             *[Text(word, style=_STYLES.get(word, "")) for word in [result_word][: len(named)]],
         ]
-        for outcome, of, result_word in zip(outcomes, figures_of_runs, results, strict=True)
+        for outcome, of, result_word, score in zip(outcomes, figures_of_runs, results, scored, strict=True)
     ]
     return grid(columns, cells, width=width)
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from loadgen.sessions.series.series import Series
 
 
-def as_text(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> str:
+def as_text(folder: Path, series: Series, outcomes: Sequence[PointOutcome], *, compact: bool = False) -> str:
     """The tables, how many runs are done, and whether the requirements are met."""
-    shown = [table(outcomes, **page()) + "\n"] if outcomes else []
+    shown = [table(outcomes, compact=compact, **page()) + "\n"] if outcomes else []
     done = f"{len(outcomes)} of {len(series.points)} runs are done, in {printable(str(folder))}\n"
     requirements = sentence(outcomes)
     return "".join([*shown, done, f"{requirements}\n" if requirements else ""])

@@ -40,6 +40,17 @@ def scores_of(report: Report) -> list[HeadlineScore]:
     return [_score(of) for of in report.accuracy]
 
 
+def scores_in_words(report: Report) -> str:
+    """The headline scores of a run in one cell: `75.00 %`, or with their names where there are several."""
+    from reporter.render.accuracy import value_in_words
+
+    scores = scores_of(report)
+    named = {score.name: value_in_words(score.value, score.unit) for score in scores}
+    return ", ".join(
+        named.values() if len(named) == 1 else (f"{name} {value}" for name, value in named.items())
+    )
+
+
 def _score(of: TaskScore) -> HeadlineScore:
     from reporter.render.accuracy import titled
 

@@ -52,7 +52,17 @@ Verbose = Annotated[
         panel=REPORT,
     ),
 ]
-Summary = Annotated[bool, Option("--summary", help="Report only the head and the totals.", panel=REPORT)]
+Summary = Annotated[
+    bool, Option("--summary --compact", help="Report only the head, the totals and the scores.", panel=REPORT)
+]
+TraceDetail = Annotated[
+    bool,
+    Option(
+        "--trace-detail",
+        help="After the report, each sample with its steps: requests, tool calls, times and tokens.",
+        panel=REPORT,
+    ),
+]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.settings.definitions import Summary, Verbose
+from loadgen.sessions.settings.definitions import Summary, TraceDetail, Verbose
 from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import RESULT, Option
 
@@ -51,6 +51,7 @@ class OutputSettings:
     )
     summary: Summary = False
     verbose: Verbose = False
+    trace_detail: TraceDetail = False
     json: Json = False
     quiet: Annotated[
         bool,
@@ -63,5 +64,7 @@ class OutputSettings:
             from loadgen.sessions.exporting.target_url import gateway_url
 
             gateway_url(self.push_gateway)
-        elif self.push_job != DEFAULT_JOB:
+        if self.trace_detail and self.json:
+            raise UsageError("--trace-detail is text: leave --json out, or see `loadgen sql`")
+        if self.push_gateway is None and self.push_job != DEFAULT_JOB:
             raise UsageError("--push-job applies only to --push-gateway URL: leave it out")

@@ -100,6 +100,9 @@ class RunSettings:
         Path | None,
         Option(help="The folder of all runs; runs/<time>-<name> by default.", panel=RESULT),
     ] = None
+    compact: Annotated[
+        bool, Option("--compact", help="One table with a row per run, its scores included.", panel=RESULT)
+    ] = False
     json: Json = False
     quiet: Annotated[
         bool,

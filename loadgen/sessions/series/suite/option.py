@@ -32,6 +32,7 @@ _ELSEWHERE: Final[Mapping[str, str]] = {
     "no_live": "that is --no-live of loadgen run",
     "summary": "`loadgen report RUN --summary` prints one",
     "verbose": "`loadgen report RUN --verbose` prints one",
+    "trace_detail": "`loadgen report RUN --trace-detail` prints one",
 }
 """Options of `loadgen perf` that no table takes, and what to do instead."""
 
