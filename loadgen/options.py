@@ -214,6 +214,16 @@ class SessionOptions(ScoringOptions, total=False):
     """Open N connections before the first request; not with aiohttp."""
     trace_context: bool | None
     """Send a W3C traceparent with each request; the log has its ids."""
+    ray: str | None
+    """Issue from the nodes of a Ray cluster: the one that this machine belongs to, or that of an address."""
+    nodes: int | None
+    """With --ray: the number of nodes; --workers is for each. Default: all nodes with CPUs."""
+    shards: str | Path | None
+    """With --ray: a folder that all nodes share, in which their logs stay. Default: they are copied into
+    the run's folder at the end.
+    """
+    on_node_loss: Literal["stop", "continue"] | None
+    """With --ray: whether a node that is lost ends the run. The run is invalid either way."""
     server_metrics: str | Sequence[str] | None
     """Record the server's Prometheus metrics; without a URL those at /metrics; repeatable."""
     server_metrics_interval: float | str | None

@@ -100,9 +100,9 @@ class ClockReading:
         data = {
             "source": SOURCE,
             "node": self.node,
-            "offset_us": self.offset_ns * _US_PER_NS,
-            "uncertainty_us": self.uncertainty_ns * _US_PER_NS,
-            "round_trip_us": self.round_trip_ns * _US_PER_NS,
+            "offset_us": round(self.offset_ns * _US_PER_NS, 3),
+            "uncertainty_us": round(self.uncertainty_ns * _US_PER_NS, 3),
+            "round_trip_us": round(self.round_trip_ns * _US_PER_NS, 3),
         }
         return Event(EventType.TELEMETRY, self.at_ns, data=data)
 

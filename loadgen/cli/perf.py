@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, NoReturn
 
 import typer
@@ -35,7 +36,9 @@ def perf(settings: PerfSettings) -> None:
     from loadgen.sessions.run.session import run
 
     terminal = Terminal(quiet=settings.output.quiet, live=not settings.output.no_live)
-    finish(*run(settings, observer=terminal), settings)
+    with redirect_stdout(sys.stderr):  # Ray prints news of the cluster
+        outcome = run(settings, observer=terminal)
+    finish(*outcome, settings)
 
 
 def finish(report: Report, folder: Path, settings: PerfSettings) -> NoReturn:

@@ -12,6 +12,7 @@ DriverError
 ├── RejectedError          the endpoint rejects the key or the model
 ├── WorkerLostError        a worker process ended before the session began
 ├── StoppedEarlyError      a user stopped the session before it began
+├── NodeGoneError          a node does not answer any more: becomes a finding
 ├── RequestFailedError     ends one request: becomes an ERROR event
 ├── MalformedResponseError JSON that is not of the protocol (also a ValueError): fails a request
 └── HeadTooLargeError      a head beyond the bounds (also an OSError): fails a request
@@ -66,6 +67,10 @@ class RejectedError(DriverError):
 
 class WorkerLostError(DriverError):
     """A worker ended before there was anything to measure; the message says how."""
+
+
+class NodeGoneError(DriverError):
+    """A node does not answer, and never will; the message says why, without its name."""
 
 
 class StoppedEarlyError(DriverError):

@@ -19,7 +19,7 @@ from loadgen.driver.load import Closed, Offline, Open, TraceArrivals, limit_of
 from loadgen.driver.progress import Progress
 from loadgen.driver.requests.concurrency_limit import ConcurrencyLimit
 from loadgen.driver.requests.conversation import Conversations
-from loadgen.driver.shard import Shard
+from loadgen.driver.shard import Numbers, Shard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
@@ -53,6 +53,7 @@ class Issuer:
         claim: Gives the number of the next request of a closed loop, where several share the numbers.
         room: The backlog of events, where it can be full.
         episodes: Plays the samples, where they are episodes.
+        node: The node that it is on: the numbers that its users claim are counted there.
 
     Attributes:
         progress: Counters of this share.
@@ -71,8 +72,10 @@ class Issuer:
         claim: Callable[[], int] | None = None,
         room: Room | None = None,
         episodes: EpisodeRunner | None = None,
+        node: Shard = Shard(),  # noqa: B008 (a frozen value)
     ) -> None:
         self.progress = Progress()
+        self._node = node
         self._plan = plan
         self._agenda = agenda
         self._runner = runner
@@ -144,25 +147,28 @@ class Issuer:
     async def _closed_loop(self, phase: Phase, concurrency: int) -> None:
         """Keep this share of `concurrency` users at work."""
         await self._clock.sleep_until(phase.start_ns)
-        claim = self._claim or count().__next__
+        claim, numbers = self._claim or count().__next__, Numbers(concurrency, self._node)
         for user in range(self._share.of(min(concurrency, phase.requests or concurrency))):
             if user % YIELD_EVERY == 0:
                 await asyncio.sleep(0)
-            self._spawn(self._user(phase, claim, self._exhausted))
+            self._spawn(self._user(phase, claim, numbers, self._exhausted))
         await self._until_all_asked(phase, self._exhausted)
 
-    async def _user(self, phase: Phase, claim: Callable[[], int], exhausted: asyncio.Event) -> None:
+    async def _user(
+        self, phase: Phase, claim: Callable[[], int], numbers: Numbers, exhausted: asyncio.Event
+    ) -> None:
         """Ask one question after the other, with pauses between them."""
         conversations, thinking = self._conversations, self._conversations.thinking
         while not self._is_over(phase, self._clock.now_ns()):
             if self._room is not None and self._room.full:
                 await self._room.wait()
                 continue
-            request = claim()
+            claimed = claim()
+            request = numbers.number(claimed)
             if not phase.has(request):
                 break
             scheduled_ns = self._clock.now_ns()
-            if phase.is_last(request):
+            if not phase.has(numbers.number(claimed + 1)):
                 exhausted.set()
             opening = conversations.opening(phase, request)
             outcome = await conversations.begin(phase, opening, scheduled_ns)

@@ -35,10 +35,6 @@ class Phase:
         """Whether the phase has a request of this number."""
         return self.requests is None or request < self.requests
 
-    def is_last(self, request: int) -> bool:
-        """Whether no request comes after it."""
-        return request + 1 == self.requests
-
     def is_over(self, at_ns: int) -> bool:
         """Whether the phase has ended at a moment."""
         return self.end_ns is not None and at_ns >= self.end_ns

@@ -1,4 +1,4 @@
-"""One worker's part of a load. Pure: it depends only on the numbers."""
+"""The part of a load that a node or a worker has. Pure: it depends only on the numbers."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One worker's part; by default all of it.
+    """One worker's part, or one node's; by default all of it.
 
     Attributes:
-        worker: The worker's number, from 0.
-        workers: The number of workers.
+        worker: The number of the worker, or of the node, from 0.
+        workers: How many there are.
     """
 
     worker: int = 0
@@ -31,3 +31,33 @@ class Shard:
     def out_of(self, things: Iterable[_T]) -> Iterator[_T]:
         """The things that are this worker's: every N-th, from its own number on."""
         return islice(things, self.worker, None, self.workers)
+
+    def part(self, worker: int, workers: int) -> Shard:
+        """The part of a worker of this node: neighbouring things are of different nodes.
+
+        Args:
+            worker: The worker's number on the node.
+            workers: How many each node has.
+        """
+        return Shard(worker * self.workers + self.worker, workers * self.workers)
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The numbers of a closed loop that the users of one node take: of every round of all users, their own.
+
+    A node with twice as many users as another takes twice as many numbers, and all nodes together take each
+    number once.
+
+    Attributes:
+        users: How many users there are, on all nodes.
+        node: Which node; a number of users is its own by `node.of(users)`.
+    """
+
+    users: int
+    node: Shard = Shard()
+
+    def number(self, claimed: int) -> int:
+        """The number that is claimed as the k-th on this node, from 0."""
+        turn, user = divmod(claimed, self.node.of(self.users))
+        return turn * self.users + user * self.node.workers + self.node.worker

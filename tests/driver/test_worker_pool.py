@@ -424,7 +424,9 @@ def test_a_log_is_complete_until_the_last_worker_is() -> None:
 
     async def scenario() -> list[int]:
         text: list[int] = []
-        recorder = SimpleNamespace(expect_completeness=lambda: None, complete_until=text.append)
+        recorder = SimpleNamespace(
+            expect_completeness=lambda: None, complete_until=text.append, put=text.append
+        )
         launcher = SimpleNamespace(counter=None, processes=[])
         pool = WorkerPool(launcher, plan_of(CLOSED, 1), recorder, system_clock(), Stop())  # type: ignore[arg-type]
         first, other = (SimpleNamespace(complete_until_ns=0, ended=False, lost=False) for _ in range(2))

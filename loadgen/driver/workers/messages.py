@@ -25,6 +25,7 @@ from enum import Enum, IntEnum, auto
 from typing import TYPE_CHECKING, Any
 
 from loadgen.driver.client.bounds import MAX_TOGETHER_BYTES
+from loadgen.driver.shard import Shard
 from loadgen.driver.workers.framing import framed
 from loadgen.driver.workers.packing import unpacked
 
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from loadgen.driver.phase import Phase
     from loadgen.driver.plan import Plan
     from loadgen.driver.requests.agenda import Agenda
-    from loadgen.driver.shard import Shard
     from loadgen.driver.workers.packing import Packed
 
 
@@ -68,6 +68,7 @@ class WorkerConfig:
         endpoints: Where requests go.
         questions: What is asked; see `loadgen.driver.workers.packing`.
         share: Which part is this worker's.
+        node: Which part is its node's, of a run on several.
         connect_ahead: How many connections are opened before the first phase.
         bounds: How much may wait.
     """
@@ -78,6 +79,7 @@ class WorkerConfig:
     share: Shard
     connect_ahead: int = 0
     bounds: QueueBounds = QueueBounds()
+    node: Shard = Shard()  # noqa: RUF009 (a frozen value)
 
     def agenda(self) -> Agenda:
         """What is asked."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver import budget, ending, overload
+from loadgen.driver import ending, overload
 from loadgen.driver.client.failure import Failure
+from loadgen.driver.early_end import EarlyEnd
 from loadgen.driver.errors import WorkerLostError
 from loadgen.driver.load import Closed
 from loadgen.driver.progress import Progress
@@ -99,8 +100,7 @@ class WorkerPool:
         self._aborting: asyncio.TimerHandle | None = None
         self._burials: list[asyncio.Task[str]] = []
         self._watch: asyncio.Task[None] | None = None
-        self._overload = overload.OverloadWatch(plan.load) if plan.stop_on_overload else None
-        self._grace: asyncio.TimerHandle | None = None
+        self._early_end = EarlyEnd(plan, stop, recorder.put, clock, self.abort)
         self._workers = [
             WorkerHandle(number, process, self) for number, process in enumerate(launcher.processes)
         ]
@@ -112,14 +112,26 @@ class WorkerPool:
 
     # Before and after the session…
 
-    def begin(self, endpoints: Sequence[Endpoint], agenda: Agenda, connect_ahead: int = 0) -> None:
-        """Configure every worker, and open connections ahead of the first phase."""
+    def begin(
+        self,
+        endpoints: Sequence[Endpoint],
+        agenda: Agenda,
+        connect_ahead: int = 0,
+        node: Shard = Shard(),  # noqa: B008 (a frozen value)
+    ) -> None:
+        """Configure every worker, and open connections ahead of the first phase.
+
+        Args:
+            endpoints: Where requests go.
+            agenda: What is asked.
+            connect_ahead: How many connections are opened, on all nodes.
+            node: The part of the load that is this pool's; all pools have as many workers.
+        """
         targets, questions = tuple(endpoints), packed(agenda, self._plan)
         for worker in self._workers:
-            share = Shard(worker.number, len(self._workers))
-            worker.ask(
-                WorkerConfig(self._plan, targets, questions, share, share.of(connect_ahead), self._bounds),
-            )
+            share = node.part(worker.number, len(self._workers))
+            ahead = share.of(connect_ahead)
+            worker.ask(WorkerConfig(self._plan, targets, questions, share, ahead, self._bounds, node))
 
     async def ready(self) -> None:
         """Return when every worker is ready.
@@ -134,7 +146,8 @@ class WorkerPool:
 
     async def end(self) -> None:
         """Have every worker say its last, and let go of it."""
-        for patience in (self._aborting, self._watch, self._grace):
+        self._early_end.cancel()
+        for patience in (self._aborting, self._watch):
             if patience is not None:
                 patience.cancel()
         killing = self._kill_later()
@@ -252,21 +265,7 @@ class WorkerPool:
     def on_progress(self) -> None:
         """Add up the last reports of all workers, and end the session when too much of it failed."""
         self.progress.add_up(worker.progress for worker in self._workers if worker.progress is not None)
-        if self._stop.reason is None and (spent := self._plan.budget.spent(self.progress)) is not None:
-            self._recorder.put(budget.finding(spent, self.progress, self._clock.now_ns()))
-            self._stop.drain(budget.REASON)
-        if self._overload is not None and self.progress.phase == "performance" and self._stop.reason is None:
-            self._heed_overload(self._overload)
-
-    def _heed_overload(self, watch: overload.OverloadWatch) -> None:
-        """End the session when the endpoint falls behind, and soon give up what is in flight then."""
-        now_ns = self._clock.now_ns()
-        seen = watch.look(now_ns, self.progress.issued, self.progress.ended)
-        if seen is not None:
-            self._recorder.put(overload.finding(seen, now_ns))
-            self._stop.drain(overload.REASON)
-            later = asyncio.get_running_loop().call_later
-            self._grace = later(overload.GRACE_S, self.abort, overload.REASON)
+        self._early_end.look(self.progress)
 
     def on_loss(self, worker: WorkerHandle) -> None:
         """End the requests that were open in a worker that is gone, and then the session."""

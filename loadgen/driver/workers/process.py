@@ -151,9 +151,10 @@ class Worker:
         )
         self._issuer = Issuer(
             *(plan, self._agenda, runner, system_clock(), config.share),
-            claim=self._claim if config.share.workers > 1 else None,
+            claim=self._claim if config.share.workers > config.node.workers else None,
             room=self._shipper,
             episodes=self._episodes(),
+            node=config.node,
         )
         asyncio.get_running_loop().add_reader(self._sock, self._on_readable)
         self._spawn(self._begin(payloads))

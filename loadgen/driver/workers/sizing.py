@@ -18,7 +18,7 @@ RATE_A_WORKER: Final = 1000.0
 """How many requests per second are one worker's."""
 
 
-def workers_for(load: Load, requests: int | None, cpus: int) -> int:
+def workers_for(load: Load, requests: int | None, cpus: int, nodes: int = 1) -> int:
     """One worker, and one more for every 500 requests in flight or 1,000 requests per second beyond its own.
 
     One CPU is left to the parent, which writes the log.
@@ -26,13 +26,14 @@ def workers_for(load: Load, requests: int | None, cpus: int) -> int:
     Args:
         load: How requests leave.
         requests: How many there are; all of them are in flight where they leave at once.
-        cpus: How many this process may use.
+        cpus: How many this process may use, or one on each node.
+        nodes: How many machines share the load.
     """
     peak_rate = load.peak_rate if isinstance(load, Open) else None
     if peak_rate is not None:
-        wanted = peak_rate / RATE_A_WORKER
+        wanted = peak_rate / RATE_A_WORKER / nodes
     else:
-        wanted = (in_flight(load, requests) or 1) / STREAMS_A_WORKER
+        wanted = (in_flight(load, requests) or 1) / STREAMS_A_WORKER / nodes
     return 1 + sum(worker < wanted for worker in range(1, cpus - 1))
 
 

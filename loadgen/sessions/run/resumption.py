@@ -98,6 +98,11 @@ def _require_resumable(path: Path, run: RunSoFar) -> None:
         raise UsageError(
             f"{folder} does not say how it was started: only a run of `loadgen perf` can be resumed"
         )
+    if run.settings["options"].get("ray") is not None:
+        raise UsageError(
+            f"{folder} is a run of several nodes, which cannot be resumed; `loadgen report {folder}` reports "
+            "what it has. Start a new run"
+        )
     if run.ended != "completed" and not _has_count(run.settings):
         raise UsageError(
             f"{folder} was to last {duration_text(run.settings['duration_s'])}. Duration-based runs cannot "

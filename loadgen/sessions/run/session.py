@@ -30,6 +30,19 @@ def run(
         prices: The prices of tokens, for the cost in the report.
         observer: Gets the progress.
     """
+    measured = _run_here if settings.cluster.ray is None else _run_on_nodes
+    prepared, folder, broken = measured(settings, observer)
+    score_if_over(prepared, folder, broken, observer)
+    return reported(folder, broken, settings, prices, observer), folder
+
+
+def _run_on_nodes(settings: PerfSettings, observer: Observer) -> tuple[Prepared, Path, WriterError | None]:
+    from loadgen.sessions.cluster.session import run_on_nodes
+
+    return run_on_nodes(settings, observer)
+
+
+def _run_here(settings: PerfSettings, observer: Observer) -> tuple[Prepared, Path, WriterError | None]:
     from loadgen.driver.workers.launcher import WorkerLauncher
 
     with WorkerLauncher(settings.client.transport) as launcher:
@@ -50,9 +63,7 @@ def run(
         warn_of(prepared, observer)
         folder = new_run_folder(settings.output.out, settings.endpoint.model)
         warn_of_no_judge(settings.tasks, observer)
-        broken = conduct(prepared, launcher, folder, observer)
-    score_if_over(prepared, folder, broken, observer)
-    return reported(folder, broken, settings, prices, observer), folder
+        return prepared, folder, conduct(prepared, launcher, folder, observer)
 
 
 def conduct(

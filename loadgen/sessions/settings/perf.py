@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from loadgen.sessions.settings.client import ClientSettings
+from loadgen.sessions.settings.cluster import ClusterSettings
 from loadgen.sessions.settings.concerns import from_flat
 from loadgen.sessions.settings.definitions import DefinitionSettings
 from loadgen.sessions.settings.endpoints import EndpointsSettings
@@ -31,6 +32,7 @@ class PerfSettings:
     episodes: EpisodeSettings = field(default_factory=EpisodeSettings)
     failures: FailureSettings = field(default_factory=FailureSettings)
     client: ClientSettings = field(default_factory=ClientSettings)
+    cluster: ClusterSettings = field(default_factory=ClusterSettings)
     telemetry: TelemetrySettings = field(default_factory=TelemetrySettings)
     generation: GenerationSettings = field(default_factory=GenerationSettings)
     verdict: VerdictSettings = field(default_factory=VerdictSettings)
@@ -43,6 +45,7 @@ class PerfSettings:
         self.tasks.check(self.prompts, self.load, has_agent=self.episodes.has_agent)
         self.generation.check(self.endpoint)
         self.episodes.check(self.load, self.client.workers)
+        self.cluster.check(self.endpoint, self.tasks, self.verdict, has_agent=self.episodes.has_agent)
 
 
 def perf_settings(**options: Any) -> PerfSettings:

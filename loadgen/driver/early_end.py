@@ -1,0 +1,63 @@
+"""Ending a session early by its counters: a spent error budget, an endpoint that cannot keep up."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from loadgen.driver import budget, overload
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from loadgen.driver.plan import Plan
+    from loadgen.driver.progress import Progress
+    from loadgen.driver.requests.turn import Emit
+    from loadgen.driver.stop import Stop
+    from loadgen.driver.system.clock import Clock
+
+
+class EarlyEnd:
+    """Watches the counters of a session, and asks for its end.
+
+    Args:
+        plan: Says what ends it.
+        stop: Is asked.
+        emit: Takes the finding.
+        clock: The time.
+        abort: Gives up what is in flight, for a reason.
+    """
+
+    def __init__(
+        self, plan: Plan, stop: Stop, emit: Emit, clock: Clock, abort: Callable[[str | None], None]
+    ) -> None:
+        self._budget = plan.budget
+        self._stop = stop
+        self._emit = emit
+        self._clock = clock
+        self._abort = abort
+        self._overload = overload.OverloadWatch(plan.load) if plan.stop_on_overload else None
+        self._grace: asyncio.TimerHandle | None = None
+
+    def look(self, progress: Progress) -> None:
+        """Look at new counters, in the running event loop."""
+        if self._stop.reason is None and (spent := self._budget.spent(progress)) is not None:
+            self._emit(budget.finding(spent, progress, self._clock.now_ns()))
+            self._stop.drain(budget.REASON)
+        if self._overload is not None and progress.phase == "performance" and self._stop.reason is None:
+            self._heed_overload(self._overload, progress)
+
+    def _heed_overload(self, watch: overload.OverloadWatch, progress: Progress) -> None:
+        """End the session when the endpoint falls behind, and soon give up what is in flight then."""
+        now_ns = self._clock.now_ns()
+        seen = watch.look(now_ns, progress.issued, progress.ended)
+        if seen is not None:
+            self._emit(overload.finding(seen, now_ns))
+            self._stop.drain(overload.REASON)
+            later = asyncio.get_running_loop().call_later
+            self._grace = later(overload.GRACE_S, self._abort, overload.REASON)
+
+    def cancel(self) -> None:
+        """Give up nothing any more: the session is over."""
+        if self._grace is not None:
+            self._grace.cancel()

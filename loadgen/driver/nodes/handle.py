@@ -1,0 +1,128 @@
+"""One node in a session, as the coordinator sees it: its clock, its counters, and its end."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.driver.errors import NodeGoneError
+from loadgen.driver.nodes.clock_offset import Exchange, reading_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from loadgen.driver.nodes.link import NodeLink, NodeStatus
+    from loadgen.driver.phase import Phase
+    from loadgen.driver.system.clock import Clock
+    from recorder.event import Event
+    from recorder.shards import ClockReading
+
+ROUND_TRIPS: Final = 16
+"""How many exchanges a reading before and after a session has."""
+
+
+class NodeHandle:
+    """A node, in the running event loop.
+
+    Args:
+        link: The way to it.
+        clock: The coordinator's.
+        on_loss: Is called once with how the node was lost.
+
+    Attributes:
+        name: Its name.
+        reading: Where its clock stood last; None before the first reading.
+        status: What it last said of itself.
+        unsaid: Events of the session that it will hear of with the next message, on the coordinator's clock.
+        silent_since_ns: Since when it has not answered; None while it does.
+        lost: How it was lost; None while it is not.
+    """
+
+    def __init__(self, link: NodeLink, clock: Clock, on_loss: Callable[[NodeHandle], None]) -> None:
+        self.link = link
+        self.name = link.name
+        self.reading: ClockReading | None = None
+        self.status: NodeStatus | None = None
+        self.unsaid: list[Event] = []
+        self.silent_since_ns: int | None = None
+        self.lost: str | None = None
+        self._clock = clock
+        self._on_loss = on_loss
+        self._gone = asyncio.Event()
+
+    @property
+    def shown(self) -> str:
+        """Its name and its host, for messages."""
+        return f"{self.name} ({self.link.host})"
+
+    @property
+    def progress(self) -> Mapping[str, Any] | None:
+        """Its counters, as far as it has said."""
+        return None if self.status is None else self.status.progress
+
+    async def ask(self, method: str, *values: Any) -> Any:
+        """Call a method of the node; None where it is lost, or is lost meanwhile."""
+        if self.lost is not None:
+            return None
+        call = asyncio.ensure_future(self.link.call(method, *values))
+        gone = asyncio.ensure_future(self._gone.wait())
+        try:
+            await asyncio.wait([call, gone], return_when=asyncio.FIRST_COMPLETED)
+            if call.done():
+                return call.result()
+        except NodeGoneError as error:
+            self.lose(str(error))
+        finally:
+            for waiting in (call, gone):
+                waiting.cancel()
+            await asyncio.gather(call, gone, return_exceptions=True)
+        return None
+
+    async def command(self, method: str, *values: Any) -> Any:
+        """The same with the events of the session that the node has not heard of, on its own clock."""
+        events, self.unsaid = [self._on_its_clock(event) for event in self.unsaid], []
+        return await self.ask(method, events, *values)
+
+    def lose(self, how: str) -> None:
+        """Expect nothing of it any more."""
+        if self.lost is None:
+            self.lost = how
+            self._gone.set()
+            self.link.kill()
+            self._on_loss(self)
+
+    async def look(self) -> Exchange | None:
+        """Ask for its status, which is an exchange of time as well; None where it is lost."""
+        sent_ns = self._clock.now_ns()
+        self.silent_since_ns = self.silent_since_ns or sent_ns
+        status: NodeStatus | None = await self.ask("status")
+        self.silent_since_ns = None
+        if status is None:
+            return None
+        self.status = status
+        return Exchange(sent_ns, status.now_ns, self._clock.now_ns())
+
+    async def read_clock(self) -> ClockReading | None:
+        """Compare the clocks now, by several exchanges; None where the node is lost."""
+        looks = [await self.look() for _ in range(ROUND_TRIPS)]
+        exchanges = [exchange for exchange in looks if exchange is not None]
+        return self.read(exchanges) if exchanges else None
+
+    def read(self, exchanges: Sequence[Exchange]) -> ClockReading:
+        """Compare the clocks by exchanges, at least one."""
+        self.reading = reading_of(self.name, exchanges)
+        return self.reading
+
+    # On its clock…
+
+    def phase(self, phase: Phase) -> Phase:
+        """A phase by the node's own clock."""
+        end_ns = None if phase.end_ns is None else self._its_ns(phase.end_ns)
+        return replace(phase, start_ns=self._its_ns(phase.start_ns), end_ns=end_ns)
+
+    def _on_its_clock(self, event: Event) -> Event:
+        return event._replace(at_ns=self._its_ns(event.at_ns))
+
+    def _its_ns(self, at_ns: int) -> int:
+        return at_ns if self.reading is None else at_ns - self.reading.offset_ns

@@ -1,0 +1,117 @@
+"""Measuring on several nodes: from a session that is ready to start to its logs, all in one place."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+from uuid import uuid4
+
+from loadgen.driver.budget import ErrorBudget
+from loadgen.driver.nodes.group import NodeGroup
+from loadgen.driver.sensing.child import SensorProcess
+from loadgen.driver.session import Session
+from loadgen.driver.shard import Shard
+from loadgen.driver.stop import Stop
+from loadgen.driver.system.clock import system_clock
+from loadgen.driver.workers.packing import packed
+from loadgen.sessions.cluster.homecoming import NodeLog, bring_all_home
+from loadgen.sessions.cluster.node import NodeConfig
+from loadgen.sessions.interrupt import note_stop
+from loadgen.sessions.observer import SILENT
+from loadgen.sessions.run.default_url import default_url_named
+from loadgen.sessions.run.environment import environment
+from loadgen.sessions.run.first_facts import put_first_facts
+from loadgen.sessions.run.recording import recording
+from loadgen.sessions.run.sensors import declared_power, sensors_of
+from loadgen.sessions.run.stop_notice import announce_stop
+from recorder.shards import coordinator_environment
+from recorder.store import LOG_NAME
+from recorder.writer import EventRecorder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from loadgen.sessions.cluster.nodes import Nodes
+    from loadgen.sessions.observer import Observer
+    from loadgen.sessions.run.preparation import Prepared
+
+_OF_A_HOST: Final = frozenset({"host", "nvml"})
+"""The sensors that read the machine that they run on: each node has them."""
+
+
+async def measure_on_nodes(
+    prepared: Prepared, nodes: Nodes, folder: Path, observer: Observer = SILENT
+) -> None:
+    """Run a session on nodes into the log of a folder, and the shards in it.
+
+    Raises:
+        UnreachableError, RejectedError: The endpoint is not ready, as seen from a node; there is no log then.
+        WorkerLostError, NodeGoneError: A worker or a node ended before the session; likewise.
+        StoppedEarlyError: A stop was requested before the session; likewise.
+        WriterError: The coordinator's log could not be written to its end.
+    """
+    plan, cluster, stop, clock = prepared.plan, prepared.perf.cluster, Stop(), system_clock()
+    session_id = uuid4().hex
+    shared = None if cluster.shards is None else cluster.shards.absolute() / session_id
+    recorder = EventRecorder(
+        session_id,
+        path=folder / LOG_NAME,
+        settings=prepared.settings(),
+        environment=environment() | coordinator_environment(nodes.facts, shared),
+        on_failure=stop.on_failure(),
+    )
+    observer.stoppable(stop.from_any_thread())
+    with closing(clock), closing(recorder), stop.on_signals():
+        ends_on_loss = cluster.on_node_loss == "stop"
+        group = NodeGroup(nodes.links, plan, recorder.put, clock, stop, ends_on_loss=ends_on_loss)
+        sensors_here = tuple(sensor for sensor in sensors_of(prepared) if sensor.kind not in _OF_A_HOST)
+        async with SensorProcess(sensors_here, recorder) as sensors:
+            questions = nodes.shared(packed(prepared.agenda(), plan))
+            with default_url_named(prepared.perf.endpoint):
+                await stop.unless_asked(
+                    group.set_up(_configs(prepared, group, session_id, shared), questions)
+                )
+            async with recording(recorder, stop, observer):
+                await put_first_facts(prepared, recorder, clock, stop)
+                logs = await group.ask_all("open_log")
+                await sensors.ready()
+                for declared in declared_power(prepared, clock.now_ns()):
+                    recorder.put(declared)
+                await group.begin()
+                notice = asyncio.create_task(announce_stop(stop, group, observer))
+                with observer.session(group.progress, plan, folder / LOG_NAME):
+                    await Session(plan, group, group.tell, clock, stop).run()
+                sizes = await group.end()
+                await sensors.finish()
+                notice.cancel()
+                await asyncio.gather(notice, return_exceptions=True)
+                shards = list(map(NodeLog, group.nodes, logs, sizes))
+                for finding in await bring_all_home(shards, nodes, folder, shared):
+                    group.find(finding)
+        if stop.asked.is_set():
+            note_stop()
+
+
+def _configs(prepared: Prepared, group: NodeGroup, session_id: str, shared: Path | None) -> list[NodeConfig]:
+    """What each node must know."""
+    perf, number = prepared.perf, len(group.nodes)
+    # What ends the session by the counters of all nodes is watched here.
+    config = NodeConfig(
+        name="",
+        share=Shard(),
+        session_id=session_id,
+        settings=prepared.settings(),
+        plan=replace(prepared.plan, budget=ErrorBudget(), stop_on_overload=False),
+        endpoints=prepared.targets,
+        workers=prepared.workers,
+        transport=perf.client.transport,
+        connect_ahead=perf.client.connect_ahead,
+        probe=perf.endpoint.probe,
+        shards=shared,
+        sensors=tuple(sensor for sensor in sensors_of(prepared) if sensor.kind in _OF_A_HOST),
+    )
+    return [
+        replace(config, name=node.name, share=Shard(place, number)) for place, node in enumerate(group.nodes)
+    ]

@@ -1,0 +1,239 @@
+"""What a node does in a session: it runs the worker processes and the recorder of one machine.
+
+The coordinator calls its methods, by Ray or otherwise; moments in what they take and return are on the node's
+own clock. What runs it must be a process of its own, because a process has one recorder.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sqlite3
+import tempfile
+import time
+from contextlib import AsyncExitStack, closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from loadgen.driver import own_health
+from loadgen.driver.errors import NodeGoneError
+from loadgen.driver.nodes.link import NodeStatus
+from loadgen.driver.progress import Progress
+from loadgen.driver.sensing.child import SensorProcess
+from loadgen.driver.stop import Stop
+from loadgen.driver.system.clock import system_clock
+from loadgen.driver.system.collector import calm
+from loadgen.driver.workers.launcher import WorkerLauncher
+from loadgen.driver.workers.packing import unpacked
+from loadgen.driver.workers.pool import WorkerPool
+from loadgen.sessions.cluster.homecoming import end_lost
+from loadgen.sessions.run.endpoint_probe import require_ready
+from loadgen.sessions.run.environment import environment
+from loadgen.sessions.run.recording import recording
+from recorder.errors import RecorderError, WriterError
+from recorder.shards import shard_environment, shard_log
+from recorder.writer import EventRecorder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from loadgen.driver.client.endpoint import Endpoint
+    from loadgen.driver.phase import Phase
+    from loadgen.driver.plan import Plan
+    from loadgen.driver.sensing.config import SensorConfig
+    from loadgen.driver.shard import Shard
+    from loadgen.driver.workers.packing import Packed
+    from recorder.event import Event
+
+
+@dataclass(frozen=True, slots=True)
+class NodeConfig:
+    """All that a node must know to begin with.
+
+    Attributes:
+        name: Its name.
+        share: Its part of the load.
+        session_id: Of the session.
+        settings: Those of the session, for the log.
+        plan: What the whole session is to do, without what ends it by the counters of all nodes.
+        endpoints: Where requests go.
+        workers: How many worker processes it has.
+        transport: The name of their transport.
+        connect_ahead: How many connections are opened ahead, on all nodes.
+        probe: Whether the endpoints are checked from here.
+        shards: Where all shards lie, if on a shared path; else this node's is in a folder of its own.
+        sensors: What is read of this host.
+    """
+
+    name: str
+    share: Shard
+    session_id: str
+    settings: Mapping[str, Any]
+    plan: Plan
+    endpoints: tuple[Endpoint, ...]
+    workers: int
+    transport: str
+    connect_ahead: int = 0
+    probe: bool = True
+    shards: Path | None = None
+    sensors: tuple[SensorConfig, ...] = field(default=())
+
+
+class Node:
+    """A node. Its methods are called in the event loop of its process."""
+
+    def __init__(self) -> None:
+        self._life = AsyncExitStack()
+        self._stop = Stop()
+        self._background: list[asyncio.Task[None]] = []
+        self._scheduled = 0
+        self._broken: str | None = None
+        self._folder: Path | None = None
+        self._progress = Progress()
+
+    async def started(self) -> None:
+        """Return, which says that there is a process."""
+
+    # Before and after the session…
+
+    async def set_up(self, config: NodeConfig, questions: Packed) -> None:
+        """Start the workers, and return when they and the endpoints are ready. There is no log yet.
+
+        Args:
+            config: What the node must know.
+            questions: What is asked; see `loadgen.driver.workers.packing`.
+
+        Raises:
+            UnreachableError, RejectedError: An endpoint is not ready, as seen from here.
+            WorkerLostError: A worker will never be ready.
+            OSError: The system does not let this process have as many workers.
+        """
+        self._config = config
+        life, clock = self._life, system_clock()
+        if config.shards is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="llm-loadgen-"))
+        self._log = shard_log(config.shards or self._folder or Path(), config.name)
+        launcher = life.enter_context(WorkerLauncher(config.transport))
+        launcher.spawn(config.workers)
+        self._recorder = EventRecorder(
+            config.session_id,
+            path=self._log,
+            settings=config.settings,
+            environment=environment() | shard_environment(config.name, config.share.workers),
+            on_failure=self._on_failure,
+        )
+        life.enter_context(closing(clock))
+        life.enter_context(closing(self._recorder))
+        self._pool = WorkerPool(launcher, config.plan, self._recorder, clock, self._stop)
+        self._progress = self._pool.progress
+        self._pool.begin(config.endpoints, unpacked(questions), config.connect_ahead, config.share)
+        calm()
+        self._sensors = await life.enter_async_context(SensorProcess(config.sensors, self._recorder))
+        if config.probe:
+            for endpoint in config.endpoints:
+                await require_ready(config.plan, config.transport, endpoint)
+        await self._pool.ready()
+
+    async def open_log(self) -> str:
+        """Make the log, and record from now on; return where it is."""
+        await self._life.enter_async_context(recording(self._recorder, self._stop))
+        await self._sensors.ready()
+        self._background += [
+            asyncio.create_task(own_health.watch_parent(self._recorder.put)),
+            asyncio.create_task(self._heed_stops()),
+        ]
+        return str(self._log)
+
+    async def end(self, events: Sequence[Event]) -> int:
+        """Let go of the workers and close the log; return its bytes.
+
+        Raises:
+            NodeGoneError: The log could not be written to its end.
+        """
+        await self._pool.end()
+        await self._sensors.finish()
+        self._record(events)
+        for task in self._background:
+            task.cancel()
+        await asyncio.gather(*self._background, return_exceptions=True)
+        try:
+            await self._life.aclose()
+        except WriterError as error:
+            raise NodeGoneError(f"its log could not be written: {error}") from error
+        return self._log.stat().st_size
+
+    async def read(self, start: int, size: int) -> bytes:
+        """Some bytes of the log that was closed."""
+        return await asyncio.to_thread(_read, self._log, start, size)
+
+    async def recover(self, log: str) -> int:
+        """End the log of a node of this machine that was lost, and return its bytes: then it can be read.
+
+        Raises:
+            NodeGoneError: It cannot be had.
+        """
+        self._log = Path(log)
+        self._folder = self._log.parent.parent
+        try:
+            return await asyncio.to_thread(end_lost, self._log)
+        except (RecorderError, OSError, sqlite3.Error) as error:
+            raise NodeGoneError(f"its log cannot be read: {error}") from error
+
+    async def discard(self) -> None:
+        """Remove the folder that this node made for its shard, once that is no longer needed."""
+        if self._folder is not None:
+            await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
+
+    # What the session says…
+
+    async def issue(self, events: Sequence[Event], phase: Phase) -> int:
+        """Issue this node's share of a phase; return how many requests were scheduled."""
+        self._record(events)
+        self._scheduled = await self._pool.issue(phase)
+        return self._scheduled
+
+    async def settle(self, events: Sequence[Event]) -> None:
+        """Await everything that is in flight, and every event of it."""
+        self._record(events)
+        await self._pool.settle()
+
+    async def stop(self) -> None:
+        """Issue nothing more."""
+        self._pool.stop()
+
+    async def abort(self, reason: str | None) -> None:
+        """Give up what is in flight."""
+        self._pool.abort(reason)
+
+    async def status(self) -> NodeStatus:
+        """How it is doing, and what time it is here."""
+        return NodeStatus(time.monotonic_ns(), self._progress.snapshot(), self._stop.reason, self._broken)
+
+    # Its own…
+
+    def _record(self, events: Sequence[Event]) -> None:
+        """Record what happened in the session; of what was scheduled, this node's part."""
+        for event in events:
+            data = event.data
+            if data and "phase" in data:
+                self._progress.phase = data["phase"]
+            if data and "scheduled" in data:
+                data = {**data, "scheduled": self._scheduled}
+            self._recorder.put(event._replace(data=data))
+
+    async def _heed_stops(self) -> None:
+        """Issue nothing more when this node has to stop by itself: a worker was lost, or its log broke."""
+        await self._stop.draining.wait()
+        self._pool.stop()
+        await self._stop.aborting.wait()
+        self._pool.abort()
+
+    def _on_failure(self, error: Exception) -> None:
+        self._broken = str(error)
+
+
+def _read(log: Path, start: int, size: int) -> bytes:
+    with log.open("rb") as file:
+        file.seek(start)
+        return file.read(size)

@@ -1,0 +1,77 @@
+"""One performance session on several nodes, from its settings to its logs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from loadgen.sessions.cluster.installed import installed
+from loadgen.sessions.cluster.nodes import require_same, require_share
+from loadgen.sessions.observer import SILENT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from loadgen.sessions.cluster.nodes import Nodes
+    from loadgen.sessions.observer import Observer
+    from loadgen.sessions.run.preparation import Prepared
+    from loadgen.sessions.settings.perf import PerfSettings
+    from recorder.errors import WriterError
+
+
+def run_on_nodes(
+    settings: PerfSettings, observer: Observer = SILENT
+) -> tuple[Prepared, Path, WriterError | None]:
+    """Run a session on the nodes of a cluster; return it, its folder, and what broke its log, if anything.
+
+    Raises:
+        SetupError: The nodes cannot take part; which, and what to do.
+        UsageError: A node would have nothing to do.
+    """
+    from loadgen.sessions.cluster.ray_nodes import RayNodes
+    from loadgen.sessions.gating.foreseen import warn_of
+    from loadgen.sessions.run.descriptors import require_descriptors
+    from loadgen.sessions.run.preparation import prepare
+    from loadgen.sessions.run.run_folder import new_run_folder
+
+    prepared = prepare(settings)
+    with RayNodes(settings.cluster.ray or "auto", settings.cluster.nodes) as nodes:
+        require_same(installed(), nodes.facts)
+        prepared = replace(prepared, workers=_workers(prepared, nodes.facts))
+        require_share(prepared.plan.load, len(nodes.facts), prepared.workers)
+        require_descriptors(prepared, min(node["open_files"] for node in nodes.facts), len(nodes.facts))
+        nodes.start(prepared.workers + 1)
+        warn_of(prepared, observer)
+        folder = new_run_folder(settings.output.out, settings.endpoint.model)
+        return prepared, folder, _conduct(prepared, nodes, folder, observer)
+
+
+def _workers(prepared: Prepared, nodes: Sequence[Mapping[str, Any]]) -> int:
+    """The number of worker processes of each node: as given, else by the load and the smallest machine."""
+    from loadgen.driver.load import limit_of
+    from loadgen.driver.workers.sizing import workers_for
+
+    plan, chosen = prepared.plan, prepared.perf.client.workers
+    if chosen is not None:
+        return chosen
+    workers = workers_for(plan.load, plan.count, min(node["cpus"] for node in nodes), len(nodes))
+    limit = limit_of(plan.load)
+    return workers if limit is None else max(1, min(workers, limit // len(nodes)))
+
+
+def _conduct(prepared: Prepared, nodes: Nodes, folder: Path, observer: Observer) -> WriterError | None:
+    """Run the session; return the error that broke the coordinator's log, if any."""
+    import asyncio
+
+    from loadgen.sessions.cluster.measurement import measure_on_nodes
+    from recorder.errors import WriterError, WriterStalledError
+
+    try:
+        asyncio.run(measure_on_nodes(prepared, nodes, folder, observer))
+    except WriterStalledError:
+        raise
+    except WriterError as error:
+        # What was committed before can be reported; the report says that the run has no end.
+        return error
+    return None

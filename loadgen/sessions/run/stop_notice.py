@@ -1,0 +1,28 @@
+"""The note that a session is stopping."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from loadgen.driver.stop import Stop
+    from loadgen.sessions.observer import Observer
+
+
+class InFlight(Protocol):
+    """What knows how many requests are in flight."""
+
+    @property
+    def in_flight(self) -> int:
+        """How many, as far as it is reported."""
+
+
+async def announce_stop(stop: Stop, pool: InFlight, observer: Observer) -> None:
+    """Say what is awaited, and how to abort; quietly only after a user's request to stop."""
+    await stop.draining.wait()
+    if stop.aborting.is_set():
+        return
+    if stop.reason == "interrupted":
+        observer.note(f"stopping: {pool.in_flight} requests in flight; Ctrl-C again gives them up")
+    else:
+        observer.progress(f"stopping: {pool.in_flight} requests in flight; Ctrl-C gives them up")

@@ -1,0 +1,100 @@
+"""The options of several machines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.settings.option import Option
+
+if TYPE_CHECKING:
+    from loadgen.sessions.settings.endpoints import EndpointsSettings
+    from loadgen.sessions.settings.tasks import TaskSettings
+    from loadgen.sessions.settings.verdict import VerdictSettings
+
+CLUSTER: Final = "Several machines"
+
+MOST_NODES: Final = 10_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClusterSettings:
+    """Options of several machines."""
+
+    ray: Annotated[
+        str | None,
+        Option(
+            metavar="auto|ADDRESS",
+            help="Issue from the nodes of a Ray cluster: the one that this machine belongs to, or that of an "
+            "address.",
+            panel=CLUSTER,
+        ),
+    ] = None
+    nodes: Annotated[
+        int | None,
+        Option(
+            metavar="N",
+            help="With --ray: the number of nodes; --workers is for each. Default: all nodes with CPUs.",
+            panel=CLUSTER,
+        ),
+    ] = None
+    shards: Annotated[
+        Path | None,
+        Option(
+            metavar="PATH",
+            help="With --ray: a folder that all nodes share, in which their logs stay. Default: they are "
+            "copied into the run's folder at the end.",
+            panel=CLUSTER,
+        ),
+    ] = None
+    on_node_loss: Annotated[
+        Literal["stop", "continue"],
+        Option(
+            help="With --ray: whether a node that is lost ends the run. The run is invalid either way.",
+            panel=CLUSTER,
+        ),
+    ] = "stop"
+
+    def __post_init__(self) -> None:
+        if self.ray is None:
+            for option, is_given in (
+                ("--nodes", self.nodes is not None),
+                ("--shards", self.shards is not None),
+                ("--on-node-loss continue", self.on_node_loss != "stop"),
+            ):
+                if is_given:
+                    raise UsageError(f"{option}: of several machines, which only a run with --ray has")
+        if self.ray is not None and self.ray.startswith("ray://"):
+            raise UsageError(
+                f"--ray {self.ray}: Ray's client cannot measure: start the run on a node of the cluster, as "
+                "with `ray job submit -- loadgen perf --ray auto …`"
+            )
+        if self.nodes is not None and not 1 <= self.nodes <= MOST_NODES:
+            raise UsageError(f"--nodes {self.nodes}: must be from 1 to {MOST_NODES}")
+
+    def check(
+        self,
+        endpoint: EndpointsSettings,
+        tasks: TaskSettings,
+        verdict: VerdictSettings,
+        *,
+        has_agent: bool,
+    ) -> None:
+        """Refuse what works on one machine only.
+
+        Raises:
+            UsageError: Which option, and what to do.
+        """
+        if self.ray is None:
+            return
+        refused = {
+            "--abort-on-fail": verdict.abort_on_fail,
+            "--task": bool(tasks.task),
+            "--agent": has_agent,
+            "--url litellm:": any(url.startswith("litellm:") for url in endpoint.urls),
+        }
+        for option, is_given in refused.items():
+            if is_given:
+                raise UsageError(f"{option}: works on one machine only: leave it out, or --ray")

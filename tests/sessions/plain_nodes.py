@@ -1,0 +1,185 @@
+"""Nodes as plain processes, talked to over TCP: what Ray does, without Ray.
+
+    python -m tests.sessions.plain_nodes HOST
+
+serves a node until its one client has gone; the first line that it prints is its port. Messages are pickles
+behind their length.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import signal
+import struct
+import subprocess
+import sys
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from loadgen.driver.errors import NodeGoneError
+from loadgen.sessions.cluster.installed import installed
+from loadgen.sessions.cluster.node import Node
+from recorder.shards import node_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from types import TracebackType
+
+_LENGTH = struct.Struct("<I")
+
+
+async def _read(reader: asyncio.StreamReader) -> Any:
+    (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
+    return pickle.loads(await reader.readexactly(length))  # noqa: S301 (from a child process)
+
+
+def _write(writer: asyncio.StreamWriter, message: Any) -> None:
+    payload = pickle.dumps(message)
+    writer.write(_LENGTH.pack(len(payload)) + payload)
+
+
+async def _serve(host: str) -> None:
+    node, over, tasks = Node(), asyncio.Event(), set()
+
+    async def answer(writer: asyncio.StreamWriter, number: int, method: str, values: Sequence[Any]) -> None:
+        try:
+            _write(writer, (number, True, await getattr(node, method)(*values)))
+        except Exception as error:  # noqa: BLE001 (raised again by who called)
+            _write(writer, (number, False, error))
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                tasks.add(asyncio.create_task(answer(writer, *await _read(reader))))
+        over.set()
+
+    server = await asyncio.start_server(serve, host, 0)
+    print(server.sockets[0].getsockname()[1], flush=True)  # noqa: T201 (its protocol)
+    await over.wait()
+
+
+class Delay(Protocol):
+    """A slow network."""
+
+    async def __call__(self, *, is_sent: bool) -> None:
+        """Return after the time that one way takes."""
+
+
+class PlainLink:
+    """The way to a node that is a child process; see `loadgen.driver.nodes.link.NodeLink`.
+
+    Args:
+        name: The node's name.
+        prefix: What the command of the node begins with, such as `unshare`.
+        host: The node's address.
+        delay: The network.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        prefix: Sequence[str] = (),
+        host: str = "127.0.0.1",
+        delay: Delay | None = None,
+    ) -> None:
+        self.name = name
+        self.host = host
+        self._delay = delay
+        command = [*prefix, sys.executable, "-m", __name__, host]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self._asked: dict[int, asyncio.Future[Any]] = {}
+        self._writer: asyncio.StreamWriter | None = None
+        self._connecting = asyncio.Lock()
+        self._reading: asyncio.Task[None] | None = None
+
+    async def call(self, method: str, *values: Any) -> Any:
+        """Call a method of the node, and return what it returns."""
+        async with self._connecting:
+            if self._reading is None:
+                await self._connect()
+        if self._writer is None or self._reading is None or self._reading.done():
+            raise NodeGoneError("its connection is closed")
+        number, answer = len(self._asked), asyncio.get_running_loop().create_future()
+        self._asked[number] = answer
+        if self._delay is not None:
+            await self._delay(is_sent=True)
+        _write(self._writer, (number, method, values))
+        return await answer
+
+    async def _connect(self) -> None:
+        assert self.process.stdout is not None
+        port = int(await asyncio.to_thread(self.process.stdout.readline))
+        reader, self._writer = await asyncio.open_connection(self.host, port)
+        self._reading = asyncio.create_task(self._listen(reader))
+
+    async def _listen(self, reader: asyncio.StreamReader) -> None:
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                number, is_result, value = await _read(reader)
+                if self._delay is not None:
+                    await self._delay(is_sent=False)
+                answer = self._asked[number]
+                if not answer.done():
+                    answer.set_result(value) if is_result else answer.set_exception(value)
+        for answer in self._asked.values():
+            if not answer.done():
+                answer.set_exception(NodeGoneError("its connection was closed"))
+
+    def kill(self) -> None:
+        """End the node as it is."""
+        self.process.kill()
+
+    def close(self) -> None:
+        """End the node, which was perhaps stopped, and let go of it."""
+        if self._writer is not None:
+            self._writer.close()
+        with suppress(ProcessLookupError):
+            self.process.send_signal(signal.SIGCONT)
+        self.process.kill()
+        self.process.communicate()
+
+
+class PlainNodes:
+    """Nodes as plain processes; see `loadgen.sessions.cluster.nodes.Nodes`. In a running event loop.
+
+    Args:
+        number: How many there are.
+        prefixes: What the commands of some nodes begin with, by their numbers.
+    """
+
+    def __init__(self, number: int, prefixes: Mapping[int, Sequence[str]] | None = None) -> None:
+        self._started = ExitStack()
+        self.links = [
+            self._start(PlainLink(node_name(place), (prefixes or {}).get(place, ())))
+            for place in range(number)
+        ]
+        facts = installed()
+        self.facts: Sequence[Mapping[str, Any]] = [{"shard": link.name, **facts} for link in self.links]
+
+    def _start(self, link: PlainLink) -> PlainLink:
+        self._started.callback(link.close)
+        return link
+
+    def shared(self, value: Any) -> Any:
+        """A value, as it is."""
+        return value
+
+    async def again(self, name: str) -> PlainLink:
+        """Start another node on the machine of one that was lost."""
+        return self._start(PlainLink(name))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._started.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve(sys.argv[1]))

@@ -1,0 +1,283 @@
+"""Sessions on several nodes, here plain processes: one schedule, one start, and the end of a node."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+from contextlib import closing, suppress
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+
+from loadgen.driver.nodes.handle import NodeHandle
+from loadgen.driver.system.clock import system_clock
+from loadgen.mock_endpoint.process import MockProcess, start_mock
+from loadgen.sessions.cluster.measurement import measure_on_nodes
+from loadgen.sessions.cluster.nodes import require_same, require_share
+from loadgen.sessions.errors import SetupError, UsageError
+from loadgen.sessions.run.preparation import prepare
+from loadgen.sessions.settings.perf import perf_settings
+from recorder.event import EventType
+from recorder.lifecycle import TERMINAL, violations
+from recorder.shards import FOLDER, SOURCE, ClockReading, shard_log
+from tests.driver.test_worker_pool import events, of
+from tests.sessions.plain_nodes import PlainLink, PlainNodes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from loadgen.sessions.run.preparation import Prepared
+
+OFF_S = 3600
+"""How far the clock of a node is set off."""
+
+IN_TIME_NAMESPACE = ("unshare", "--time", "--monotonic", str(OFF_S), "--fork", "--kill-child")
+
+
+@pytest.fixture(scope="module")
+def mock() -> Iterator[MockProcess]:
+    """An endpoint."""
+    with start_mock(ttft="2ms", itl="0ms", tokens="2") as started:
+        yield started
+
+
+def prepared_of(mock: MockProcess, **options: Any) -> Prepared:
+    """A session on nodes."""
+    settings = perf_settings(url=[mock.url], model="m", ray="auto", **{"workers": 1, **options})
+    return prepare(settings)
+
+
+def run(
+    prepared: Prepared,
+    folder: Path,
+    prefixes: Mapping[int, Sequence[str]] | None = None,
+    meanwhile: Callable[[PlainNodes], Any] | None = None,
+) -> PlainNodes:
+    """Run a session on three nodes, and do something to them once requests leave."""
+
+    async def session() -> PlainNodes:
+        with PlainNodes(3, prefixes) as nodes:
+            measuring = asyncio.create_task(measure_on_nodes(prepared, nodes, folder))
+            if meanwhile is not None:
+                while not await asyncio.to_thread(_issues, folder):  # noqa: ASYNC110 (another process)
+                    await asyncio.sleep(0.05)
+                await asyncio.sleep(0.3)
+                meanwhile(nodes)
+            await measuring
+        return nodes
+
+    return asyncio.run(session())
+
+
+def _issues(folder: Path) -> bool:
+    """Whether the measured phase has begun."""
+    with suppress(sqlite3.OperationalError):  # it is being made
+        return (folder / "events.db").exists() and bool(
+            of(EventType.PHASE_STARTED, events(folder / "events.db"))
+        )
+    return False
+
+
+def shards_of(folder: Path) -> list[Path]:
+    """The shards of a run."""
+    return [shard_log(folder / FOLDER, f"node-{number}") for number in range(3)]
+
+
+def asked(log: Path) -> list[int]:
+    """The numbers of the samples that a log's requests asked."""
+    return [data["prompt_id"] for data in of(EventType.LOADGEN_ISSUE_CALLED, events(log))]
+
+
+def session_row(log: Path) -> tuple[str, Any]:
+    """The session's id and environment."""
+    with closing(sqlite3.connect(log)) as connection:
+        session_id, environment = connection.execute("SELECT session_id, environment FROM session").fetchone()
+    return session_id, orjson.loads(environment)
+
+
+def findings(folder: Path) -> list[tuple[str, str]]:
+    """The code and the message of each finding of the coordinator."""
+    logged = of(EventType.FINDING, events(folder / "events.db"))
+    return [(finding["code"], finding["message"]) for finding in logged]
+
+
+def readings(folder: Path) -> list[ClockReading]:
+    """The clock readings of a run."""
+    return [
+        ClockReading.of(event.at_ns, event.data)
+        for event in events(folder / "events.db")
+        if event.type is EventType.TELEMETRY and event.data["source"] == SOURCE
+    ]
+
+
+def test_the_schedule_of_nodes_is_that_of_one(mock: MockProcess, tmp_path: Path) -> None:
+    """In an open loop every arrival once at its offset, in a closed loop every number once; one clock is off.
+
+    Each log is an ordinary one, and says what it is.
+    """
+    off = {1: IN_TIME_NAMESPACE} if has_time_namespaces() else {}
+    prepared = prepared_of(mock, rate="300", requests=150, workers=2)
+    run(prepared, tmp_path / "open", off)
+    whole = list(islice(prepared.agenda().offsets(prepared.plan, None), 150))  # type: ignore[arg-type]
+    offsets = []
+    for log in shards_of(tmp_path / "open"):
+        logged = events(log)
+        assert not list(violations(logged))
+        assert len(of(EventType.COMPLETE, logged)) == len(asked(log)) == 50
+        (start_ns,) = (
+            event.at_ns
+            for event in logged
+            if event.type is EventType.PHASE_STARTED and event.data["phase"] == "performance"
+        )
+        offsets += [data["scheduled_ns"] - start_ns for data in of(EventType.LOADGEN_ISSUE_CALLED, logged)]
+        (stopped,) = of(EventType.STOP_PERFORMANCE_TRACKING, logged)
+        assert stopped["scheduled"] == 50
+    assert sorted(offsets) == whole
+    assert not findings(tmp_path / "open")
+
+    run(prepared_of(mock, concurrency=7, requests=100, warmup="9"), tmp_path / "closed")
+    numbers = [number for log in shards_of(tmp_path / "closed") for number in asked(log)]
+    assert sorted(numbers) == list(range(109))
+    session_id, environment = session_row(tmp_path / "closed" / "events.db")
+    assert environment["kind"] == "coordinator"
+    for number, log in enumerate(shards_of(tmp_path / "closed")):
+        shard_session, shard = session_row(log)
+        assert shard_session == session_id
+        assert (shard["kind"], shard["shard"], shard["shards"]) == ("shard", f"node-{number}", 3)
+        assert environment["shards"][number]["shard"] == shard["shard"]
+
+    if off:
+        own = [reading for reading in readings(tmp_path / "open") if reading.node == "node-1"]
+        assert len(own) >= 2
+        assert all(abs(reading.offset_ns + OFF_S * 10**9) <= reading.uncertainty_ns for reading in own)
+
+
+@pytest.mark.parametrize("on_loss", ["stop", "continue"])
+def test_a_node_that_is_killed(mock: MockProcess, tmp_path: Path, on_loss: str) -> None:
+    """Its open requests are lost, its log comes home and ends; the others stop, or go on to their end."""
+
+    def kill(nodes: PlainNodes) -> None:
+        nodes.links[1].process.kill()
+
+    prepared = prepared_of(mock, concurrency=6, requests=1500, on_node_loss=on_loss)
+    run(prepared, tmp_path / "run", meanwhile=kill)
+
+    ((code, message),) = findings(tmp_path / "run")
+    assert code == "node_lost"
+    assert "node-1" in message
+    logs = [events(log) for log in shards_of(tmp_path / "run")]
+    assert not [fault for logged in logs for fault in violations(logged)]
+    lost = of(EventType.ERROR, logs[1])
+    assert {error["error"] for error in lost} == {"worker_lost"}
+    assert of(EventType.TEST_ENDED, logs[1]) == [{"reason": "node_lost"}]
+    reason = "node_lost" if on_loss == "stop" else "completed"
+    for logged in (logs[0], logs[2], events(tmp_path / "run" / "events.db")):
+        assert of(EventType.TEST_ENDED, logged) == [{"reason": reason}]
+    if on_loss == "continue":
+        for logged in (logs[0], logs[2]):
+            assert len([event for event in logged if event.type in TERMINAL]) == 500
+
+
+def test_a_node_that_is_stopped_and_continued(mock: MockProcess, tmp_path: Path) -> None:
+    """It is named, nothing is lost, and its clock is read again."""
+
+    def freeze(nodes: PlainNodes) -> None:
+        pid = nodes.links[2].process.pid
+        os.kill(pid, signal.SIGSTOP)
+        asyncio.get_running_loop().call_later(2.5, os.kill, pid, signal.SIGCONT)
+
+    run(prepared_of(mock, rate="60", requests=240), tmp_path / "run", meanwhile=freeze)
+
+    ((code, message),) = findings(tmp_path / "run")
+    assert code == "node_silent"
+    assert "node-2" in message
+    assert sorted(number for log in shards_of(tmp_path / "run") for number in asked(log)) == list(range(240))
+
+
+def test_a_shared_folder(mock: MockProcess, tmp_path: Path) -> None:
+    """The shards stay in it, also that of a node that was lost."""
+
+    def kill(nodes: PlainNodes) -> None:
+        nodes.links[0].process.kill()
+
+    prepared = prepared_of(mock, concurrency=6, requests=600, shards=tmp_path / "shared")
+    run(prepared, tmp_path / "run", meanwhile=kill)
+
+    session_id, environment = session_row(tmp_path / "run" / "events.db")
+    assert environment["shards_path"] == str(tmp_path / "shared" / session_id)
+    for number in range(3):
+        logged = events(shard_log(tmp_path / "shared" / session_id, f"node-{number}"))
+        assert of(EventType.TEST_ENDED, logged) == [{"reason": "node_lost"}]
+    assert not (tmp_path / "run" / FOLDER).exists()
+
+
+def test_an_endpoint_that_a_node_cannot_reach(tmp_path: Path) -> None:
+    """The message names the node, and there is no log anywhere."""
+    settings = perf_settings(url=["http://127.0.0.1:9"], model="m", ray="auto", requests=3, concurrency=3)
+    with pytest.raises(Exception, match=r"node-\d \(.*127\.0\.0\.1:9"):
+        run(prepare(settings), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_clock_behind_a_slow_network() -> None:
+    """The offset is within its uncertainty, however unequal the two ways are."""
+    draw = random.Random(1)  # noqa: S311 (no secret)
+
+    async def delay(*, is_sent: bool) -> None:
+        await asyncio.sleep(draw.uniform(0, 0.004) + 0.006 * is_sent)
+
+    async def read() -> ClockReading:
+        link = PlainLink("node-0", delay=delay)
+        try:
+            reading = await NodeHandle(link, system_clock(), lambda _: None).read_clock()
+        finally:
+            link.close()
+        assert reading is not None
+        return reading
+
+    reading = asyncio.run(read())
+    assert abs(reading.offset_ns) <= reading.uncertainty_ns
+    assert 3_000_000 < reading.uncertainty_ns < 20_000_000
+
+
+def test_nodes_that_cannot_take_part() -> None:
+    """Each gets an error that says which node, and what to do."""
+    own = {"version": "1.2", "sources": "a1"}
+    node = {**own, "shard": "node-1", "host": "far"}
+    require_same(own, [node])
+    for other, pattern in (
+        ({"version": None}, "node-1 .far. has no llm-loadgen: install .*==1.2"),
+        ({"version": "1.1"}, "has llm-loadgen 1.1, and this machine 1.2"),
+        ({"sources": "b2"}, "other sources"),
+    ):
+        with pytest.raises(SetupError, match=pattern):
+            require_same(own, [node, node | other])
+    with pytest.raises(UsageError, match=r"fewer users than nodes"):
+        require_share(perf_load(concurrency=2), nodes=3, workers=1)
+    with pytest.raises(UsageError, match=r"max-concurrency 5"):
+        require_share(perf_load(rate="9", max_concurrency=5), nodes=3, workers=2)
+    for refused in ({"nodes": 2}, {"ray": "ray://x:1"}, {"ray": "auto", "abort_on_fail": True}):
+        with pytest.raises(UsageError):
+            perf_settings(model="m", **refused)
+
+
+def perf_load(**options: Any) -> Any:
+    """A load."""
+    from loadgen.sessions.run.loads import load_of
+
+    return load_of(perf_settings(model="m", **options).load)
+
+
+def has_time_namespaces() -> bool:
+    """Whether a process can have another CLOCK_MONOTONIC here."""
+    if shutil.which("unshare") is None:
+        return False
+    return not subprocess.run([*IN_TIME_NAMESPACE, "true"], check=False, capture_output=True).returncode

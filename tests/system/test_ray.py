@@ -1,0 +1,199 @@
+"""`loadgen perf --ray` on a cluster of three nodes, here all on this machine."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import psutil
+import pytest
+
+from loadgen.mock_endpoint.process import MockProcess, start_mock
+from recorder.event import EventType
+from tests.driver.test_worker_pool import of
+from tests.sessions.test_nodes import (
+    IN_TIME_NAMESPACE,
+    OFF_S,
+    asked,
+    findings,
+    has_time_namespaces,
+    readings,
+    shards_of,
+)
+from tests.system.conftest import events_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ray = pytest.importorskip("ray")
+pytestmark = pytest.mark.slow
+
+GIVE_UP_S = 300.0
+MEMORY = 100_000_000
+TTFT_MS = 40
+
+
+class Nodes:
+    """Three nodes of Ray; the third has another clock, where the system allows that.
+
+    Attributes:
+        address: The cluster's.
+    """
+
+    def __init__(self) -> None:
+        from ray.cluster_utils import Cluster
+
+        options = {"num_cpus": 2, "object_store_memory": MEMORY}
+        self._cluster = Cluster(initialize_head=True, head_node_args={**options, "include_dashboard": False})
+        self.address = self._cluster.address
+        self.second = self._cluster.add_node(**options)
+        prefix = IN_TIME_NAMESPACE if has_time_namespaces() else ()
+        self._third = subprocess.Popen(
+            [
+                *(*prefix, str(Path(sys.executable).with_name("ray")), "start"),
+                *(f"--address={self.address}", "--num-cpus=2", "--block"),
+                f"--object-store-memory={MEMORY}",
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        self._cluster.connect()
+        give_up_s = time.monotonic() + GIVE_UP_S
+        while sum(node["Alive"] for node in ray.nodes()) < 3:
+            assert time.monotonic() < give_up_s
+            time.sleep(0.1)
+        ray.shutdown()
+
+    def actor_of_second(self) -> psutil.Process:
+        """The process of the second node that runs a session, once there is one."""
+        raylet = psutil.Process(self.second.all_processes["raylet"][0].process.pid)
+        give_up_s = time.monotonic() + GIVE_UP_S
+        while time.monotonic() < give_up_s:
+            for child in raylet.children():
+                if child.cmdline() and child.cmdline()[0].startswith("ray::Node"):
+                    return child
+            time.sleep(0.05)
+        raise TimeoutError("the second node runs no session")
+
+    def kill_second(self) -> None:
+        """End all processes of the second node, as by a machine that is switched off."""
+        self._cluster.remove_node(self.second, allow_graceful=False)
+
+    def close(self) -> None:
+        """End the cluster."""
+        third = psutil.Process(self._third.pid)
+        for process in [*third.children(recursive=True), third]:
+            process.kill()
+        self._third.wait()
+        self._cluster.shutdown()
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Nodes]:
+    """The cluster. The last test takes a node away."""
+    cluster = Nodes()
+    yield cluster
+    cluster.close()
+
+
+@pytest.fixture(scope="module")
+def mock() -> Iterator[MockProcess]:
+    """An endpoint."""
+    with start_mock(ttft=f"{TTFT_MS}ms", itl="0ms", tokens="2") as started:
+        yield started
+
+
+def perf(mock: MockProcess, out: Path, *options: str) -> subprocess.Popen[str]:
+    """A session that is under way."""
+    command = [sys.executable, "-m", "loadgen", "perf", "--url", mock.url, "--model", "m"]
+    return subprocess.Popen(
+        [*command, "--out", str(out), "--workers", "1", "--json", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def await_requests(run: Path) -> None:
+    """Return when the measured phase has begun."""
+    give_up_s = time.monotonic() + GIVE_UP_S
+    while not of(EventType.PHASE_STARTED, events_of(run / "events.db")):
+        assert time.monotonic() < give_up_s
+        time.sleep(0.05)
+
+
+def report_of(session: subprocess.Popen[str]) -> Any:
+    """The report of a session, at its end."""
+    output, errors = session.communicate(timeout=GIVE_UP_S)
+    assert output, errors
+    return orjson.loads(output)
+
+
+def test_three_nodes_are_as_one(nodes: Nodes, mock: MockProcess, tmp_path: Path) -> None:
+    """The same requests at the same offsets with the same answers; times within the bounds of both."""
+    options = ("--rate", "60", "-n", "240", "--seed", "7", "--on-invalid", "warn")
+    one = report_of(perf(mock, tmp_path / "one", *options))
+    three = report_of(perf(mock, tmp_path / "three", *options, "--ray", nodes.address, "--nodes", "3"))
+
+    assert sorted(number for log in shards_of(tmp_path / "three") for number in asked(log)) == sorted(
+        asked(tmp_path / "one" / "events.db")
+    )
+    for part in ("scheduled", "issued", "completed", "failed"):
+        assert three["counts"][part] == one["counts"][part]
+    assert three["tokens"] == one["tokens"]
+    # Both are the mock's 40 ms, and what the machine adds: neither is of another clock.
+    for figure in ("ttft_ms", "ttft_from_schedule_ms", "latency_ms"):
+        assert min(one[figure]["min"], three[figure]["min"]) >= TTFT_MS - 1
+        assert three["bounds"][figure]["low"]["p50"] < 3 * one["bounds"][figure]["high"]["p50"]
+        assert one["bounds"][figure]["low"]["p50"] < 3 * three["bounds"][figure]["high"]["p50"]
+    if has_time_namespaces():
+        offsets = [abs(reading.offset_ns) > OFF_S * 10**9 / 2 for reading in readings(tmp_path / "three")]
+        assert any(offsets)
+        assert not all(offsets)
+
+
+def test_a_node_that_is_frozen(nodes: Nodes, mock: MockProcess, tmp_path: Path) -> None:
+    """For five seconds: it is named, and nothing is lost."""
+    run = tmp_path / "run"
+    session = perf(mock, run, "--rate", "30", "-n", "300", "--ray", nodes.address)
+    await_requests(run)
+    actor = nodes.actor_of_second()
+    os.kill(actor.pid, signal.SIGSTOP)
+    time.sleep(5)
+    os.kill(actor.pid, signal.SIGCONT)
+    report = report_of(session)
+
+    assert "node_silent" in {finding["code"] for finding in report["findings"]}
+    assert sorted(number for log in shards_of(run) for number in asked(log)) == list(range(300))
+
+
+def test_too_few_nodes(nodes: Nodes, mock: MockProcess, tmp_path: Path) -> None:
+    """The message says how many there are; nothing is written."""
+    session = perf(mock, tmp_path / "run", "-c", "4", "-n", "8", "--ray", nodes.address, "--nodes", "4")
+    _, errors = session.communicate(timeout=GIVE_UP_S)
+    assert session.returncode == 3
+    assert "--nodes 4: the cluster has 3" in errors
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_node_that_is_killed(nodes: Nodes, mock: MockProcess, tmp_path: Path) -> None:
+    """Its open requests are lost, the others finish their share, and the run is invalid."""
+    run = tmp_path / "run"
+    options = ("-c", "6", "-n", "600", "--on-node-loss", "continue")
+    session = perf(mock, run, *options, "--ray", nodes.address)
+    await_requests(run)
+    time.sleep(1)
+    nodes.kill_second()
+    report = report_of(session)
+
+    assert session.returncode == 4
+    assert "node_lost" in {code for code, _ in findings(run)}
+    assert not report["validity"]["valid"]
+    assert report["counts"]["by_error"]["worker_lost"] > 0
+    assert sum(len(asked(log)) == 200 for log in shards_of(run)) == 2
