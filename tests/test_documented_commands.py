@@ -43,6 +43,7 @@ NEEDS = {
     r"--otlp|--push-gateway|--to (wandb|mlflow|sheets)": "a server that the run is sent to",
     r"^loadgen (selftest|calibrate)": "takes too long; tests of their own run them",
     r"^loadgen (mock|view|watch)\b": "serves or waits until it is stopped; tests of their own run them",
+    r"--ray ": "needs a cluster of Ray; tests of its own run it",
     r"^loadgen search ": "takes half a minute; tests of their own run it",
     r"--data [DdF]|accuracy (gsm8k|ifeval|mmlu_pro)|--task gsm8k|simpleqa": "needs a benchmark's data",
     r"capitals|sums\.jsonl": "is run by the page's own test",

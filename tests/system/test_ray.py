@@ -138,20 +138,20 @@ def report_of(session: subprocess.Popen[str]) -> Any:
 def test_three_nodes_are_as_one(nodes: Nodes, mock: MockProcess, tmp_path: Path) -> None:
     """The same requests at the same offsets with the same answers; times within the bounds of both."""
     options = ("--rate", "60", "-n", "240", "--seed", "7", "--on-invalid", "warn")
-    one = report_of(perf(mock, tmp_path / "one", *options))
+    single = report_of(perf(mock, tmp_path / "one", *options))
     three = report_of(perf(mock, tmp_path / "three", *options, "--ray", nodes.address, "--nodes", "3"))
 
     assert sorted(number for log in shards_of(tmp_path / "three") for number in asked(log)) == sorted(
         asked(tmp_path / "one" / "events.db")
     )
     for part in ("scheduled", "issued", "completed", "failed"):
-        assert three["counts"][part] == one["counts"][part]
-    assert three["tokens"] == one["tokens"]
+        assert three["counts"][part] == single["counts"][part]
+    assert three["tokens"] == single["tokens"]
     # Both are the mock's 40 ms, and what the machine adds: neither is of another clock.
     for figure in ("ttft_ms", "ttft_from_schedule_ms", "latency_ms"):
-        assert min(one[figure]["min"], three[figure]["min"]) >= TTFT_MS - 1
-        assert three["bounds"][figure]["low"]["p50"] < 3 * one["bounds"][figure]["high"]["p50"]
-        assert one["bounds"][figure]["low"]["p50"] < 3 * three["bounds"][figure]["high"]["p50"]
+        assert min(single[figure]["min"], three[figure]["min"]) >= TTFT_MS - 1
+        assert three["bounds"][figure]["low"]["p50"] < 3 * single["bounds"][figure]["high"]["p50"]
+        assert single["bounds"][figure]["low"]["p50"] < 3 * three["bounds"][figure]["high"]["p50"]
     if has_time_namespaces():
         offsets = [abs(reading.offset_ns) > OFF_S * 10**9 / 2 for reading in readings(tmp_path / "three")]
         assert any(offsets)
