@@ -69,6 +69,7 @@ def _sections(comparison: Comparison, plots: Sequence[Plot | NoPlot]) -> Iterato
             "configuration",
             compared.CONFIGURATION,
             tuple(map(compared.difference_of_runs, comparison.unlike)),
+            (("Of each run", "SELECT settings, environment FROM session"),),
         )
     if comparison.notes:
         yield Prose("notes", "Notes", comparison.notes)

@@ -142,9 +142,9 @@ def _accuracy(report: Report) -> Tables:
             tuple(column.title for column in columns),
             tuple(tuple(map(plain, row)) for row in rows),
             title,
-            sql=statements.groups() if not number else "",
+            sql=statements.groups(),
         )
-        for number, (title, columns, rows) in enumerate(accuracy.group_tables(report))
+        for title, columns, rows in accuracy.group_tables(report)
     ]
     notes = tuple(map(plain, accuracy.notes(report)))
     return Tables("accuracy", "Accuracy", (scores, *groups), notes)

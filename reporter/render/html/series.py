@@ -41,7 +41,12 @@ def page_of(series: SeriesOverview) -> Page:
 
 def _sections(series: SeriesOverview) -> Iterator[Section]:
     if series.conclusions:
-        yield Prose("result", "Result", tuple(map(plain, series.conclusions)))
+        yield Prose(
+            "result",
+            "Result",
+            tuple(map(plain, series.conclusions)),
+            (("Figures of the runs", statements.of_series()),),
+        )
     if drawn := tuple(PlotGroup(plot.title, (plot,)) for plot in series.plots if isinstance(plot, Plot)):
         absent = tuple(plot for plot in series.plots if isinstance(plot, NoPlot))
         yield Plots("plots", "Plots", drawn, {}, absent)

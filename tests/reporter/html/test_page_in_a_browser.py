@@ -192,8 +192,9 @@ def test_the_pages_of_a_comparison_and_of_a_sweep(
 
 
 def slower(a_run: Any) -> Path:
-    """A run to compare with, whose answers take longer."""
+    """A run to compare with, whose answers take longer; of a dataset whose name is a long word."""
     run = a_run()
+    run.settings["dataset"] = {"kind": "file", "sha256": 64 * "e"}
     for number in range(60):
         at_ms = 25 * number
         run.answers(*(at_ms + 40 + 6 * chunk for chunk in range(5)), at_ms=at_ms, usage=(10, 5))

@@ -111,7 +111,7 @@
     }
     const line = {
       ...shared, type: "line", step: series.kind === "step" ? "end" : false, connectNulls: false, lineStyle: { color: tint, width: 2 },
-      showSymbol: points.length <= 30, symbol: "circle", symbolSize: 6,
+      showSymbol: points.length <= 30 && series.kind !== "step", symbol: "circle", symbolSize: 6,
     };
     if (series.kind !== "band") return [line];
     return [{ ...shared, ...ENDS, encode: encoded(plot, [1, 2, 3]), renderItem: polygon(series, tint) }, line];
