@@ -1,7 +1,7 @@
 """The segments of one log: which of its events a reader asks for, and their numbers.
 
 Segments that are not the run's are left out: scoring writes to the same log later, and no figure of the run
-includes it. Times are as stamped; the SQL that reads them adds `shift_of(seq)` (reporter/sql/clocks.sql).
+includes it. Times are as stamped; the SQL that reads them adds `shift_of(seq)` (`segment_macros`).
 """
 
 from __future__ import annotations
@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from recorder.errors import LogError
 from recorder.session import ASIDE
+from reporter.log.condition import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from reporter.log.node_clock import NodeClock
+
+SEQ_BITS: Final = 40
+"""Of an event's number in a shard; above them is the number of its segment."""
 
 Part = Literal["run", "aside", "whole", "head"]
 """Of a log: what happened while it ran; from the first segment on in which it was scored; everything; of a
@@ -158,6 +162,32 @@ class Segments:
         pairs = reversed(list(zip(self.segments, values, strict=True)))
         cases = " ".join(f"WHEN seq >= {segment.first_seq:d} THEN {value:d}" for segment, value in pairs)
         return f"CASE {cases} END"
+
+
+def segment_macros(segments: Sequence[Segment]) -> str:
+    """SQL that makes macros for what an event's number tells: its segment is the last that began before it.
+
+    `sitting_of` is which segment of the run it is part of, `node_of` the node whose log has it (NULL where a
+    run has one log), and `shift_of` what to add to its times, also those in its data, for the clock of the
+    run's first segment. Values are in the text: subqueries for them would be planned in every statement.
+    """
+    own = sorted(segment.first_seq for segment in segments if segment.node is None)
+    starts = [*own, *(number << SEQ_BITS for number in range(len(own) + 1, len(segments) + 1))]
+    sittings = _macro(
+        "sitting_of", starts, [f"{segment.of_run:d}::BIGINT" for segment in segments], "0::BIGINT"
+    )
+    shifts = _macro(
+        "shift_of", starts, [f"{segment.shift_ns:d}::BIGINT" for segment in segments], "0::BIGINT"
+    )
+    names = [quoted(segment.node) if segment.node else "NULL::VARCHAR" for segment in segments]
+    return ";".join([sittings, shifts, _macro("node_of", starts, names, "NULL::VARCHAR")])
+
+
+def _macro(name: str, starts: Sequence[int], values: Sequence[str], otherwise: str) -> str:
+    if set(values) <= {otherwise}:
+        return f"CREATE MACRO {name}(event_seq) AS {otherwise}"
+    cases = [f"WHEN event_seq >= {start:d} THEN {value}" for start, value in zip(starts, values, strict=True)]
+    return f"CREATE MACRO {name}(event_seq) AS CASE {' '.join(reversed(cases))} ELSE {otherwise} END"
 
 
 _ALL: Final = "true"

@@ -19,7 +19,7 @@ from recorder.errors import LogError
 from recorder.store import LOG_NAME
 from reporter.kinds import document, members, text
 from reporter.log.node_clock import NodeClock, fitted
-from reporter.log.segments import Node, Segment
+from reporter.log.segments import SEQ_BITS, Node, Segment
 from reporter.log.sqlite_log import opened_sqlite
 
 if TYPE_CHECKING:
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
     from reporter.log.segments import Part
     from reporter.log.sqlite_log import SqliteLog
-
-SEQ_BITS: Final = 40
-"""Of an event's number in a shard; above them is the number of its segment (reporter/sql/segments.sql)."""
 
 _HEAD: Final = "SELECT session_id, environment, started_at_ns, started_wall_ns FROM session"
 

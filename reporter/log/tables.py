@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from reporter.log.opened import opened
+from reporter.log.segments import segment_macros
 from reporter.log.sql_files import execute_file, sql_file
 
 if TYPE_CHECKING:
@@ -278,12 +279,8 @@ def _load(
 
 
 def _make_segments(connection: DuckDBPyConnection, log: Source) -> None:
-    rows = [
-        (number, segment.first_seq, segment.shift_ns, segment.of_run, segment.node)
-        for number, segment in enumerate(log.segments, start=1)
-    ]
-    execute_file(connection, "segments")
-    connection.executemany("INSERT INTO segments VALUES (?, ?, ?, ?, ?)", rows)
+    connection.execute(segment_macros(log.segments))
+    execute_file(connection, "shifted")
     execute_file(connection, "node_logs")
     for node in log.nodes:
         clock = node.clock
