@@ -46,7 +46,7 @@ _STREAMS: Final[Mapping[str, str]] = {
     "issues": "FROM pending WHERE code = EventType.LOADGEN_ISSUE_CALLED",
     "sends": "FROM pending WHERE code = EventType.REQUEST_SENT",
     # No figure of a whole request needs the times between its chunks.
-    "endings": """
+    "requests": """
         SELECT *, NULL::UINTEGER[] AS chunk_gaps_us FROM pending
         WHERE code BETWEEN EventType.COMPLETE AND EventType.CANCELLED""",
 }
@@ -159,6 +159,7 @@ class GrowingLog:
             load_session(connection, self._log)
             define(connection, self._definitions)
             connection.execute(_MAKE_PENDING)
+            execute_file(connection, "endings")
             _make_requests(connection)
             for view in ("counted", "samples"):
                 execute_file(connection, view)
@@ -181,7 +182,6 @@ def _make_requests(connection: DuckDBPyConnection) -> None:
         connection.execute(f"CREATE OR REPLACE TEMP VIEW stream AS {with_event_codes(stream)}")
         execute_file(connection, table)
     connection.execute("DROP VIEW stream")
-    execute_file(connection, "requests")
 
 
 def _bounds_of(metric: str) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from reporter.log.opened import Source
     from reporter.log.segments import Part
 
-MEMORY_LIMIT: Final = "600MB"
+MEMORY_LIMIT: Final = "1GB"
 """What DuckDB keeps in memory before it moves tables to a temporary file; the process takes some more."""
 
 THREADS: Final = min(4, os.cpu_count() or 1)
@@ -54,16 +54,21 @@ _TABLES: Final[Mapping[str, str | None]] = {
     "issues": """
         SELECT seq, coalesce(data, '') AS data FROM events WHERE code = EventType.LOADGEN_ISSUE_CALLED""",
     "sends": "SELECT seq, coalesce(data, '') AS data FROM events WHERE code = EventType.REQUEST_SENT",
-    "endings": """
-        SELECT seq, code, coalesce(data, '') AS data,
-            CASE WHEN length(chunk_gaps_us) % 4 = 0 THEN chunk_gaps_us ELSE x'' END AS chunk_gaps_us
-        FROM events WHERE code BETWEEN EventType.COMPLETE AND EventType.CANCELLED""",
+    "endings": None,
     "credible": None,
-    "unencoded": None,
+    "unencoded": """
+        SELECT name AS type FROM events JOIN event_types USING (code)
+        WHERE substr(data, 1, 16) = '{"encode_error":' AND (
+            code IN (EventType.LOADGEN_ISSUE_CALLED, EventType.REQUEST_SENT)
+            OR code BETWEEN EventType.COMPLETE AND EventType.CANCELLED
+        )""",
     "episode_ends": """
         SELECT seq, at_ns, coalesce(data, '') AS data FROM events WHERE code = EventType.EPISODE_ENDED""",
     "tool_calls": "SELECT seq, coalesce(data, '') AS data FROM events WHERE code = EventType.TOOL_CALLED",
-    "requests": None,
+    "requests": """
+        SELECT seq, code, coalesce(data, '') AS data,
+            CASE WHEN length(chunk_gaps_us) % 4 = 0 THEN chunk_gaps_us ELSE x'' END AS chunk_gaps_us
+        FROM events WHERE code BETWEEN EventType.COMPLETE AND EventType.CANCELLED""",
     "windows": None,
     "measured_window": None,
     "sittings": None,

@@ -1,25 +1,5 @@
 -- What COMPLETE, ERROR and CANCELLED tell.
-CREATE TABLE endings AS
-SELECT * EXCLUDE (by_ns) REPLACE (
-    first_byte_ns + by_ns AS first_byte_ns,
-    first_byte_low_ns + by_ns AS first_byte_low_ns,
-    first_token_ns + by_ns AS first_token_ns,
-    first_token_low_ns + by_ns AS first_token_low_ns,
-    first_output_ns + by_ns AS first_output_ns,
-    first_output_low_ns + by_ns AS first_output_low_ns,
-    first_visible_ns + by_ns AS first_visible_ns,
-    first_visible_low_ns + by_ns AS first_visible_low_ns,
-    last_token_ns + by_ns AS last_token_ns,
-    last_token_low_ns + by_ns AS last_token_low_ns
-)
-FROM (
-    SELECT
-        seq,
-        code,
-        chunk_gaps_us,
-        shift_of(seq) AS by_ns,
-        starts_with(data::VARCHAR, '{"encode_error":') AS unencoded,
-        unnest(from_json(nullif(data::VARCHAR, ''), '{
+CREATE OR REPLACE MACRO told_by_ending(data) AS from_json(nullif(data, ''), '{
     "error": "VARCHAR",
     "message": "VARCHAR",
     "reason": "VARCHAR",
@@ -49,6 +29,4 @@ FROM (
     "reasoning_tokens": "BIGINT",
     "cached_tokens": "BIGINT",
     "stream": "BOOLEAN"
-}'))
-    FROM stream
-);
+}');

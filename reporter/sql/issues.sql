@@ -1,8 +1,7 @@
 -- What LOADGEN_ISSUE_CALLED tells.
-CREATE TABLE issues AS
-SELECT * REPLACE (scheduled_ns + shift_of(seq) AS scheduled_ns, free_ns + shift_of(seq) AS free_ns)
-FROM (
-    SELECT seq, starts_with(data::VARCHAR, '{"encode_error":') AS unencoded, unnest(from_json(nullif(data::VARCHAR, ''), '{
+CREATE TABLE issues AS SELECT seq, data::VARCHAR AS data FROM stream;
+
+CREATE OR REPLACE MACRO told_by_issue(data) AS from_json(nullif(data, ''), '{
     "scheduled_ns": "BIGINT",
     "free_ns": "BIGINT",
     "phase": "VARCHAR",
@@ -16,6 +15,4 @@ FROM (
     "max_tokens": "BIGINT",
     "tags": "JSON",
     "trace_id": "VARCHAR"
-}'))
-    FROM stream
-);
+}');

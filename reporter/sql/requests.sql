@@ -1,8 +1,12 @@
--- One row a request, as the log has it; the view `samples` adds what follows from it.
+-- One row a request, as the log has it; the view `samples` adds what follows from it. What COMPLETE, ERROR and CANCELLED
+-- tell is joined while it streams: with few columns of the other events in memory, JSON for JSON.
 -- `measured`: issued for the performance phase; one that went out late counts like the others.
 -- `settled`: it ended, and was not ended by the client; those that were not settled, a further segment asks again. A conversation is
 -- asked again as a whole: all of it is settled, by a result of its last turn or by a turn that failed, or nothing. So is
 -- an episode, which is settled when its code has ended, unless the session cut it.
+-- A stream has no length that DuckDB knows of, and its rows are the larger ones: as written, they pass by the others.
+SET disabled_optimizers = 'build_side_probe_side';
+
 CREATE TABLE requests AS
 -- Logs of older versions have the limit of each request only here.
 WITH limits AS (SELECT try_cast(settings ->> '$.max_tokens' AS BIGINT) AS limit_of_session FROM session)
@@ -21,17 +25,17 @@ SELECT
     node,
     phase,
     coalesce(phase = 'performance', false) AS measured,
-    coalesce(endings.code, EventType.CANCELLED) <> EventType.CANCELLED
+    coalesce(told.code, EventType.CANCELLED) <> EventType.CANCELLED
     AND coalesce(error NOT IN ('worker_lost', 'client_bug'), true) AS settled,
     CASE
-        WHEN endings.code = EventType.COMPLETE THEN 'completed'
-        WHEN endings.code = EventType.ERROR THEN 'failed'
-        WHEN endings.code = EventType.CANCELLED THEN 'cancelled'
+        WHEN told.code = EventType.COMPLETE THEN 'completed'
+        WHEN told.code = EventType.ERROR THEN 'failed'
+        WHEN told.code = EventType.CANCELLED THEN 'cancelled'
         ELSE 'in_flight'
     END AS status,
-    CASE endings.code WHEN EventType.ERROR THEN coalesce(error, 'unknown') END AS error,
+    CASE told.code WHEN EventType.ERROR THEN coalesce(error, 'unknown') END AS error,
     coalesce(message, reason) AS error_message,
-    endings.status AS http_status,
+    told.status AS http_status,
     scheduled_ns,
     free_ns,
     issued_ns,
@@ -44,7 +48,7 @@ SELECT
     -- What is in doubt lies between these moments (see docs/log.md); what is exact has both ends in common.
     coalesce(sent_high_ns, sent_ns) AS sent_high_ns,
     coalesce(first_byte_low_ns, first_byte_ns) AS first_byte_low_ns,
-    coalesce(first_token_low_ns, endings.first_token_ns, first_chunk_ns) AS first_token_low_ns,
+    coalesce(first_token_low_ns, told.first_token_ns, first_chunk_ns) AS first_token_low_ns,
     coalesce(first_output_low_ns, first_output_ns) AS first_output_low_ns,
     coalesce(first_visible_low_ns, first_visible_ns) AS first_visible_low_ns,
     coalesce(last_token_low_ns, last_token_ns) AS last_token_low_ns,
@@ -66,13 +70,13 @@ SELECT
     CASE WHEN is_count(reasoning_tokens) THEN reasoning_tokens END AS reasoning_tokens,
     CASE WHEN is_count(cached_tokens) THEN cached_tokens END AS cached_tokens,
     CASE
-        WHEN NOT (is_count(endings.input_tokens) IS NOT false AND output_is_count IS NOT false
-            AND is_count(endings.reasoning_tokens) IS NOT false AND is_count(endings.cached_tokens) IS NOT false)
+        WHEN NOT (is_count(told.input_tokens) IS NOT false AND output_is_count IS NOT false
+            AND is_count(told.reasoning_tokens) IS NOT false AND is_count(told.cached_tokens) IS NOT false)
         THEN to_json(map_from_entries(list_filter([
-            ('output_tokens', if(output_is_count, NULL, endings.output_tokens)),
-            ('input_tokens', if(is_count(endings.input_tokens), NULL, endings.input_tokens)),
-            ('reasoning_tokens', if(is_count(endings.reasoning_tokens), NULL, endings.reasoning_tokens)),
-            ('cached_tokens', if(is_count(endings.cached_tokens), NULL, endings.cached_tokens))
+            ('output_tokens', if(output_is_count, NULL, told.output_tokens)),
+            ('input_tokens', if(is_count(told.input_tokens), NULL, told.input_tokens)),
+            ('reasoning_tokens', if(is_count(told.reasoning_tokens), NULL, told.reasoning_tokens)),
+            ('cached_tokens', if(is_count(told.cached_tokens), NULL, told.cached_tokens))
         ], lambda refused: refused[2] IS NOT NULL)))
     END AS refused_tokens,
     CASE WHEN is_count(chunks) THEN chunks END AS chunks,
@@ -89,11 +93,42 @@ SELECT
     issues,
     ends,
     ended_seq
-FROM marks
-LEFT JOIN issues ON issues.seq = issued_seq
-LEFT JOIN sends ON sends.seq = sent_seq
-LEFT JOIN endings ON endings.seq = ended_seq
+FROM (
+    SELECT * REPLACE (
+        scheduled_ns + shift_of(issued_seq) AS scheduled_ns,
+        free_ns + shift_of(issued_seq) AS free_ns,
+        sent_high_ns + shift_of(sent_seq) AS sent_high_ns,
+        first_byte_ns + shift_of(ended_seq) AS first_byte_ns,
+        first_byte_low_ns + shift_of(ended_seq) AS first_byte_low_ns,
+        first_token_ns + shift_of(ended_seq) AS first_token_ns,
+        first_token_low_ns + shift_of(ended_seq) AS first_token_low_ns,
+        first_output_ns + shift_of(ended_seq) AS first_output_ns,
+        first_output_low_ns + shift_of(ended_seq) AS first_output_low_ns,
+        first_visible_ns + shift_of(ended_seq) AS first_visible_ns,
+        first_visible_low_ns + shift_of(ended_seq) AS first_visible_low_ns,
+        last_token_ns + shift_of(ended_seq) AS last_token_ns,
+        last_token_low_ns + shift_of(ended_seq) AS last_token_low_ns
+    )
+    FROM (
+        SELECT
+            begun.* EXCLUDE (issue, sending),
+            code,
+            chunk_gaps_us,
+            unnest(told_by_issue(issue)),
+            unnest(told_by_sending(sending)),
+            unnest(told_by_ending(ending))
+        FROM (SELECT seq, code, chunk_gaps_us, data::VARCHAR AS ending FROM stream) AS endings
+        RIGHT JOIN (
+            SELECT marks.*, issues.data AS issue, sends.data AS sending
+            FROM marks
+            LEFT JOIN issues ON issues.seq = issued_seq
+            LEFT JOIN sends ON sends.seq = sent_seq
+        ) AS begun ON endings.seq = ended_seq
+    )
+) AS told
 LEFT JOIN limits ON true;
+
+RESET disabled_optimizers;
 
 UPDATE requests SET settled = settled_together
 FROM (
@@ -117,7 +152,6 @@ UPDATE requests SET scheduled_ns = NULL, sent_ns = NULL, sent_high_ns = NULL, en
 DROP TABLE marks;
 DROP TABLE issues;
 DROP TABLE sends;
-DROP TABLE endings;
 
 -- Filled in at report time, and only where a report has to look at the texts (reporter/tokens.py): what a tokenizer
 -- counted of what counts, in all and behind the first chunk; and, where only some categories count, what of the server's

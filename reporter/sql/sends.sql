@@ -1,8 +1,7 @@
 -- What REQUEST_SENT tells.
-CREATE TABLE sends AS
-SELECT * REPLACE (sent_high_ns + shift_of(seq) AS sent_high_ns)
-FROM (
-    SELECT seq, starts_with(data::VARCHAR, '{"encode_error":') AS unencoded, unnest(from_json(nullif(data::VARCHAR, ''), '{
+CREATE TABLE sends AS SELECT seq, data::VARCHAR AS data FROM stream;
+
+CREATE OR REPLACE MACRO told_by_sending(data) AS from_json(nullif(data, ''), '{
     "reused": "BOOLEAN",
     "connect_ms": "DOUBLE",
     "tls_ms": "DOUBLE",
@@ -11,6 +10,4 @@ FROM (
     "unasked": "BIGINT",
     "sent_high_ns": "BIGINT",
     "span_id": "VARCHAR"
-}'))
-    FROM stream
-);
+}');
