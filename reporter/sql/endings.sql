@@ -1,5 +1,5 @@
 -- What COMPLETE, ERROR and CANCELLED tell.
-CREATE OR REPLACE MACRO told_by_ending(data) AS from_json(nullif(data, ''), '{
+CREATE OR REPLACE MACRO ending_payload(data) AS from_json(nullif(data, ''), '{
     "error": "VARCHAR",
     "message": "VARCHAR",
     "reason": "VARCHAR",

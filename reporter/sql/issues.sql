@@ -1,7 +1,7 @@
 -- What LOADGEN_ISSUE_CALLED tells.
 CREATE TABLE issues AS SELECT seq, data::VARCHAR AS data FROM stream;
 
-CREATE OR REPLACE MACRO told_by_issue(data) AS from_json(nullif(data, ''), '{
+CREATE OR REPLACE MACRO issue_payload(data) AS from_json(nullif(data, ''), '{
     "scheduled_ns": "BIGINT",
     "free_ns": "BIGINT",
     "phase": "VARCHAR",

@@ -25,17 +25,17 @@ SELECT
     node,
     phase,
     coalesce(phase = 'performance', false) AS measured,
-    coalesce(told.code, EventType.CANCELLED) <> EventType.CANCELLED
+    coalesce(payloads.code, EventType.CANCELLED) <> EventType.CANCELLED
     AND coalesce(error NOT IN ('worker_lost', 'client_bug'), true) AS settled,
     CASE
-        WHEN told.code = EventType.COMPLETE THEN 'completed'
-        WHEN told.code = EventType.ERROR THEN 'failed'
-        WHEN told.code = EventType.CANCELLED THEN 'cancelled'
+        WHEN payloads.code = EventType.COMPLETE THEN 'completed'
+        WHEN payloads.code = EventType.ERROR THEN 'failed'
+        WHEN payloads.code = EventType.CANCELLED THEN 'cancelled'
         ELSE 'in_flight'
     END AS status,
-    CASE told.code WHEN EventType.ERROR THEN coalesce(error, 'unknown') END AS error,
+    CASE payloads.code WHEN EventType.ERROR THEN coalesce(error, 'unknown') END AS error,
     coalesce(message, reason) AS error_message,
-    told.status AS http_status,
+    payloads.status AS http_status,
     scheduled_ns,
     free_ns,
     issued_ns,
@@ -48,7 +48,7 @@ SELECT
     -- What is in doubt lies between these moments (see docs/log.md); what is exact has both ends in common.
     coalesce(sent_high_ns, sent_ns) AS sent_high_ns,
     coalesce(first_byte_low_ns, first_byte_ns) AS first_byte_low_ns,
-    coalesce(first_token_low_ns, told.first_token_ns, first_chunk_ns) AS first_token_low_ns,
+    coalesce(first_token_low_ns, payloads.first_token_ns, first_chunk_ns) AS first_token_low_ns,
     coalesce(first_output_low_ns, first_output_ns) AS first_output_low_ns,
     coalesce(first_visible_low_ns, first_visible_ns) AS first_visible_low_ns,
     coalesce(last_token_low_ns, last_token_ns) AS last_token_low_ns,
@@ -70,13 +70,13 @@ SELECT
     CASE WHEN is_count(reasoning_tokens) THEN reasoning_tokens END AS reasoning_tokens,
     CASE WHEN is_count(cached_tokens) THEN cached_tokens END AS cached_tokens,
     CASE
-        WHEN NOT (is_count(told.input_tokens) IS NOT false AND output_is_count IS NOT false
-            AND is_count(told.reasoning_tokens) IS NOT false AND is_count(told.cached_tokens) IS NOT false)
+        WHEN NOT (is_count(payloads.input_tokens) IS NOT false AND output_is_count IS NOT false
+            AND is_count(payloads.reasoning_tokens) IS NOT false AND is_count(payloads.cached_tokens) IS NOT false)
         THEN to_json(map_from_entries(list_filter([
-            ('output_tokens', if(output_is_count, NULL, told.output_tokens)),
-            ('input_tokens', if(is_count(told.input_tokens), NULL, told.input_tokens)),
-            ('reasoning_tokens', if(is_count(told.reasoning_tokens), NULL, told.reasoning_tokens)),
-            ('cached_tokens', if(is_count(told.cached_tokens), NULL, told.cached_tokens))
+            ('output_tokens', if(output_is_count, NULL, payloads.output_tokens)),
+            ('input_tokens', if(is_count(payloads.input_tokens), NULL, payloads.input_tokens)),
+            ('reasoning_tokens', if(is_count(payloads.reasoning_tokens), NULL, payloads.reasoning_tokens)),
+            ('cached_tokens', if(is_count(payloads.cached_tokens), NULL, payloads.cached_tokens))
         ], lambda refused: refused[2] IS NOT NULL)))
     END AS refused_tokens,
     CASE WHEN is_count(chunks) THEN chunks END AS chunks,
@@ -114,9 +114,9 @@ FROM (
             begun.* EXCLUDE (issue, sending),
             code,
             chunk_gaps_us,
-            unnest(told_by_issue(issue)),
-            unnest(told_by_sending(sending)),
-            unnest(told_by_ending(ending))
+            unnest(issue_payload(issue)),
+            unnest(sending_payload(sending)),
+            unnest(ending_payload(ending))
         FROM (SELECT seq, code, chunk_gaps_us, data::VARCHAR AS ending FROM stream) AS endings
         RIGHT JOIN (
             SELECT marks.*, issues.data AS issue, sends.data AS sending
@@ -125,7 +125,7 @@ FROM (
             LEFT JOIN sends ON sends.seq = sent_seq
         ) AS begun ON endings.seq = ended_seq
     )
-) AS told
+) AS payloads
 LEFT JOIN limits ON true;
 
 RESET disabled_optimizers;

@@ -1,7 +1,7 @@
 -- What REQUEST_SENT tells.
 CREATE TABLE sends AS SELECT seq, data::VARCHAR AS data FROM stream;
 
-CREATE OR REPLACE MACRO told_by_sending(data) AS from_json(nullif(data, ''), '{
+CREATE OR REPLACE MACRO sending_payload(data) AS from_json(nullif(data, ''), '{
     "reused": "BOOLEAN",
     "connect_ms": "DOUBLE",
     "tls_ms": "DOUBLE",
