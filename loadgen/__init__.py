@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from loadgen.background import Progress
     from loadgen.measure import accuracy, perf, score, search, sweep
-    from loadgen.mock_endpoint import MockProcess
-    from loadgen.mock_endpoint import start_mock as mock
+    from loadgen.mock_endpoint import MockProcess, mock
     from loadgen.run import Run, open_run
     from loadgen.series import SearchResult, SweepResult
     from loadgen.sessions.errors import LoadgenError, RunError, SetupError, UsageError
@@ -44,7 +43,7 @@ __all__ = [
 _HOMES = {
     "background": ("Progress",),
     "measure": ("accuracy", "perf", "score", "search", "sweep"),
-    "mock_endpoint": ("MockProcess",),
+    "mock_endpoint": ("MockProcess", "mock"),
     "run": ("Run", "open_run"),
     "series": ("SearchResult", "SweepResult"),
     "sessions.errors": ("LoadgenError", "RunError", "SetupError", "UsageError"),
@@ -53,12 +52,10 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "mock":
-        return import_module("loadgen.mock_endpoint").start_mock
     for home, names in _HOMES.items():
         if name in names:
-            return getattr(import_module(f"loadgen.{home}"), name)
-    raise AttributeError(f"module 'loadgen' has no attribute {name!r}")
+            return getattr(import_module(f"{__name__}.{home}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

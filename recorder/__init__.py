@@ -1,5 +1,9 @@
-"""The log: every lifecycle event of a run, written by one thread to one SQLite file."""
+"""The log: every lifecycle event of a run, written by one thread to one SQLite file.
 
+The recorder is imported on first use: a worker process has events, but starts without SQLite.
+"""
+
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from recorder.event import Event, EventType, SampleEvent, SessionEvent
@@ -9,11 +13,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Event", "EventRecorder", "EventType", "SampleEvent", "SessionEvent"]
 
+_HOMES = {"writer": ("EventRecorder",)}
+"""The modules that the names live in."""
+
 
 def __getattr__(name: str) -> Any:
-    """Load the recorder on use: a worker process has events, but starts without SQLite."""
-    if name == "EventRecorder":
-        from recorder.writer import EventRecorder
-
-        return EventRecorder
-    raise AttributeError(f"module 'recorder' has no attribute {name!r}")
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{home}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

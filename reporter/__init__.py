@@ -13,11 +13,16 @@ if TYPE_CHECKING:
 
 __all__ = ["MetricsReporter", "Report", "TPOTReportingMode"]
 
-_HOMES = {"MetricsReporter": "reporter", "Report": "report", "TPOTReportingMode": "report_options"}
+_HOMES = {
+    "report": ("Report",),
+    "report_options": ("TPOTReportingMode",),
+    "reporter": ("MetricsReporter",),
+}
 """The modules that the names live in."""
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"reporter.{_HOMES[name]}"), name)
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{home}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -65,11 +65,11 @@ _HOMES = {
     "target": ("METRICS", "Target"),
     "verdict": ("Verdict", "VerdictRow", "exit_code"),
 }
-"""The modules that the public names live in."""
+"""The modules that the names live in."""
 
 
 def __getattr__(name: str) -> Any:
     for home, names in _HOMES.items():
         if name in names:
-            return getattr(import_module(f"rulesets.{home}"), name)
+            return getattr(import_module(f"{__name__}.{home}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

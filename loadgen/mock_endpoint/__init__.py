@@ -19,3 +19,6 @@ __all__ = [
     "Truth",
     "start_mock",
 ]
+
+mock = start_mock
+"""As the package `loadgen` names it."""

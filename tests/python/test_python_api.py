@@ -251,10 +251,3 @@ def test_import_is_quick() -> None:
     script = "import sys, loadgen; print(*(n for n in sys.modules if n.startswith(('loadgen', 'duckdb'))))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["loadgen"]
-
-
-def test_every_name_is_there() -> None:
-    """Those that are offered can be had, and others cannot."""
-    assert all(getattr(loadgen, name) is not None for name in loadgen.__all__)
-    with pytest.raises(AttributeError, match="no attribute 'perff'"):
-        _ = loadgen.perff  # type: ignore[attr-defined]
