@@ -39,8 +39,8 @@ class PlotDefinition:
         sql: The template. `$part_of` is a column `part` of `samples`, the value of a request's tag, and
             `$few` the condition that leaves out all but the most frequent values; `$part` selects the column,
             with a comma, or nothing without a tag.
-        lacking: Why there is no plot where the SQL has no rows.
-        note: What a reader has to know.
+        lacking: The reason to give if the SQL has no rows.
+        note: A remark for the reader.
         tables: Names of `reporter.log.tables.BIG_TABLES` that the SQL reads.
         has_parts: Whether it can be drawn for each value of a tag.
         overlays: Whether plots of several runs can be drawn over each other.

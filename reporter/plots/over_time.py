@@ -1,4 +1,4 @@
-"""A run moment by moment: rates, requests in flight, tokens, TTFT, and what the client itself added."""
+"""A run over time: rates, requests in flight, tokens, TTFT, and client overhead."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def pareto_plot(
 
 
 def _named(plane: Plane) -> str:
-    """What the names of all runs begin with, which is left out at the points of a page."""
+    """The common prefix of the names of all runs, which the points of a page leave out."""
     words = zip(*(spot.name.split("-") for spot in plane.spots), strict=False)
     common = "-".join(word for word, *_ in takewhile(lambda column: len(set(column)) == 1, words))
     return f"Points are named by {common}." if common and len(plane.spots) > 1 else ""

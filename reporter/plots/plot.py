@@ -80,7 +80,7 @@ class Plot:
         y: The vertical axis.
         series: What is drawn; at least one, and each has points.
         sql: The statement whose rows are the points: `loadgen sql RUN "SQL"`. Empty where no SQL made them.
-        note: What a reader has to know, in a sentence or two; may be empty.
+        note: A remark for the reader, in a sentence or two; may be empty.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What sensors read moment by moment, on the time axis of the plots of requests."""
+"""Readings of sensors over time, on the time axis of the plots of requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long an episode may become."""
+"""The limits of an episode."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class EpisodeLimits:
         """Make sure that another turn is within the limits.
 
         Args:
-            turns: How many were asked.
-            input_tokens: Of these.
-            output_tokens: Of these.
+            turns: The number of turns so far.
+            input_tokens: Their input tokens.
+            output_tokens: Their output tokens.
             seconds: Since the episode began.
 
         Raises:

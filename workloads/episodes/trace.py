@@ -12,7 +12,7 @@ class EpisodeTrace:
 
     Args:
         folder: Where the file is; None writes nothing.
-        name: Of the episode.
+        name: The name of the episode.
     """
 
     def __init__(self, folder: str | None, name: str) -> None:

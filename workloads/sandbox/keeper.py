@@ -128,7 +128,7 @@ NO_MOUNTS = -1
 
 
 def guarded(body: Any) -> None:
-    """The life of a forked process: it never comes back."""
+    """Run a function in a forked process, and exit."""
     try:
         body()
     finally:
@@ -178,7 +178,7 @@ def is_needed(path: str) -> bool:
 
 
 def needed() -> list[str]:
-    """Where Python and what it imports is."""
+    """The folders of Python and of the modules that it imports."""
     return [str(HERE), sys.prefix, sys.base_prefix, sys.exec_prefix, *filter(None, sys.path)]
 
 

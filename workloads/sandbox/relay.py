@@ -103,7 +103,7 @@ def server_of(relay: Relay) -> ThreadingHTTPServer:
             self.do_POST()
 
         def log_message(self, *_: Any) -> None:
-            """Nothing."""
+            """Write no access log."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True

@@ -1,4 +1,4 @@
-"""What a harness says of a program, in what came out of its process: lines that begin with the job's seal."""
+"""The messages of a harness in the output of its process: lines that begin with the job's seal."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class SealedOutput:
         return any("ending" in message for message in self._lines(self.last))
 
     def outcome(self, code: int) -> ProgramOutcome:
-        """How the program ended; without a verdict it ended its process.
+        """How the program ended; without a verdict it ended its own process.
 
         Args:
             code: The exit code of the process; negative for a signal.

@@ -32,29 +32,29 @@ USER_PHASE: Final = "user_sim"
 
 
 class TakeTurn(Protocol):
-    """Takes a turn of an episode; see `loadgen.driver.requests.conversation.Conversations`."""
+    """Issues a turn of an episode; see `loadgen.driver.requests.conversation.Conversations`."""
 
     async def __call__(
         self, sample: Sample, more: Mapping[str, Any], members: Mapping[str, Any] | None
     ) -> TurnOutcome:
-        """Issue a request now and see it through.
+        """Issue a request now, and return its outcome.
 
         Args:
-            sample: What is asked.
-            more: What the log keeps of it.
+            sample: The prompt or conversation to send.
+            more: Further fields of the request in the log.
             members: Further members of the request's body.
         """
 
     def why_over(self) -> str | None:
-        """Why no further turn may be asked; None where one may."""
+        """The reason why no further turn may be issued; None if one may."""
 
 
 class SimulatedUserClient:
-    """Asks the endpoint that plays users.
+    """A client of the endpoint that simulates users.
 
     Args:
-        runner: Takes the requests.
-        user: The model, and its sampling.
+        runner: Issues the requests.
+        user: The endpoint, its model and its sampling temperature.
     """
 
     def __init__(self, runner: RequestRunner, user: UserEndpoint) -> None:
@@ -69,7 +69,7 @@ class SimulatedUserClient:
         program: EpisodeProgram,
         tools: Sequence[Mapping[str, Any]] = (),
     ) -> TurnOutcome:
-        """Ask what the user says next."""
+        """Request the next message of the user."""
         sample = Sample(
             -2 - randbits(60),
             chat=tuple(messages),
@@ -83,24 +83,24 @@ class SimulatedUserClient:
 
 @dataclass(slots=True)
 class EpisodeAsk:
-    """Asks the turns of one episode; see `workloads.episodes.episode.Ask`.
+    """Issues the turns of one episode; see `workloads.episodes.episode.Ask`.
 
     Args:
-        sample: The sample that is played.
-        program: The code that plays it.
-        take: Takes a turn.
-        limits: Of the episode.
-        emit: Where events go.
+        sample: The sample that the episode is about.
+        program: The code of the episode.
+        take: Issues a turn.
+        limits: The limits of the episode.
+        emit: Logs an event.
         phase: The phase of the session.
-        user_client: Asks the simulated user; None where there is none.
-        debug_dir: Where the trace is written; None for nowhere.
+        user_client: The client of the simulated user; None without one.
+        debug_dir: The folder for the trace; None writes no trace.
 
     Attributes:
-        trace: What is written to read.
-        conversation: The name of the episode in the log.
-        started_ns: When it began; `start` sets it.
-        turns: How many turns the endpoint has been asked.
-        max_turns: Their limit.
+        trace: The trace of the episode, a file for people.
+        conversation: The id of the episode in the log.
+        started_ns: The time at which the episode began; `start` sets it.
+        turns: The number of turns issued so far.
+        max_turns: The limit of turns; None without one.
         last: The outcome of the last turn.
         messages: The conversation up to the last answer.
     """
@@ -129,7 +129,7 @@ class EpisodeAsk:
         self.trace = EpisodeTrace(self.debug_dir, f"bench-{self.sample.index}-{self.conversation}")
 
     def start(self) -> None:
-        """Begin now: what the benchmark sets up before is not a part of the episode."""
+        """Start the clock: the set-up of the benchmark is not part of the episode."""
         self.started_ns = time.monotonic_ns()
 
     async def __call__(
@@ -141,7 +141,7 @@ class EpisodeAsk:
         temperature: float | None = None,
         body: Mapping[str, Any] | None = None,
     ) -> Reply:
-        """Ask one turn."""
+        """Issue one turn."""
         self._require_time()
         seconds = (time.monotonic_ns() - self.started_ns) / 1e9
         self.limits.require_room(self.turns, self._input_tokens, self._output_tokens, seconds)
@@ -176,7 +176,7 @@ class EpisodeAsk:
         tools: Sequence[Mapping[str, Any]] = (),
         temperature: float | None = None,
     ) -> Reply:
-        """Ask the simulated user."""
+        """Request a message of the simulated user."""
         self._require_time()
         if self.user_client is None:
             raise UserFailedError("no simulated user: give --user-url and --user-model")
@@ -189,7 +189,7 @@ class EpisodeAsk:
 
     @contextmanager
     def tool(self, name: str, arguments: Any = None) -> Iterator[ToolRecord]:
-        """A block in which a tool runs."""
+        """Log a call of a tool, which runs inside the `with` block."""
         record, started_ns = ToolRecord(name, arguments), time.monotonic_ns()
         try:
             yield record
@@ -218,7 +218,7 @@ class EpisodeAsk:
         self.trace.write("tool", name=record.name, ms=duration_ns / 1e6, error=record.error, **data["texts"])
 
     def facts(self) -> dict[str, Any]:
-        """What the events of the episode have in common."""
+        """The fields that all events of the episode have."""
         return {
             "conversation": self.conversation,
             "prompt_id": self.sample.index,
@@ -229,7 +229,7 @@ class EpisodeAsk:
         return {"conversation": self.conversation, "turn": turn, "episode": True}
 
     def _already_logged(self, messages: Sequence[Message]) -> int:
-        """How many of the messages the turns before have logged; 0 where the code has rewritten them."""
+        """The number of messages that earlier turns have logged; 0 if the code has rewritten them."""
         before = self.messages
         return len(before) if before and list(messages[: len(before)]) == before else 0
 

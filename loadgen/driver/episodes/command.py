@@ -34,11 +34,11 @@ _TASK_FILE: Final = "task.json"
 
 
 class CommandPlayer:
-    """Plays episodes with a program.
+    """Runs episodes by starting a program.
 
     Args:
         command: The program.
-        model: The model that it is asked to use.
+        model: The name of the model under test.
         sequential: Whether all episodes share one folder, in which the program may keep its state.
     """
 
@@ -124,16 +124,16 @@ class CommandPlayer:
             await process.wait()
 
     def _values(self, sample: Sample, url: str, folder: str) -> dict[str, str]:
-        """The replacements in words and variables."""
+        """The values of the placeholders."""
         host = url.removesuffix("/v1")
         return {"task": sample.prompt, "url": url, "host": host, "model": self._model, "folder": folder}
 
     def _files(self, values: Mapping[str, str]) -> dict[str, bytes]:
-        """What is in its folder first, by path."""
+        """The files that its folder has before it starts, by path."""
         return {path: _filled(text, values).encode() for path, text in self._command.files.items()}
 
     def _variables(self, values: Mapping[str, str], task_file: str) -> dict[str, str]:
-        """Its variables: the endpoint is the proxy."""
+        """Its environment variables, with the proxy as the endpoint."""
         return {
             "OPENAI_BASE_URL": values["url"],
             "OPENAI_API_BASE": values["url"],
@@ -156,19 +156,19 @@ class CommandPlayer:
 
 
 def _task(sample: Sample) -> bytes:
-    """What the task file has."""
+    """The content of the task file."""
     return orjson.dumps({"messages": sample.messages(), "prompt": sample.prompt, "index": sample.index})
 
 
 def _filled(word: str, values: Mapping[str, str]) -> str:
-    """A word with the values in place of their names."""
+    """A word of the command with its placeholders replaced."""
     for name, value in values.items():
         word = word.replace(f"{{{name}}}", value)
     return word
 
 
 async def _feed(process: asyncio.subprocess.Process, task_text: bytes) -> None:
-    """Write the task; a program need not read it."""
+    """Write the task to standard input, which the program may ignore."""
     assert process.stdin is not None  # noqa: S101 (it was asked for)
     with suppress(BrokenPipeError, ConnectionResetError):
         process.stdin.write(task_text)

@@ -40,7 +40,7 @@ class ProxyAnswer(NamedTuple):
 
 
 class RecordingProxy:
-    """Turns of an episode for a program.
+    """Turns the requests of a program into turns of an episode.
 
     Args:
         ask: Asks the endpoint.
@@ -49,7 +49,7 @@ class RecordingProxy:
     Attributes:
         base: The path of its base URL, which no other program can guess.
         url: The base URL, where it listens.
-        error: Why the episode can ask no more; None while it can.
+        error: The reason why no further turn can be issued; None while one can.
         messages: The conversation up to the last answer.
     """
 
@@ -63,7 +63,7 @@ class RecordingProxy:
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
-        """Listen on a free port of the loopback for the length of a block."""
+        """Listen on a free port of the loopback inside the `with` block."""
         from aiohttp import web
 
         async def handle(request: web.Request) -> web.Response:

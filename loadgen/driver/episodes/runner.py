@@ -51,10 +51,10 @@ class _End:
     """How an episode ended.
 
     Attributes:
-        ending: As the log keeps it.
-        reason: In words.
-        result: What its code returned; None where it was ended.
-        ended_ns: When; 0 for now.
+        ending: The ending, as the log names it.
+        reason: The reason as text.
+        result: The return value of its code; None if it was stopped.
+        ended_ns: The time of the end; 0 for now.
     """
 
     ending: str
@@ -77,9 +77,9 @@ class EpisodeRunner:
     """Plays the episodes of one worker.
 
     Args:
-        plan: How.
-        emit: Where events go.
-        user: Asks the simulated user; None where there is none.
+        plan: How episodes are played.
+        emit: Logs an event.
+        user: The client of the simulated user; None without one.
         redact: Removes secrets from a text.
         model: The model under test.
     """

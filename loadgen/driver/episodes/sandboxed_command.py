@@ -36,7 +36,7 @@ class SandboxedProgram:
     """A program that runs in the sandbox of an episode.
 
     Args:
-        sandbox: Where.
+        sandbox: The sandbox of the episode.
         ask: Asks the endpoint.
         model: The name of the model in answers.
 
@@ -92,7 +92,7 @@ class SandboxedProgram:
                     await self._call("stop", {})
 
     async def _answered(self) -> list[list[Any]]:
-        """The replies that are there, or come in a moment."""
+        """The replies that are ready, or will be shortly."""
         if not self._answering:
             return []
         done, _ = await asyncio.wait(self._answering, timeout=_OPEN_S, return_when=asyncio.FIRST_COMPLETED)

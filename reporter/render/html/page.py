@@ -32,10 +32,10 @@ class FigureCard:
     """A figure that the page opens with.
 
     Attributes:
-        label: What it is.
-        value: With its digits.
-        unit: Its unit.
-        interval: Its interval in words; empty where none is known.
+        label: The name of the figure.
+        value: The figure, rounded for display.
+        unit: The unit.
+        interval: The confidence interval as text; empty if unknown.
         more: Further lines, such as other percentiles.
         sql: The query that has the figure.
     """
@@ -74,10 +74,10 @@ class Remark:
     """Something that a reader of the figures should know: a finding, or why a rule was not met.
 
     Attributes:
-        mark: How severe it is.
-        message: What there is to know.
-        remedy: What to do.
-        queries: Those that have its figures, each with what it is of.
+        mark: The severity.
+        message: The finding.
+        remedy: What to do about it.
+        queries: The queries of its figures, each with a label.
     """
 
     mark: Mark
@@ -117,8 +117,8 @@ class Table:
         columns: The headings.
         rows: As many cells each as there are columns.
         caption: What it shows; may be empty.
-        words: How many columns are words, from the left.
-        wordy: Further columns of words, by their headings.
+        words: The number of leading columns that hold text.
+        wordy: Headings of further columns that hold text.
         sql: The query that has the figures.
     """
 
@@ -158,7 +158,7 @@ class PlotGroup:
     Attributes:
         title: The heading.
         plots: As the report computed them.
-        choices: What chooses each of several plots.
+        choices: The labels of the buttons that choose among several plots.
     """
 
     title: str
@@ -214,7 +214,7 @@ class ResponseTimeline:
 
 @dataclass(frozen=True, slots=True)
 class RequestRow:
-    """A request that opens."""
+    """A row for one request, which opens to show its details."""
 
     cells: tuple[Cell, ...]
     label: str
@@ -224,7 +224,7 @@ class RequestRow:
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """Requests as a table whose rows open; the first `words` columns are words."""
+    """A table of requests whose rows open; the first `words` columns hold text."""
 
     template: ClassVar = "requests"
     anchor: str
@@ -304,10 +304,10 @@ class Page:
     """A page.
 
     Attributes:
-        title: What it is about.
+        title: The title.
         marks: The result: valid or not, and the verdict.
-        lines: What was run, in a few lines.
-        sections: The rest, in order; those without content are left out by who makes the page.
+        lines: A few lines that describe the run.
+        sections: The sections, in order; the caller leaves out empty ones.
         footer: Where the figures are from, and how to make the page again.
         variables: SQL in front of every query of the page.
     """

@@ -17,7 +17,7 @@ _CHOICES: Final = {"histogram": "Histogram", "cdf": "Cumulative", "percentiles":
 
 
 def grouped(plots: Sequence[Plot]) -> tuple[PlotGroup, ...]:
-    """The plots as groups; one that belongs to no other has a group of its own."""
+    """Group the plots; a plot that belongs to no group gets its own."""
     titles = {plot.name: plot.title for plot in plots}
     groups: dict[str, list[Plot]] = {}
     for plot in plots:

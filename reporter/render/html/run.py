@@ -32,7 +32,7 @@ def render(report: Report, *, contents: RunContents | None = None, command: str 
 
     Args:
         report: The report.
-        contents: What the log has in addition; None where only the report is there.
+        contents: Further contents of the log; None if only the report is available.
         command: The command that makes the page again.
     """
     return template.write(page_of(report, contents or RunContents(), command))

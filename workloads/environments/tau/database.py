@@ -21,7 +21,7 @@ _CONSTANT: Final = frozenset({"flights", "products"})
 
 
 def fresh(files: Mapping[str, str]) -> State:
-    """A database as an episode finds it.
+    """A copy of a database for one episode.
 
     Args:
         files: The JSON files of the tables by their names.

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reward:
-    """What an episode is worth.
+    """The reward of an episode.
 
     Attributes:
         value: 0 or 1.
         database_matches: Whether the database is as it should be.
-        outputs: Whether each output was said.
+        outputs: Whether the agent stated each output.
     """
 
     value: float
@@ -72,8 +72,8 @@ def reward_of(state: State, expected: State, replies: Sequence[str], outputs: It
     Args:
         state: The database at its end.
         expected: The database after the task's actions, see `act`.
-        replies: What the agent said to the user.
-        outputs: What it should have said; case and commas of a reply do not matter.
+        replies: The messages of the agent to the user.
+        outputs: The texts that they must contain; case and commas of a reply are ignored.
     """
     spoken = spoken_outputs(replies, outputs)
     matches = same_database(state, expected)
@@ -81,7 +81,7 @@ def reward_of(state: State, expected: State, replies: Sequence[str], outputs: It
 
 
 def spoken_outputs(replies: Iterable[str], outputs: Iterable[str]) -> dict[str, bool]:
-    """Whether each text that a task wants said is in a reply; case and the reply's commas do not matter."""
+    """Whether each required text is in a reply; case and the reply's commas are ignored."""
     contents = [reply.lower().replace(",", "") for reply in replies]
     return {output: any(output.lower() in reply for reply in contents) for output in outputs}
 
