@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FOLDER = Path("loadgen/driver/client")
-SOURCES = (FOLDER / "_wire.c", FOLDER / "_chunks.c")
+SOURCES = tuple(FOLDER / name for name in ("_wire.c", "_body.c", "_chunks.c", "_rows.c"))
 MODULE = FOLDER / "_wire.abi3.so"
 """Built against the stable ABI of CPython 3.11: one file for all later versions."""
 

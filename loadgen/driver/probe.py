@@ -14,6 +14,7 @@ from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.request import Request
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.client.web_page import described, page_title
+from loadgen.driver.client.whole_body import error_text
 from loadgen.driver.errors import RejectedError, UnreachableError
 from loadgen.driver.requests.attempt import attempt_request
 from workloads.errors import did_you_mean
@@ -134,8 +135,8 @@ class Prober:
             self.no_list = self._transport.endpoint.redact(exchange.message)
             return None
         if not exchange.response.ok:
-            error_text = self._transport.endpoint.redact(exchange.stream.error_text())
-            self.no_list = f"HTTP {exchange.response.status}: {error_text}"
+            message = self._transport.endpoint.redact(error_text(exchange.stream.body()))
+            self.no_list = f"HTTP {exchange.response.status}: {message}"
             return None
         try:
             listed = orjson.loads(exchange.stream.body())["data"]
@@ -207,14 +208,14 @@ class Prober:
             raise UnreachableError(f"{url} cannot be reached: {exchange.message}{remedy}")
         status = exchange.response.status if exchange.response else None
         if status in _UNAUTHORIZED:
-            error_text = self._transport.endpoint.redact(exchange.stream.error_text())
+            message = self._transport.endpoint.redact(error_text(exchange.stream.body()))
             remedy = (
                 "the key that was sent is not accepted: give another"
                 if self.key_sent
                 else "no key was sent: give one"
             )
             raise RejectedError(
-                f"{url} answers HTTP {status}: {error_text}; {remedy} with --api-key or in LOADGEN_API_KEY"
+                f"{url} answers HTTP {status}: {message}; {remedy} with --api-key or in LOADGEN_API_KEY"
             )
 
     def _exchange(self) -> Exchange:

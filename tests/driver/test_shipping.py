@@ -6,11 +6,12 @@ import asyncio
 import socket
 import time
 from contextlib import asynccontextmanager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from loadgen.driver.workers.framing import FrameReader
 from loadgen.driver.workers.messages import QueueBounds, WorkerMessage, unmarshalled
-from loadgen.driver.workers.shipping import MOST_EVENTS, Shipper
+from loadgen.driver.workers.shipping import MOST_EVENTS, Shipper, rows_of
 from recorder import schema
 from recorder.event import Event, EventType
 
@@ -150,3 +151,38 @@ def test_with_room_there_is_no_wait() -> None:
             assert shipper.reading()["held_up_ms"] == 0
 
     asyncio.run(scenario())
+
+
+class _Bytes(bytes):
+    """Bytes all the same."""
+
+
+PAYLOADS = [
+    None,
+    {},
+    {"reused": True},
+    {"texts": None, "a": "é"},
+    {"texts": {"output": "é"}, "chunk_gaps_us": b"\0\1\2\3", "status": 200},
+    {"chunk_gaps_us": b""},
+    {"chunk_gaps_us": _Bytes(b"ab")},
+    {"chunk_gaps_us": [1], "texts": []},
+    {"texts": {1: 2}, 3: "a key that is no text"},
+    {"a": object()},
+    {"texts": "\ud800"},
+    "a text",
+    7,
+    MappingProxyType({"texts": {"output": ""}, "a": 1}),
+]
+
+
+def test_compiled_code_makes_the_same_rows() -> None:
+    """Of any payload; the payloads stay as they are, and the events are let go of."""
+    events = [Event(EventType.COMPLETE, 2**62, "request", payload) for payload in PAYLOADS]
+    events.append(Event(EventType.TELEMETRY, 5))
+    before = [repr(event) for event in events]
+    shipped = list(events)
+    rows = rows_of(shipped)
+    assert rows == list(map(schema.row, events))
+    assert {type(code) for code, *_ in rows} == {int}
+    assert [repr(event) for event in events] == before
+    assert not any(shipped)

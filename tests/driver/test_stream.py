@@ -13,15 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.driver.client import chat_completions, completions, stream
-from loadgen.driver.client.answer import ParsedResponse
+from loadgen.driver.client.arrival_times import coalesced, gaps_us
 from loadgen.driver.client.bounds import Allowance
 from loadgen.driver.client.codec import Usage
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.stream import ResponseStream
+from loadgen.driver.client.whole_body import error_text
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+
+    from loadgen.driver.client.answer import ParsedResponse
 
     Split = Callable[[bytes, Iterable[int]], list[bytes]]
 
@@ -93,7 +96,7 @@ def test_every_chunk_has_the_stamp_of_the_read_that_completed_it() -> None:
     ]
     arguments = answer(pieces)
     assert arguments.token_ns == [20, 30, 50, 50]
-    assert arguments.coalesced() == 1
+    assert coalesced(arguments.arrivals) == 1
     assert (arguments.done, "".join(arguments.content)) == (True, "abcd")
 
 
@@ -123,7 +126,7 @@ def test_reads_are_distinguished_by_their_stamps() -> None:
 def test_gaps_give_the_arrivals_back(sent_ns: int, steps: list[int]) -> None:
     """The running sum of the gaps is within half a microsecond of every arrival, however many there are."""
     arrivals = [sent_ns + offset for offset in accumulate(steps)]
-    gaps = array("I", ParsedResponse(token_ns=arrivals).gaps_us(sent_ns))
+    gaps = array("I", gaps_us(arrivals, sent_ns))
     assert gaps.itemsize == 4
     assert len(gaps) == len(arrivals)
     for at_us, at_ns in zip(accumulate(gaps), arrivals, strict=True):
@@ -133,7 +136,7 @@ def test_gaps_give_the_arrivals_back(sent_ns: int, steps: list[int]) -> None:
 def test_a_gap_that_does_not_fit_is_the_greatest() -> None:
     """71 minutes and more."""
     hour_ns = 3600 * 10**9
-    gaps = array("I", ParsedResponse(token_ns=[hour_ns, 3 * hour_ns, 3 * hour_ns + 5000]).gaps_us(0))
+    gaps = array("I", gaps_us([hour_ns, 3 * hour_ns, 3 * hour_ns + 5000], 0))
     assert list(gaps) == [3_600_000_000, 2**32 - 1, 5]
 
 
@@ -340,7 +343,7 @@ def test_memory_is_bounded(size: int, event_stream: bool) -> None:  # noqa: FBT0
 )
 def test_the_text_of_an_http_error(body: bytes, text: str) -> None:
     """The error's own message, or the start of the body."""
-    assert received([(1, body)], event_stream=False).error_text() == text
+    assert error_text(body) == text
 
 
 def test_completions_speak_the_same_language() -> None:

@@ -23,11 +23,13 @@ from loadgen.driver.client.bounds import MAX_HEAD_BYTES, PIECE_BYTES, Allowance
 from loadgen.driver.client.compiled import COMPILED
 from loadgen.driver.client.connection import Connection
 from loadgen.driver.client.failure import Failure
+from loadgen.driver.client.late import Late
 from loadgen.driver.client.protocols import PROTOCOLS, codec_of
 from loadgen.driver.client.redaction import hide, without_a_part
 from loadgen.driver.client.shapes import Shapes
 from loadgen.driver.client.sse import SSEDecoder
 from loadgen.driver.client.stream import ResponseStream
+from loadgen.driver.client.whole_body import error_text
 from loadgen.driver.client.wire_connection import WireConnection
 from loadgen.driver.errors import RequestFailedError
 from loadgen.driver.workers.framing import FrameReader, framed
@@ -45,9 +47,9 @@ from workloads.sources import read_rows
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from loadgen.driver.client._wire import Body
     from loadgen.driver.client.codec import Codec
     from loadgen.driver.client.head import Head
-    from loadgen.driver.client.late import Late
 
 SMALL: Final = 8 * 1024
 """The bounds of the fuzzed decoders: a few bytes of input reach beyond them."""
@@ -131,7 +133,7 @@ def _answer(
     )
     response.release()
     assert allowance.held == 0
-    assert isinstance(response.error_text(), str)
+    assert isinstance(error_text(response.body()), str)
     return failure or _observed(response)
 
 
@@ -248,6 +250,11 @@ class Moments:
         assert len(pieces) == len(moments)
         self.body_ += b"".join(pieces)
         return bool(len(self.body_) % 2)
+
+    def received(self, body: Body) -> bool:
+        """The same, from compiled code."""
+        pieces, moments, late = body.lists(0)
+        return self.body(pieces, moments, {place: Late(*bound) for place, bound in late.items()})
 
     def ended(self, at_ns: int, *, framed: bool) -> None:
         """Once."""

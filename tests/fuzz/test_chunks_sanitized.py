@@ -14,7 +14,9 @@ import pytest
 
 from tests.conftest import ROOT
 
-SOURCES: Final = [ROOT / "loadgen" / "driver" / "client" / name for name in ("_wire.c", "_chunks.c")]
+SOURCES: Final = [
+    ROOT / "loadgen" / "driver" / "client" / name for name in ("_wire.c", "_body.c", "_chunks.c", "_rows.c")
+]
 FLAGS: Final = ["-g", "-O0", "-fPIC", "-shared", "-pthread", "-fsanitize=address,undefined"]
 ROUNDS: Final = os.environ.get("CHUNKS_ROUNDS", "8000")
 PROGRAM: Final = """
@@ -36,8 +38,17 @@ for _ in range(int(sys.argv[2])):
     start = b"x".join(around) + b"7," + ends[0]
     pieces = [start + b"".join(random.choices(texts, k=random.randrange(4))) + ends[1] for _ in frames]
     known = [(*around, shapes, {b",": 1, b",a": 2})]
-    items = wire.known([*pieces, b"data: [DONE]\\n\\n"], random.randrange(3), random.randrange(9), known)
-    assert sum(item[0] if isinstance(item, tuple) else 1 for item in items) <= len(pieces) + 1
+    pieces.append(b"data: [DONE]\\n\\n")
+    places = range(len(pieces))
+    at = sorted(random.randrange(1, 9) for _ in pieces)
+    late = {place: (at[place], random.random() < 0.5) for place in places if random.random() < 0.3}
+    first = random.randrange(3)
+    items = wire.known(pieces, at, late, first, random.randrange(9), known)
+    counts = [1 if item is None or len(item) == 3 else item[0] for item in items]
+    assert sum(counts) <= len(pieces)
+    body, all_known = wire.Body(pieces, at, late), wire.known(pieces, at, late, 0, len(pieces), known)
+    assert body.lists(0) == (pieces, at, late)
+    assert (body.known(known, 0) or ([],))[0] == all_known
     count, joined = wire.alike(frames, *ends)
     assert count <= len(frames)
     assert joined is None or joined[:2] == b'["' and joined[-2:] == b'"]'

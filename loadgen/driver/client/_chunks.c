@@ -4,6 +4,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "_body.h"
 #include "_chunks.h"
 #include "_http1.h"
 
@@ -155,25 +156,90 @@ static int shapes_of(PyObject *known, text frame, known_shapes *of) {
     return 0;
 }
 
+/* Frames, and when they arrived: lists of Python, or a part of a body. */
+typedef struct {
+    PyObject *frames, *moments, *late; /* borrowed; lists, and a dict or NULL */
+    const body *body;                  /* instead of them */
+    Py_ssize_t count;
+} source;
+
+static bool frame_at(const source *from, Py_ssize_t place, text *to) {
+    if (!from->body) return text_of(PyList_GetItem(from->frames, place), to);
+    size_t start = body_start(from->body, (size_t)place);
+    to->bytes = (const char *)from->body->bytes + start;
+    to->size = (Py_ssize_t)(from->body->pieces[place].end - start);
+    return true;
+}
+
+static PyObject *moment_of(const source *from, Py_ssize_t place) {
+    if (from->body) return PyLong_FromLongLong(from->body->pieces[place].at);
+    PyObject *moment = PyList_GetItem(from->moments, place);
+    return moment ? Py_NewRef(moment) : NULL;
+}
+
+/* When a frame had not arrived that may be earlier than its stamp, else None. */
+static PyObject *low_of(const source *from, Py_ssize_t place) {
+    if (from->body) {
+        const piece *p = &from->body->pieces[place];
+        return p->since && p->whole ? PyLong_FromLongLong(p->since) : Py_NewRef(Py_None);
+    }
+    if (!from->late) return Py_NewRef(Py_None);
+    PyObject *key = PyLong_FromSsize_t(place);
+    PyObject *bound = key ? PyDict_GetItemWithError(from->late, key) : NULL; /* borrowed */
+    Py_XDECREF(key);
+    if (!bound) return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+    PyObject *since, *whole;
+    if (!PyArg_ParseTuple(bound, "OO", &since, &whole)) return NULL;
+    int holds = PyObject_IsTrue(whole);
+    return holds < 0 ? NULL : Py_NewRef(holds ? since : Py_None);
+}
+
 /* Texts of frames that follow each other. */
 typedef struct {
     PyObject *channel; /* borrowed; NULL for none */
-    Py_ssize_t count, first; /* frames, and the characters of the first */
+    Py_ssize_t start, count, first; /* the place of the first frame, frames, and the characters of the first */
     bool escapes;
     buffer joined;
 } text_run;
 
-/* Add what a run has to the list: (frames, channel, text or its JSON, characters of the first). */
-static bool end_run(PyObject *items, text_run *run) {
+/* The moments of some frames, and when those had not arrived that may have come before, by place: a dict or None. */
+static bool times_of(const source *from, Py_ssize_t start, Py_ssize_t count, PyObject **moments, PyObject **lows) {
+    *moments = PyList_New(count);
+    *lows = Py_NewRef(Py_None);
+    for (Py_ssize_t i = 0; *moments && i < count; i++) {
+        PyObject *moment = moment_of(from, start + i), *low = low_of(from, start + i);
+        if (!moment || !low || PyList_SetItem(*moments, i, Py_NewRef(moment))) {
+            Py_CLEAR(*moments);
+        } else if (low != Py_None) {
+            PyObject *place = PyLong_FromSsize_t(i);
+            if (*lows == Py_None) {
+                Py_DECREF(Py_None);
+                *lows = PyDict_New();
+            }
+            if (!place || !*lows || PyDict_SetItem(*lows, place, low)) Py_CLEAR(*moments);
+            Py_XDECREF(place);
+        }
+        Py_XDECREF(moment);
+        Py_XDECREF(low);
+    }
+    if (!*moments) Py_CLEAR(*lows); /* which may be NULL already */
+    return *moments;
+}
+
+/* Add what a run has to the list: (frames, channel, text or its JSON, characters of the first, moments, lows). */
+static bool end_run(PyObject *items, text_run *run, const source *from) {
     if (!run->channel) return true;
-    PyObject *joined, *item = NULL;
+    PyObject *joined, *item = NULL, *moments, *lows;
     if (run->escapes)
         joined = buffer_append(&run->joined, "\"", 1)
                      ? PyBytes_FromStringAndSize((char *)run->joined.bytes, (Py_ssize_t)run->joined.length)
                      : PyErr_NoMemory();
     else
         joined = PyUnicode_DecodeUTF8((char *)run->joined.bytes + 1, (Py_ssize_t)run->joined.length - 1, NULL);
-    if (joined) item = Py_BuildValue("nONn", run->count, run->channel, joined, run->first);
+    if (joined && times_of(from, run->start, run->count, &moments, &lows))
+        item = Py_BuildValue("nONnNN", run->count, run->channel, joined, run->first, moments, lows);
+    else
+        Py_XDECREF(joined);
     run->channel = NULL;
     run->joined.length = 0;
     run->escapes = false;
@@ -183,7 +249,7 @@ static bool end_run(PyObject *items, text_run *run) {
 }
 
 /* Take a frame that looks like a template: 1 for taken, 0 for none, -1 for an error. */
-static int take_text(PyObject *items, text_run *run, PyObject *templates, text rest) {
+static int take_text(PyObject *items, text_run *run, const source *from, Py_ssize_t place, PyObject *templates, text rest) {
     Py_ssize_t count = PyList_Size(templates);
     for (Py_ssize_t i = 0; i < count; i++) {
         text head, tail;
@@ -195,8 +261,9 @@ static int take_text(PyObject *items, text_run *run, PyObject *templates, text r
         json_text what = {0};
         if (!inside.size || !is_text(inside, &what)) return 0;
         if (run->channel != channel) {
-            if (!end_run(items, run)) return -1;
+            if (!end_run(items, run, from)) return -1;
             run->channel = channel;
+            run->start = place;
             run->count = 0;
             run->first = what.characters;
             if (!buffer_append(&run->joined, "\"", 1)) return PyErr_NoMemory(), -1;
@@ -209,48 +276,77 @@ static int take_text(PyObject *items, text_run *run, PyObject *templates, text r
     return 0;
 }
 
-/* Take a frame without a text: 1 for taken, 0 for none, -1 for an error. */
-static int take_delta(PyObject *items, text_run *run, PyObject *deltas, text rest) {
+/* Take a frame without a text, as (meaning, moment, low): 1 for taken, 0 for none, -1 for an error. */
+static int take_delta(PyObject *items, text_run *run, const source *from, Py_ssize_t place, PyObject *deltas, text rest) {
     PyObject *key = PyBytes_FromStringAndSize(rest.bytes, rest.size);
     PyObject *delta = key ? PyDict_GetItemWithError(deltas, key) : NULL; /* borrowed */
     Py_XDECREF(key);
     if (!delta) return PyErr_Occurred() ? -1 : 0;
-    return end_run(items, run) && !PyList_Append(items, delta) ? 1 : -1;
+    if (!end_run(items, run, from)) return -1;
+    PyObject *moment = moment_of(from, place), *low = low_of(from, place);
+    PyObject *item = moment && low ? PyTuple_Pack(3, delta, moment, low) : NULL;
+    Py_XDECREF(moment);
+    Py_XDECREF(low);
+    bool added = item && !PyList_Append(items, item);
+    Py_XDECREF(item);
+    return added ? 1 : -1;
 }
 
-static int take_frame(PyObject *items, text_run *run, PyObject *known, known_shapes *of, text frame) {
+static int take_frame(PyObject *items, text_run *run, const source *from, Py_ssize_t place, PyObject *known, known_shapes *of,
+                      text frame) {
     int found = shapes_of(known, frame, of);
     if (found <= 0) return found;
     text rest = {frame.bytes + of->prefix.size, frame.size - of->prefix.size};
-    found = take_text(items, run, of->templates, rest);
-    return found ? found : take_delta(items, run, of->deltas, rest);
+    found = take_text(items, run, from, place, of->templates, rest);
+    return found ? found : take_delta(items, run, from, place, of->deltas, rest);
 }
 
-PyObject *chunks_known(PyObject *Py_UNUSED(module), PyObject *arguments) {
+/* Read frames up to one of another shape, or the end of the response; *next is the place after them. */
+static PyObject *read_known(const source *from, PyObject *known, Py_ssize_t *next, Py_ssize_t most_bytes) {
     static const char DONE[] = "data: [DONE]\n\n";
-    PyObject *frames, *known;
-    Py_ssize_t first, most;
-    if (!PyArg_ParseTuple(arguments, "O!nnO!", &PyList_Type, &frames, &first, &most, &PyList_Type, &known)) return NULL;
-    Py_ssize_t count = PyList_Size(frames), size = 0;
+    Py_ssize_t size = 0;
     PyObject *items = PyList_New(0);
     text_run run = {0};
     known_shapes of = {0};
     int taken = items ? 1 : -1;
-    if (first < 0) first = 0;
-    for (Py_ssize_t i = first; taken == 1 && i < count && i - first < most && size < MOST_BYTES; i++) {
+    while (taken == 1 && *next < from->count && size < most_bytes) {
         text frame;
-        if (!text_of(PyList_GetItem(frames, i), &frame)) {
+        if (!frame_at(from, *next, &frame)) {
             taken = -1;
         } else if (frame.size == sizeof DONE - 1 && !memcmp(frame.bytes, DONE, sizeof DONE - 1)) {
-            taken = end_run(items, &run) && !PyList_Append(items, Py_None) ? 0 : -1;
+            taken = end_run(items, &run, from) && !PyList_Append(items, Py_None) ? 0 : -1;
+            ++*next;
         } else {
-            taken = take_frame(items, &run, known, &of, frame);
+            taken = take_frame(items, &run, from, *next, known, &of, frame);
             size += frame.size;
+            *next += taken == 1;
         }
     }
-    if (taken >= 0 && !end_run(items, &run)) taken = -1;
+    if (taken >= 0 && !end_run(items, &run, from)) taken = -1;
     free(run.joined.bytes);
     if (taken < 0) Py_CLEAR(items);
+    return items;
+}
+
+PyObject *chunks_known(PyObject *Py_UNUSED(module), PyObject *arguments) {
+    PyObject *known;
+    source from = {0};
+    Py_ssize_t first, most;
+    if (!PyArg_ParseTuple(arguments, "O!O!O!nnO!", &PyList_Type, &from.frames, &PyList_Type, &from.moments, &PyDict_Type,
+                          &from.late, &first, &most, &PyList_Type, &known))
+        return NULL;
+    if (first < 0) first = 0;
+    if (!PyDict_Size(from.late)) from.late = NULL;
+    from.count = PyList_Size(from.frames);
+    if (from.count > first + most) from.count = first + most;
+    return read_known(&from, known, &first, MOST_BYTES);
+}
+
+PyObject *chunks_of_body(const body *of, PyObject *known, size_t *count) {
+    source from = {.body = of, .count = (Py_ssize_t)of->count};
+    Py_ssize_t next = 0;
+    PyObject *items = read_known(&from, known, &next, PY_SSIZE_T_MAX);
+    *count = (size_t)next;
     return items;
 }
 

@@ -25,8 +25,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "_body.h"
 #include "_chunks.h"
 #include "_http1.h"
+#include "_rows.h"
 
 enum {
     READ_BYTES = 64 * 1024,
@@ -58,12 +60,6 @@ enum {
 /* What a batch says of the end of a response: wire_connection.py has the same numbers. */
 enum { OPEN, ENDED, CUT, MALFORMED, HEADERS_TOO_LARGE, TRAILERS_TOO_LARGE, UPGRADED, NO_MEMORY, STIRRED };
 
-typedef struct {
-    size_t end;        /* in the body of the batch */
-    int64_t at, since; /* since: nothing of it had arrived by then; 0 where its stamp is exact */
-    bool whole;
-} piece;
-
 typedef struct batch {
     struct batch *next;
     buffer head, body;
@@ -94,6 +90,7 @@ typedef struct {
 
 typedef struct {
     PyObject_HEAD
+    PyTypeObject *body_type;
     pthread_mutex_t lock;
     pthread_t thread;
     bool running, stopping;
@@ -575,44 +572,10 @@ static PyObject *bytes_of(const unsigned char *bytes, size_t length) {
     return PyBytes_FromStringAndSize((const char *)bytes, (Py_ssize_t)length);
 }
 
-/* The pieces of a batch, their moments, and what is known of the late ones, by their places. */
-static PyObject *pieces_of(const batch *b) {
-    PyObject *pieces = PyList_New((Py_ssize_t)b->count), *moments = PyList_New((Py_ssize_t)b->count);
-    PyObject *late = NULL, *moment = NULL;
-    if (!pieces || !moments) goto failed;
-    for (size_t i = 0, start = 0; i < b->count; start = b->pieces[i++].end) {
-        const piece *p = &b->pieces[i];
-        PyObject *bytes = bytes_of(b->body.bytes + start, p->end - start);
-        if (!bytes || PyList_SetItem(pieces, (Py_ssize_t)i, bytes)) goto failed;
-        if (!moment || p->at != b->pieces[i - 1].at) {
-            Py_XDECREF(moment);
-            if (!(moment = PyLong_FromLongLong(p->at))) goto failed;
-        }
-        if (PyList_SetItem(moments, (Py_ssize_t)i, Py_NewRef(moment))) goto failed;
-        if (!p->since) continue;
-        if (!late && !(late = PyDict_New())) goto failed;
-        PyObject *place = PyLong_FromSize_t(i);
-        PyObject *bound = Py_BuildValue("LO", (long long)p->since, FLAG(p->whole));
-        int failed = !place || !bound || PyDict_SetItem(late, place, bound);
-        Py_XDECREF(place);
-        Py_XDECREF(bound);
-        if (failed) goto failed;
-    }
-    Py_XDECREF(moment);
-    if (!late) late = Py_NewRef(Py_None);
-    return Py_BuildValue("NNN", pieces, moments, late);
-failed:
-    Py_XDECREF(pieces);
-    Py_XDECREF(moments);
-    Py_XDECREF(moment);
-    Py_XDECREF(late);
-    return NULL;
-}
-
 /* A batch as Python takes it; see wire_connection.py. */
-static PyObject *object_of(uint64_t id, const batch *b) {
+static PyObject *object_of(const wire *w, uint64_t id, const batch *b) {
     PyObject *head = b->has_head ? bytes_of(b->head.bytes, b->head.length) : Py_NewRef(Py_None);
-    PyObject *body = b->count ? pieces_of(b) : Py_NewRef(Py_None);
+    PyObject *body = b->count ? body_of(w->body_type, b->body.bytes, b->pieces, b->count) : Py_NewRef(Py_None);
     if (!head || !body) {
         Py_XDECREF(head);
         Py_XDECREF(body);
@@ -652,7 +615,7 @@ static void lock_slowly(wire *w) {
 }
 
 static PyObject *give(wire *w, uint64_t id, batch *b) {
-    PyObject *object = object_of(id, b);
+    PyObject *object = object_of(w, id, b);
     lock_slowly(w);
     batch_put_back(w, b);
     pthread_mutex_unlock(&w->lock);
@@ -942,6 +905,7 @@ static void wire_dealloc(wire *w) {
     if (w->wake >= 0) close(w->wake);
     if (w->stop >= 0) close(w->stop);
     pthread_mutex_destroy(&w->lock);
+    Py_XDECREF((PyObject *)w->body_type);
     PyTypeObject *type = Py_TYPE((PyObject *)w);
     freefunc release = PyType_GetSlot(type, Py_tp_free);
     release(w);
@@ -952,6 +916,8 @@ static PyObject *wire_new(PyTypeObject *type, PyObject *Py_UNUSED(arguments), Py
     allocfunc allocate = PyType_GetSlot(type, Py_tp_alloc);
     wire *w = (wire *)allocate(type, 0);
     if (!w) return NULL;
+    PyTypeObject *const *body_type = PyType_GetModuleState(type);
+    w->body_type = (PyTypeObject *)Py_NewRef((PyObject *)*body_type);
     pthread_mutex_init(&w->lock, NULL);
     w->epoll = epoll_create1(EPOLL_CLOEXEC);
     w->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -1010,18 +976,36 @@ static PyType_Spec wire_spec = {
     .slots = wire_slots,
 };
 
+/* The state of the module is the type of bodies. */
 static int execute(PyObject *module) {
-    PyObject *type = PyType_FromSpec(&wire_spec);
-    int failed = !type || PyModule_AddObjectRef(module, "Wire", type);
+    PyTypeObject **body_type = PyModule_GetState(module);
+    *body_type = (PyTypeObject *)PyType_FromSpec(&body_spec);
+    PyObject *type = *body_type ? PyType_FromModuleAndSpec(module, &wire_spec, NULL) : NULL;
+    int failed = !type || PyModule_AddObjectRef(module, "Wire", type) || PyModule_AddObjectRef(module, "Body", (PyObject *)*body_type);
     Py_XDECREF(type);
     return failed ? -1 : 0;
 }
+
+static int traverse(PyObject *module, visitproc visit, void *arg) {
+    PyTypeObject **body_type = PyModule_GetState(module);
+    Py_VISIT(*body_type);
+    return 0;
+}
+
+static int clear(PyObject *module) {
+    PyTypeObject **body_type = PyModule_GetState(module);
+    Py_CLEAR(*body_type);
+    return 0;
+}
+
+static void release(void *module) { clear(module); }
 
 static PyMethodDef module_methods[] = {
     {"alike", chunks_alike, METH_VARARGS, "Return how many frames have both ends, and what is between them as JSON; or None."},
     {"known", chunks_known, METH_VARARGS, "Return what the first frames mean whose shapes are known."},
     {"gaps_us", chunks_gaps_us, METH_VARARGS, "Return the gaps between moments, as in the log."},
     {"coalesced", chunks_coalesced, METH_O, "Return how many moments occur more than once."},
+    {"rows", rows_of_events, METH_VARARGS, "Return events as rows of the log; each event is replaced by None."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -1030,8 +1014,12 @@ static struct PyModuleDef module_definition = {
     .m_base = PyModuleDef_HEAD_INIT,
     .m_name = "_wire",
     .m_doc = "The I/O loop of plain HTTP/1.1 connections, without the interpreter; and what is done for every chunk.",
+    .m_size = sizeof(PyTypeObject *),
     .m_methods = module_methods,
     .m_slots = module_slots,
+    .m_traverse = traverse,
+    .m_clear = clear,
+    .m_free = release,
 };
 
 PyMODINIT_FUNC PyInit__wire(void) { return PyModuleDef_Init(&module_definition); }

@@ -7,16 +7,21 @@ from dataclasses import dataclass, field
 from sys import getsizeof
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver.client.arrival_times import coalesced, gaps_us
+import orjson
+
 from loadgen.driver.client.codec import Delta, Usage
 from loadgen.driver.client.tool_calls import ToolCallParts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from loadgen.driver.client.shapes import KnownFrames
     from loadgen.driver.client.template import Channel
 
 _UNTOLD: Final = Usage()
+
+_DELTA_FIELDS: Final = 3
+"""Of a frame without a text, whose shape is known."""
 
 _STAMP_BYTES: Final = 40
 """The stamp of a chunk, and its place in a list."""
@@ -151,7 +156,7 @@ class ParsedResponse:
         channel: Channel,
         texts: list[str],
         moments: list[int],
-        lows: Mapping[int, int],
+        lows: Mapping[int, int] | None,
         first_length: int | None = None,
     ) -> None:
         """Take in the texts of chunks, none of them empty, with which nothing else came.
@@ -178,6 +183,23 @@ class ParsedResponse:
         self.content += texts
         if self.first_visible_ns is None:
             self.first_visible_ns = moments[0]
+
+    def add_known(self, frames: Sequence[KnownFrames]) -> int:
+        """Take in frames of known shapes; return how many there are."""
+        count = 0
+        for frame in frames:
+            if frame is None:
+                self.done = True
+                count += 1
+            elif len(frame) == _DELTA_FIELDS:
+                self.add(*frame)
+                count += 1
+            else:
+                chunks, channel, text, first_length, moments, lows = frame
+                joined = text if isinstance(text, str) else orjson.loads(text)
+                self.add_texts(channel, [joined], moments, lows, first_length)
+                count += chunks
+        return count
 
     def forget_content(self, content: str) -> bool:
         """Make room for the whole content so far; tell whether it is more, or another, than before."""
@@ -236,10 +258,6 @@ class ParsedResponse:
         thought_ns = self.token_ns[-1] if self.token_ns else 0
         self._first_hush_ns = next((stamp_ns for stamp_ns in self.silent_ns if stamp_ns >= thought_ns), None)
 
-    def gaps_us(self, sent_ns: int) -> bytes:
-        """The arrivals in the log's form (see `recorder.schema`)."""
-        return gaps_us(self.arrivals, sent_ns)
-
     def late_chunks(self, lows: Mapping[int, int]) -> list[int]:
         """Chunks that may be earlier than their stamps, in the log's form.
 
@@ -259,10 +277,6 @@ class ParsedResponse:
             else:
                 late.append([place, 1, early_us])
         return [number for triple in late for number in triple]
-
-    def coalesced(self) -> int:
-        """How many reads held more than one chunk: chunks of one read have one stamp, and a gap of 0."""
-        return coalesced(self.arrivals)
 
 
 def _lengths(delta: Delta) -> dict[str, int]:

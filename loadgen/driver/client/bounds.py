@@ -70,19 +70,26 @@ class Allowance:
             RequestFailedError: `too_large`. What was taken is to be given back all the same.
         """
         self.held += more
+        if self.allows(0, whole):
+            return
         if whole > self._each:
             raise RequestFailedError(
                 Failure.TOO_LARGE,
                 f"a response that takes more than {self._each} bytes to keep (--max-response)",
             )
+        raise RequestFailedError(
+            Failure.TOO_LARGE,
+            "all open responses together, and those on their way to the log, take more than "
+            f"{self._together} bytes to keep; of those that take more than {SMALL_BYTES}, this one went "
+            "on. Put on less load, or give more --workers",
+        )
+
+    def allows(self, more: int, whole: int) -> bool:
+        """Whether `take` would raise nothing."""
+        if whole > self._each:
+            return False
         # When a response ends it is copied on its way to the log: what is held is needed twice.
-        if whole > SMALL_BYTES and 2 * self.held + self._queued() > self._together:
-            raise RequestFailedError(
-                Failure.TOO_LARGE,
-                "all open responses together, and those on their way to the log, take more than "
-                f"{self._together} bytes to keep; of those that take more than {SMALL_BYTES}, this one went "
-                "on. Put on less load, or give more --workers",
-            )
+        return whole <= SMALL_BYTES or 2 * (self.held + more) + self._queued() <= self._together
 
     def give_back(self, bytes_: int) -> None:
         """Have a response that is over take nothing any more."""

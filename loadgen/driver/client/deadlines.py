@@ -8,6 +8,7 @@ whose time began earlier, with an attempt that failed, has a timer of its own.
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -33,12 +34,13 @@ class Deadlines(Generic[_T]):
 
     def start(self, who: _T, due_s: float | None = None) -> None:
         """Begin a request's time, or continue with the rest of it, on the event loop's clock."""
-        loop = asyncio.get_running_loop()
         if due_s is not None:
-            self._apart[who] = loop.call_at(due_s, self._expire_apart, who, due_s)
+            self._apart[who] = asyncio.get_running_loop().call_at(due_s, self._expire_apart, who, due_s)
             return
-        due_s = self._due_s[who] = loop.time() + self._after_s
+        # The event loop's clock is CLOCK_MONOTONIC.
+        due_s = self._due_s[who] = time.monotonic() + self._after_s
         if self._timer is None:
+            loop = asyncio.get_running_loop()
             self._timer = loop.call_at(due_s, self._expire, loop)
 
     def due_s(self, who: _T) -> float:

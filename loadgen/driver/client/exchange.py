@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from loadgen.driver.client.bounds import MAX_ERROR_BYTES
 from loadgen.driver.client.failure import Failure
+from loadgen.driver.client.late import Late
 from loadgen.driver.client.retry_after import retry_after_s
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from loadgen.driver.client._wire import Body
     from loadgen.driver.client.head import Head
-    from loadgen.driver.client.late import Late
     from loadgen.driver.client.stream import ResponseStream
 
 SENDING_NS: Final = 100_000
@@ -73,6 +74,9 @@ class ExchangeObserver(Protocol):
         Returns:
             Whether the next ones are reported as soon as they arrive; else they may come together.
         """
+
+    def received(self, body: Body) -> bool:
+        """The same, from compiled code."""
 
     def ended(self, at_ns: int, *, framed: bool) -> None:
         """The response is complete; `framed` unless only the end of the connection says so."""
@@ -191,10 +195,25 @@ class Exchange:
                 self._on_first_token(self.stream.answer.token_ns[0])
         return self.stream.awaits_token
 
+    def received(self, body: Body) -> bool:
+        """Keep a part of the body that compiled code has read; as `body`."""
+        stream, taken = self.stream, 0
+        if self.deadline_ns is None and self._ok:
+            awaited = stream.awaits_token
+            if (start := stream.receive_known(body, self._latest_ns)) is not None:
+                _, taken, _, first_ns, self._latest_ns, since_ns, _ = start
+                if since_ns and first_ns == self.first_byte_ns:
+                    self.first_byte_low_ns = since_ns
+                if awaited and stream.answer.token_ns:
+                    self._on_first_token(stream.answer.token_ns[0])
+                if taken == len(body):
+                    return stream.awaits_token
+        pieces, moments, late = body.lists(taken)
+        return self.body(pieces, moments, {place: Late(*bound) for place, bound in late.items()})
+
     def ended(self, at_ns: int, *, framed: bool) -> None:
         """Note the end of the response."""
-        in_time = self.deadline_ns is None or at_ns <= self.deadline_ns
-        if self.ended_ns is None and in_time:
+        if self.ended_ns is None and (self.deadline_ns is None or at_ns <= self.deadline_ns):
             self.framed = framed
             self._finish(max(at_ns, self._latest_ns))
 

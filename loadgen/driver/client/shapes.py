@@ -21,14 +21,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from loadgen.driver.client.codec import Codec, Delta
+    from loadgen.driver.client.late import Late
     from loadgen.driver.client.template import Channel
 
-    Texts = tuple[int, Channel, str | bytes, int]
-    """Of how many frames, what the texts are, the texts as one (bytes: its JSON), characters of the first."""
+    Texts = tuple[int, Channel, str | bytes, int, list[int], dict[int, int] | None]
+    """Of how many frames, what the texts are, the texts as one (bytes: its JSON), characters of the first,
+    when each arrived, and when those had not arrived that may have come before, by their place."""
 
-    KnownFrames = Texts | Delta | None
+    KnownFrames = Texts | tuple[Delta, int, int | None] | None
+    """Texts; what another frame means, its moment, and when it had not arrived; None for `[DONE]`."""
 
-read_known: Callable[[list[bytes], int, int, list[FramesAlike]], list[KnownFrames]] | None
+    KnownStart = tuple[list[KnownFrames], int, int, int, int, int, int]
+    """Of the first pieces of a part of a body, frames of known shapes: what they mean, how many they are, how
+    long together, when the first and the last arrived, when the first had not (0 where its moment is exact),
+    and how often a moment differs from the one before it."""
+
+read_known: (
+    Callable[[list[bytes], list[int], dict[int, Late], int, int, list[FramesAlike]], list[KnownFrames]] | None
+)
 read_known = compiled_function("known")
 """Compiled code that reads frames of known shapes; None without it."""
 
@@ -77,19 +87,23 @@ class Shapes:
         self._codec = codec
         self._seen_once: set[object] = set()
 
-    def read(self, frames: list[bytes], first: int, limit: int) -> list[KnownFrames]:
+    def read(
+        self, frames: list[bytes], moments: list[int], late: dict[int, Late], first: int, limit: int
+    ) -> list[KnownFrames]:
         """What frames mean, up to one of another shape, or the end of the response.
 
         Args:
             frames: The bytes of frames, each as it came.
+            moments: When each arrived.
+            late: Those that may have arrived before, by place.
             first: The place of the first to read.
             limit: How many are read at most.
 
         Returns:
-            Of frames that follow each other and have texts only, a `Texts`; for each other frame what it
-            means, and None for `[DONE]`. Nothing without compiled code.
+            One item for frames that follow each other and have texts only, and one for each other frame.
+            Nothing without compiled code.
         """
-        return [] if read_known is None else read_known(frames, first, limit, self.groups)
+        return [] if read_known is None else read_known(frames, moments, late, first, limit, self.groups)
 
     def of_response(self, received: bytes) -> ResponseShapes | None:
         """The shapes as the response has them that a frame is from; None where none are known.

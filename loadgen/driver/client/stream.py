@@ -16,18 +16,19 @@ import orjson
 from loadgen.driver.client import server_json
 from loadgen.driver.client.answer import ParsedResponse
 from loadgen.driver.client.bounds import PIECE_BYTES, SMALL_BYTES, Allowance
-from loadgen.driver.client.codec import Codec, Delta, read_error
+from loadgen.driver.client.codec import Codec, Delta
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.sse import Frame, SSEDecoder
 from loadgen.driver.client.template import Template, learn
-from loadgen.driver.client.web_page import described, page_title
+from loadgen.driver.client.whole_body import excerpt, read_whole
 from loadgen.driver.errors import MalformedResponseError, RequestFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from loadgen.driver.client._wire import Body
     from loadgen.driver.client.late import Late
-    from loadgen.driver.client.shapes import ResponseShapes, Shapes
+    from loadgen.driver.client.shapes import KnownStart, ResponseShapes, Shapes
 
 SLICE: Final = 64
 SLICE_BYTES: Final = 16 * 1024
@@ -42,7 +43,6 @@ LESSONS: Final = 4
 _DONE: Final = b"[DONE]"
 _DONE_FRAME: Final = b"data: [DONE]\n\n"
 _END: Final = Delta(done=True)
-_EXCERPT_BYTES: Final = 4096
 _EXACT: Final[Mapping[int, Any]] = {}
 
 
@@ -73,6 +73,8 @@ class ResponseStream:
         self._codec = codec
         self._allowance = allowance or Allowance()
         self._held = 0
+        self._passed = 0
+        self._streamed = False
         self._sse: SSEDecoder | None = None
         self._template: Template | None = None
         # Where each frame repeats what came before, no two have as much in common.
@@ -97,7 +99,7 @@ class ResponseStream:
             framed: Whether HTTP says that the response is complete, and not only the end of the connection.
         """
         ended = self.answer.done or self.answer.finish_reason is not None
-        must_end = self._codec.announces_end and self._sse is not None and (self._begun or not framed)
+        must_end = self._codec.announces_end and self._streamed and (self._begun or not framed)
         return (must_end and not ended) or self.is_cut(framed=framed)
 
     def is_cut(self, *, framed: bool) -> bool:
@@ -110,8 +112,7 @@ class ResponseStream:
 
     def start(self, *, event_stream: bool) -> None:
         """Take the head of the response: whether its body is an event stream or one JSON text."""
-        self._sse = SSEDecoder() if event_stream else None
-        self.awaits_token = event_stream
+        self._streamed = self.awaits_token = event_stream
 
     def receive(
         self, pieces: Sequence[bytes], moments: Sequence[int], late: Mapping[int, Late] = _EXACT
@@ -142,12 +143,44 @@ class ResponseStream:
             if self.awaits_token:
                 self._find_token()
                 return
-            while self._sse is not None and len(self._pieces) - self._decoded >= SLICE:
-                self._decode_slice(self._sse)
+            while self._streamed and len(self._pieces) - self._decoded >= SLICE:
+                self._decode_slice(self._decoder())
         except RequestFailedError:
             # What comes after it, a [DONE] perhaps, makes it no better.
             del self._pieces[self._decoded :], self._moments[self._decoded :]
             raise
+
+    def receive_known(self, body: Body, earliest_ns: int) -> KnownStart | None:
+        """Take the first pieces of a part of a body if earlier responses have shown what they mean.
+
+        It is the same as to `receive` them, but that none is kept. Nothing is taken, and None returned, where
+        they are out of order or before `earliest_ns`.
+        """
+        can_pass_over = self._sse is None or self._sse.can_pass_over
+        if self._shapes is None or self.answer.done or not can_pass_over or self._decoded < len(self._pieces):
+            return None
+        start: KnownStart | None = body.known(self._shapes.groups, earliest_ns)
+        if start is None:
+            return None
+        items, count, size, first_ns, last_ns, _, reads = start
+        more = size + PIECE_BYTES * count
+        if not self._allowance.allows(more, self._held + more):
+            return None
+        if self.bytes >= self._settle_at:
+            self._settle()
+        self.bytes += size
+        self.reads += reads + (first_ns != self.last_ns)
+        self.last_ns = last_ns
+        self._held += more
+        self._passed += more
+        self._allowance.take(more, self._held)
+        self._begun = True
+        self.answer.add_known(items)
+        if self._sse is not None:
+            self._sse.pass_over()
+        if self.awaits_token:
+            self.awaits_token = not self.answer.token_ns
+        return start
 
     def decode(self) -> Iterator[None]:
         """Decode what is left; yields between slices so that the caller can let others run.
@@ -155,16 +188,23 @@ class ResponseStream:
         Raises:
             RequestFailedError: `malformed_frame` or `too_large`.
         """
-        sse = self._sse
-        while sse is not None and self._decoded < len(self._pieces):
-            self._decode_slice(sse)
+        while self._streamed and self._decoded < len(self._pieces):
+            self._decode_slice(self._decoder())
             if self._decoded < len(self._pieces):
                 yield
-        if sse is not None:
-            self._close(sse)
-        elif self._decoded < len(self._pieces):
+        if self._sse is not None:
+            self._close(self._sse)
+        elif not self._streamed and self._decoded < len(self._pieces):
             self._decoded = len(self._pieces)
-            self._take_whole(self.body())
+            self.answer.add(read_whole(self._codec, self.body()), None)
+
+    def _decoder(self) -> SSEDecoder:
+        """What splits the stream into frames; a stream of known shapes needs none."""
+        if self._sse is None:
+            self._sse = SSEDecoder()
+            if self._begun:
+                self._sse.pass_over()
+        return self._sse
 
     def _close(self, sse: SSEDecoder) -> None:
         """Take the end of a stream, and note whether it is inside an event."""
@@ -183,7 +223,8 @@ class ResponseStream:
         """
         self._settle_at = self.bytes + SMALL_BYTES
         count = self._decoded
-        dropped = sum(map(len, self._pieces[:count])) + PIECE_BYTES * count
+        dropped = self._passed + sum(map(len, self._pieces[:count])) + PIECE_BYTES * count
+        self._passed = 0
         self._late = {place - count: bound for place, bound in self._late.items() if place >= count}
         del self._pieces[:count], self._moments[:count]
         self._decoded = 0
@@ -205,26 +246,16 @@ class ResponseStream:
         """The body as it came."""
         return b"".join(self._pieces)
 
-    def error_text(self) -> str:
-        """What the body of an HTTP error says: the error's own message, or the start of the body."""
-        body = self.body()
-        try:
-            payload = orjson.loads(body)
-        except orjson.JSONDecodeError:
-            title = page_title(body)
-            return _excerpt(body) if title is None else described(title)
-        message = read_error(payload) if isinstance(payload, dict) else None
-        return message or _excerpt(body)
-
     def _find_token(self) -> None:
         """Decode piece by piece until there is a token."""
-        while self._sse is not None and self.awaits_token and self._decoded < len(self._pieces):
-            if self._read_known(self._sse):
+        sse = self._decoder()
+        while self.awaits_token and self._decoded < len(self._pieces):
+            if self._read_known(sse):
                 self.awaits_token = not self.answer.token_ns
                 continue
             self._decoded += 1
             try:
-                self._feed(self._sse, self._decoded - 1)
+                self._feed(sse, self._decoded - 1)
             finally:
                 self.awaits_token = not self.answer.token_ns
 
@@ -233,25 +264,12 @@ class ResponseStream:
         if self._shapes is None or not sse.can_pass_over or self.answer.done:
             return False
         first = self._decoded
-        for item in self._shapes.read(self._pieces, first, MOST_KNOWN):
-            place = self._decoded
-            if item is None:
-                self.answer.done = True
-            elif isinstance(item, Delta):
-                self._take_delta(item, sse, place)
-            else:
-                count, channel, text, first_length = item
-                joined = text if isinstance(text, str) else orjson.loads(text)
-                since = self._since(place, count) if self._late else _EXACT
-                self.answer.add_texts(
-                    channel, [joined], self._moments[place : place + count], since, first_length
-                )
-                self._decoded += count - 1
-            self._decoded += 1
-        if self._decoded == first:
+        items = self._shapes.read(self._pieces, self._moments, self._late, first, MOST_KNOWN)
+        if not items:
             return False
-        sse.pass_over()
         self._begun = True
+        self._decoded += self.answer.add_known(items)
+        sse.pass_over()
         return True
 
     def _decode_slice(self, sse: SSEDecoder) -> None:
@@ -281,7 +299,7 @@ class ResponseStream:
     def _take_texts(self, texts: list[str], moments: list[int]) -> None:
         """Take the texts of frames that look as the template has it."""
         assert self._template is not None  # noqa: S101 (it has read them)
-        since = self._since(self._decoded - len(moments), len(moments)) if self._late else _EXACT
+        since = self._since(self._decoded - len(moments), len(moments)) if self._late else None
         self.answer.add_texts(self._template.channel, texts, moments, since)
         if self._lessons:
             self._lessons = LESSONS
@@ -364,31 +382,15 @@ class ResponseStream:
                 raise _unknown(data, error) from error
             delta = Delta()
         if is_error and delta.error is None:
-            delta = delta._replace(error=_excerpt(data))
+            delta = delta._replace(error=excerpt(data))
         if self._codec.cumulative and not self.answer.forget_content(delta.content):
             delta = delta._replace(content="")
         self._begun = True
         self.answer.add(delta, at_ns, since_ns)
         return delta
 
-    def _take_whole(self, body: bytes) -> None:
-        try:
-            delta = self._codec.whole(server_json.loads(body))
-        except (orjson.JSONDecodeError, MalformedResponseError) as error:
-            title = page_title(body)
-            reason = f"a response that the protocol does not know ({error}): {_excerpt(body)}"
-            if title is not None:
-                reason = f"the answer is {described(title)}, not an API response: is the URL right?"
-            raise RequestFailedError(Failure.MALFORMED_FRAME, reason) from error
-        self.answer.add(delta, None)
-
 
 def _unknown(payload: bytes, error: Exception) -> RequestFailedError:
     return RequestFailedError(
-        Failure.MALFORMED_FRAME, f"a frame that the protocol does not know ({error}): {_excerpt(payload)}"
+        Failure.MALFORMED_FRAME, f"a frame that the protocol does not know ({error}): {excerpt(payload)}"
     )
-
-
-def _excerpt(data: bytes) -> str:
-    """The start of a piece of the body, for a message; it is shortened once no secret can be cut in two."""
-    return data[:_EXCERPT_BYTES].decode(errors="replace")

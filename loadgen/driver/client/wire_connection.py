@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from loadgen.driver.client.bounds import MAX_HEAD_BYTES
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.head import Head, head
-from loadgen.driver.client.late import Late
 from loadgen.driver.client.parse_failure import parse_failure
 from loadgen.driver.client.unasked import FAREWELL, require_asked
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
+    from loadgen.driver.client._wire import Body
     from loadgen.driver.client.arrival import StampingSocket
     from loadgen.driver.client.exchange import ExchangeObserver
 
@@ -32,7 +32,6 @@ _READS: Final = 64
 """How much is read at once of a connection whose time is over: the server may send without end."""
 
 _CACHED_HEADS: Final = 32
-_EXACT: Final[dict[int, Late]] = {}
 _QUIET: Final = 0
 _AFTER_RESPONSE: Final = 2
 
@@ -67,6 +66,7 @@ class End(IntEnum):
 
 
 _ENDED: Final = End.ENDED.value
+_STIRRED: Final = End.STIRRED.value
 
 
 class ReceivedBatch(NamedTuple):
@@ -78,8 +78,7 @@ class ReceivedBatch(NamedTuple):
         sent_by_ns: And before this.
         head: The head of the response as it came; None where it came before, or is not complete.
         first_byte_ns: When the response began.
-        body: Pieces of the body, the moments at which they arrived, and by their place those that may have
-            arrived earlier: since when, and whether that holds for all of the piece. None for no pieces.
+        body: Pieces of the body, and when they arrived; None for no pieces.
         end: An `End`.
         at_ns: When the response ended.
         error: The `errno` of a connection that was cut, 0 for none; of malformed framing the parser's state.
@@ -94,7 +93,7 @@ class ReceivedBatch(NamedTuple):
     sent_by_ns: int
     head: bytes | None
     first_byte_ns: int
-    body: tuple[list[bytes], list[int], dict[int, tuple[int, bool]] | None] | None
+    body: Body | None
     end: int
     at_ns: int
     error: int
@@ -232,10 +231,10 @@ class WireConnection:
 
     def take(self, fields: tuple[Any, ...]) -> None:
         """Take a batch, whose fields are those of `ReceivedBatch`."""
-        _, sent_ns, sent_by_ns, raw_head, first_byte_ns, body, end, *_ = fields
+        _, sent_ns, sent_by_ns, raw_head, first_byte_ns, body, end, at_ns, _, framed, reusable, *_ = fields
         observer = self._observer
         if observer is None:
-            if end == End.STIRRED:
+            if end == _STIRRED:
                 self.is_stale()
             return
         try:
@@ -243,18 +242,18 @@ class WireConnection:
                 observer.sent(sent_ns, sent_by_ns)
             if raw_head is not None:
                 self._take_head(raw_head, first_byte_ns, observer)
-            if body is not None:
-                pieces, moments, late = body
-                bounds = {place: Late(*bound) for place, bound in late.items()} if late else _EXACT
-                if not (observer.body(pieces, moments, bounds) or end or self._is_calm):
-                    self._be_calm()
+            if body is not None and not (observer.received(body) or end or self._is_calm):
+                self._be_calm()
         except Exception as error:  # noqa: BLE001 (a bug of ours ends one request, not the run)
             if end != End.MALFORMED:
                 failure = parse_failure(error)
                 self._fail(failure.failure, str(failure))
                 return
-        if end:
-            self._end(fields)
+        if end == _ENDED and reusable:
+            self._observer, self._is_kept = None, True
+            observer.ended(at_ns, framed=framed)
+        elif end:
+            self._end(ReceivedBatch(*fields))
 
     def _be_calm(self) -> None:
         """Have the rest of the response in larger batches: nothing in it is urgent."""
@@ -277,18 +276,17 @@ class WireConnection:
                 raise
         observer.head(response, first_byte_ns)
 
-    def _end(self, fields: tuple[Any, ...]) -> None:
-        *_, end, at_ns, _, framed, reusable, unasked, stale = fields
-        if end != _ENDED:
-            self.stale = stale
-            self._fail(*_failure(ReceivedBatch(*fields)))
+    def _end(self, batch: ReceivedBatch) -> None:
+        """Take the end of a response after which the connection can carry no other request."""
+        if batch.end != _ENDED:
+            self.stale = batch.stale
+            self._fail(*_failure(batch))
             return
-        self.reusable, self.unasked = reusable, unasked
-        observer, self._observer, self._is_kept = self._observer, None, True
-        if not self.reusable:
-            self._forget()
+        self.unasked = batch.unasked
+        observer = self._observer
+        self._forget()
         if observer is not None:
-            observer.ended(at_ns, framed=framed)
+            observer.ended(batch.at_ns, framed=batch.framed)
 
     def _fail(self, failure: str, message: str) -> None:
         observer, self._observer = self._observer, None

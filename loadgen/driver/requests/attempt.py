@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Final
 
 from loadgen.driver.client.failure import Failure, http
+from loadgen.driver.client.whole_body import error_text
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
@@ -119,4 +120,4 @@ def _error_text(head: Head, stream: ResponseStream) -> str:
         return (
             f"redirects to {place}: no redirect is followed, for the key would go along; give the right --url"
         )
-    return stream.error_text()
+    return error_text(stream.body())

@@ -20,6 +20,7 @@ from loadgen.driver.client.shapes import Shapes
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.errors import RequestFailedError
 from loadgen.driver.requests.attempt import attempt_request
+from loadgen.driver.requests.evidence import evidence
 from loadgen.driver.requests.retries import Retries
 from loadgen.driver.requests.trace_context import TraceContext
 from recorder.event import Event, EventType
@@ -35,6 +36,13 @@ if TYPE_CHECKING:
     """Where events go."""
 
 
+_ISSUED: Final = EventType.LOADGEN_ISSUE_CALLED
+_SENT: Final = EventType.REQUEST_SENT
+_FIRST_CHUNK: Final = EventType.FIRST_CHUNK
+_COMPLETE: Final = EventType.COMPLETE
+"""Looked up once: an enumeration takes as long as the rest of an event."""
+
+_SECOND: Final = 1e9
 _NOTHING: Final[Mapping[str, Any]] = {}
 _INTERRUPTED: Final = "interrupted while the session was stopping"
 
@@ -147,15 +155,16 @@ class RequestRunner:
         if trace is not None:
             data["trace_id"] = trace.trace_id
         self._open[sample_uuid] = issued_ns = time.monotonic_ns()
-        self._emit(Event(EventType.LOADGEN_ISSUE_CALLED, issued_ns, sample_uuid, data))
+        self._emit(Event(_ISSUED, issued_ns, sample_uuid, data))
         transport = self._transports[endpoint]
         request = Request("POST", self._codec.path, sample_uuid, body, trace.traceparent if trace else "")
-        due_s = self._retries.due_s(asyncio.get_running_loop().time())
         exchange, attempt, failure = self._exchange(sample_uuid, trace), 1, None
         try:
             while (
                 failure := await attempt_request(transport, request, exchange, self._decoding)
             ) is not None:
+                # The event loop's clock is CLOCK_MONOTONIC.
+                due_s = self._retries.due_s(issued_ns / _SECOND)
                 if not await self._goes_on(sample_uuid, exchange, attempt, failure, due_s):
                     break
                 exchange.stream.release()
@@ -163,9 +172,9 @@ class RequestRunner:
                     trace = trace.next_attempt()
                     request = request._replace(traceparent=trace.traceparent)
                 exchange, attempt = self._exchange(sample_uuid, trace, due_s), attempt + 1
-            self._emit_end(sample_uuid, exchange, attempt, failure)
+            payload = self._emit_end(sample_uuid, exchange, attempt, failure)
             followed = bool(sample.follow_ups) or sample.episode is not None
-            return self._outcome(exchange, failure, followed=followed)
+            return self._outcome(exchange, failure, payload, followed=followed)
         except asyncio.CancelledError:
             with suppress(RequestFailedError):
                 deque(exchange.stream.decode(), maxlen=0)
@@ -201,7 +210,7 @@ class RequestRunner:
         exchange = Exchange(
             ResponseStream(self._codec, self._allowance, self._shapes),
             on_sent=lambda sent: self._emit_sent(sample_uuid, sent, span_id),
-            on_first_token=lambda at_ns: self._emit(Event(EventType.FIRST_CHUNK, at_ns, sample_uuid)),
+            on_first_token=lambda at_ns: self._emit(Event(_FIRST_CHUNK, at_ns, sample_uuid)),
         )
         exchange.due_s = due_s
         return exchange
@@ -264,38 +273,42 @@ class RequestRunner:
         if exchange.sent_high_ns is not None:
             data["sent_high_ns"] = exchange.sent_high_ns
         assert exchange.sent_ns is not None  # noqa: S101 (this is what was just stamped)
-        self._emit(Event(EventType.REQUEST_SENT, exchange.sent_ns, sample_uuid, data))
+        self._emit(Event(_SENT, exchange.sent_ns, sample_uuid, data))
 
     def _emit_end(
         self, sample_uuid: str, exchange: Exchange, attempt: int, failure: RequestFailedError | None
-    ) -> None:
+    ) -> Mapping[str, Any]:
+        """Emit the end of a request; return what the log has of it."""
         at_ns = exchange.ended_ns or time.monotonic_ns()
-        if failure is None and exchange.failure is not None:
-            # The connection broke after [DONE], or never ended: the answer was complete with its last byte.
-            at_ns = exchange.stream.last_ns
         data = self._end_data(exchange, attempt)
-        if failure is None:
-            if exchange.failure is not None:
-                data["unended"] = exchange.failure
-            self._emit(Event(EventType.COMPLETE, at_ns, sample_uuid, data))
-        else:
+        if failure is not None:
             data |= self._named(failure)
             self._emit(Event(EventType.ERROR, at_ns, sample_uuid, data))
+            return data
+        if exchange.failure is not None:
+            # The connection broke after [DONE], or never ended: the answer was complete with its last byte.
+            at_ns = exchange.stream.last_ns
+            data["unended"] = exchange.failure
+        self._emit(Event(_COMPLETE, at_ns, sample_uuid, data))
+        return data
 
     def _outcome(
-        self, exchange: Exchange, failure: RequestFailedError | None, *, followed: bool
+        self,
+        exchange: Exchange,
+        failure: RequestFailedError | None,
+        data: Mapping[str, Any],
+        *,
+        followed: bool,
     ) -> TurnOutcome:
-        answer = exchange.stream.answer
-        arrivals = answer.arrivals
-        ttft_ms = None
-        if arrivals and exchange.sent_ns is not None:
-            ttft_ms = (arrivals[0] - exchange.sent_ns) / 1e6
+        answer, first_ns, ttft_ms = exchange.stream.answer, data["first_token_ns"], None
+        if first_ns is not None and exchange.sent_ns is not None:
+            ttft_ms = (first_ns - exchange.sent_ns) / 1e6
         # No token takes less than a byte: which counts can be true is for the report to say.
-        tokens = min(answer.usage.output_tokens or len(arrivals), exchange.stream.bytes)
+        tokens = min(data["output_tokens"] or data["chunks"], data["bytes"])
         if failure is not None:
             return TurnOutcome(failure.failure, ttft_ms, tokens, message=self._redacting.redact(str(failure)))
         message = answer.message() if followed else None
-        return TurnOutcome(*(None, ttft_ms, tokens, message, answer.finish_reason, answer.usage.input_tokens))
+        return TurnOutcome(None, ttft_ms, tokens, message, answer.finish_reason, answer.usage.input_tokens)
 
     def _named(self, failure: RequestFailedError) -> dict[str, str]:
         """A failure in the log's form."""
@@ -303,7 +316,7 @@ class RequestRunner:
 
     def _end_data(self, exchange: Exchange, attempt: int) -> dict[str, Any]:
         """Everything that is known of the last attempt, without what must not be repeated."""
-        data = _evidence(exchange)
+        data = evidence(exchange)
         if attempt > 1:
             data["attempts"] = attempt
         if exchange.retry_after_s is not None:
@@ -314,64 +327,6 @@ class RequestRunner:
             if key in data:
                 data[key] = _hidden(data[key], self._redacting.hide)
         return data
-
-
-def _evidence(exchange: Exchange) -> dict[str, Any]:
-    """Everything that is known of an exchange, in the log's form."""
-    answer, stream, response = exchange.stream.answer, exchange.stream, exchange.response
-    usage, arrivals = answer.usage, answer.arrivals
-    data: dict[str, Any] = {
-        "status": response.status if response else None,
-        "stream": response.event_stream if response else None,
-        "first_byte_ns": exchange.first_byte_ns,
-        "first_token_ns": arrivals[0] if arrivals else None,
-        "first_output_ns": answer.first_output_ns,
-        "first_visible_ns": answer.first_visible_ns,
-        "last_token_ns": arrivals[-1] if arrivals else None,
-        "first_chunk": answer.first_chunk,
-        "chunks": len(arrivals),
-        "silent_chunks": len(answer.silent_ns),
-        "silent_tokens": answer.silent_tokens,
-        "reads": stream.reads,
-        "coalesced": answer.coalesced(),
-        "bytes": stream.bytes,
-        "finish_reason": answer.finish_reason,
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "reasoning_tokens": usage.reasoning_tokens,
-        "cached_tokens": usage.cached_tokens,
-    }
-    if not answer.empty:
-        data["texts"] = {
-            "output": "".join(answer.content),
-            "reasoning": "".join(answer.reasoning) or None,
-            "tool_calls": answer.tool_calls or None,
-        }
-    if arrivals and exchange.sent_ns is not None:
-        data["chunk_gaps_us"] = answer.gaps_us(exchange.sent_ns)
-    if exchange.first_byte_low_ns is not None or answer.token_low_ns or answer.silent_low_ns:
-        data |= _lows(exchange)
-    return data
-
-
-def _lows(exchange: Exchange) -> dict[str, Any]:
-    """When what may have arrived before its stamp had not arrived for sure."""
-    answer, sent_ns = exchange.stream.answer, exchange.sent_ns or 0
-    lows = {place: max(low_ns, sent_ns) for place, low_ns in answer.lows.items()}
-    moments = {"first_byte_low_ns": exchange.first_byte_low_ns}
-    if lows:
-        arrivals = answer.arrivals
-        by_stamp = {arrivals[place]: low_ns for place, low_ns in reversed(lows.items())}
-        moments |= {
-            "first_token_low_ns": lows.get(0),
-            "first_output_low_ns": by_stamp.get(answer.first_output_ns or 0),
-            "first_visible_low_ns": by_stamp.get(answer.first_visible_ns or 0),
-            "last_token_low_ns": lows.get(len(arrivals) - 1),
-        }
-    data: dict[str, Any] = {
-        name: max(low_ns, sent_ns) for name, low_ns in moments.items() if low_ns is not None
-    }
-    return data | ({"late_chunks": answer.late_chunks(lows)} if lows else {})
 
 
 def _hidden(value: Any, hide: Callable[[str], str]) -> Any:

@@ -10,12 +10,16 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Any, Final
 
+import orjson
+
+from loadgen.driver.client.compiled import compiled_function
 from loadgen.driver.workers.framing import Outbox
 from loadgen.driver.workers.messages import WorkerMessage, message
 from recorder import schema
 
 if TYPE_CHECKING:
     import socket
+    from collections.abc import Callable
 
     from loadgen.driver.workers.messages import QueueBounds
     from recorder.event import Event
@@ -30,6 +34,8 @@ ROOM_AGAIN: Final = 0.5
 """Once it was full, issuing goes on when no more than this share of the bounds waits."""
 
 _NS_PER_MS: Final = 1e6
+
+_compiled_rows: Callable[..., list[schema.Row]] | None = compiled_function("rows")
 
 
 class Shipper:
@@ -78,7 +84,8 @@ class Shipper:
             self._timer.cancel()
         count = len(self._events)
         self._peak_events = max(self._peak_events, self._outbox.events + count)
-        self._outbox.send(message(WorkerMessage.ROWS, self._since_ns, self._rows()), count)
+        events, self._events = self._events, []
+        self._outbox.send(message(WorkerMessage.ROWS, self._since_ns, rows_of(events)), count)
         if self._holds_more_than(1):
             self.full = True
             self._room.clear()
@@ -87,12 +94,6 @@ class Shipper:
     def waiting_bytes(self) -> int:
         """How much of what was shipped the parent has not taken."""
         return self._outbox.bytes
-
-    def _rows(self) -> list[schema.Row]:
-        """The events as rows; each event is dropped as soon as its row is there."""
-        events, self._events = self._events, []
-        events.reverse()
-        return [schema.row(events.pop()) for _ in range(len(events))]
 
     async def wait(self) -> None:
         """Return when there is room again."""
@@ -121,3 +122,11 @@ class Shipper:
         if self._held_since_ns is not None:
             self._held_ns += time.monotonic_ns() - self._held_since_ns
             self._held_since_ns = None
+
+
+def rows_of(events: list[Event]) -> list[schema.Row]:
+    """The events as rows; each event is dropped as soon as its row is there."""
+    if _compiled_rows is not None:
+        return _compiled_rows(events, orjson.dumps, schema.row)
+    events.reverse()
+    return [schema.row(events.pop()) for _ in range(len(events))]

@@ -1,0 +1,69 @@
+"""What the log keeps of a response, whole or not: the payload of the event that ends a request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from loadgen.driver.client.arrival_times import coalesced, gaps_us
+
+if TYPE_CHECKING:
+    from loadgen.driver.client.exchange import Exchange
+
+
+def evidence(exchange: Exchange) -> dict[str, Any]:
+    """Everything that is known of an exchange."""
+    answer, stream, response = exchange.stream.answer, exchange.stream, exchange.response
+    usage, arrivals = answer.usage, answer.arrivals
+    first_ns, last_ns = (arrivals[0], arrivals[-1]) if arrivals else (None, None)
+    data: dict[str, Any] = {
+        "status": response.status if response else None,
+        "stream": response.event_stream if response else None,
+        "first_byte_ns": exchange.first_byte_ns,
+        "first_token_ns": first_ns,
+        "first_output_ns": answer.first_output_ns,
+        "first_visible_ns": answer.first_visible_ns,
+        "last_token_ns": last_ns,
+        "first_chunk": answer.first_chunk,
+        "chunks": len(arrivals),
+        "silent_chunks": len(answer.silent_ns),
+        "silent_tokens": answer.silent_tokens,
+        "reads": stream.reads,
+        "coalesced": coalesced(arrivals),
+        "bytes": stream.bytes,
+        "finish_reason": answer.finish_reason,
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "reasoning_tokens": usage.reasoning_tokens,
+        "cached_tokens": usage.cached_tokens,
+    }
+    if not answer.empty:
+        data["texts"] = {
+            "output": "".join(answer.content),
+            "reasoning": "".join(answer.reasoning) or None,
+            "tool_calls": answer.tool_calls or None,
+        }
+    if first_ns is not None and exchange.sent_ns is not None:
+        data["chunk_gaps_us"] = gaps_us(arrivals, exchange.sent_ns)
+    if exchange.first_byte_low_ns is not None or answer.token_low_ns or answer.silent_low_ns:
+        data |= _lows(exchange)
+    return data
+
+
+def _lows(exchange: Exchange) -> dict[str, Any]:
+    """When what may have arrived before its stamp had not arrived for sure."""
+    answer, sent_ns = exchange.stream.answer, exchange.sent_ns or 0
+    lows = {place: max(low_ns, sent_ns) for place, low_ns in answer.lows.items()}
+    moments = {"first_byte_low_ns": exchange.first_byte_low_ns}
+    if lows:
+        arrivals = answer.arrivals
+        by_stamp = {arrivals[place]: low_ns for place, low_ns in reversed(lows.items())}
+        moments |= {
+            "first_token_low_ns": lows.get(0),
+            "first_output_low_ns": by_stamp.get(answer.first_output_ns or 0),
+            "first_visible_low_ns": by_stamp.get(answer.first_visible_ns or 0),
+            "last_token_low_ns": lows.get(len(arrivals) - 1),
+        }
+    data: dict[str, Any] = {
+        name: max(low_ns, sent_ns) for name, low_ns in moments.items() if low_ns is not None
+    }
+    return data | ({"late_chunks": answer.late_chunks(lows)} if lows else {})
