@@ -39,8 +39,7 @@ def rules(report: Report, windows: str = "") -> str:
         windows: As for `reporter.contents.statements.rates`.
     """
     verdict = report.verdict
-    is_usual = report.run.definitions.get("failed_requests") != "count_as_violation"
-    if verdict is None or not is_usual or not statements.has_rates(report, windows):
+    if verdict is None or not statements.has_rates(report, windows):
         return ""
     observed = _together({row.target: _of_rule(row.target, report) for row in verdict.rows}, "rule")
     return statements.over(windows, observed) if observed else ""
@@ -75,10 +74,12 @@ def _of_rule(text: str, report: Report) -> str:
         return (
             f"SELECT {statements.completions(report)} / any_value(duration_s) FROM arrived, measured_window"  # noqa: S608 (ours)
         )
-    return _figure(target, report.run.percentile_method)
+    counted = report.run.definitions.get("failed_requests") == "count_as_violation"
+    return _figure(target, report.run.percentile_method, violations=counted)
 
 
-def _figure(target: Target, method: str) -> str:
+def _figure(target: Target, method: str, *, violations: bool = False) -> str:
+    """The query of a figure; with `violations`, failed requests are infinite values of it."""
     where = condition(target.where)
     if rate := _RATES.get(target.metric):
         return f"SELECT {rate} / any_value(duration_s) FROM arrived, measured_window WHERE {where}"  # noqa: S608 (what a rule has is quoted)
@@ -99,8 +100,13 @@ def _figure(target: Target, method: str) -> str:
     is_of_gaps = metric.per == "gap"
     column = "gap_ms" if is_of_gaps else metric.column
     source = "chunks JOIN samples USING (sample_uuid)" if is_of_gaps else "samples"
-    figure = _statistic(target.stat, method, column)
-    return f"SELECT {figure} FROM {source} WHERE {statements.MEASURED} AND {where}"  # noqa: S608 (likewise)
+    values = f"FROM {source} WHERE {statements.MEASURED} AND {where}"
+    # A request that failed generated nothing: an infinite latency, but no infinite speed.
+    if violations and kind != "speed":
+        failed = f"SELECT 'infinity'::DOUBLE {ended} AND status IN ('failed', 'cancelled')"
+        values = f"FROM (SELECT {column}::DOUBLE AS value {values} UNION ALL {failed})"
+        column = "value"
+    return f"SELECT {_statistic(target.stat, method, column)} {values}"
 
 
 def _statistic(stat: str, method: str, column: str) -> str:

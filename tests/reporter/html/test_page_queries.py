@@ -10,6 +10,7 @@ from loadgen.sessions.comparison import compare_runs
 from loadgen.sessions.plotting import plots_of_comparison
 from loadgen.sessions.run.report import opened_report
 from loadgen.sessions.settings.compare import CompareSettings
+from loadgen.sessions.settings.definitions import with_definitions
 from recorder import EventType
 from reporter.contents import metric_statements, statements
 from reporter.contents.run import RunContents, run_contents
@@ -121,6 +122,21 @@ def test_rules_are_in_their_query(
     units = {row.target: scales.get(row.unit, 1) for row in report.verdict.rows}
     assert rows.keys() == observed_figures.keys()
     assert {text: units[text] * value for text, value in rows.items()} == pytest.approx(observed_figures)
+
+
+def test_rules_that_count_failures_are_in_their_query(run: Path, ask: Callable[..., QueryResult]) -> None:
+    """A failed request is slower than every bound, and no fast one."""
+    rules = ("ttft:p(90)<900ms", "itl:p(99)<900ms", "output_tokens:p(50)>1", "generation_tps:p(1)>1")
+    ruleset = with_definitions(of_expressions(rules), {"failed_requests": "count_as_violation"})
+    with opened_report(run, ruleset) as (report, _):
+        verdict = report.verdict
+        assert verdict is not None
+        assert dict(ask(run, metric_statements.rules(report)).rows) == {
+            row.target: pytest.approx(row.observed) for row in verdict.rows
+        }
+    with opened_report(run, of_expressions(rules)) as (usual, _):
+        assert usual.verdict is not None
+        assert verdict.rows[0].observed > usual.verdict.rows[0].observed
 
 
 @pytest.mark.parametrize("method", ["linear", "nearest_rank"])
