@@ -159,7 +159,7 @@ class Issuer:
     ) -> None:
         """Ask one question after the other, with pauses between them."""
         conversations, thinking = self._conversations, self._conversations.thinking
-        while not self._is_over(phase, self._clock.now_ns()):
+        while not self._is_over(phase, scheduled_ns := self._clock.now_ns()):
             if self._room is not None and self._room.full:
                 await self._room.wait()
                 continue
@@ -167,7 +167,6 @@ class Issuer:
             request = numbers.number(claimed)
             if not phase.has(request):
                 break
-            scheduled_ns = self._clock.now_ns()
             if not phase.has(numbers.number(claimed + 1)):
                 exhausted.set()
             opening = conversations.opening(phase, request)

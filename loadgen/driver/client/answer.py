@@ -56,7 +56,7 @@ class ParsedResponse:
     done: bool = False
     error: str | None = None
     first_chunk: dict[str, int] | None = None
-    _tool_calls: ToolCallParts = field(default_factory=ToolCallParts)
+    _tool_calls: ToolCallParts | None = None
     _opened: bool = False
     _first_output_ns: int | None = None
     _first_hush_ns: int | None = None
@@ -70,7 +70,7 @@ class ParsedResponse:
     @property
     def tool_calls(self) -> list[dict[str, Any]]:
         """The tool calls so far, as the protocol writes them."""
-        return self._tool_calls.joined()
+        return self._tool_calls.joined() if self._tool_calls else []
 
     @property
     def silent_tokens(self) -> bool:
@@ -130,25 +130,18 @@ class ParsedResponse:
             at_ns: When it arrived; None for a piece that is not of a stream.
             low_ns: When it had not arrived, where it may have arrived before `at_ns`.
         """
-        self._note_low(delta, low_ns)
-        if at_ns is not None and delta.carries_token:
-            if self._first_output_ns is None and (delta.content or delta.tool_calls):
-                self._note_output(at_ns)
-            if delta.content and self.first_visible_ns is None:
-                self.first_visible_ns = at_ns
-            self.first_chunk = self.first_chunk or _lengths(delta)
-            self.token_ns.append(at_ns)
-        elif at_ns is not None and delta.silent:
+        if low_ns is not None:
+            self._note_low(delta, low_ns)
+        content, reasoning, tool_calls, finish_reason, usage, error, done, silent, _ = delta
+        if content or reasoning or tool_calls:
+            if at_ns is not None:
+                self._note_token(delta, at_ns)
+            self._add_contents(delta)
+        elif silent and at_ns is not None:
             if self._opened or self.token_ns or not delta.opens:
                 self.silent_ns.append(at_ns)
             self._opened = self._opened or delta.opens
-        if delta.content:
-            self.content.append(delta.content)
-        if delta.reasoning:
-            self.reasoning.append(delta.reasoning)
-        for part in delta.tool_calls:
-            self._tool_calls.add(part)
-        if delta.finish_reason or delta.usage is not None or delta.error is not None or delta.done:
+        if finish_reason or usage is not None or error is not None or done:
             self._note_end(delta)
 
     def add_texts(
@@ -215,13 +208,32 @@ class ParsedResponse:
             Bytes of memory for all that was added since: texts, tool calls and stamps.
         """
         contents, thoughts, stamps = self._compacted
-        size = self._tool_calls.added_bytes()
+        size = self._tool_calls.added_bytes() if self._tool_calls else 0
         for texts, start in ((self.content, contents), (self.reasoning, thoughts)):
             texts[start:] = ["".join(texts[start:])]
             size += getsizeof(texts[-1])
         received = len(self.token_ns) + len(self.silent_ns)
         self._compacted = len(self.content), len(self.reasoning), received
         return size + _STAMP_BYTES * (received - stamps)
+
+    def _note_token(self, delta: Delta, at_ns: int) -> None:
+        """Take in when a chunk that carries something arrived."""
+        if self._first_output_ns is None and (delta.content or delta.tool_calls):
+            self._note_output(at_ns)
+        if delta.content and self.first_visible_ns is None:
+            self.first_visible_ns = at_ns
+        self.first_chunk = self.first_chunk or _lengths(delta)
+        self.token_ns.append(at_ns)
+
+    def _add_contents(self, delta: Delta) -> None:
+        if delta.content:
+            self.content.append(delta.content)
+        if delta.reasoning:
+            self.reasoning.append(delta.reasoning)
+        if delta.tool_calls:
+            self._tool_calls = self._tool_calls or ToolCallParts()
+            for part in delta.tool_calls:
+                self._tool_calls.add(part)
 
     def _note_end(self, delta: Delta) -> None:
         """Take in what mostly comes once, at the end."""
@@ -233,10 +245,8 @@ class ParsedResponse:
             self.error = delta.error
         self.done = self.done or delta.done
 
-    def _note_low(self, delta: Delta, low_ns: int | None) -> None:
+    def _note_low(self, delta: Delta, low_ns: int) -> None:
         """Note when a chunk had not arrived that is about to be taken in, where its stamp may be too late."""
-        if low_ns is None:
-            return
         if delta.carries_token:
             self.token_low_ns[len(self.token_ns)] = low_ns
         elif delta.silent:

@@ -69,9 +69,9 @@ class Allowance:
         Raises:
             RequestFailedError: `too_large`. What was taken is to be given back all the same.
         """
-        self.held += more
-        if self.allows(0, whole):
+        if self.takes(more, whole):
             return
+        self.held += more
         if whole > self._each:
             raise RequestFailedError(
                 Failure.TOO_LARGE,
@@ -84,12 +84,15 @@ class Allowance:
             "on. Put on less load, or give more --workers",
         )
 
-    def allows(self, more: int, whole: int) -> bool:
-        """Whether `take` would raise nothing."""
+    def takes(self, more: int, whole: int) -> bool:
+        """The same, but that nothing is taken, and False returned, where `take` raises."""
         if whole > self._each:
             return False
         # When a response ends it is copied on its way to the log: what is held is needed twice.
-        return whole <= SMALL_BYTES or 2 * (self.held + more) + self._queued() <= self._together
+        if whole > SMALL_BYTES and 2 * (self.held + more) + self._queued() > self._together:
+            return False
+        self.held += more
+        return True
 
     def give_back(self, bytes_: int) -> None:
         """Have a response that is over take nothing any more."""

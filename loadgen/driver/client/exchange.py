@@ -115,7 +115,7 @@ class Exchange:
         on_first_token: Callable[[int], None],
     ) -> None:
         self.stream = stream
-        self.finished: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.finished: asyncio.Future[None] = asyncio.Future()
         self.setup: Setup | None = None
         self.response: Head | None = None
         self.sent_ns: int | None = None
@@ -225,7 +225,7 @@ class Exchange:
 
     def again(self) -> None:
         """Begin again: what was sent never reached the server."""
-        self.finished = asyncio.get_running_loop().create_future()
+        self.finished = asyncio.Future()
         self.sent_ns = self.sent_high_ns = self.ended_ns = self.deadline_ns = self.failure = None
         self.message = ""
 

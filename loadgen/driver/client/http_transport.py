@@ -157,7 +157,7 @@ class HttpTransport:
         while self._idle:
             connection = self._idle.pop()
             if connection.reusable and not connection.is_stale():
-                return connection, self._noting_unasked(_REUSED)
+                return connection, self._noting_unasked(_REUSED) if self._unasked else _REUSED
             connection.close()
             self._unasked += connection.unasked
         return None

@@ -29,7 +29,7 @@ def request_body(sample: Sample, generation: Generation, **question: Any) -> dic
         body["temperature"] = temperature
     if generation.seed is not None:
         body["seed"] = generation.seed
-    return body | dict(generation.extra_body)
+    return body | dict(generation.extra_body) if generation.extra_body else body
 
 
 def read_usage(payload: Mapping[str, Any]) -> Usage | None:

@@ -164,7 +164,7 @@ class ResponseStream:
             return None
         items, count, size, first_ns, last_ns, _, reads = start
         more = size + PIECE_BYTES * count
-        if not self._allowance.allows(more, self._held + more):
+        if not self._allowance.takes(more, self._held + more):
             return None
         if self.bytes >= self._settle_at:
             self._settle()
@@ -173,7 +173,6 @@ class ResponseStream:
         self.last_ns = last_ns
         self._held += more
         self._passed += more
-        self._allowance.take(more, self._held)
         self._begun = True
         self.answer.add_known(items)
         if self._sse is not None:
