@@ -34,7 +34,7 @@ enum {
     READ_BYTES = 64 * 1024,
     MOST_READS = 64,          /* of one connection without a break */
     MOST_READY = 256,         /* connections per turn */
-    TOGETHER = 32,            /* pieces that are handed over together, unless Python is waiting for them */
+    TOGETHER = 128,           /* pieces that are handed over together, unless Python is waiting for them */
     LARGE = 16 * 1024,        /* or as many bytes */
     MOST_PIECES = 512,        /* with so many pieces or bytes not taken, a connection is not read */
     MOST_BYTES = 64 * 1024,

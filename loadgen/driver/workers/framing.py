@@ -85,7 +85,7 @@ class Outbox:
         return not self._unsent
 
     def send(self, frame: bytes, events: int = 0) -> None:
-        """Send a frame with this many events in it, now or as soon as the socket takes it."""
+        """Send a frame, or several, with this many events, now or as soon as the socket takes it."""
         self._unsent.append((memoryview(frame), events))
         self.bytes += len(frame)
         self.events += events

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from loadgen.driver.workers.messages import QueueBounds
     from recorder.event import Event
 
-INTERVAL_S: Final = 0.01
+INTERVAL_S: Final = 0.02
 """An event waits so long for others to travel with."""
 
 MOST_EVENTS: Final = 512
@@ -73,19 +73,23 @@ class Shipper:
 
     def tell(self, kind: WorkerMessage, *values: Any) -> None:
         """Say something, after all the events so far."""
-        self.ship()
-        self._outbox.send(message(kind, *values))
+        self._send(message(kind, *values))
 
     def ship(self) -> None:
         """Ship what has been taken."""
-        if not self._events:
-            return
+        if self._events:
+            self._send()
+
+    def _send(self, last: bytes = b"") -> None:
+        """Send the events so far, and a frame behind them: together, so that the parent wakes once."""
+        events, self._events = self._events, []
         if self._timer is not None:
             self._timer.cancel()
-        count = len(self._events)
+            self._timer = None
+        count = len(events)
         self._peak_events = max(self._peak_events, self._outbox.events + count)
-        events, self._events = self._events, []
-        self._outbox.send(message(WorkerMessage.ROWS, self._since_ns, rows_of(events)), count)
+        first = message(WorkerMessage.ROWS, self._since_ns, rows_of(events)) if events else b""
+        self._outbox.send(first + last, count)
         if self._holds_more_than(1):
             self.full = True
             self._room.clear()
