@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -61,9 +62,21 @@ class Model:
         return StepResult(Spent(len(answers), 500 * len(answers)), answers)
 
 
-def optimized(model: Model, *, seed: int = 0, proposals: int = 6, budget: Budget | None = None) -> Optimized:
+OPTIMIZERS = pytest.mark.parametrize("optimizer", ["gepa", "copro"])
+
+
+def optimized(
+    model: Model,
+    *,
+    seed: int = 0,
+    proposals: int = 6,
+    budget: Budget | None = None,
+    optimizer: str = "gepa",
+) -> Optimized:
     """Optimize against a model."""
-    steps = optimize(BASELINE, SPLIT, VARIANT, budget or Budget(), proposals=proposals, seed=seed)
+    steps = optimize(
+        *(BASELINE, SPLIT, VARIANT, budget or Budget()), proposals=proposals, seed=seed, optimizer=optimizer
+    )
     try:
         step = next(steps)
         while True:
@@ -73,55 +86,73 @@ def optimized(model: Model, *, seed: int = 0, proposals: int = 6, budget: Budget
         return outcome
 
 
-def test_the_words_that_matter_are_kept() -> None:
+@OPTIMIZERS
+def test_the_words_that_matter_are_kept(optimizer: str) -> None:
     """With 18 proposals, of which a third has the word."""
     model = Model(1)
-    outcome = optimized(model, proposals=18)
+    outcome = optimized(model, proposals=18, optimizer=optimizer)
     assert outcome.status is Status.IMPROVED
     assert outcome.change is not None
     assert outcome.change.accuracy_interval[0] > 0
     assert any("exactly" in text for text in outcome.descriptions.values())
 
 
-def test_no_proposal_is_made_from_a_validation_scenario() -> None:
+@OPTIMIZERS
+def test_no_proposal_is_made_from_a_validation_scenario(optimizer: str) -> None:
     """Neither a prompt nor a training run has one, and both validations ask all of them."""
     model = Model(2)
-    optimized(model, proposals=18)
+    optimized(model, proposals=18, optimizer=optimizer)
     validation = {scenario.id for scenario in SPLIT.validation}
     asks = [scenario.ask for scenario in SPLIT.validation]
     trained = [step for step in model.steps if isinstance(step, Evaluate) and step.role == "training"]
     decided = [step for step in model.steps if isinstance(step, Evaluate) and step.role != "training"]
     prompts = [step.prompt for step in model.steps if isinstance(step, Reflect)]
-    assert len(prompts) == 18
+    assert len(prompts) == (18 if optimizer == "gepa" else 17)
     assert not any(f"Request: {ask}\n" in prompt for ask in asks for prompt in prompts)
     assert not validation & {scenario.id for step in trained for scenario in step.scenarios}
     assert [{scenario.id for scenario in step.scenarios} for step in decided] == [validation] * 2
 
 
 @pytest.mark.slow
-def test_the_baseline_is_kept_where_descriptions_do_not_matter() -> None:
+@OPTIMIZERS
+def test_the_baseline_is_kept_where_descriptions_do_not_matter(optimizer: str) -> None:
     """In 95 of 100 seeds at least: a gain by chance is kept in at most 2.5 % of the sessions."""
-    unchanged = [
-        optimized(Model(seed, with_word=0.6), seed=seed).status is not Status.IMPROVED for seed in range(100)
-    ]
+    outcomes = (optimized(Model(seed, with_word=0.6), seed=seed, optimizer=optimizer) for seed in range(100))
+    unchanged = [outcome.status is not Status.IMPROVED for outcome in outcomes]
     assert sum(unchanged) >= 95
 
 
-def test_the_same_answers_lead_to_the_same_steps() -> None:
+@OPTIMIZERS
+def test_the_same_answers_lead_to_the_same_steps(optimizer: str) -> None:
     """So a session can be continued from its logs."""
     first, again = Model(3), Model(3)
-    assert optimized(first) == optimized(again)
+    assert optimized(first, optimizer=optimizer) == optimized(again, optimizer=optimizer)
     assert first.steps == again.steps
 
 
+@OPTIMIZERS
 @pytest.mark.parametrize("calls", [300, 377, 500])
-def test_the_budget_of_calls_is_not_exceeded(calls: int) -> None:
+def test_the_budget_of_calls_is_not_exceeded(calls: int, optimizer: str) -> None:
     """And what is left is not enough for the next step."""
     budget = Budget(calls=calls)
-    outcome = optimized(Model(4), proposals=54, budget=budget)
+    outcome = optimized(Model(4), proposals=54, budget=budget, optimizer=optimizer)
     assert budget.spent.calls <= calls
     assert outcome.status is not Status.BUDGET
     assert outcome.baseline is not None
+
+
+def test_attempts_are_proposed_from_with_their_scores() -> None:
+    """COPRO's rounds: the baseline alone, then the best attempts, the best last; all scenarios are asked."""
+    model = Model(6)
+    optimized(model, proposals=18, optimizer="copro")
+    trained = [step for step in model.steps if isinstance(step, Evaluate) and step.role == "training"]
+    assert all(step.scenarios == SPLIT.training for step in trained)
+    asked = [step for step in model.steps if isinstance(step, Reflect)]
+    assert {step.temperature for step in asked} == {1.4}
+    of_rounds = [asked[place].prompt for place in (0, 5, 11)]
+    scores = [[float(score) for score in re.findall(r"Attempt \d+, score ([\d.]+):", of)] for of in of_rounds]
+    assert [len(of_round) for of_round in scores] == [1, 4, 4]  # the baseline, and one for each word
+    assert all(of_round == sorted(of_round) for of_round in scores)
 
 
 def test_a_budget_that_is_too_small_for_a_validation() -> None:

@@ -72,6 +72,14 @@ class OptimizeSettings:
         bool,
         Option("--all-variants", help="Optimize each variant by its own objective.", panel=OPTIMIZATION),
     ] = False
+    optimizer: Annotated[
+        Literal["gepa", "copro"],
+        Option(
+            help="gepa reflects on wrong choices (pip install 'llm-loadgen[optimize]'); copro proposes from "
+            "the scores of earlier attempts, each of which answers all training scenarios.",
+            panel=OPTIMIZATION,
+        ),
+    ] = "gepa"
     mode: Annotated[
         Literal["light", "medium", "heavy"],
         Option(help="6, 18 or 54 proposals per variant.", panel=OPTIMIZATION),
@@ -172,6 +180,7 @@ class OptimizeSettings:
             "data": None if self.data is None else str(self.data.absolute()),
             "levels": levels(self.levels),
             "variants": self.variants,
+            "optimizer": self.optimizer,
             "proposals": PROPOSALS[self.mode],
             "selection": self.selection,
             "validation_share": self.validation_share,

@@ -64,9 +64,15 @@ class Evaluate:
 
 @dataclass(frozen=True, slots=True)
 class Reflect:
-    """Ask the reflecting model for better descriptions."""
+    """Ask the reflecting model for better descriptions.
+
+    Attributes:
+        prompt: What it is asked.
+        temperature: Of its sampling, where the user names none; None leaves it to the session.
+    """
 
     prompt: str
+    temperature: float | None = None
 
 
 Step = Evaluate | Reflect

@@ -6,14 +6,14 @@ A generator, which asks nothing itself: the same results lead to the same steps.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from loadgen.sessions.series.optimization import attempts_search, training
 from loadgen.sessions.series.optimization.decision import Paired, Status, paired
 from loadgen.sessions.series.optimization.evidence import Evaluate, key_of
-from loadgen.sessions.series.optimization.training import train
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator, Mapping
 
     from loadgen.sessions.series.optimization.budget import Budget
     from loadgen.sessions.series.optimization.descriptions import Descriptions
@@ -61,8 +61,22 @@ class Optimized:
         return f"{name}: {accuracy}, {score}, p = {change.p:.2g}: {conclusion} ({tried})"
 
 
+SEARCHES: Final[Mapping[str, Callable[..., Generator[Step, StepResult | None, Trained]]]] = {
+    "gepa": training.train,
+    "copro": attempts_search.train,
+}
+"""The searches by the name of the optimizer."""
+
+
 def optimize(
-    baseline: Descriptions, split: Split, variant: Variant, budget: Budget, *, proposals: int, seed: int
+    baseline: Descriptions,
+    split: Split,
+    variant: Variant,
+    budget: Budget,
+    *,
+    proposals: int,
+    seed: int,
+    optimizer: str = "gepa",
 ) -> Generator[Step, StepResult, Optimized]:
     """Optimize descriptions for one variant.
 
@@ -73,14 +87,14 @@ def optimize(
         budget: Common to all variants; both validations are reserved from it.
         proposals: How many proposals are made.
         seed: Of the training and the test.
+        optimizer: The search, one of `SEARCHES`.
 
     Yields:
         The next step; send its result.
     """
     validation = 2 * len(split.validation)
-    trained = yield from _train(
-        baseline, split, variant, budget, reserved=validation, proposals=proposals, seed=seed
-    )
+    search = SEARCHES[optimizer](baseline, split.training, variant, proposals=proposals, seed=seed)
+    trained = yield from _train(search, budget, reserved=validation)
     is_changed = key_of(trained.best) != key_of(baseline)
     if not budget.allows(validation if is_changed else len(split.validation)):
         return Optimized(variant, Status.BUDGET, trained.proposals, trained.usable, baseline)
@@ -105,24 +119,16 @@ def optimize(
 
 
 def _train(
-    baseline: Descriptions,
-    split: Split,
-    variant: Variant,
-    budget: Budget,
-    *,
-    reserved: int,
-    proposals: int,
-    seed: int,
+    search: Generator[Step, StepResult | None, Trained], budget: Budget, *, reserved: int
 ) -> Generator[Step, StepResult, Trained]:
     """The steps of the training that the budget allows."""
-    training = train(baseline, split.training, variant, proposals=proposals, seed=seed)
     result: StepResult | None = None
     try:
-        step = next(training)
+        step = next(search)
         while True:
             calls = len(step.scenarios) if isinstance(step, Evaluate) else 1
             result = (yield from _step(step, budget)) if budget.allows(calls + reserved) else None
-            step = training.send(result)
+            step = search.send(result)
     except StopIteration as ended:
         trained: Trained = ended.value
         return trained

@@ -106,7 +106,10 @@ class Runs:
     def _reflection(self, inputs: Path, step: Reflect) -> dict[str, Any]:
         _write(inputs / "prompt.jsonl", orjson.dumps({"prompt": step.prompt}) + b"\n")
         prompts = str(inputs / "prompt.jsonl")
-        return {**self.reflecting, "prompts": prompts, "requests": 1, "concurrency": 1}
+        asked = {**self.reflecting, "prompts": prompts, "requests": 1, "concurrency": 1}
+        if asked["temperature"] is None:
+            asked["temperature"] = step.temperature
+        return asked
 
     def result(self, variant: Variant, step: Step, outcome: PointOutcome) -> StepResult:
         """What the log of a step's run says.

@@ -52,14 +52,46 @@ def reflection_prompt(
         tools: The descriptions of today.
         answered: Training scenarios with their answers.
     """
-    listed = {tool: parts_of(text) for tool, text in tools.items()}
     examples = "\n".join(_example(scenario, answer) for scenario, answer in answered)
     return _PROMPT.format(
         goal=_GOALS[objective],
-        tools=orjson.dumps(listed, option=orjson.OPT_INDENT_2).decode(),
+        tools=_as_json(tools),
         examples=examples,
         more="" if form == "minimal" else _MORE,
     )
+
+
+_ATTEMPTS: Final = """\
+A model chooses tools by their descriptions. Below are descriptions that were tried, in increasing order of \
+their scores: a higher score is better. Propose descriptions with which it chooses even better. Be creative.
+
+{goal}
+
+{attempts}
+
+A description has the part "what" (what the tool does){more}. Answer with a JSON object by tool name, with \
+the parts that you change of the last attempt, and nothing else."""
+
+
+def attempts_prompt(objective: str, form: str, attempts: Sequence[tuple[Descriptions, float]]) -> str:
+    """Ask for better descriptions by the scores of earlier ones.
+
+    Args:
+        objective: The name of the variant.
+        form: The format of the descriptions.
+        attempts: Descriptions with their mean scores, the best last.
+    """
+    shown = "\n\n".join(
+        f"Attempt {number}, score {score:.4f}:\n{_as_json(tools)}"
+        for number, (tools, score) in enumerate(attempts, 1)
+    )
+    more = "" if form == "minimal" else _MORE
+    return _ATTEMPTS.format(goal=_GOALS[objective], attempts=shown, more=more)
+
+
+def _as_json(tools: Descriptions) -> str:
+    listed = {tool: parts_of(text) for tool, text in tools.items()}
+    return orjson.dumps(listed, option=orjson.OPT_INDENT_2).decode()
 
 
 def _example(scenario: ToolScenario, answer: Answered) -> str:

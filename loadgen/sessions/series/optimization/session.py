@@ -43,8 +43,9 @@ def new_optimization(settings: OptimizeSettings, perf: Mapping[str, Any]) -> tup
     from loadgen.sessions.series.options import Secrets
     from loadgen.sessions.series.series import Series, SeriesKind, new_series_folder
 
-    with importing("loadgen optimize tools", "optimize"):
-        import gepa  # noqa: F401
+    if settings.optimizer == "gepa":
+        with importing("loadgen optimize tools", "optimize"):
+            import gepa  # noqa: F401
     definition = settings.definition(perf["seed"])
     chosen = _split(definition)
     least = len(settings.variants) * (len(chosen.training) + 2 * len(chosen.validation))
@@ -174,7 +175,11 @@ class _Steps:
         )
         baseline = descriptions_of(tools, variant.form)
         return optimize(
-            baseline, self._split, variant, budget, proposals=asked["proposals"], seed=asked["seed"]
+            *(baseline, self._split, variant, budget),
+            proposals=asked["proposals"],
+            seed=asked["seed"],
+            # A session of an earlier version has no choice of the optimizer.
+            optimizer=asked.get("optimizer", "gepa"),
         )
 
 

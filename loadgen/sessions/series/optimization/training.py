@@ -86,13 +86,13 @@ def train(
         except _Unanswered as unanswered:
             result = yield unanswered.step
             if result is None:
-                return _best(evidence, candidates, training, search.usable)
+                return best_of(evidence, candidates, training, search.usable)
             evidence.add(unanswered.step, result)
         else:
-            return _best(evidence, candidates, training, search.usable)
+            return best_of(evidence, candidates, training, search.usable)
 
 
-def _best(
+def best_of(
     evidence: Evidence,
     candidates: Mapping[str, Descriptions],
     training: Sequence[ToolScenario],
