@@ -54,6 +54,7 @@ TASKS: Final[Mapping[str, str]] = {
     "natural_reasoning": "workloads.tasks.natural_reasoning:WORKLOAD",
     "paperarena": "workloads.tasks.paperarena:WORKLOAD",
     "research_mining": "workloads.tasks.research_mining:WORKLOAD",
+    "pinchbench": "workloads.tasks.pinchbench:WORKLOAD",
     "security_scanner": "workloads.tasks.security_scanner:WORKLOAD",
     "simpleqa": "workloads.tasks.simpleqa:WORKLOAD",
     "supergpqa": "workloads.tasks.supergpqa:WORKLOAD",

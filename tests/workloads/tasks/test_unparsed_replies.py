@@ -20,7 +20,8 @@ _BRIEF: Final = "SUMMARY\nA day.\nSCHEDULE\nnone\nCONFLICTS\nnone\nPRIORITIES\nn
 _BROWSED: Final = "Answer: 5\nSources: https://a.example"
 _CRITERIA: Final = {"asked": "?", "criteria": ["It is."]}
 _EPISODE: Final = EpisodeOutcome(
-    "completed", details={"termination": "agent_stop", "database": 1, "expected": 1, "assertions": []}
+    "completed",
+    details={"termination": "agent_stop", "database": 1, "expected": 1, "assertions": [], "checks": {}},
 )
 
 CASES: Final[dict[tuple[str, str], tuple[dict[str, Any], tuple[str, ...], str]]] = {
@@ -69,6 +70,8 @@ CASES: Final[dict[tuple[str, str], tuple[dict[str, Any], tuple[str, ...], str]]]
     ("natural_reasoning", "judged"): ({}, ("verdict",), ""),
     ("paperarena", "baseline"): ({"question": "?", "answer": "5"}, ("baseline",), "6"),
     ("paperarena", "official"): ({}, ("verdict",), ""),
+    ("pinchbench", "baseline"): ({"kind": "llm_judge"}, ("grade",), ""),
+    ("pinchbench", "official"): ({"kind": "llm_judge"}, ("grade",), ""),
     ("research_mining", "judged"): (
         {**_CRITERIA, "supporting": [], "opposing": [], "figure": 1, "digits": 0},
         ("criteria",),
