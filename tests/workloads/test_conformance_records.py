@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.conformance import humaneval, livecodebench, mmlu_pro
+from tests.conformance import humaneval, livecodebench, mmlu_pro, official_verdicts
 from tests.conformance.ifeval import NEEDS
 from tests.conformance.ifeval import agreements as ifeval_agreements
 
@@ -80,3 +80,15 @@ def test_records_of_programs_have_any_name(tmp_path: Path) -> None:
     write(tmp_path / "livecodebench" / "other_eval_all.json.gz", [code])
     (line,) = livecodebench.agreements(tmp_path)
     assert (line.scorer, line.passes) == ("livecodebench/official, the code of other", True)
+
+
+def test_verdicts_of_official_code(tmp_path: Path) -> None:
+    """The recorded verdicts of rules without published outputs, each of which names its commit."""
+    lines = list(official_verdicts.agreements(tmp_path))
+    assert [line.scorer for line in lines if not line.passes] == []
+    assert {line.scorer.partition(",")[0] for line in lines if not line.shortcut} == {
+        "pinchbench",
+        "paperarena",
+        "deepplanning",
+        "baseline",
+    }

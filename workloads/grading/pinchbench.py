@@ -90,7 +90,7 @@ def check_program(code: str, transcript: Sequence[Mapping[str, Any]], folder: st
 
 
 def check_scores(output: str) -> dict[str, float] | None:
-    """The numbers that such a program printed last; None where it did not come to its end."""
+    """The numbers that such a program printed last; None where it did not reach its end."""
     last = output.rstrip().rpartition("\n")[2]
     if not last.startswith(_MARK):
         return None

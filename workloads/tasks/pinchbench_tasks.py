@@ -31,7 +31,7 @@ class PinchTask:
         name: Its id.
         kind: How it is graded.
         category: As the file says it.
-        prompts: What the agent is told, one session after the other.
+        prompts: Of the sessions, one after the other.
         new_sessions: For each, whether it begins a conversation of its own.
         expected: What the agent should do, for the judge.
         rubric: Likewise; else the criteria.

@@ -190,8 +190,8 @@ def test_sessions_follow_one_another(clone: Callable[..., Mapping[str, Question]
     replies = [bash("echo 7 > kept"), saying("Yes."), saying("7"), bash("cat kept"), saying("7 again")]
     answer = played(question, *replies)
     assert answer.episode is not None
-    said = [message["content"] for message in answer.episode.messages if message["role"] == "user"]
-    assert said == ["Remember 7.", "Which?", "Read it."]
+    prompts = [message["content"] for message in answer.episode.messages if message["role"] == "user"]
+    assert prompts == ["Remember 7.", "Which?", "Read it."]
     assert "7" in answer.episode.messages[-2]["content"]
 
 

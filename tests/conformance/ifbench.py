@@ -1,0 +1,46 @@
+"""IFBench: every instruction of the official test file has its rule here, with the arguments that it takes.
+
+Outputs with verdicts are not published with it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from tests.conformance.agreement import Agreement
+from workloads.errors import TaskError
+from workloads.grading.ifbench import IFBENCH
+from workloads.tasks.ifeval import follows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+NEEDS: Final = ("ifbench/IFBench_test.jsonl.gz",)
+PACKAGES: Final = ("nltk",)
+
+
+def agreements(data: Path) -> Iterator[Agreement]:
+    """The instructions, and their kinds."""
+    with gzip.open(data / NEEDS[0], "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    asked = [
+        (name, {key: value for key, value in arguments.items() if value is not None})
+        for row in rows
+        for name, arguments in zip(row["instruction_id_list"], row["kwargs"], strict=True)
+    ]
+    wrong = tuple(f"{name}: {problem}" for name, arguments in asked if (problem := _problem(name, arguments)))
+    yield Agreement("ifbench/instructions of the test file", len(asked), len(asked) - len(wrong), wrong=wrong)
+    kinds = {name for name, _ in asked}
+    unused = tuple(sorted(set(IFBENCH) - kinds))
+    yield Agreement("ifbench/kinds of instructions", len(IFBENCH), len(IFBENCH) - len(unused), wrong=unused)
+
+
+def _problem(name: str, arguments: Mapping[str, Any]) -> str:
+    try:
+        follows(name, arguments, None, IFBENCH)
+    except TaskError as error:
+        return str(error)
+    return ""
