@@ -1,7 +1,8 @@
 """Coverage-guided fuzzing: `python tests/fuzz/run.py [TARGET …] --seconds N`.
 
-Each target has a process of its own, starts from its corpus, and ends with an error when a law is broken: the
-input is then in `fuzz-findings/`, and belongs into the corpus when it has been dealt with.
+Each target has a process of its own, as many at once as there are CPUs. It starts from its corpus, and ends
+with an error when a law is broken: the input is then in `fuzz-findings/`, and belongs into the corpus when it
+has been dealt with.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, Final
@@ -36,7 +38,8 @@ def main() -> int:
         return _inside(arguments.inside, arguments.further)
     _require_atheris()
     names = arguments.targets or _names()
-    codes = [_outside(name, arguments.seconds) for name in names]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        codes = list(pool.map(lambda name: _outside(name, arguments.seconds), names))
     return int(any(codes))
 
 
