@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from tests.reporter.html.conftest import MadePage
 
 SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
+DARK = "rgb(20, 23, 28)"
+BACKGROUND = "getComputedStyle(document.body).backgroundColor"
 
 
 class Opened:
@@ -64,54 +66,67 @@ class Opened:
 Open = "Callable[..., Opened]"
 
 
+def new_context(browser: Any, size: str, **options: Any) -> Any:
+    """A window of this size."""
+    width, height = SIZES[size]
+    return browser.new_context(viewport={"width": width, "height": height}, **options)
+
+
 @pytest.fixture
 def open_page(browser: Any) -> Iterator[Callable[..., Opened]]:
     """Open a page in a tab of its own."""
     contexts = []
 
     def opened(made: MadePage, size: str = "desktop", scheme: str = "light", **options: Any) -> Opened:
-        width, height = SIZES[size]
-        context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme=scheme, **options
-        )
-        contexts.append(context)
-        return Opened(context.new_page(), made)
+        contexts.append(new_context(browser, size, color_scheme=scheme, **options))
+        return Opened(contexts[-1].new_page(), made)
 
     yield opened
     for context in contexts:
         context.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.fixture(scope="module")
+def opened_page(browser: Any, hostile_page: MadePage) -> Iterator[Opened]:
+    """The page in a tab for several tests, each of which leaves its plots as they were."""
+    context = new_context(browser, "desktop")
+    yield Opened(context.new_page(), hostile_page)
+    context.close()
+
+
 @pytest.mark.parametrize("size", SIZES)
-def test_it_opens_quietly(hostile_page: MadePage, open_page: Any, size: str, scheme: str) -> None:
-    """No complaint, no request but for itself, nothing of the hostile texts ran, nothing is too wide."""
-    page = open_page(hostile_page, size, scheme)
-    assert page.complaints == []
-    assert page.requests == [hostile_page.path.as_uri()]
-    assert page.tab.evaluate("window.pwned") is None
-    assert page.tab.evaluate("document.documentElement.scrollWidth") == SIZES[size][0]
-    light = page.tab.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert (light == "rgb(251, 251, 252)") == (scheme == "light")
+def test_it_opens_quietly(hostile_page: MadePage, open_page: Any, size: str) -> None:
+    """No complaint, no request but for itself, nothing of the hostile texts ran, nothing is too wide.
 
-
-def test_the_first_screen_has_what_counts(hostile_page: MadePage, open_page: Any) -> None:
-    """On a phone as well: the result, the figures, and that there are findings."""
-    page = open_page(hostile_page, "phone")
+    In dark mode as well, where it prints in the colours of paper. The first screen has the result, the
+    figures, and that there are findings.
+    """
+    page = open_page(hostile_page, size)
+    width, height = SIZES[size]
     for selector in (".title .mark", ".card:last-of-type .value"):
         box = page.tab.locator(selector).first.bounding_box()
-        assert box["y"] + box["height"] <= SIZES["phone"][1], selector
-    page = open_page(hostile_page, "desktop")
-    assert page.tab.locator("#findings h2").bounding_box()["y"] < SIZES["desktop"][1]
+        assert box["y"] + box["height"] <= height, selector
+    if size == "desktop":
+        assert page.tab.locator("#findings h2").bounding_box()["y"] < height
+    for scheme, colour in (("light", "rgb(251, 251, 252)"), ("dark", DARK)):
+        page.tab.emulate_media(color_scheme=scheme)
+        assert page.tab.evaluate("window.pwned") is None
+        assert page.tab.evaluate("document.documentElement.scrollWidth") == width
+        assert page.tab.evaluate(BACKGROUND) == colour
+    page.tab.emulate_media(media="print")
+    assert page.tab.evaluate(BACKGROUND) == "rgb(255, 255, 255)"
+    if size == "desktop":
+        assert page.tab.pdf(format="A4").startswith(b"%PDF")
+    assert page.complaints == []
+    assert page.requests == [hostile_page.path.as_uri()]
 
 
-def test_each_plot_has_the_points_of_the_log(hostile_page: MadePage, open_page: Any) -> None:
+def test_each_plot_has_the_points_of_the_log(hostile_page: MadePage, opened_page: Opened) -> None:
     """Every series, point by point."""
-    page = open_page(hostile_page)
     assert hostile_page.contents.plots
     for plot in hostile_page.contents.plots:
-        page.show(plot.name)
-        drawn = page.drawn(plot.name)
+        opened_page.show(plot.name)
+        drawn = opened_page.drawn(plot.name)
         for series in plot.series:
             (_, _, points), *_ = [entry for entry in drawn if entry[0] == series.name]
             assert len(points) == len(series.x), (plot.name, series.name)
@@ -120,7 +135,7 @@ def test_each_plot_has_the_points_of_the_log(hostile_page: MadePage, open_page: 
             assert [point[1] for point in points] == [
                 None if value is None else pytest.approx(value, rel=1e-5) for value in series.y
             ]
-    assert page.complaints == []
+    assert opened_page.complaints == []
 
 
 def assert_drawn(page: Opened, plots: Sequence[Plot]) -> None:
@@ -157,12 +172,8 @@ def pages_of_several_runs(
     return pages
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_each_point_of_a_sweep_has_its_name(
-    hostile_page: MadePage, pages_of_several_runs: dict[Path, list[Plot]], open_page: Any, size: str
-) -> None:
+def assert_points_have_names(page: Opened) -> None:
     """At the point, inside of the plot, and none over another, though two points almost coincide."""
-    page = open_page(replace(hostile_page, path=[*pages_of_several_runs][1]), size)
     for plot in ("pareto-interactivity", "pareto-ttft"):
         canvas = page.show(plot).bounding_box()
         texts = page.tab.locator(f'[data-plot="{plot}"] text').filter(has_text=re.compile(r"^c\d$"))
@@ -188,6 +199,8 @@ def test_the_pages_of_a_comparison_and_of_a_sweep(
         assert page.requests == [path.as_uri()]
         assert page.tab.evaluate("window.pwned") is None
         assert page.tab.evaluate("document.documentElement.scrollWidth") == SIZES[size][0]
+        if path.stem == "sweep":
+            assert_points_have_names(page)
         assert serious_violations(page.tab) == []
 
 
@@ -215,59 +228,55 @@ def swept() -> list[Plot | NoPlot]:
     return [pareto_plot(plane, ("c1", "c2", "c3", "c4"), region) for plane in planes(runs)]
 
 
-def test_a_plot_says_what_is_at_the_pointer(hostile_page: MadePage, open_page: Any) -> None:
+def test_a_plot_says_what_is_at_the_pointer(opened_page: Opened) -> None:
     """With the label and the unit of its axes."""
-    page = open_page(hostile_page)
-    box = page.show("ttft-cdf").bounding_box()
-    page.tab.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    tip = page.tab.locator(".tip")
+    box = opened_page.show("ttft-cdf").bounding_box()
+    opened_page.tab.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    tip = opened_page.tab.locator(".tip")
     tip.first.wait_for()
     assert "TTFT" in tip.first.text_content()
     assert "ms" in tip.first.text_content()
-    assert page.complaints == []
+    assert opened_page.complaints == []
 
 
-def test_a_drag_zooms_and_a_button_resets(hostile_page: MadePage, open_page: Any) -> None:
+def test_a_drag_zooms_and_a_button_resets(opened_page: Opened) -> None:
     """The visible part of the axis is that of the drag."""
-    page = open_page(hostile_page)
-    canvas = page.show("ttft-cdf")
+    canvas = opened_page.show("ttft-cdf")
     box = canvas.bounding_box()
     where = """() => {
         const {start, end} = charts.getInstanceByDom(document.querySelector('[data-plot="ttft-cdf"]'))
             .getOption().dataZoom[0];
         return end - start;
     }"""
-    assert page.tab.evaluate(where) == 100
-    page.tab.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + 100)
-    page.tab.mouse.down()
-    page.tab.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + 100)
-    page.tab.mouse.up()
-    assert 10 < page.tab.evaluate(where) < 50
-    page.tab.locator('[data-variant="ttft-cdf"] button.reset').click()
-    assert page.tab.evaluate(where) == 100
+    assert opened_page.tab.evaluate(where) == 100
+    opened_page.tab.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + 100)
+    opened_page.tab.mouse.down()
+    opened_page.tab.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + 100)
+    opened_page.tab.mouse.up()
+    assert 10 < opened_page.tab.evaluate(where) < 50
+    opened_page.tab.locator('[data-variant="ttft-cdf"] button.reset').click()
+    assert opened_page.tab.evaluate(where) == 100
 
 
-def test_a_tag_filters_the_plots(hostile_page: MadePage, open_page: Any) -> None:
+def test_a_tag_filters_the_plots(hostile_page: MadePage, opened_page: Opened) -> None:
     """All of its values, or one of them; then all requests again."""
-    page = open_page(hostile_page)
-    page.show("ttft-cdf")
-    select = page.tab.locator("[data-filter]")
+    opened_page.show("ttft-cdf")
+    select = opened_page.tab.locator("[data-filter]")
     part = hostile_page.contents.parts["class"]["ttft-cdf"]
     select.select_option(label="each class")
-    assert {name for name, *_ in page.drawn("ttft-cdf")} == {"chat", "<b>code</b>"}
+    assert {name for name, *_ in opened_page.drawn("ttft-cdf")} == {"chat", "<b>code</b>"}
     select.select_option(label="class = <b>code</b>")
-    ((_, _, points),) = page.drawn("ttft-cdf")
+    ((_, _, points),) = opened_page.drawn("ttft-cdf")
     (series,) = [series for series in part.series if series.group == "<b>code</b>"]
     assert [point[0] for point in points] == pytest.approx(series.x, rel=1e-5)
     select.select_option(label="all")
-    assert [name for name, *_ in page.drawn("ttft-cdf")] == ["TTFT"]
-    assert page.tab.evaluate("window.pwned") is None
+    assert [name for name, *_ in opened_page.drawn("ttft-cdf")] == ["TTFT"]
+    assert opened_page.tab.evaluate("window.pwned") is None
 
 
-def test_a_request_opens(hostile_page: MadePage, open_page: Any) -> None:
+def test_a_request_opens(hostile_page: MadePage, opened_page: Opened) -> None:
     """Its prompt, its output and its chunks."""
-    page = open_page(hostile_page)
-    row = page.tab.locator("#slowest tbody").first
+    row = opened_page.tab.locator("#slowest tbody").first
     assert not row.locator("pre.quote").first.is_visible()
     row.locator("summary").click()
     assert row.locator("pre.quote").first.is_visible()
@@ -297,15 +306,6 @@ def test_it_is_readable_without_scripts(hostile_page: MadePage, open_page: Any) 
     assert page.tab.locator(".canvas:visible, .controls:visible, .choice:visible").count() == 0
 
 
-def test_it_prints(hostile_page: MadePage, open_page: Any) -> None:
-    """In dark mode too, in the colours of paper."""
-    page = open_page(hostile_page, "desktop", "dark")
-    assert page.tab.pdf(format="A4").startswith(b"%PDF")
-    page.tab.emulate_media(media="print")
-    assert page.tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    assert page.complaints == []
-
-
 @pytest.mark.parametrize(
     ("which", "size", "scheme"),
     [
@@ -320,6 +320,9 @@ def test_it_is_accessible(
 ) -> None:
     """axe-core finds no serious violation, also with everything open: each pair of these is tried."""
     # axe is put into the page, which its policy forbids to everything else.
-    page = open_page(request.getfixturevalue(which), size, scheme, bypass_csp=True)
+    made = request.getfixturevalue(which)
+    page = open_page(made, size, scheme, bypass_csp=True)
     page.tab.evaluate("document.querySelectorAll('details').forEach(element => { element.open = true; })")
     assert serious_violations(page.tab) == []
+    assert page.complaints == []
+    assert page.requests == [made.path.as_uri()]
