@@ -73,6 +73,7 @@ ALIASES: Final[Mapping[str, str]] = {
     "aime2025": "aime",
     "doc_qa": "document_qa",
     "gpqa_diamond": "gpqa",
+    "liveresearch": "deepresearch",
 }
 """Other names of benchmarks that are in use. Case, hyphens, blanks and underscores never matter."""
 
