@@ -42,10 +42,9 @@ GROUP BY ALL
 ORDER BY ALL"""
 
 _GROUPS: Final = """\
-SELECT task, scorer, pass, unnest(map_keys(tags)) AS tag, unnest(map_values(tags)) AS value_of_tag,
-    avg(coalesce(value, 0)) AS mean, count(*) AS samples
-FROM scores
-GROUP BY ALL
+SELECT task, scorer, pass, tag, value_of_tag, avg(coalesce(value, 0)) AS mean, count(*) AS samples
+FROM (SELECT *, unnest(map_keys(tags)) AS tag, unnest(map_values(tags)) AS value_of_tag FROM scores)
+GROUP BY task, scorer, pass, tag, value_of_tag
 ORDER BY ALL"""
 
 _PART_RATES: Final = """\

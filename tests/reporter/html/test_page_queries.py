@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +16,7 @@ from loadgen.sessions.settings.definitions import with_definitions
 from recorder import EventType
 from reporter.contents import metric_statements, statements
 from reporter.contents.run import RunContents, run_contents
+from reporter.log.query import queries
 from reporter.log.query_series import query_series
 from reporter.plots.plot import Plot
 from reporter.render.html.comparison import page_of as comparison_page
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
     from reporter.log.query import QueryResult
     from reporter.report import Report
+    from tests.reporter.html.conftest import MadePage
 
 RULES = (
     *("ttft:p(95)<400ms", "itl:mean<1s", "qps>0.1", "error<50%", "good(ttft<60ms,tpot<1s):fraction>1%"),
@@ -244,3 +248,25 @@ def test_the_figures_of_a_series_are_in_its_query(run: Path, made: tuple[Report,
     assert (rows["a"]["requests_per_s"], rows["b"]["ttft_p99_ms"]) == pytest.approx(
         (report.throughput.qps, report.ttft_ms.p99)
     )
+
+
+@pytest.mark.parametrize("name", ["hostile_page", "accuracy_page"])
+def test_every_query_of_a_page_answers(request: pytest.FixtureRequest, name: str) -> None:
+    """As a reader copies them, with hostile names of tags in them as well."""
+    page: MadePage = request.getfixturevalue(name)
+    shown = [unescape(sql) for sql in re.findall(r'aria-label="SQL">(.*?)</pre>', page.html, re.DOTALL)]
+    distinct = list(dict.fromkeys(shown))
+    assert len(distinct) > 20
+    assert [answer.columns for answer in queries(page.run, distinct) if not answer.columns] == []
+
+
+def test_parts_of_a_benchmark_are_in_their_query(
+    accuracy_page: MadePage, ask: Callable[..., QueryResult]
+) -> None:
+    """The mean and the number of the answers of each subject."""
+    (score,) = accuracy_page.report.accuracy
+    answer = ask(accuracy_page.run, statements.groups())
+    rows = {row[4]: row[5:] for row in answer.rows if row[3] == "subject"}
+    assert rows == {
+        value: (pytest.approx(part.value), part.issued) for value, part in score.groups["subject"].items()
+    }
