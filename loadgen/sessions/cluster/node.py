@@ -7,11 +7,12 @@ own clock. What runs it must be a process of its own, because a process has one 
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import sqlite3
 import tempfile
 import time
-from contextlib import AsyncExitStack, closing
+from contextlib import AsyncExitStack, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,7 @@ from loadgen.sessions.run.endpoint_probe import require_ready
 from loadgen.sessions.run.environment import environment
 from loadgen.sessions.run.recording import recording
 from recorder.errors import RecorderError, WriterError
+from recorder.event import Event, EventType
 from recorder.shards import shard_environment, shard_log
 from recorder.writer import EventRecorder
 
@@ -44,7 +46,6 @@ if TYPE_CHECKING:
     from loadgen.driver.sensing.config import SensorConfig
     from loadgen.driver.shard import Shard
     from loadgen.driver.workers.packing import Packed
-    from recorder.event import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,8 @@ class Node:
         life, clock = self._life, system_clock()
         if config.shards is None:
             self._folder = Path(tempfile.mkdtemp(prefix="llm-loadgen-"))
+        with suppress(PermissionError):  # Ray starts its processes with a niceness of 15
+            os.setpriority(os.PRIO_PROCESS, 0, 0)
         self._log = shard_log(config.shards or self._folder or Path(), config.name)
         launcher = life.enter_context(WorkerLauncher(config.transport))
         launcher.spawn(config.workers)
@@ -139,6 +142,8 @@ class Node:
         """Make the log, and record from now on; return where it is."""
         await self._life.enter_async_context(recording(self._recorder, self._stop))
         await self._sensors.ready()
+        if (niceness := os.getpriority(os.PRIO_PROCESS, 0)) > 0:
+            self._recorder.put(_niced(self._config.name, niceness))
         self._background += [
             asyncio.create_task(own_health.watch_parent(self._recorder.put)),
             asyncio.create_task(self._heed_stops()),
@@ -231,6 +236,21 @@ class Node:
 
     def _on_failure(self, error: Exception) -> None:
         self._broken = str(error)
+
+
+def _niced(name: str, niceness: int) -> Event:
+    """The finding on a node that has a low priority, as Ray gives it."""
+    return Event(
+        EventType.FINDING,
+        time.monotonic_ns(),
+        data={
+            "code": "node_niced",
+            "severity": "warning",
+            "message": f"{name} has a niceness of {niceness}: whatever else runs there comes first, and "
+            "answers are read late.",
+            "remedy": "Start Ray with RAY_worker_niceness=0 in its environment, on every node.",
+        },
+    )
 
 
 def _read(log: Path, start: int, size: int) -> bytes:

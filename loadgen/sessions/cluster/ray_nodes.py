@@ -92,7 +92,8 @@ class RayNodes:
             except (ConnectionError, RuntimeError, ValueError) as error:
                 raise SetupError(
                     f"--ray {self._address}: no cluster of Ray can be used there ({_first_line(error)}); "
-                    "start one with `ray start --head`, and `ray start --address …` on the other machines"
+                    "start one with `ray start --head`, and `ray start --address …` on the other "
+                    "machines; for one that wants a token, set RAY_AUTH_MODE=token"
                 ) from error
             self._connected_here = True
         try:
