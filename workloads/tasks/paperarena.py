@@ -1,20 +1,30 @@
 """PaperArena: questions over scientific papers, for agents with tools (Melmaphother/PaperArena).
 
 Every kind of answer is judged. A reply of the judge that is not as asked for counts as wrong, officially; the
-figure `parsed` is over the others.
+figure `parsed` is over the others. `exact` needs no judge for choices and concise answers.
+
+With a folder of papers, each question is an episode with tools (`workloads.environments.paperarena`).
 """
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import orjson
 
 from workloads.cells import tag, text
+from workloads.environments.paperarena import tools
+from workloads.episodes.program import EpisodeProgram
+from workloads.episodes.tool_loop import tool_loop
+from workloads.errors import SourceError
+from workloads.grading.json_answer import plain
 from workloads.judging.prompts import judge_prompts
 from workloads.question import Question
 from workloads.sample import Sample
-from workloads.score import Score, graded, pending, with_replies
+from workloads.score import Score, graded, pending, unparsed, with_replies
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
 from workloads.tasks import baseline
 from workloads.workload import Inputs, Source, Typical, Workload
@@ -23,7 +33,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from workloads.answer import Answer
+    from workloads.episodes.episode import Ask, EpisodeResult
+    from workloads.sources import FileRow
 
+_SYSTEM: Final = (
+    "Answer questions about scientific papers with the tools. When you are done, end with a line `Answer: ` "
+    "and the answer: for a choice the letters of the right options, else as few words as it takes."
+)
 _KEY: Final = "verdict"
 _PROMPTS: Final = judge_prompts("paperarena")
 _SURE: Final = range(11)
@@ -43,7 +59,31 @@ def questions(inputs: Inputs) -> Iterator[Question]:
             "answer": tag(row, "answer"),
             "qa_type": tags["qa_type"],
         }
-        yield Question(tag(row, "qa_id"), Sample(index, reference["question"], tags=tags), reference)
+        sample = Sample(index, reference["question"], tags=tags)
+        if inputs.options["papers"]:
+            sample = _with_tools(sample, row, inputs.options["papers"])
+        yield Question(tag(row, "qa_id"), sample, reference)
+
+
+def _with_tools(sample: Sample, row: FileRow, papers: str) -> Sample:
+    folder = Path(papers).absolute()
+    for name in ("sampled_jsons", "selected_papers"):
+        if not (folder / name).is_dir():
+            raise SourceError(f"paperarena:papers={papers}: there is no folder {folder / name}")
+    prompt = f"{sample.prompt}\n\nThe question is about the paper {text(row, 'pdf_name')}."
+    return replace(
+        sample,
+        prompt=prompt,
+        system=_SYSTEM,
+        tools=tuple(tool.schema for tool in tools(folder)),
+        episode=EpisodeProgram(f"{__name__}:play", files={"papers": str(folder)}),
+    )
+
+
+async def play(sample: Sample, ask: Ask, sandbox: object) -> EpisodeResult:  # noqa: ARG001 (the contract)
+    """Let the model use the tools until it answers."""
+    assert sample.episode is not None  # noqa: S101 (it chose this function)
+    return await tool_loop(ask, sample.messages(), tools(Path(sample.episode.files["papers"])))
 
 
 def ask(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
@@ -83,6 +123,35 @@ def grade(_reference: Reference, answer: Answer) -> Score:
     return graded(correct, "true" if correct else "false", "", confidence=confidence / max(_SURE))
 
 
+def grade_exact(reference: Reference, answer: Answer) -> Score:
+    """Choices by their letters, concise answers by their words; open answers are in no figure of it."""
+    kind = reference["qa_type"]
+    if kind == _TYPES["open"]:
+        return graded(0, None, "an open answer needs a judge: the scorer `official`")
+    final = _final(answer.text)
+    if kind == _TYPES["multi_choice"]:
+        chosen = letters_in(final)
+        if not chosen:
+            return unparsed("no letter of an option")
+        shown = ", ".join(sorted(chosen))
+        return graded(chosen == letters_in(reference["answer"]), shown, "")
+    return graded(plain(final) == plain(reference["answer"]), final, "")
+
+
+def _final(text: str) -> str:
+    """What is behind the last `Answer:`, else the whole text."""
+    parts = re.split(r"(?i)\banswer\s*:", text)
+    return parts[-1].strip(" \n*")
+
+
+def letters_in(text: str) -> set[str]:
+    """The letters of options in an answer: `B`, `A, C`, `(A) and (C)`, `B. because`."""
+    alone = re.fullmatch(r"\s*[A-H](?:\s*(?:,|;|/|and|&)?\s*[A-H])*\s*\.?\s*", text)
+    if alone:
+        return set(re.findall(r"[A-H]", text))
+    return set(re.findall(r"(?:^|[\s(,;])([A-H])(?=[).:,;]|$)", text, re.MULTILINE))
+
+
 WORKLOAD: Final = Workload(
     name="paperarena",
     title="questions over scientific papers",
@@ -115,9 +184,24 @@ WORKLOAD: Final = Workload(
             ),
             ask=ask,
             judge=_PROMPTS.label,
-            note="the judge's prompt is this project's own; officially an agent with tools answers",
+            note="the judge's prompt is this project's own; officially an agent with more tools answers",
+        ),
+        Scorer(
+            "exact",
+            1,
+            grade_exact,
+            "this project: choices by their letters, concise answers by their words, without a judge",
+            headlines=(
+                Headline("accuracy", f"avg(value) FILTER (tags['qa_type'] <> '{_TYPES['open']}')"),
+                *(
+                    Headline(name, f"avg(value) FILTER (tags['qa_type'] = '{_TYPES[name]}')")
+                    for name in ("multi_choice", "concise")
+                ),
+            ),
+            note="not the official definition, which has a judge for every answer",
         ),
         baseline.paperarena(),
     ),
+    options={"papers": ""},
     groups=("qa_type", "difficulty"),
 )
