@@ -17,11 +17,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tests.conformance.agreement import Agreement
 from tests.workloads.grading.test_travel import CHANGES, META, RIGHT, write_database
+from workloads.answer import Answer
+from workloads.grading.lifelong_agent import rows_match
 from workloads.grading.pinchbench import combined, total_in
+from workloads.grading.race import DIMENSIONS, race
 from workloads.grading.shopping_cart import judge_cart
 from workloads.grading.travel.database import TravelDatabase, read_database
 from workloads.grading.travel.score import judge_plan
-from workloads.tasks import baseline
+from workloads.grading.web_answer import string_score
+from workloads.tasks import ama_bench, baseline
 from workloads.tasks.paperarena import verdict_in
 
 if TYPE_CHECKING:
@@ -98,10 +102,25 @@ def _paperarena(reply: str) -> list[Any] | None:
     return None if verdict is None else list(verdict)
 
 
+def _ama_bench(case: list[str]) -> float | None:
+    reply, predicted, golden = case
+    reference = {"pairs": [{"question": "?", "answer": golden}]}
+    return ama_bench.grade(reference, Answer(f"Answer[1]: {predicted}", judged={"1": reply})).value
+
+
+def _race(case: list[Any]) -> list[Any]:
+    result = race(*case)
+    return [round(result.overall, 9), [round(result.dimensions[name], 9) for name in DIMENSIONS]]
+
+
 RULES: Final[Mapping[str, Callable[[Any], Any]]] = {
     "pinchbench, replies of judges": total_in,
     "pinchbench, hybrid tasks": lambda case: combined(*case),
     "paperarena, replies of judges": _paperarena,
+    "ama_bench, answers and replies": _ama_bench,
+    "deepresearch, marks of judges": _race,
+    "lifelong-agent, rows": lambda case: rows_match(*case),
+    "webchorearena, answers": lambda case: string_score(*case),
     "deepplanning, carts": _cart,
     "deepplanning, travel plans": _travel,
     "baseline, yes or no": baseline.label_in,

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
+import duckdb
+
 from tests.conformance.agreement import Agreement
 from workloads.errors import MalformedError
+from workloads.grading.harbor_reward import leaderboard_accuracy
 from workloads.grading.terminal_pane import is_resolved, results_of_tests
 
 if TYPE_CHECKING:
@@ -17,15 +21,47 @@ if TYPE_CHECKING:
 
 NEEDS: Final = ("terminal_bench_LOCAL/trials.jsonl.gz",)
 
+_ACCURACY: Final = """
+    SELECT avg(p), CASE WHEN min(n) > 1 THEN sqrt(sum(p * (1 - p) / (n - 1))) / count(*) END
+    FROM (SELECT task, avg(coalesce(reward, 0)) AS p, count(*) AS n FROM trials GROUP BY task)"""
+"""What laude-institute/terminal-bench-experiments at 1dc41312 computes, `sql/compute_accuracy.sql`."""
+
 _TIMEOUT: Final = "ran out of time in the tests, whose pane is not read"
 
 
 def agreements(data: Path) -> Iterator[Agreement]:
-    """One line a submission."""
+    """One line a submission, and one for the leaderboard's statistics of all."""
     with gzip.open(data / NEEDS[0], "rt", encoding="utf-8", newline="\n") as lines:
         trials = sorted(map(json.loads, lines), key=lambda trial: trial["submission"])
-    for submission, of_submission in groupby(trials, key=lambda trial: trial["submission"]):
-        yield _agreement(f"terminal_bench/official, {submission}", list(of_submission))
+    submissions = {
+        name: list(of_submission)
+        for name, of_submission in groupby(trials, key=lambda trial: trial["submission"])
+    }
+    for submission, of_submission in submissions.items():
+        yield _agreement(f"terminal_bench/official, {submission}", of_submission)
+    wrong = tuple(difference for name, of in submissions.items() if (difference := _statistics(name, of)))
+    right = len(submissions) - len(wrong)
+    yield Agreement("terminal_bench/statistics of the leaderboard", len(submissions), right, wrong=wrong)
+
+
+def _statistics(name: str, trials: Sequence[Mapping[str, Any]]) -> str:
+    """How our statistics of a submission differ from those of SQL; empty where they do not."""
+    rewards: dict[str, list[float | None]] = {}
+    for trial in trials:
+        resolved = trial["result"]["is_resolved"]
+        rewards.setdefault(trial["result"]["task_id"], []).append(
+            None if resolved is None else float(resolved)
+        )
+    ours = leaderboard_accuracy(rewards)
+    rows = [(task, reward) for task, attempts in rewards.items() for reward in attempts]
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE trials (task VARCHAR, reward DOUBLE)")
+        connection.executemany("INSERT INTO trials VALUES (?, ?)", rows)
+        mean, error = connection.execute(_ACCURACY).fetchall()[0]
+    same = math.isclose(ours.mean, mean) and (
+        error is None if ours.standard_error is None else math.isclose(ours.standard_error, error or 0.0)
+    )
+    return "" if same else f"{name}: ours {ours}, theirs {mean}, {error}"
 
 
 def _agreement(name: str, trials: Sequence[Mapping[str, Any]]) -> Agreement:
