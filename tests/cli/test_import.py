@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from loadgen.sessions.agents.presets import presets
 from loadgen.sessions.importing.log import import_results
 from reporter import MetricsReporter
 from reporter.log.database import open_log
 from tests.workloads.results.harness_files import WRITERS
+from workloads.results.catalog import result_format
 
 if TYPE_CHECKING:
     import subprocess
@@ -50,6 +52,8 @@ def test_an_imported_run_is_scored_and_measures_nothing(name: str, tmp_path: Pat
     assert (report.window.duration_s, report.window.issuing_s) == (None, None)
     (finding,) = [finding for finding in report.findings if finding.code == "imported"]
     assert "no latencies" in finding.message
+    preset = result_format(name).preset
+    assert (f"--agent-command @{preset}" in finding.remedy) == (preset in presets())
     assert "violation" not in {finding.code for finding in report.findings}
     if name == "swefficiency":
         assert report.episodes is None

@@ -1,18 +1,21 @@
-"""SWE-fficiency: every ratio of five published reports, and their harmonic means."""
+"""SWE-fficiency: every ratio of five published reports, their harmonic means, and those of imported runs."""
 
 from __future__ import annotations
 
 import csv
 import gzip
 import math
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
+from loadgen.sessions.importing.log import import_results
+from reporter import MetricsReporter
 from tests.conformance.agreement import Agreement
 from workloads.grading.swefficiency import overall, speedup_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     from workloads.grading.swefficiency import Speedup
 
@@ -44,6 +47,25 @@ def agreements(data: Path) -> Iterator[Agreement]:
         f"{name}: {means.get(name)}" for name, mean in _PUBLISHED.items() if not _is(means.get(name), mean)
     )
     yield Agreement("swefficiency/harmonic means", len(_PUBLISHED), len(_PUBLISHED) - len(off), wrong=off)
+    yield _imported(data, means)
+
+
+def _imported(data: Path, means: Mapping[str, float]) -> Agreement:
+    """The score of each report as a run that was imported."""
+    off = []
+    reports = sorted((data / NEEDS[0]).glob("*.csv.gz"))
+    with TemporaryDirectory() as temporary:
+        for path in reports:
+            name = path.name.removesuffix(".csv.gz")
+            report = Path(temporary) / f"{name}.csv"
+            report.write_bytes(gzip.decompress(path.read_bytes()))
+            run = import_results("swefficiency", report, Path(temporary) / name)
+            with MetricsReporter(run) as reporter:
+                (score,) = reporter.create_report().accuracy
+            expected = means[name.split("_maxiter")[0]]
+            if score.value is None or not math.isclose(score.value, expected):
+                off.append(f"{name}: {score.value}, not {expected}")
+    return Agreement("swefficiency/imported runs", len(reports), len(reports) - len(off), wrong=tuple(off))
 
 
 def _speedup(row: Mapping[str, str]) -> Speedup:

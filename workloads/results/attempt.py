@@ -95,6 +95,7 @@ class ResultFormat:
         definition: Where the format and the rule of its scores are from: repository and commit, or version.
         read: Reads a file or a folder.
         headlines: The figures of a run; the first is its score.
+        preset: The preset of `--agent-command` that runs the harness; empty where there is none.
     """
 
     name: str
@@ -102,3 +103,4 @@ class ResultFormat:
     definition: str
     read: Callable[[Path], HarnessResults]
     headlines: tuple[Headline, ...]
+    preset: str = ""

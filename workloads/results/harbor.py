@@ -189,4 +189,5 @@ FORMAT: Final = ResultFormat(
     "harbor 0.25.0, metrics/base.py",
     read,
     (Headline("accuracy"), Headline("cost_usd", "sum(metrics['cost_usd'])", "number", "lower")),
+    preset="harbor",
 )

@@ -122,4 +122,5 @@ FORMAT: Final = ResultFormat(
     "terminal-bench 0.2.18, harness/models.py",
     read,
     (Headline("accuracy"), Headline("baseline", _BASELINE)),
+    preset="terminal-bench",
 )
