@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.plotting import plots_of
 from reporter.log.query import query
-from reporter.plots.plot import Axis, Plot, Series
+from reporter.plots.plot import Axis, Plot, PlotSeries
 from reporter.render.plot import picture
 from rulesets.statistics.early_stopping import most_over
 
@@ -47,7 +47,7 @@ def early_stopping() -> list[Plot]:
     for name, percentile in (("p90", "0.9"), ("p95", "0.95"), ("p99", "0.99")):
         allowed = [(n, most_over(n, percentile)) for n in sizes]
         enough = [(n, 100 * over / n) for n, over in allowed if over]
-        series.append(Series(name, "line", *map(tuple, zip(*enough, strict=True))))
+        series.append(PlotSeries(name, "line", *map(tuple, zip(*enough, strict=True))))
     title = "Requests that may exceed the limit of a percentile, by early stopping"
     x, y = Axis("requests", "", "log"), Axis("share that may be over", "%", "log")
     return [Plot("early-stopping", title, x, y, tuple(series), sql="")]
@@ -93,12 +93,12 @@ def stamps(scratch: Path) -> list[Plot]:
     return [Plot("stamps", title, Axis("TTFT", "ms", "log"), Axis("share of requests", "%"), series, sql="")]
 
 
-def cdf(name: str, values: Sequence[float]) -> Series:
+def cdf(name: str, values: Sequence[float]) -> PlotSeries:
     """The cumulative distribution of values, in percent."""
     ordered = sorted(values)
     ranks = sorted({round(k * (len(ordered) - 1) / POINTS) for k in range(POINTS + 1)})
     shares = tuple(100 * (rank + 1) / len(ordered) for rank in ranks)
-    return Series(name, "step", tuple(ordered[rank] for rank in ranks), shares)
+    return PlotSeries(name, "step", tuple(ordered[rank] for rank in ranks), shares)
 
 
 def perf(url: str, folder: Path, users: int, requests: int, core: int | None = None) -> None:

@@ -23,7 +23,7 @@ ROOTS = {
 """The root of each room, in its `errors`."""
 
 CONTROL_FLOW = {
-    "loadgen.mock_endpoint.ask.Refusal": "an answer to a client",
+    "loadgen.mock_endpoint.ask.RefusedRequest": "an answer to a client",
     "loadgen.sessions.series.optimization.training._Unanswered": "must pass by `except Exception` of GEPA",
     "loadgen.sessions.settings.option.OptionValueError": "ends a sentence that names the option",
     "recorder.sensors.exposition.UnreadableError": "a page of metrics that is left out, with a finding",

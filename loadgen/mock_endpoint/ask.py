@@ -35,7 +35,7 @@ _WORDS: Final = {
 }
 
 
-class Refusal(Exception):  # noqa: N818 (an answer to the client, not an error of this program)
+class RefusedRequest(Exception):  # noqa: N818 (an answer to the client, not an error of this program)
     """A request that is answered with an error, in the words of OpenAI's API.
 
     Attributes:
@@ -66,7 +66,7 @@ class Refusal(Exception):  # noqa: N818 (an answer to the client, not an error o
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class MockRequest:
     """What a client asks for.
 
     Attributes:
@@ -94,20 +94,20 @@ class Ask:
     chat: bool = False
 
 
-def read_chat(body: bytes, models: Sequence[str]) -> Ask:
+def read_chat(body: bytes, models: Sequence[str]) -> MockRequest:
     """Read the body of a chat completion request.
 
     Raises:
-        Refusal: It is not one, or names a model that is not known.
+        RefusedRequest: It is not one, or names a model that is not known.
     """
     return _read(body, models, "messages", _conversation)
 
 
-def read_completion(body: bytes, models: Sequence[str]) -> Ask:
+def read_completion(body: bytes, models: Sequence[str]) -> MockRequest:
     """Read the body of a completion request.
 
     Raises:
-        Refusal: It is not one, or names a model that is not known.
+        RefusedRequest: It is not one, or names a model that is not known.
     """
     return _read(body, models, "prompt", _prompt)
 
@@ -117,26 +117,26 @@ def _read(
     models: Sequence[str],
     where: str,
     read_prompt: Callable[[Any], tuple[str, int]],
-) -> Ask:
+) -> MockRequest:
     try:
         fields = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise Refusal(400, f"The body is not JSON: {error}") from error
+        raise RefusedRequest(400, f"The body is not JSON: {error}") from error
     if not isinstance(fields, dict):
-        raise Refusal(400, "The body is not a JSON object")
+        raise RefusedRequest(400, "The body is not a JSON object")
     for name, value in fields.items():
         kind = _KINDS.get(name)
         if kind is not None and value is not None and type(value) is not kind:
-            raise Refusal(400, f"{name} must be {_WORDS[kind]}")
+            raise RefusedRequest(400, f"{name} must be {_WORDS[kind]}")
     if fields.get("n") not in (None, 1):
-        raise Refusal(400, "This server gives one answer a request: leave n out")
+        raise RefusedRequest(400, "This server gives one answer a request: leave n out")
     prompt = fields.get(where)
     question, input_tokens = read_prompt(prompt)
     stream, stream_options = bool(fields.get("stream")), fields.get("stream_options")
     if stream_options is not None and not stream:
-        raise Refusal(400, "stream_options is only allowed when stream is true")
+        raise RefusedRequest(400, "stream_options is only allowed when stream is true")
     max_tokens = _max_tokens(fields)
-    return Ask(
+    return MockRequest(
         model=_model(fields, models),
         question=question,
         input_tokens=input_tokens,
@@ -154,7 +154,7 @@ def _model(fields: dict[str, Any], models: Sequence[str]) -> str:
     if name is None:
         return models[0] if models else DEFAULT_MODEL
     if models and name not in models:
-        raise Refusal(
+        raise RefusedRequest(
             404,
             f"The model `{name}` does not exist; this server knows {', '.join(models)}",
             code="model_not_found",
@@ -168,7 +168,7 @@ def _max_tokens(fields: dict[str, Any]) -> int | None:
         limit: int | None = fields.get(name)
         if limit is not None:
             if limit < 1:
-                raise Refusal(400, f"{name} must be at least 1")
+                raise RefusedRequest(400, f"{name} must be at least 1")
             return limit
     return None
 
@@ -177,7 +177,7 @@ def _least_tokens(fields: dict[str, Any], max_tokens: int | None) -> int:
     """What an answer is drawn out to; `ignore_eos` lets it go on until it is cut."""
     least: int = fields.get("min_tokens") or 0
     if least < 0 or (max_tokens is not None and least > max_tokens):
-        raise Refusal(400, "min_tokens must be from 0 to the most tokens that are wanted")
+        raise RefusedRequest(400, "min_tokens must be from 0 to the most tokens that are wanted")
     if fields.get("ignore_eos") and max_tokens is not None:
         return max_tokens + 1
     return least
@@ -187,7 +187,7 @@ def _conversation(messages: Any) -> tuple[str, int]:
     question, words = "", 0
     for message in messages or (None,):
         if not isinstance(message, dict):
-            raise Refusal(400, "messages must be a list with at least one message")
+            raise RefusedRequest(400, "messages must be a list with at least one message")
         text = _text(message.get("content"))
         words += len(text.split())
         if message.get("role") == "user":
@@ -204,7 +204,7 @@ def _text(content: Any) -> str:
     if content is None:
         return ""
     if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
-        raise Refusal(400, "a message's content must be a text or a list of parts")
+        raise RefusedRequest(400, "a message's content must be a text or a list of parts")
     return "\n".join(str(part["text"]) for part in content if "text" in part)
 
 
@@ -216,4 +216,4 @@ def _prompt(prompt: Any) -> tuple[str, int]:
             return "", len(token_ids)
         case [[int(), *_] as token_ids] if all(isinstance(token, int) for token in token_ids):
             return "", len(token_ids)
-    raise Refusal(400, "prompt must be one text or one list of token ids")
+    raise RefusedRequest(400, "prompt must be one text or one list of token ids")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from loadgen.mock_endpoint.truth import digest
 
 if TYPE_CHECKING:
-    from loadgen.mock_endpoint.ask import Ask
+    from loadgen.mock_endpoint.ask import MockRequest
 
 MOST_QUESTIONS: Final = 1_000_000
 """How many questions are kept, about 150 MB; what is new after them is new whenever it comes."""
@@ -19,7 +19,7 @@ class Cache:
     def __init__(self) -> None:
         self._keys: set[tuple[str, str, int | None, int]] = set()
 
-    def takes(self, ask: Ask) -> bool:
+    def takes(self, ask: MockRequest) -> bool:
         """Keep a question; False where it was asked before."""
         key = (digest(ask.prompt), ask.model, ask.max_tokens, ask.least_tokens)
         if key in self._keys:

@@ -17,7 +17,7 @@ from loadgen.mock_endpoint import wire
 from loadgen.mock_endpoint.token import joined
 
 if TYPE_CHECKING:
-    from loadgen.mock_endpoint.ask import Ask
+    from loadgen.mock_endpoint.ask import MockRequest
     from loadgen.mock_endpoint.options import MockOptions
     from loadgen.mock_endpoint.script import PlannedResponse
     from loadgen.mock_endpoint.slots import Slots
@@ -34,7 +34,7 @@ class ServedRequest:
 
     request: web.BaseRequest
     dialect: wire.WireProtocol
-    ask: Ask
+    ask: MockRequest
     answer: PlannedResponse
     truth: Truth
 
@@ -57,7 +57,7 @@ class Delivery:
         """Send an answer.
 
         Raises:
-            Refusal: The answer is a scripted failure; it is raised when it is due, and takes no slot.
+            RefusedRequest: The answer is a scripted failure; it is raised when it is due, and takes no slot.
         """
         if exchange.answer.refusal:
             await self._until(_start_s(exchange.truth) + exchange.answer.ttft_s)

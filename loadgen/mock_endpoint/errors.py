@@ -6,7 +6,7 @@
     ├── NotHTTPError         a client sent what is not HTTP/1.1: it is answered with 400
     └── MockSetupError       the options are sound, but the server cannot start: the port is taken, for one
 
-What a client did wrong is not one of these but a `Refusal` (see `ask`), which becomes an answer.
+What a client did wrong is not one of these but a `RefusedRequest` (see `ask`), which becomes an answer.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from aiohttp import web
 
-from loadgen.mock_endpoint.ask import Refusal
+from loadgen.mock_endpoint.ask import RefusedRequest
 from loadgen.mock_endpoint.delivery import Delivery, ServedRequest, send, until_over
 from loadgen.mock_endpoint.metrics import PROMETHEUS, Metrics
 from loadgen.mock_endpoint.options import DEFAULT_MODEL
@@ -100,7 +100,7 @@ class Handler:
             truth.cached = answer.cached
             response = await self._delivery.deliver(ServedRequest(request, dialect, ask, answer, truth))
             truth.outcome, truth.finish_reason = "completed", answer.finish_reason
-        except Refusal as refusal:
+        except RefusedRequest as refusal:
             response = await send(request, refusal.body(), refusal.status, truth)
             truth.outcome = "failed"
         return response
@@ -109,7 +109,7 @@ class Handler:
         try:
             page = self._door.page(request.method, request.path, request.headers.get("Authorization"))
             return self._pages[page]()
-        except Refusal as refusal:
+        except RefusedRequest as refusal:
             return web.Response(body=refusal.body(), status=refusal.status, content_type="application/json")
 
     def _models(self) -> web.Response:
@@ -123,4 +123,4 @@ async def _body(request: web.BaseRequest) -> bytes:
     try:
         return await request.read()
     except web.RequestPayloadError as error:
-        raise Refusal(400, "The body is not what its headers say") from error
+        raise RefusedRequest(400, "The body is not what its headers say") from error

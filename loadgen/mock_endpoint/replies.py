@@ -55,7 +55,7 @@ _TOKEN: Final = re.compile(r"\s*\S+|\s+$")
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class MockReply:
     """What is answered to a request.
 
     Attributes:
@@ -103,17 +103,17 @@ class Replies:
         replies: In the order of the file.
     """
 
-    def __init__(self, replies: Sequence[Reply]) -> None:
-        by_prompt: dict[str, list[Reply]] = {}
+    def __init__(self, replies: Sequence[MockReply]) -> None:
+        by_prompt: dict[str, list[MockReply]] = {}
         for reply in replies:
             if reply.prompt is not None:
                 by_prompt.setdefault(reply.prompt, []).append(reply)
-        self._scripted: Mapping[str, Iterator[Reply]] = {
+        self._scripted: Mapping[str, Iterator[MockReply]] = {
             prompt: cycle(turns) for prompt, turns in by_prompt.items()
         }
         self._others = [reply for reply in replies if reply.prompt is None]
 
-    def to(self, question: str) -> Reply | None:
+    def to(self, question: str) -> MockReply | None:
         """The reply to a question; None where none matches."""
         if question in self._scripted:
             return next(self._scripted[question])
@@ -125,7 +125,7 @@ def split(text: str) -> tuple[str, ...]:
     return tuple(_TOKEN.findall(text))
 
 
-def load(path: str | Path) -> list[Reply]:
+def load(path: str | Path) -> list[MockReply]:
     """Read a replies file. Empty lines are skipped.
 
     Raises:
@@ -138,7 +138,7 @@ def load(path: str | Path) -> list[Reply]:
     return [_line(text, f"{path}, line {number}") for number, text in enumerate(lines, 1) if text.strip()]
 
 
-def _line(text: bytes, where: str) -> Reply:
+def _line(text: bytes, where: str) -> MockReply:
     try:
         fields = orjson.loads(text)
     except orjson.JSONDecodeError as error:
@@ -151,7 +151,7 @@ def _line(text: bytes, where: str) -> Reply:
         ttft, itl = (distribution.duration(fields[key]) if key in fields else None for key in ("ttft", "itl"))
     except ValueError as error:
         raise RepliesError(f"{where}: {error}") from error
-    return Reply(
+    return MockReply(
         prompt=fields.get("prompt"),
         match=fields.get("match", ""),
         text=fields.get("reply", ""),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import orjson
 
 from loadgen.mock_endpoint import wire
-from loadgen.mock_endpoint.ask import Refusal, read_chat, read_completion
+from loadgen.mock_endpoint.ask import RefusedRequest, read_chat, read_completion
 from loadgen.mock_endpoint.options import DEFAULT_MODEL
 
 if TYPE_CHECKING:
@@ -43,10 +43,10 @@ class Doorkeeper:
         """Let a request in by its Authorization header.
 
         Raises:
-            Refusal: The key is missing or wrong.
+            RefusedRequest: The key is missing or wrong.
         """
         if self._wanted is not None and authorization != self._wanted:
-            raise Refusal(401, "The API key is missing or wrong", code="invalid_api_key")
+            raise RefusedRequest(401, "The API key is missing or wrong", code="invalid_api_key")
 
     def page(self, method: str, path: str, authorization: str | None) -> str:
         """Find the page that a request asks for.
@@ -55,14 +55,14 @@ class Doorkeeper:
             One of the pages.
 
         Raises:
-            Refusal: There is none, it takes another method, or the key is missing or wrong.
+            RefusedRequest: There is none, it takes another method, or the key is missing or wrong.
         """
         if path.startswith("/v1/"):
             self.admit(authorization)
         if path not in self._pages and path not in GENERATION:
-            raise Refusal(404, f"There is nothing at {path}")
+            raise RefusedRequest(404, f"There is nothing at {path}")
         if path not in self._pages or method != "GET":
-            raise Refusal(405, f"{path} does not take {method}")
+            raise RefusedRequest(405, f"{path} does not take {method}")
         return path
 
 

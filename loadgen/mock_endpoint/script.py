@@ -9,7 +9,7 @@ from random import Random
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from loadgen.mock_endpoint import replies
-from loadgen.mock_endpoint.ask import Refusal
+from loadgen.mock_endpoint.ask import RefusedRequest
 from loadgen.mock_endpoint.cache import Cache
 from loadgen.mock_endpoint.errors import MockOptionsError
 from loadgen.mock_endpoint.token import joined
@@ -19,7 +19,7 @@ from workloads.errors import DistributionError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from loadgen.mock_endpoint.ask import Ask
+    from loadgen.mock_endpoint.ask import MockRequest
     from loadgen.mock_endpoint.options import MockOptions
     from loadgen.mock_endpoint.token import Token
 
@@ -50,7 +50,7 @@ class PlannedResponse:
     ttft_s: float
     itl: distribution.Sampler
     rng: Random
-    refusal: Refusal | None = None
+    refusal: RefusedRequest | None = None
     cached: bool = False
 
     @property
@@ -114,21 +114,21 @@ class Script:
         self._asked = 0
         self._cache = Cache() if options.cache else None
 
-    def answer(self, ask: Ask) -> PlannedResponse:
+    def answer(self, ask: MockRequest) -> PlannedResponse:
         """Decide what one request gets."""
         answer = self._drawn(ask)
         if self._cache is None or answer.refusal is not None or self._cache.takes(ask):
             return answer
         return replace(answer, ttft_s=0.0, itl=distribution.Constant(0.0), cached=True)
 
-    def _drawn(self, ask: Ask) -> PlannedResponse:
+    def _drawn(self, ask: MockRequest) -> PlannedResponse:
         rng = self._rng()
         reply = self._replies.to(ask.question)
         if reply is None:
             ttft_s, length = self._ttft(rng), self._length(rng)
             return _cut(_usual(max(length, ask.least_tokens)), ask.max_tokens, ttft_s, self._itl, rng)
         if reply.status is not None:
-            refusal = Refusal(reply.status, reply.error, kind="scripted_failure")
+            refusal = RefusedRequest(reply.status, reply.error, kind="scripted_failure")
             return PlannedResponse(
                 (), "stop", reply.ttft(rng) if reply.ttft else 0.0, self._itl, rng, refusal
             )

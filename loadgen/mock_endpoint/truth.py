@@ -14,7 +14,7 @@ from loadgen.mock_endpoint.errors import MockOptionsError
 if TYPE_CHECKING:
     from io import BufferedWriter
 
-    from loadgen.mock_endpoint.ask import Ask
+    from loadgen.mock_endpoint.ask import MockRequest
 
 CLIENT_CLOSED_REQUEST = 499
 """The status of a request whose client went away before it was answered (nginx's convention; never sent)."""
@@ -66,7 +66,7 @@ class Truth:
     messages: int | None = None
     asked_sha256: str | None = None
 
-    def learn(self, ask: Ask, *, in_detail: bool) -> None:
+    def learn(self, ask: MockRequest, *, in_detail: bool) -> None:
         """Take in what a request asks for; what takes longer only `in_detail`."""
         self.input_tokens = ask.input_tokens
         if in_detail:

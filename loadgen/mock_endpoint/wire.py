@@ -17,7 +17,7 @@ from loadgen.mock_endpoint.token import ExtendedToken, text_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from loadgen.mock_endpoint.ask import Ask
+    from loadgen.mock_endpoint.ask import MockRequest
     from loadgen.mock_endpoint.token import Token
 
 DONE: Final = b"data: [DONE]\n\n"
@@ -91,7 +91,7 @@ class StreamFrames:
         serial: What makes the answer's id unique; None makes one up.
     """
 
-    def __init__(self, dialect: WireProtocol, ask: Ask, serial: str | None = None) -> None:
+    def __init__(self, dialect: WireProtocol, ask: MockRequest, serial: str | None = None) -> None:
         self._dialect = dialect
         self._common = _common(dialect.id_prefix, dialect.chunk_object, ask.model, serial)
         # With usage, OpenAI's chunks other than the last carry the key too, as null.
@@ -119,7 +119,7 @@ class StreamFrames:
         return _sse({**self._common, "choices": [_choice(choice, finish_reason)], **self._usage})
 
 
-def whole(dialect: WireProtocol, ask: Ask, answer: Token, finish_reason: str, counts: Json) -> bytes:
+def whole(dialect: WireProtocol, ask: MockRequest, answer: Token, finish_reason: str, counts: Json) -> bytes:
     """The JSON of an answer in one piece."""
     common = _common(dialect.id_prefix, dialect.whole_object, ask.model, None)
     return orjson.dumps(

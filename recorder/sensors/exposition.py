@@ -17,7 +17,7 @@ from recorder.sensors.names import ENGINES, IDENTITY, NOT_SUCCESSES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from recorder.sensors.names import Quantity
+    from recorder.sensors.names import SensorQuantity
 
     Labels = tuple[tuple[str, str], ...]
 
@@ -60,7 +60,7 @@ def _lines_of(prefix: str) -> re.Pattern[str]:
     return re.compile(f"^{re.escape(prefix)}", re.MULTILINE)
 
 
-def observed(text: str, engine: str, quantities: Sequence[Quantity], *, whole: bool) -> list[Observed]:
+def observed(text: str, engine: str, quantities: Sequence[SensorQuantity], *, whole: bool) -> list[Observed]:
     """What a page says, by what its labels name.
 
     Args:
@@ -86,7 +86,7 @@ def observed(text: str, engine: str, quantities: Sequence[Quantity], *, whole: b
 
 
 def _samples(
-    text: str, engine: str, quantities: tuple[Quantity, ...], *, whole: bool
+    text: str, engine: str, quantities: tuple[SensorQuantity, ...], *, whole: bool
 ) -> Mapping[str, list[Any]]:
     from prometheus_client.parser import text_string_to_metric_families
 
@@ -102,7 +102,7 @@ def _samples(
 
 
 @lru_cache(maxsize=16)
-def _pattern(engine: str, quantities: tuple[Quantity, ...], *, whole: bool) -> re.Pattern[str]:
+def _pattern(engine: str, quantities: tuple[SensorQuantity, ...], *, whole: bool) -> re.Pattern[str]:
     names = []
     for quantity in quantities:
         for name in quantity.names.get(engine, ()):
@@ -115,7 +115,7 @@ def _pattern(engine: str, quantities: tuple[Quantity, ...], *, whole: bool) -> r
     return re.compile(rf"^(?:{'|'.join(names) or '(?!)'})[ \t{{].*$", re.MULTILINE)
 
 
-def _add_number(things: dict[Labels, Observed], quantity: Quantity, samples: Iterable[Any]) -> bool:
+def _add_number(things: dict[Labels, Observed], quantity: SensorQuantity, samples: Iterable[Any]) -> bool:
     was_there = False
     for sample, value in _usable(samples):
         if any(sample.labels.get(label) in refused for label, refused in NOT_SUCCESSES.items()):
@@ -129,7 +129,7 @@ def _add_number(things: dict[Labels, Observed], quantity: Quantity, samples: Ite
 
 
 def _add_histogram(
-    things: dict[Labels, Observed], quantity: Quantity, name: str, by_name: Mapping[str, list[Any]]
+    things: dict[Labels, Observed], quantity: SensorQuantity, name: str, by_name: Mapping[str, list[Any]]
 ) -> bool:
     was_there = False
     for suffix, ours in (

@@ -34,7 +34,7 @@ NOT_SUCCESSES: Final[Mapping[str, frozenset[str]]] = {"finished_reason": frozens
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Quantity:
+class SensorQuantity:
     """One row: what we call it, and what others do.
 
     Attributes:
@@ -53,8 +53,8 @@ class Quantity:
     of: str = "requests"
 
 
-SERVER: Final[Sequence[Quantity]] = (
-    Quantity(
+SERVER: Final[Sequence[SensorQuantity]] = (
+    SensorQuantity(
         "running_requests",
         {
             "vllm": ("vllm:num_requests_running",),
@@ -64,7 +64,7 @@ SERVER: Final[Sequence[Quantity]] = (
             "llama.cpp": ("llamacpp:requests_processing",),
         },
     ),
-    Quantity(
+    SensorQuantity(
         "waiting_requests",
         {
             "vllm": ("vllm:num_requests_waiting",),
@@ -74,7 +74,7 @@ SERVER: Final[Sequence[Quantity]] = (
             "llama.cpp": ("llamacpp:requests_deferred",),
         },
     ),
-    Quantity(
+    SensorQuantity(
         "kv_cache_usage_ratio",
         {
             "vllm": ("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"),
@@ -83,14 +83,14 @@ SERVER: Final[Sequence[Quantity]] = (
             "llama.cpp": ("llamacpp:kv_cache_usage_ratio",),
         },
     ),
-    Quantity(
+    SensorQuantity(
         "preemptions_total",
         {
             "vllm": ("vllm:num_preemptions_total",),
             "sglang": ("sglang:num_retracted_requests_total",),
         },
     ),
-    Quantity(
+    SensorQuantity(
         "prefix_queried_tokens_total",
         {
             "vllm": ("vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total"),
@@ -98,7 +98,7 @@ SERVER: Final[Sequence[Quantity]] = (
             "tensorrt_llm": ("trtllm_prompt_tokens_total",),
         },
     ),
-    Quantity(
+    SensorQuantity(
         "prefix_hit_tokens_total",
         {
             "vllm": ("vllm:prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits_total"),
@@ -106,7 +106,7 @@ SERVER: Final[Sequence[Quantity]] = (
             "tensorrt_llm": ("trtllm_prompt_cached_tokens_total",),
         },
     ),
-    Quantity(
+    SensorQuantity(
         "prompt_tokens_total",
         {
             "vllm": ("vllm:prompt_tokens_total",),
@@ -116,7 +116,7 @@ SERVER: Final[Sequence[Quantity]] = (
             "llama.cpp": ("llamacpp:prompt_tokens_total",),
         },
     ),
-    Quantity(
+    SensorQuantity(
         "output_tokens_total",
         {
             "vllm": ("vllm:generation_tokens_total",),
@@ -126,7 +126,7 @@ SERVER: Final[Sequence[Quantity]] = (
             "llama.cpp": ("llamacpp:tokens_predicted_total",),
         },
     ),
-    Quantity(
+    SensorQuantity(
         "completed_requests_total",
         {
             "vllm": ("vllm:request_success_total",),
@@ -135,7 +135,7 @@ SERVER: Final[Sequence[Quantity]] = (
             "tensorrt_llm": ("trtllm_request_success_total",),
         },
     ),
-    Quantity(
+    SensorQuantity(
         "ttft",
         {
             "vllm": ("vllm:time_to_first_token_seconds",),
@@ -144,7 +144,7 @@ SERVER: Final[Sequence[Quantity]] = (
         },
         kind="histogram",
     ),
-    Quantity(
+    SensorQuantity(
         "queue",
         {
             "vllm": ("vllm:request_queue_time_seconds",),
@@ -154,7 +154,7 @@ SERVER: Final[Sequence[Quantity]] = (
         },
         kind="histogram",
     ),
-    Quantity(
+    SensorQuantity(
         "latency",
         {
             "vllm": ("vllm:e2e_request_latency_seconds",),
@@ -167,13 +167,13 @@ SERVER: Final[Sequence[Quantity]] = (
 )
 """Of inference servers."""
 
-DCGM: Final[Sequence[Quantity]] = (
-    Quantity("power_w", {"dcgm": ("DCGM_FI_DEV_POWER_USAGE",)}),
-    Quantity("energy_j_total", {"dcgm": ("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION",)}, scale=1e-3),
-    Quantity("utilization_pct", {"dcgm": ("DCGM_FI_DEV_GPU_UTIL",)}),
-    Quantity("memory_used_bytes", {"dcgm": ("DCGM_FI_DEV_FB_USED",)}, scale=1024.0**2),
-    Quantity("sm_clock_mhz", {"dcgm": ("DCGM_FI_DEV_SM_CLOCK",)}),
-    Quantity("memory_clock_mhz", {"dcgm": ("DCGM_FI_DEV_MEM_CLOCK",)}),
-    Quantity("temperature_c", {"dcgm": ("DCGM_FI_DEV_GPU_TEMP",)}),
+DCGM: Final[Sequence[SensorQuantity]] = (
+    SensorQuantity("power_w", {"dcgm": ("DCGM_FI_DEV_POWER_USAGE",)}),
+    SensorQuantity("energy_j_total", {"dcgm": ("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION",)}, scale=1e-3),
+    SensorQuantity("utilization_pct", {"dcgm": ("DCGM_FI_DEV_GPU_UTIL",)}),
+    SensorQuantity("memory_used_bytes", {"dcgm": ("DCGM_FI_DEV_FB_USED",)}, scale=1024.0**2),
+    SensorQuantity("sm_clock_mhz", {"dcgm": ("DCGM_FI_DEV_SM_CLOCK",)}),
+    SensorQuantity("memory_clock_mhz", {"dcgm": ("DCGM_FI_DEV_MEM_CLOCK",)}),
+    SensorQuantity("temperature_c", {"dcgm": ("DCGM_FI_DEV_GPU_TEMP",)}),
 )
 """Of DCGM's exporter, per GPU. Energy is since the driver was loaded."""

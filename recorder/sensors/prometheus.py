@@ -14,8 +14,8 @@ from recorder.sensors.scrape import ScrapeError, scrape
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from recorder.sensors.names import Quantity
-    from recorder.sensors.scrape import Page, Target
+    from recorder.sensors.names import SensorQuantity
+    from recorder.sensors.scrape import MetricsPage, ScrapeTarget
 
 SERVER: Final = "server"
 DCGM: Final = "dcgm"
@@ -37,7 +37,7 @@ class PrometheusSensor:
     def __init__(
         self,
         source: str,
-        target: Target,
+        target: ScrapeTarget,
         interval_s: float,
         labels: Mapping[str, str],
         hide: Callable[[str], str],
@@ -47,7 +47,7 @@ class PrometheusSensor:
         self._target = target
         self._labels = labels
         self._hide = hide
-        self._quantities: Sequence[Quantity] = names.SERVER if source == SERVER else names.DCGM
+        self._quantities: Sequence[SensorQuantity] = names.SERVER if source == SERVER else names.DCGM
 
     def start(self) -> SensorStarted:
         """Say what is read; nothing is asked yet."""
@@ -83,7 +83,7 @@ class PrometheusSensor:
     def close(self) -> None:
         """Each page has its own connection."""
 
-    def _of(self, page: Page, *, whole: bool) -> list[Reading]:
+    def _of(self, page: MetricsPage, *, whole: bool) -> list[Reading]:
         engine = engine_of(page.text) if self._source == SERVER else DCGM
         try:
             things = [] if engine is None else observed(page.text, engine, self._quantities, whole=whole)
@@ -108,7 +108,7 @@ class PrometheusSensor:
         return Reading(source=self._source, at_ns=at_ns, labels=self._labels, error=name, message=message)
 
 
-def _described(page: Page) -> str:
+def _described(page: MetricsPage) -> str:
     """What a page without a known metric is, so that a user sees which page it is."""
     beginning = " ".join(page.text[:_EXCERPT].split())
     return f"no metric of a known server is on the page ({page.kind or 'no media type'}: {beginning!r})"

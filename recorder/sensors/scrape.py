@@ -41,7 +41,7 @@ class ScrapeError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class MetricsPage:
     """A page: its text, its media type, and when it was read, half-way between request and response."""
 
     text: str
@@ -51,7 +51,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ScrapeTarget:
     """Where a page is.
 
     Attributes:
@@ -67,7 +67,7 @@ class Target:
     timeout_s: float = 2.0
 
 
-def scrape(target: Target) -> Page:
+def scrape(target: ScrapeTarget) -> MetricsPage:
     """Get a page. Redirects are not followed: a header must not go to another host.
 
     Raises:
@@ -97,10 +97,10 @@ def scrape(target: Target) -> Page:
         raise ScrapeError("timeout", f"no complete answer within {target.timeout_s:g} s")
     ended_ns = time.monotonic_ns()
     text = body.decode(errors="replace")
-    return Page(text, kind, (started_ns + ended_ns) // 2, (ended_ns - started_ns) / 1e6)
+    return MetricsPage(text, kind, (started_ns + ended_ns) // 2, (ended_ns - started_ns) / 1e6)
 
 
-def _connection(parts: SplitResult, target: Target) -> http.client.HTTPConnection:
+def _connection(parts: SplitResult, target: ScrapeTarget) -> http.client.HTTPConnection:
     try:
         host, port = parts.hostname or "", parts.port
     except ValueError as error:
@@ -115,7 +115,7 @@ def _connection(parts: SplitResult, target: Target) -> http.client.HTTPConnectio
 
 
 def _exchange(
-    connection: http.client.HTTPConnection, parts: SplitResult, target: Target
+    connection: http.client.HTTPConnection, parts: SplitResult, target: ScrapeTarget
 ) -> tuple[bytes, str]:
     path = urlunsplit(("", "", parts.path or "/", parts.query, ""))
     headers = {"Accept": "text/plain;version=0.0.4, */*;q=0.1", "Accept-Encoding": "identity"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reporter.contents import metric_statements
-from reporter.plots.plot import Axis, NoPlot, Plot, Series
+from reporter.plots.plot import Axis, NoPlot, Plot, PlotSeries
 from reporter.render import compared
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ def differences(comparison: Comparison) -> Plot | NoPlot:
     )
 
 
-def _row(name: str, change: MetricChange) -> Series:
+def _row(name: str, change: MetricChange) -> PlotSeries:
     ends = None if change.low is None or change.high is None else (100 * change.low, 100 * change.high)
-    return Series(
+    return PlotSeries(
         name=change.finding,
         kind="points",
         x=(name,),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reporter.log.definitions import READ_BY_VIEWS
 from reporter.plots.catalog import PLOTS
-from reporter.plots.plot import NoPlot, Plot, Series
+from reporter.plots.plot import NoPlot, Plot, PlotSeries
 from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def overlaid(plots: Mapping[str, Plot | NoPlot]) -> Plot | NoPlot:
 
 def _series(
     definition: PlotDefinition, rows: Sequence[tuple[Any, ...]], *, has_parts: bool
-) -> tuple[Series, ...]:
+) -> tuple[PlotSeries, ...]:
     """Rows as series: consecutive ones of one part and one name."""
     first = 1 if has_parts else 0
     series = []
@@ -83,7 +83,7 @@ def _series(
         low, high = ends or (None, None)
         name = key[first]
         series.append(
-            Series(name, definition.kind_of(name), x, y, low, high, group=key[0] if has_parts else None)
+            PlotSeries(name, definition.kind_of(name), x, y, low, high, group=key[0] if has_parts else None)
         )
     return tuple(series)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from reporter.contents import statements
 from reporter.pareto import front, knee
-from reporter.plots.plot import Axis, NoPlot, Plot, Series
+from reporter.plots.plot import Axis, NoPlot, Plot, PlotSeries
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -89,10 +89,10 @@ def points_of_sweeps(plots: Mapping[str, Plot | NoPlot]) -> Plot | NoPlot:
     return replace(next(iter(made.values())), series=series, note=_NOTE)
 
 
-def _joined(sweep: str, plot: Plot) -> Series:
+def _joined(sweep: str, plot: Plot) -> PlotSeries:
     """The points of a sweep, whatever they are called in its own plot."""
     points = [series for series in plot.series if series.kind == "points"]
-    return Series(
+    return PlotSeries(
         name=sweep,
         kind="points",
         x=tuple(x for series in points for x in series.x),
@@ -106,13 +106,13 @@ def _joined(sweep: str, plot: Plot) -> Series:
 _NOTE: Final = "The figures, with their 95 % intervals, are those of sweep.csv; only valid runs are shown."
 
 
-def _shaded(plane: Plane, region: SloRegion) -> Series:
+def _shaded(plane: Plane, region: SloRegion) -> PlotSeries:
     """The region as far as the runs reach, and a little beyond."""
     x = [plane.at(spot) for spot in plane.spots]
     y = [spot.output_tps + spot.output_margin for spot in plane.spots]
     right = _MARGIN * max(*x, region.low_x) if region.high_x is None else region.high_x
     top = _MARGIN * max(*y, region.low_y)
-    return Series(
+    return PlotSeries(
         name=SLO_REGION,
         kind="band",
         x=(region.low_x, right),
@@ -128,11 +128,11 @@ _MARGIN: Final = 1.1
 _SQL: Final = statements.of_series()
 
 
-def _series(plane: Plane, name: str, kind: Kind, spots: Sequence[Spot]) -> Series:
+def _series(plane: Plane, name: str, kind: Kind, spots: Sequence[Spot]) -> PlotSeries:
     y = tuple(spot.output_tps for spot in spots)
     margins = [spot.output_margin for spot in spots]
     is_point = kind == "points"
-    return Series(
+    return PlotSeries(
         name=name,
         kind=kind,
         x=tuple(plane.at(spot) for spot in spots),

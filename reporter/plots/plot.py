@@ -45,7 +45,7 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class PlotSeries:
     """Points of one kind, in the order in which they are joined; all tuples have the same length.
 
     Attributes:
@@ -87,7 +87,7 @@ class Plot:
     title: str
     x: Axis
     y: Axis
-    series: tuple[Series, ...]
+    series: tuple[PlotSeries, ...]
     sql: str
     note: str = ""
 

@@ -13,7 +13,7 @@ from reporter.render.plot_names import write_names
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reporter.plots.plot import Axis, Plot, Series
+    from reporter.plots.plot import Axis, Plot, PlotSeries
 
 Picture = Literal["svg", "png"]
 _Style = tuple[dict[str, Any], str]
@@ -142,7 +142,7 @@ def _curves(axes: Any, plot: Plot, styles: Sequence[_Style]) -> None:
     )
 
 
-def _styles(series: Sequence[Series]) -> list[_Style]:
+def _styles(series: Sequence[PlotSeries]) -> list[_Style]:
     """Colours and labels, and dashes: colours are of groups where there are some, else of names."""
     names = list(dict.fromkeys(curve.name for curve in series))
     groups = list(dict.fromkeys(curve.group for curve in series))
@@ -160,7 +160,7 @@ def _styles(series: Sequence[Series]) -> list[_Style]:
     return styles
 
 
-def _curve(axes: Any, series: Series, plot: Plot, style: dict[str, Any], dash: str) -> None:
+def _curve(axes: Any, series: PlotSeries, plot: Plot, style: dict[str, Any], dash: str) -> None:
     x = _numbers(series.x)
     if plot.x.scale == "percentile":
         x = [_percentile(share) for share in x]
@@ -187,7 +187,7 @@ def _curve(axes: Any, series: Series, plot: Plot, style: dict[str, Any], dash: s
         axes.plot(x, y, linestyle=dash, marker=marker, markersize=4, linewidth=1.4, **style)
 
 
-def _points(axes: Any, series: Series, style: dict[str, Any]) -> None:
+def _points(axes: Any, series: PlotSeries, style: dict[str, Any]) -> None:
     marker = "o" if series.labels else "x" if series.name.startswith("failed") else "."
     if series.low and series.high:
         axes.vlines(series.x, _numbers(series.low), _numbers(series.high), color=style["color"], linewidth=1)

@@ -55,7 +55,7 @@ def conversation(index: int, turns: int) -> Sample:
 TALKS = [conversation(index, turns) for index, turns in enumerate((5, 1, 3, 2))]
 
 
-class Taken(NamedTuple):
+class TurnRecord(NamedTuple):
     """A turn, as the endpoint saw it."""
 
     due_ms: float
@@ -67,14 +67,14 @@ class Taken(NamedTuple):
     more: Mapping[str, Any]
 
 
-class Asker:
+class RecordingRunner:
     """Answers each turn after 20 ms with its own text in capitals; fails where the test says so."""
 
     def __init__(self, clock: ManualClock, fails: Callable[[str], bool], endpoints: int) -> None:
         self.endpoints = endpoints
         self.clock = clock
         self.fails = fails
-        self.taken: list[Taken] = []
+        self.taken: list[TurnRecord] = []
         self.in_flight: Counter[int] = Counter()
         self.most_in_flight = 0
         self.reasons: list[str] = []
@@ -97,7 +97,7 @@ class Asker:
         messages, now_ns = orjson.loads(body), self.clock.now_ns()
         if phase in self.phases:
             due = scheduled_ns / MS, now_ns / MS
-            self.taken.append(Taken(*due, sample.index, sample.turn, messages, endpoint, more))
+            self.taken.append(TurnRecord(*due, sample.index, sample.turn, messages, endpoint, more))
         self.in_flight[endpoint] += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight.total())
         try:
@@ -148,7 +148,7 @@ class Talk:
         self.agenda = Agenda(samples, conversations=True, **(agenda or {}))
         self.events: list[Event] = []
         self.clock = ManualClock(0)
-        self.runner = Asker(self.clock, fails, endpoints)
+        self.runner = RecordingRunner(self.clock, fails, endpoints)
         self.runner.phases = phases
         asyncio.run(self._run(stop_at_ms))
         assert violations(self.events) == []
@@ -169,11 +169,11 @@ class Talk:
             task.cancel()
 
     @property
-    def taken(self) -> list[Taken]:
+    def taken(self) -> list[TurnRecord]:
         """What was asked, in order."""
         return self.runner.taken
 
-    def of(self, index: int) -> list[Taken]:
+    def of(self, index: int) -> list[TurnRecord]:
         """The turns of a conversation."""
         return [item for item in self.taken if item.prompt_id == index]
 
@@ -314,9 +314,9 @@ def paced(load: Load, workers: int, sessions: int) -> list[tuple[float, int, int
     """The turns of a phase of several issuers on one clock: when each was due, and what it was."""
     plan = Plan(load, None, None, 0, Generation("m"), "chat", 3, Timeouts(60), sessions=sessions)
 
-    async def run() -> Asker:
+    async def run() -> RecordingRunner:
         clock, claim = ManualClock(0), count().__next__
-        runner = Asker(clock, lambda _: False, 1)
+        runner = RecordingRunner(clock, lambda _: False, 1)
         agenda, phase = Agenda(TALKS, conversations=True), Phase("performance", 0, sessions)
         issuers = [
             Issuer(plan, agenda, runner, clock, Shard(worker, workers), claim) for worker in range(workers)

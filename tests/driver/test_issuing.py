@@ -33,7 +33,7 @@ SAMPLES = [Sample(index, str(index)) for index in range(7)]
 OPEN = [open_loop("constant", 200), open_loop("poisson", 200), Offline()]
 
 
-class Asker:
+class RecordingRunner:
     """Answers each request after 20 ms; keeps when each was due and what it asked."""
 
     endpoints = 1
@@ -87,7 +87,7 @@ async def see_through(clock: ManualClock, work: Coroutine[Any, Any, None]) -> No
     await running
 
 
-class Crew:
+class SimulatedWorkers:
     """Several issuers in one process, on one clock; they issued a phase and everything has settled."""
 
     def __init__(
@@ -102,7 +102,7 @@ class Crew:
 
     async def _run(self, plan: Plan, workers: int) -> None:
         clock, claim = ManualClock(0), count().__next__
-        self.runner = Asker(clock)
+        self.runner = RecordingRunner(clock)
         issuers = [
             Issuer(plan, Agenda(SAMPLES), self.runner, clock, Shard(worker, workers), claim)
             for worker in range(workers)
@@ -137,7 +137,7 @@ def test_an_open_loop_is_the_same_whatever_the_number_of_workers(
     requests: int,
 ) -> None:
     """The same requests are due at the same times and ask the same samples."""
-    alone, together = Crew(load, 1, requests), Crew(load, workers, requests)
+    alone, together = SimulatedWorkers(load, 1, requests), SimulatedWorkers(load, workers, requests)
     assert together.asked == alone.asked
     assert sum(together.scheduled) == together.issued == requests
     assert [index for _, index in alone.runner.asked] == [(2 + k) % len(SAMPLES) for k in range(requests)]
@@ -147,7 +147,7 @@ def test_an_open_loop_is_the_same_whatever_the_number_of_workers(
 @given(workers=st.integers(1, 9), duration_ms=st.integers(1, 200))
 def test_an_open_loop_ends_with_its_duration(workers: int, duration_ms: int) -> None:
     """Together the workers schedule what is due before the end, and nothing else."""
-    pool = Crew(open_loop("constant", 200), workers, duration_s=duration_ms / 1000)
+    pool = SimulatedWorkers(open_loop("constant", 200), workers, duration_s=duration_ms / 1000)
     assert [index - START_NS for index, _ in pool.asked] == [k * 5 * MS for k in range(-(-duration_ms // 5))]
     assert sum(pool.scheduled) == len(pool.asked)
 
@@ -156,7 +156,7 @@ def test_an_open_loop_ends_with_its_duration(workers: int, duration_ms: int) -> 
 @given(workers=st.integers(1, 9), users=st.integers(1, 12), requests=st.integers(1, 60))
 def test_a_closed_loop_issues_exactly_what_it_was_asked_for(workers: int, users: int, requests: int) -> None:
     """By as many users as there are to be, each number once, and none before the start."""
-    pool = Crew(Closed(users), workers, requests)
+    pool = SimulatedWorkers(Closed(users), workers, requests)
     assert sum(pool.scheduled) == pool.issued == requests
     assert pool.runner.most_in_flight == min(users, requests)
     expected = [(2 + k) % len(SAMPLES) for k in range(requests)]
@@ -169,7 +169,7 @@ def test_a_closed_loop_issues_exactly_what_it_was_asked_for(workers: int, users:
 
 def test_a_closed_loop_ends_with_its_duration() -> None:
     """Five rounds of 20 ms begin within 90 ms, of three users in two workers."""
-    pool = Crew(Closed(3), 2, duration_s=0.09)
+    pool = SimulatedWorkers(Closed(3), 2, duration_s=0.09)
     assert sum(pool.scheduled) == len(pool.asked) == 15
 
 
@@ -191,7 +191,7 @@ def test_nothing_is_issued_without_room(load: Load) -> None:
 
     async def scenario() -> None:
         clock, full = ManualClock(0), Full()
-        runner = Asker(clock)
+        runner = RecordingRunner(clock)
         issuer = Issuer(plan_of(load, 10, None), Agenda(SAMPLES), runner, clock, room=full)
 
         async def work() -> None:
@@ -217,7 +217,9 @@ def test_who_has_no_room_is_still_stopped() -> None:
 
     async def scenario() -> None:
         clock = ManualClock(0)
-        issuer = Issuer(plan_of(OPEN[0], 10, None), Agenda(SAMPLES), Asker(clock), clock, room=Full())
+        issuer = Issuer(
+            plan_of(OPEN[0], 10, None), Agenda(SAMPLES), RecordingRunner(clock), clock, room=Full()
+        )
         issuing = asyncio.create_task(issuer.issue(Phase("performance", 0, 10)))
         await asyncio.sleep(0)
         issuer.stop()
@@ -232,7 +234,7 @@ def test_the_end_of_a_phase_can_be_heard_before_it_is_begun() -> None:
     async def scenario() -> int:
         clock = ManualClock(0)
         load = Closed(1)
-        issuer = Issuer(plan_of(load, 1, None), Agenda(SAMPLES), Asker(clock), clock, Shard(1, 2))
+        issuer = Issuer(plan_of(load, 1, None), Agenda(SAMPLES), RecordingRunner(clock), clock, Shard(1, 2))
         issuing = issuer.issue(Phase("warmup", 0, 1))
         issuer.exhausted()
         async with asyncio.timeout(5):
@@ -248,8 +250,8 @@ def test_no_more_are_under_way_than_there_are_places(
     load: Open | Offline, workers: int, places: int, requests: int
 ) -> None:
     """The schedule is the same, who is due when all places are taken waits, and none is left out."""
-    bounded = Crew(replace(load, limit=places), workers, requests)
-    assert bounded.asked == Crew(load, 1, requests).asked
+    bounded = SimulatedWorkers(replace(load, limit=places), workers, requests)
+    assert bounded.asked == SimulatedWorkers(load, 1, requests).asked
     assert bounded.runner.most_in_flight <= places
     if workers == 1 and isinstance(load, Offline):
         assert bounded.runner.most_in_flight == min(places, requests)
@@ -258,7 +260,7 @@ def test_no_more_are_under_way_than_there_are_places(
 
 def test_who_has_no_place_before_the_end_never_leaves() -> None:
     """At 200 a second with answers of 20 ms, two places let 100 a second through: they count all the same."""
-    bounded = Crew(open_loop("constant", 200, limit=2), 1, duration_s=1.0)
+    bounded = SimulatedWorkers(open_loop("constant", 200, limit=2), 1, duration_s=1.0)
     assert bounded.scheduled == [200]
     assert bounded.issued == 100
     assert bounded.runner.most_in_flight == 2
@@ -266,6 +268,6 @@ def test_who_has_no_place_before_the_end_never_leaves() -> None:
 
 def test_the_log_says_since_when_there_was_a_place() -> None:
     """Only of those that had to wait: when the answer ahead came."""
-    pool = Crew(Offline(limit=2), 1, requests=5)
+    pool = SimulatedWorkers(Offline(limit=2), 1, requests=5)
     first, then, last = START_NS, START_NS + 20 * MS, START_NS + 40 * MS
     assert [more.get("free_ns", first) for more in pool.runner.more] == [first, first, then, then, last]

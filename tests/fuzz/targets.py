@@ -33,7 +33,7 @@ from loadgen.driver.client.whole_body import error_text
 from loadgen.driver.client.wire_connection import WireConnection
 from loadgen.driver.errors import RequestFailedError
 from loadgen.driver.workers.framing import FrameReader, framed
-from loadgen.mock_endpoint.ask import Refusal, read_chat, read_completion
+from loadgen.mock_endpoint.ask import RefusedRequest, read_chat, read_completion
 from recorder import EventType, schema
 from recorder.event import Event
 from recorder.session import Session
@@ -390,7 +390,7 @@ def ask(data: bytes) -> None:
     for read in (read_chat, read_completion):
         try:
             asked = read(data, ())
-        except Refusal as refusal:
+        except RefusedRequest as refusal:
             assert 400 <= refusal.status < 500  # noqa: PT017 (it may also be right)
             orjson.loads(refusal.body())
         else:

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from loadgen.mock_endpoint.ask import Refusal, read_chat, read_completion
+from loadgen.mock_endpoint.ask import RefusedRequest, read_chat, read_completion
 
 HELLO = [{"role": "user", "content": "hello"}]
 
@@ -73,7 +73,7 @@ def test_any_model_is_known_to_a_server_without_names() -> None:
 )
 def test_a_bad_request_is_refused(fields: dict[str, Any], message: str) -> None:
     """What is not a chat completion request gets a 400 that says why."""
-    with pytest.raises(Refusal) as raised:
+    with pytest.raises(RefusedRequest) as raised:
         read_chat(orjson.dumps(fields), [])
     assert raised.value.status == 400
     assert message in raised.value.message
@@ -82,7 +82,7 @@ def test_a_bad_request_is_refused(fields: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize("prompt", [None, 7, [], ["one", "two"], [1, "two"], [[1], [2]]])
 def test_a_bad_prompt_is_refused(prompt: Any) -> None:
     """A prompt that is neither one text nor one list of token ids gets a 400."""
-    with pytest.raises(Refusal, match="prompt must be one text") as raised:
+    with pytest.raises(RefusedRequest, match="prompt must be one text") as raised:
         read_completion(orjson.dumps({"prompt": prompt}), [])
     assert raised.value.status == 400
 
@@ -92,13 +92,13 @@ def test_a_bad_prompt_is_refused(prompt: Any) -> None:
 )
 def test_what_is_not_json_is_refused(body: bytes, message: str) -> None:
     """A body that is not a JSON object gets a 400."""
-    with pytest.raises(Refusal, match=message) as raised:
+    with pytest.raises(RefusedRequest, match=message) as raised:
         read_chat(body, [])
     assert raised.value.status == 400
 
 
 def test_an_unknown_model_is_refused() -> None:
     """A model that is not among the names gets a 404 with OpenAI's code, and the names."""
-    with pytest.raises(Refusal, match="`c` does not exist; this server knows a, b") as raised:
+    with pytest.raises(RefusedRequest, match="`c` does not exist; this server knows a, b") as raised:
         read_chat(orjson.dumps({"messages": HELLO, "model": "c"}), ["a", "b"])
     assert (raised.value.status, raised.value.code) == (404, "model_not_found")

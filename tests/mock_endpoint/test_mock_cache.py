@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from loadgen.mock_endpoint import MockOptions, MockOptionsError, MockProcess, cache
-from loadgen.mock_endpoint.ask import Ask
+from loadgen.mock_endpoint.ask import MockRequest
 from loadgen.mock_endpoint.script import Script
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 MS = 1_000_000
 
 
-def ask(prompt: Any = "one", max_tokens: int | None = 4, model: str = "mock") -> Ask:
+def ask(prompt: Any = "one", max_tokens: int | None = 4, model: str = "mock") -> MockRequest:
     """A request."""
-    return Ask(model, "one", 1, max_tokens, stream=True, include_usage=False, prompt=prompt)
+    return MockRequest(model, "one", 1, max_tokens, stream=True, include_usage=False, prompt=prompt)
 
 
 def test_what_was_asked_before_comes_at_once_and_nothing_else() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.mock_endpoint.errors import RepliesError
-from loadgen.mock_endpoint.replies import Replies, Reply, load, split
+from loadgen.mock_endpoint.replies import MockReply, Replies, load, split
 from loadgen.mock_endpoint.token import ExtendedToken, ToolCallPart, joined, text_of
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def test_however_they_are_put_together_tokens_are_the_answer(
     calls = tuple(
         ToolCallPart(index, f"call_{index}", "f", argument) for index, argument in enumerate(arguments)
     )
-    reply = Reply(None, "", text, reasoning, calls, "stop", None, None, None, "")
+    reply = MockReply(None, "", text, reasoning, calls, "stop", None, None, None, "")
     tokens = reply.tokens()
     pieces = [joined(tokens[begin : begin + size]) for begin in range(0, len(tokens), size)]
     for whole in (joined(tokens), joined(pieces)):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.mock_endpoint import MockOptions, MockOptionsError
-from loadgen.mock_endpoint.ask import Ask, read_completion
+from loadgen.mock_endpoint.ask import MockRequest, read_completion
 from loadgen.mock_endpoint.script import PlannedResponse, Script
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 VARIED = MockOptions(ttft="exponential:50ms", itl="uniform:5ms..15ms", tokens="uniform:1..40")
 
 
-def ask(question: str = "", max_tokens: int | None = None) -> Ask:
+def ask(question: str = "", max_tokens: int | None = None) -> MockRequest:
     """Make a request."""
-    return Ask("mock", question, 1, max_tokens, stream=True, include_usage=False)
+    return MockRequest("mock", question, 1, max_tokens, stream=True, include_usage=False)
 
 
-def answer(options: MockOptions, request: Ask | None = None) -> PlannedResponse:
+def answer(options: MockOptions, request: MockRequest | None = None) -> PlannedResponse:
     """Make the first answer of a script."""
     return Script(options).answer(request or ask())
 

@@ -10,8 +10,8 @@ import orjson
 import pytest
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.series.optimization.budget import Budget
-from loadgen.sessions.series.optimization.decision import Status
+from loadgen.sessions.series.optimization.budget import OptimizationBudget
+from loadgen.sessions.series.optimization.decision import OptimizationStatus
 from loadgen.sessions.series.optimization.descriptions import (
     LONGEST,
     descriptions_of,
@@ -70,12 +70,15 @@ def optimized(
     *,
     seed: int = 0,
     proposals: int = 6,
-    budget: Budget | None = None,
+    budget: OptimizationBudget | None = None,
     optimizer: str = "gepa",
 ) -> Optimized:
     """Optimize against a model."""
     steps = optimize(
-        *(BASELINE, SPLIT, VARIANT, budget or Budget()), proposals=proposals, seed=seed, optimizer=optimizer
+        *(BASELINE, SPLIT, VARIANT, budget or OptimizationBudget()),
+        proposals=proposals,
+        seed=seed,
+        optimizer=optimizer,
     )
     try:
         step = next(steps)
@@ -91,7 +94,7 @@ def test_the_words_that_matter_are_kept(optimizer: str) -> None:
     """With 18 proposals, of which a third has the word."""
     model = Model(1)
     outcome = optimized(model, proposals=18, optimizer=optimizer)
-    assert outcome.status is Status.IMPROVED
+    assert outcome.status is OptimizationStatus.IMPROVED
     assert outcome.change is not None
     assert outcome.change.accuracy_interval[0] > 0
     assert any("exactly" in text for text in outcome.descriptions.values())
@@ -118,7 +121,7 @@ def test_no_proposal_is_made_from_a_validation_scenario(optimizer: str) -> None:
 def test_the_baseline_is_kept_where_descriptions_do_not_matter(optimizer: str) -> None:
     """In 95 of 100 seeds at least: a gain by chance is kept in at most 2.5 % of the sessions."""
     outcomes = (optimized(Model(seed, with_word=0.6), seed=seed, optimizer=optimizer) for seed in range(100))
-    unchanged = [outcome.status is not Status.IMPROVED for outcome in outcomes]
+    unchanged = [outcome.status is not OptimizationStatus.IMPROVED for outcome in outcomes]
     assert sum(unchanged) >= 95
 
 
@@ -134,10 +137,10 @@ def test_the_same_answers_lead_to_the_same_steps(optimizer: str) -> None:
 @pytest.mark.parametrize("calls", [300, 377, 500])
 def test_the_budget_of_calls_is_not_exceeded(calls: int, optimizer: str) -> None:
     """And what is left is not enough for the next step."""
-    budget = Budget(calls=calls)
+    budget = OptimizationBudget(calls=calls)
     outcome = optimized(Model(4), proposals=54, budget=budget, optimizer=optimizer)
     assert budget.spent.calls <= calls
-    assert outcome.status is not Status.BUDGET
+    assert outcome.status is not OptimizationStatus.BUDGET
     assert outcome.baseline is not None
 
 
@@ -157,8 +160,8 @@ def test_attempts_are_proposed_from_with_their_scores() -> None:
 
 def test_a_budget_that_is_too_small_for_a_validation() -> None:
     """The baseline is kept, and nothing is validated."""
-    outcome = optimized(Model(5), budget=Budget(tokens=80_000))
-    assert outcome.status is Status.BUDGET
+    outcome = optimized(Model(5), budget=OptimizationBudget(tokens=80_000))
+    assert outcome.status is OptimizationStatus.BUDGET
     assert outcome.descriptions == BASELINE
 
 

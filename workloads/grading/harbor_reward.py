@@ -20,7 +20,7 @@ JSON_FILE: Final = "reward.json"
 TEXT_FILE: Final = "reward.txt"
 
 
-class Accuracy(NamedTuple):
+class HarborAccuracy(NamedTuple):
     """A leaderboard's figures, as shares.
 
     Attributes:
@@ -65,7 +65,7 @@ def rewards_of(text: str, name: str) -> dict[str, float]:
     return _of_json(text) if name == JSON_FILE else {"reward": _number(text, name)}
 
 
-def leaderboard_accuracy(rewards: Mapping[str, Sequence[float | None]]) -> Accuracy:
+def leaderboard_accuracy(rewards: Mapping[str, Sequence[float | None]]) -> HarborAccuracy:
     """Mean and standard error over tasks, from the rewards of all attempts by task.
 
     A missing reward counts as 0. With p the mean of a task's n attempts, the standard error is
@@ -82,7 +82,7 @@ def leaderboard_accuracy(rewards: Mapping[str, Sequence[float | None]]) -> Accur
     if min(counts) > 1:
         variances = (mean * (1 - mean) / (count - 1) for mean, count in zip(means, counts, strict=True))
         error = math.sqrt(max(0.0, math.fsum(variances))) / len(means)
-    return Accuracy(math.fsum(means) / len(means), error, len(means), sum(counts))
+    return HarborAccuracy(math.fsum(means) / len(means), error, len(means), sum(counts))
 
 
 def rewards_by_task(trials: Iterable[Mapping[str, Any]]) -> dict[str, list[float | None]]:

@@ -139,7 +139,7 @@ def first_process(settings: dict[str, Any], modules: Modules) -> None:
     while True:
         request, stdin = read_message()
         try:
-            payload, streams = Command(settings, request, modules).run(stdin)
+            payload, streams = RunningCommand(settings, request, modules).run(stdin)
         except OSError as error:
             payload, streams = {"error": f"the command could not be started ({error})"}, ()
         send_message(payload, *streams)
@@ -171,7 +171,7 @@ def new_root(settings: dict[str, Any], kernel: Any) -> None:
         Path("/proc/sys/user/max_user_namespaces").write_text("0", encoding="utf-8")
 
 
-class Command:
+class RunningCommand:
     """One command.
 
     Args:

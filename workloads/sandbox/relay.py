@@ -86,7 +86,7 @@ def server_of(relay: Relay) -> ThreadingHTTPServer:
     """An HTTP server of this sandbox alone, whose requests are the relay's."""
     from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-    class Handler(BaseHTTPRequestHandler):
+    class RelayHandler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
@@ -105,7 +105,7 @@ def server_of(relay: Relay) -> ThreadingHTTPServer:
         def log_message(self, *_: Any) -> None:
             """Write no access log."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), RelayHandler)
     server.daemon_threads = True
     return server
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from workloads.cells import texts
-from workloads.environments.bfcl.services import MODULES, Call, Services, service_class
+from workloads.environments.bfcl.services import MODULES, ServiceCall, Services, service_class
 from workloads.episodes.episode import EpisodeResult
 from workloads.episodes.program import EpisodeProgram
 from workloads.errors import ColumnError, TaskError, did_you_mean
@@ -137,7 +137,7 @@ async def _turn(
         calls = _calls(reply)
         for call, made in zip(calls or [], reply.tool_calls, strict=False):
             with ask.tool(call["name"], made["function"].get("arguments")) as record:
-                record.result = services.call(Call(**call))
+                record.result = services.call(ServiceCall(**call))
             conversation.append(_result(made, record.result))
         if not calls:
             # Servers refuse a conversation that goes on after a call without its result.

@@ -124,10 +124,10 @@ def sensor_of(config: SensorConfig) -> Sensor:
 
         return NvmlSensor(config.interval_s)
     from recorder.sensors.prometheus import PrometheusSensor
-    from recorder.sensors.scrape import Target
+    from recorder.sensors.scrape import ScrapeTarget
 
     secrets = pattern_of(secrets_of(config.headers))
-    target = Target(config.url, config.headers, config.verify)
+    target = ScrapeTarget(config.url, config.headers, config.verify)
     return PrometheusSensor(
         config.kind, target, config.interval_s, config.labels, lambda text: secrets.sub(_MASK, text)
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import httptools
 
-from loadgen.mock_endpoint.ask import Refusal
+from loadgen.mock_endpoint.ask import RefusedRequest
 
 if TYPE_CHECKING:
     from loadgen.driver.client.arrival import StampingSocket
@@ -52,7 +52,7 @@ class FastRequest(NamedTuple):
     body: bytes
     received_ns: int
     keep_alive: bool = True
-    refusal: Refusal | None = None
+    refusal: RefusedRequest | None = None
 
     def header(self, name: bytes) -> str | None:
         """A header's value."""
@@ -225,9 +225,9 @@ class FastConnection:
             # The request that wants another protocol is answered in this one, what follows it is not HTTP.
             self._closing = True
         except httptools.HttpParserError as error:
-            self._refuse(Refusal(400, f"This is not HTTP: {error}"))
+            self._refuse(RefusedRequest(400, f"This is not HTTP: {error}"))
         if self._head_size > _LONGEST_HEAD and not self._head_complete:
-            self._refuse(Refusal(431, f"The request's head is longer than {_LONGEST_HEAD} bytes"))
+            self._refuse(RefusedRequest(431, f"The request's head is longer than {_LONGEST_HEAD} bytes"))
         if len(self._requests) > _MOST_REQUESTS:
             raise ConnectionAbortedError("the client asks without end, and does not read the answers")
 
@@ -243,9 +243,9 @@ class FastConnection:
         parser, refusal = self._parser, None
         understood = parser.get_http_version() == "1.1"
         if not understood:
-            refusal = Refusal(505, "This server speaks HTTP/1.1 only")
+            refusal = RefusedRequest(505, "This server speaks HTTP/1.1 only")
         elif self._headers.get(b"content-encoding", b"identity") != b"identity":
-            refusal = Refusal(415, "This server takes no compressed bodies")
+            refusal = RefusedRequest(415, "This server takes no compressed bodies")
         return FastRequest(
             parser.get_method().decode(),
             self._url.partition(b"?")[0].decode("latin-1"),
@@ -256,7 +256,7 @@ class FastConnection:
             refusal,
         )
 
-    def _refuse(self, refusal: Refusal) -> None:
+    def _refuse(self, refusal: RefusedRequest) -> None:
         if not self._closing:
             self._closing = True
             self._requests.append(

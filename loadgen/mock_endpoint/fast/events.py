@@ -16,7 +16,7 @@ from loadgen.mock_endpoint import wire
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from loadgen.mock_endpoint.ask import Ask
+    from loadgen.mock_endpoint.ask import MockRequest
     from loadgen.mock_endpoint.token import Token
 
 Cut = list[bytes]
@@ -44,7 +44,7 @@ class Events(dict["Token", Cut]):
         role: The event that holds only the role; empty in a protocol without roles.
     """
 
-    def __init__(self, dialect: wire.WireProtocol, ask: Ask) -> None:
+    def __init__(self, dialect: wire.WireProtocol, ask: MockRequest) -> None:
         super().__init__()
         self._frames = wire.StreamFrames(dialect, ask, _STAND_IN)
         self._counted = ask.include_usage
@@ -86,7 +86,7 @@ class EventShelf:
         self._kinds: dict[tuple[str, str, bool], Events] = {}
         self._second = 0
 
-    def of(self, dialect: wire.WireProtocol, ask: Ask) -> Events:
+    def of(self, dialect: wire.WireProtocol, ask: MockRequest) -> Events:
         """The events that a request gets."""
         # An event says the second in which its answer was made.
         second = int(time.time())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from uuid import uuid4
 
 from loadgen.mock_endpoint import wire
-from loadgen.mock_endpoint.ask import Refusal
+from loadgen.mock_endpoint.ask import RefusedRequest
 from loadgen.mock_endpoint.fast.connection import NOW
 from loadgen.mock_endpoint.fast.events import EventShelf, serial
 from loadgen.mock_endpoint.metrics import PROMETHEUS, Metrics
@@ -22,7 +22,7 @@ from loadgen.mock_endpoint.truth import Truth
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from loadgen.mock_endpoint.ask import Ask
+    from loadgen.mock_endpoint.ask import MockRequest
     from loadgen.mock_endpoint.fast.connection import FastConnection, FastRequest, Task
     from loadgen.mock_endpoint.fast.events import Events
     from loadgen.mock_endpoint.fast.slots import FastSlots
@@ -48,7 +48,7 @@ class FastServedRequest(NamedTuple):
     connection: FastConnection
     request: FastRequest
     dialect: wire.WireProtocol
-    ask: Ask
+    ask: MockRequest
     answer: PlannedResponse
     truth: Truth
 
@@ -109,7 +109,7 @@ class Service:
         if refusal is None:
             try:
                 page = self._door.page(request.method, request.path, request.header(b"authorization"))
-            except Refusal as reason:
+            except RefusedRequest as reason:
                 refusal = reason.with_traceback(None)
         if refusal is None:
             yield NOW, _in_one_piece(request, _OK, *self._pages[page]())
@@ -152,7 +152,7 @@ class Service:
         try:
             self._door.admit(request.header(b"authorization"))
             ask = read(request.body, self._options.models)
-        except Refusal as refusal:
+        except RefusedRequest as refusal:
             # With its traceback it would hold on to what holds on to it: a cycle, which is not collected.
             return b"", _fail(request, truth, refusal.with_traceback(None), NOW)
         truth.learn(ask, in_detail=self._options.truth is not None)
@@ -261,13 +261,13 @@ def _completed(exchange: FastServedRequest) -> None:
     truth.status, truth.outcome, truth.finish_reason = _OK, "completed", exchange.answer.finish_reason
 
 
-def _fail(request: FastRequest, truth: Truth, refusal: Refusal, due_ns: int) -> Task:
+def _fail(request: FastRequest, truth: Truth, refusal: RefusedRequest, due_ns: int) -> Task:
     """Refuse a request."""
     yield due_ns, _refused(request, refusal)
     truth.status, truth.outcome = refusal.status, "failed"
 
 
-def _refused(request: FastRequest, refusal: Refusal) -> bytes:
+def _refused(request: FastRequest, refusal: RefusedRequest) -> bytes:
     return _in_one_piece(request, refusal.status, refusal.body(), _JSON)
 
 

@@ -14,7 +14,7 @@ from reporter.render.html.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from reporter.plots.plot import Axis, Plot, Series
+    from reporter.plots.plot import Axis, Plot, PlotSeries
 
 _DIGITS: Final = 6
 """Significant digits of a point: more than a screen can show at any zoom that a page allows."""
@@ -46,7 +46,7 @@ def as_json(plots: Iterable[Plot], parts: Mapping[str, Mapping[str, Plot]]) -> s
 
 def as_tables(plot: Plot) -> list[Table]:
     """A table for each series, or one for all that share their places on the x axis."""
-    by_places: dict[tuple[float | str, ...], list[Series]] = {}
+    by_places: dict[tuple[float | str, ...], list[PlotSeries]] = {}
     for series in plot.series:
         by_places.setdefault(series.x, []).append(series)
     return [_table(plot, together) for together in by_places.values()]
@@ -65,7 +65,7 @@ def _axis(axis: Axis) -> dict[str, str]:
     return {"label": axis.label, "unit": axis.unit, "scale": axis.scale}
 
 
-def _series(series: Series) -> dict[str, Any]:
+def _series(series: PlotSeries) -> dict[str, Any]:
     drawn: dict[str, Any] = {"name": visible(series.name), "kind": series.kind}
     if series.group is not None:
         drawn["group"] = visible(series.group)
@@ -87,7 +87,7 @@ def _rounded(value: float | str | None) -> float | str | None:
     return int(shown) if shown == int(shown) else shown
 
 
-def _table(plot: Plot, together: list[Series]) -> Table:
+def _table(plot: Plot, together: list[PlotSeries]) -> Table:
     first = together[0]
     names = [_named(plot, series) for series in together]
     columns: list[str] = [plot.x.title]
@@ -111,7 +111,7 @@ def _table(plot: Plot, together: list[Series]) -> Table:
     )
 
 
-def _named(plot: Plot, series: Series) -> str:
+def _named(plot: Plot, series: PlotSeries) -> str:
     """The heading of a series: its name, where that is not the axis's, and the unit."""
     unit = f" [{plot.y.unit}]" if plot.y.unit else ""
     group = f", {series.group}" if series.group is not None else ""

@@ -11,7 +11,7 @@ import pytest
 
 from recorder.sensors import scrape as module
 from recorder.sensors.prometheus import PrometheusSensor
-from recorder.sensors.scrape import Page, ScrapeError, Target, scrape
+from recorder.sensors.scrape import MetricsPage, ScrapeError, ScrapeTarget, scrape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,14 +49,14 @@ def sends(data: bytes) -> Callable[[socket.socket], None]:
 def error_of(answer: Callable[[socket.socket], None], timeout_s: float = 30) -> str:
     """The name of the error that such a server causes."""
     with served(answer) as (url, _), pytest.raises(ScrapeError) as caught:
-        scrape(Target(url, timeout_s=timeout_s))
+        scrape(ScrapeTarget(url, timeout_s=timeout_s))
     return caught.value.name
 
 
 def test_a_page() -> None:
     """Its text, its type, and a moment between request and response; headers are sent."""
     with served(sends(HEAD + b"Content-Length: 3\r\n\r\na 1")) as (url, asked):
-        page = scrape(Target(url, {"Authorization": "Bearer key"}))
+        page = scrape(ScrapeTarget(url, {"Authorization": "Bearer key"}))
     assert (page.text, page.kind) == ("a 1", "text/plain; version=0.0.4")
     assert page.took_ms > 0
     assert asked[0].startswith(b"GET /metrics HTTP/1.1\r\n")
@@ -116,7 +116,7 @@ def test_no_server() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
     with pytest.raises(ScrapeError) as caught:
-        scrape(Target(f"http://127.0.0.1:{port}/metrics"))
+        scrape(ScrapeTarget(f"http://127.0.0.1:{port}/metrics"))
     assert caught.value.name == "unreachable"
 
 
@@ -132,9 +132,11 @@ def test_no_server() -> None:
 def test_a_page_of_something_else(monkeypatch: pytest.MonkeyPatch, text: str, error: str) -> None:
     """The reading says what the page is, and no secret that is in it."""
     monkeypatch.setattr(
-        "recorder.sensors.prometheus.scrape", lambda _: Page(text + "# key", "text/html", 5, 1.0)
+        "recorder.sensors.prometheus.scrape", lambda _: MetricsPage(text + "# key", "text/html", 5, 1.0)
     )
-    sensor = PrometheusSensor("server", Target("http://h"), 1, {}, lambda text: text.replace("key", "***"))
+    sensor = PrometheusSensor(
+        "server", ScrapeTarget("http://h"), 1, {}, lambda text: text.replace("key", "***")
+    )
     reading, *_ = sensor.read(whole=False)
     assert (reading.error, reading.at_ns) == (error, 5)
     assert "key" not in str(reading.message)

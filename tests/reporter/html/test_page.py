@@ -18,7 +18,7 @@ from loadgen.sessions.formats import render as render_as
 from reporter import MetricsReporter, TPOTReportingMode
 from reporter.contents import statements
 from reporter.contents.requests import FAILED, SLOWEST
-from reporter.plots.plot import Axis, Plot, Series
+from reporter.plots.plot import Axis, Plot, PlotSeries
 from reporter.render.html.excerpts import failed
 from reporter.render.html.page import FigureCard, FigureCards, Page, Plots
 from reporter.render.html.plot_data import as_json, as_tables
@@ -202,7 +202,7 @@ def test_the_plotting_library_evaluates_no_text() -> None:
         assert not re.search(r"\bnew Function\b|\beval\(|</script|<!--", asset(name)), name
 
 
-def plot_of(*series: Series, scale: str = "linear") -> Plot:
+def plot_of(*series: PlotSeries, scale: str = "linear") -> Plot:
     """A plot of these series."""
     axis: Any = Axis("time", "s", scale)
     return Plot("a-plot", "A plot", axis, Axis("rate", "requests/s"), series, "SELECT 1")
@@ -211,7 +211,7 @@ def plot_of(*series: Series, scale: str = "linear") -> Plot:
 def test_points_are_on_the_page_as_they_are() -> None:
     """With six digits, and what is not finite as a gap."""
     plot = plot_of(
-        Series(f"rate {SAFE}", "band", (1.0, 2.5, 3.123456789), (4, None, float("inf")), (1.0,) * 3)
+        PlotSeries(f"rate {SAFE}", "band", (1.0, 2.5, 3.123456789), (4, None, float("inf")), (1.0,) * 3)
     )
     data = orjson.loads(as_json([plot], {}))
     (series,) = data["plots"]["a-plot"]["series"]
@@ -227,7 +227,7 @@ def test_points_are_on_the_page_as_they_are() -> None:
 @given(st.text())
 def test_no_text_ends_the_element_of_the_data(text: str) -> None:
     """Whatever a series is called."""
-    json = as_json([plot_of(Series(text, "line", (1.0,), (2.0,)))], {})
+    json = as_json([plot_of(PlotSeries(text, "line", (1.0,), (2.0,)))], {})
     assert not re.search("[<>&\u2028\u2029\u202e\x00-\x1f]", json)
     assert orjson.loads(json)["plots"]["a-plot"]["series"][0]["name"] == visible(text)
 
@@ -244,7 +244,7 @@ def test_visible_text_prints(text: str) -> None:
 def test_a_long_series_is_a_short_table() -> None:
     """Evenly spaced points, the first and the last included; series with the same places share a table."""
     places = tuple(float(number) for number in range(1000))
-    plot = plot_of(Series("one", "line", places, places), Series("other", "line", places, places))
+    plot = plot_of(PlotSeries("one", "line", places, places), PlotSeries("other", "line", places, places))
     (table,) = as_tables(plot)
     assert table.columns == ("time [s]", "one [requests/s]", "other [requests/s]")
     assert len(table.rows) == 40

@@ -8,7 +8,7 @@ import pytest
 
 from reporter.log.planes import planes
 from reporter.plots.pareto import pareto_plot
-from reporter.plots.plot import Axis, NoPlot, Plot, Series
+from reporter.plots.plot import Axis, NoPlot, Plot, PlotSeries
 from reporter.render.plot import picture
 from reporter.sweep import Figures
 
@@ -72,8 +72,8 @@ def test_every_kind_of_series_is_drawn_on_every_scale(kind: str, scale: str) -> 
     """Also with a single point, with a value that is not known, and in groups; axes have their units."""
     x = (0.1, 0.5, 0.9)
     series = [
-        Series("one", kind, x[:1], (2.0,), (1.0,), (3.0,)),  # type: ignore[arg-type]
-        Series("other", kind, x, (2.0, None, 4.0), (1.0, None, 3.0), (3.0, None, 5.0)),  # type: ignore[arg-type]
+        PlotSeries("one", kind, x[:1], (2.0,), (1.0,), (3.0,)),  # type: ignore[arg-type]
+        PlotSeries("other", kind, x, (2.0, None, 4.0), (1.0, None, 3.0), (3.0, None, 5.0)),  # type: ignore[arg-type]
     ]
     plot = Plot("a", "A", Axis("time", "s", scale), LATENCY, tuple(series), "")  # type: ignore[arg-type]
     assert {"A", "time [s]", "TTFT [ms]", "one", "other"} <= texts(picture([plot], "svg"))
@@ -82,7 +82,7 @@ def test_every_kind_of_series_is_drawn_on_every_scale(kind: str, scale: str) -> 
 
 def test_names_are_rows() -> None:
     """On an axis of categories, in their order."""
-    series = Series(
+    series = PlotSeries(
         "gsm8k", "points", ("all", "subject: $x$ & <b>"), (50.0, 20.0), (40.0, None), (60.0, None)
     )
     plot = Plot("accuracy", "A", Axis("subject", "", "category"), Axis("accuracy", "%"), (series,), "")

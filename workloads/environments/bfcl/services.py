@@ -34,7 +34,7 @@ _STATELESS: Final = "MathAPI"
 INSTALL: Final = "pip install 'llm-loadgen[bfcl]', then pip install --no-deps bfcl-eval==2026.3.23"
 
 
-class Call(NamedTuple):
+class ServiceCall(NamedTuple):
     """A call of a service.
 
     Attributes:
@@ -82,7 +82,7 @@ class Services:
                 service._load_scenario(deepcopy(config.get(name, {})), long_context=long_context)  # noqa: SLF001 (as the package calls it)
             self._services[name] = service
 
-    def call(self, call: Call) -> str:
+    def call(self, call: ServiceCall) -> str:
         """Call a function, which may change the state.
 
         Returns:
@@ -114,7 +114,7 @@ class Services:
         raise NameError(f"name {name!r} is not defined")
 
 
-def parsed_call(text: str) -> Call:
+def parsed_call(text: str) -> ServiceCall:
     """A call that is written in Python, with literals as arguments.
 
     Raises:
@@ -126,4 +126,4 @@ def parsed_call(text: str) -> Call:
     named = {
         keyword.arg: ast.literal_eval(keyword.value) for keyword in tree.keywords if keyword.arg is not None
     }
-    return Call(tree.func.id, named, [ast.literal_eval(value) for value in tree.args])
+    return ServiceCall(tree.func.id, named, [ast.literal_eval(value) for value in tree.args])

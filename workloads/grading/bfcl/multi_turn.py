@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from workloads.environments.bfcl.services import Call, Services, parsed_call
+from workloads.environments.bfcl.services import ServiceCall, Services, parsed_call
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ def fault_of(
 
     Args:
         reference: `classes`, `config`, `long_context`, and the right calls of each turn, `ground_truth`.
-        turns: The calls of the model, by turn and by step, as members of `Call`; steps without
+        turns: The calls of the model, by turn and by step, as members of `ServiceCall`; steps without
             calls are left out.
 
     Raises:
@@ -34,7 +34,7 @@ def fault_of(
     theirs, expected = _services(reference), _services(reference)
     results: list[str] = []
     for number, (steps, right_calls) in enumerate(zip(turns, right, strict=True), 1):
-        results += [theirs.call(Call(**call)) for step in steps for call in step]
+        results += [theirs.call(ServiceCall(**call)) for step in steps for call in step]
         due = [expected.call(parsed_call(text)) for text in right_calls]
         if not right_calls:
             # A turn in which nothing can be done yet. Calls have been made all the same, for the next turn.

@@ -19,7 +19,7 @@ from workloads.grading.swe_bench.pytest_logs import (
     seaborn_statuses,
 )
 from workloads.grading.swe_bench.runner_logs import django_statuses, sympy_statuses
-from workloads.grading.swe_bench.status import Status
+from workloads.grading.swe_bench.status import CaseStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -89,7 +89,7 @@ def _consistent(statuses: dict[str, str], log: str) -> dict[str, str] | None:
     if not statuses:
         return None
     code = EXIT_CODE.search(log)
-    failed = {Status.FAILED.value, Status.ERROR.value}
+    failed = {CaseStatus.FAILED.value, CaseStatus.ERROR.value}
     if code is not None and int(code[1]) != 0 and failed.isdisjoint(statuses.values()):
         return None
     return statuses

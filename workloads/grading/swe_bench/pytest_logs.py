@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from workloads.grading.swe_bench.status import STATUSES, Status
+from workloads.grading.swe_bench.status import STATUSES, CaseStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +61,7 @@ def pytest_statuses_with_blanks(log: str) -> dict[str, str]:
     for raw in log.split("\n"):
         line = _COLOUR.sub("", raw).translate(_CONTROL)
         if line.startswith(STATUSES):
-            if line.startswith(Status.FAILED):
+            if line.startswith(CaseStatus.FAILED):
                 line = line.split(" - ", 1)[0]
             words = line.split()
             if len(words) > 1 and not _counts_skipped(words):
@@ -78,22 +78,22 @@ def seaborn_statuses(log: str) -> dict[str, str]:
         words = line.split()
         if len(words) < 2:  # noqa: PLR2004 (status and identifier)
             continue
-        if line.startswith(Status.FAILED):
-            statuses[words[1]] = Status.FAILED.value
-        elif f" {Status.PASSED} " in line:
-            if words[1] == Status.PASSED:
-                statuses[words[0]] = Status.PASSED.value
-        elif line.startswith(Status.PASSED):
-            statuses[words[1]] = Status.PASSED.value
+        if line.startswith(CaseStatus.FAILED):
+            statuses[words[1]] = CaseStatus.FAILED.value
+        elif f" {CaseStatus.PASSED} " in line:
+            if words[1] == CaseStatus.PASSED:
+                statuses[words[0]] = CaseStatus.PASSED.value
+        elif line.startswith(CaseStatus.PASSED):
+            statuses[words[1]] = CaseStatus.PASSED.value
     return statuses
 
 
 def _words(line: str) -> list[str]:
-    return (line.replace(" - ", " ") if line.startswith(Status.FAILED) else line).split()
+    return (line.replace(" - ", " ") if line.startswith(CaseStatus.FAILED) else line).split()
 
 
 def _counts_skipped(words: list[str]) -> bool:
-    return words[0] == Status.SKIPPED and _SKIPPED_COUNT.match(words[1]) is not None
+    return words[0] == CaseStatus.SKIPPED and _SKIPPED_COUNT.match(words[1]) is not None
 
 
 def _without_folders(identifier: str) -> str:

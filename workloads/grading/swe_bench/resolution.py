@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from workloads.grading.swe_bench.status import Status
+from workloads.grading.swe_bench.status import CaseStatus
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_PASSING: Final = frozenset({Status.PASSED.value, Status.XFAIL.value})
-_MAINTAINED: Final = _PASSING | {Status.SKIPPED.value}
+_PASSING: Final = frozenset({CaseStatus.PASSED.value, CaseStatus.XFAIL.value})
+_MAINTAINED: Final = _PASSING | {CaseStatus.SKIPPED.value}
 
 
 class Resolution(StrEnum):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from workloads.grading.swe_bench.status import Status
+from workloads.grading.swe_bench.status import CaseStatus
 
 _PASSED: Final = (" ... ok", " ... OK", " ...  OK")
-_ENDINGS: Final = ((" ... FAIL", Status.FAILED), (" ... ERROR", Status.ERROR))
-_HEADINGS: Final = (("FAIL:", Status.FAILED), ("ERROR:", Status.ERROR))
+_ENDINGS: Final = ((" ... FAIL", CaseStatus.FAILED), (" ... ERROR", CaseStatus.ERROR))
+_HEADINGS: Final = (("FAIL:", CaseStatus.FAILED), ("ERROR:", CaseStatus.ERROR))
 _SKIPPED: Final = " ... skipped"
 _VERSION_TEST: Final = "--version is equivalent to version"
 _MIGRATION: Final = "Applying sites.0002_alter_domain_unique...test_no_migrations"
@@ -26,7 +26,7 @@ _INTERRUPTED: Final = tuple(
 """A test whose output stands between its name and `ok`."""
 
 _SYMPY_FAILED: Final = re.compile(r"(_*) (.*)\.py:(.*) (_*)")
-_SYMPY_ENDINGS: Final = ((" E", Status.ERROR), (" F", Status.FAILED), (" ok", Status.PASSED))
+_SYMPY_ENDINGS: Final = ((" E", CaseStatus.ERROR), (" F", CaseStatus.FAILED), (" ok", CaseStatus.PASSED))
 
 
 def django_statuses(log: str) -> dict[str, str]:
@@ -36,14 +36,14 @@ def django_statuses(log: str) -> dict[str, str]:
     for raw in log.split("\n"):
         line = raw.strip()
         if _VERSION_TEST in line:
-            statuses[_VERSION_TEST] = Status.PASSED.value
+            statuses[_VERSION_TEST] = CaseStatus.PASSED.value
         if " ... " in line:
             latest = line.split(" ... ")[0]
         _read_django_line(line, statuses)
         if line.startswith("ok") and latest is not None:
-            statuses[latest] = Status.PASSED.value
+            statuses[latest] = CaseStatus.PASSED.value
     for interrupted in _INTERRUPTED:
-        statuses |= {match[1]: Status.PASSED.value for match in interrupted.finditer(log)}
+        statuses |= {match[1]: CaseStatus.PASSED.value for match in interrupted.finditer(log)}
     return statuses
 
 
@@ -52,9 +52,9 @@ def _read_django_line(line: str, statuses: dict[str, str]) -> None:
     if ending is not None:
         if line.startswith(_MIGRATION):
             line = line.split("...", 1)[-1].strip()
-        statuses[line.rsplit(ending, 1)[0]] = Status.PASSED.value
+        statuses[line.rsplit(ending, 1)[0]] = CaseStatus.PASSED.value
     if _SKIPPED in line:
-        statuses[line.split(_SKIPPED)[0]] = Status.SKIPPED.value
+        statuses[line.split(_SKIPPED)[0]] = CaseStatus.SKIPPED.value
     for (suffix, status), (heading, _) in zip(_ENDINGS, _HEADINGS, strict=True):
         if line.endswith(suffix):
             statuses[line.split(suffix)[0]] = status.value
@@ -68,7 +68,7 @@ def sympy_statuses(log: str) -> dict[str, str]:
     for line in log.split("\n"):
         if ".py:" in line:
             headings = _SYMPY_FAILED.findall(line)
-            statuses |= {f"{file}.py:{test}": Status.FAILED.value for _, file, test, _ in headings}
+            statuses |= {f"{file}.py:{test}": CaseStatus.FAILED.value for _, file, test, _ in headings}
     for raw in log.split("\n"):
         line = raw.strip()
         for ending, status in _SYMPY_ENDINGS:

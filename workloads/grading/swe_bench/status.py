@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 
-class Status(StrEnum):
+class CaseStatus(StrEnum):
     """Of one test in one log."""
 
     FAILED = "FAILED"
@@ -16,5 +16,5 @@ class Status(StrEnum):
     XFAIL = "XFAIL"
 
 
-STATUSES: Final = tuple(status.value for status in Status)
+STATUSES: Final = tuple(status.value for status in CaseStatus)
 """As a log has them; `str.startswith` takes them as they are."""

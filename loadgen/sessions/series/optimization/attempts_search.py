@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.series.optimization.descriptions import proposed_in
-from loadgen.sessions.series.optimization.evidence import Evaluate, Evidence, Reflect, key_of
+from loadgen.sessions.series.optimization.evidence import Evaluate, Reflect, TrialEvidence, key_of
 from loadgen.sessions.series.optimization.prompt import attempts_prompt
 from loadgen.sessions.series.optimization.training import Trained, best_of
 
@@ -45,7 +45,7 @@ def train(
     """
     del seed  # nothing is drawn
     breadth = max(2, (proposals + 1) // ROUNDS)
-    evidence, usable = Evidence(), 0
+    evidence, usable = TrialEvidence(), 0
     candidates = {key_of(baseline): dict(baseline)}
     latest = [baseline]
     for round_number in range(ROUNDS):
@@ -73,7 +73,7 @@ def train(
 
 
 def _evaluated(
-    latest: Sequence[Descriptions], training: Sequence[ToolScenario], evidence: Evidence
+    latest: Sequence[Descriptions], training: Sequence[ToolScenario], evidence: TrialEvidence
 ) -> Generator[Step, StepResult | None, bool]:
     """Let candidates answer all training scenarios; whether none was cut short by the budget."""
     for candidate in latest:
@@ -86,7 +86,7 @@ def _evaluated(
 
 
 def _attempts(
-    evidence: Evidence,
+    evidence: TrialEvidence,
     candidates: dict[str, Descriptions],
     training: Sequence[ToolScenario],
     limit: int,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Budget:
+class OptimizationBudget:
     """What may be spent, and what has been.
 
     Calls are known before a step, so that their limit is exact. Tokens and dollars of a step are bounded by

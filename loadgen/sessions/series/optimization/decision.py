@@ -17,7 +17,7 @@ LEVEL: Final = 0.95
 """Of the intervals. Descriptions are kept where chance alone gives their gain in at most half of the rest."""
 
 
-class Status(StrEnum):
+class OptimizationStatus(StrEnum):
     """What happens to the descriptions of a variant."""
 
     IMPROVED = "improved"

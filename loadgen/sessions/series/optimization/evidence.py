@@ -100,7 +100,7 @@ class StepResult:
 
 
 @dataclass(slots=True)
-class Evidence:
+class TrialEvidence:
     """Everything that training has shown."""
 
     answers: dict[tuple[str, str], Answered] = field(default_factory=dict)

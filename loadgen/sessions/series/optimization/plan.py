@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.series.optimization import attempts_search, training
-from loadgen.sessions.series.optimization.decision import Paired, Status, paired
+from loadgen.sessions.series.optimization.decision import OptimizationStatus, Paired, paired
 from loadgen.sessions.series.optimization.evidence import Evaluate, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping
 
-    from loadgen.sessions.series.optimization.budget import Budget
+    from loadgen.sessions.series.optimization.budget import OptimizationBudget
     from loadgen.sessions.series.optimization.descriptions import Descriptions
     from loadgen.sessions.series.optimization.evidence import Step, StepResult
     from loadgen.sessions.series.optimization.split import Split
@@ -39,7 +39,7 @@ class Optimized:
     """
 
     variant: Variant
-    status: Status
+    status: OptimizationStatus
     proposals: int
     usable: int
     descriptions: Descriptions
@@ -72,7 +72,7 @@ def optimize(
     baseline: Descriptions,
     split: Split,
     variant: Variant,
-    budget: Budget,
+    budget: OptimizationBudget,
     *,
     proposals: int,
     seed: int,
@@ -97,18 +97,23 @@ def optimize(
     trained = yield from _train(search, budget, reserved=validation)
     is_changed = key_of(trained.best) != key_of(baseline)
     if not budget.allows(validation if is_changed else len(split.validation)):
-        return Optimized(variant, Status.BUDGET, trained.proposals, trained.usable, baseline)
+        return Optimized(variant, OptimizationStatus.BUDGET, trained.proposals, trained.usable, baseline)
     before = yield from _step(Evaluate("baseline", baseline, split.validation), budget)
     if not is_changed:
         return Optimized(
-            variant, Status.NO_BETTER_PROPOSAL, trained.proposals, trained.usable, baseline, before
+            variant,
+            OptimizationStatus.NO_BETTER_PROPOSAL,
+            trained.proposals,
+            trained.usable,
+            baseline,
+            before,
         )
     after = yield from _step(Evaluate("validation", trained.best, split.validation), budget)
     change = paired(before.answers, after.answers, seed)
     is_kept = change is not None and change.is_significant
     return Optimized(
         variant,
-        Status.IMPROVED if is_kept else Status.NOT_SIGNIFICANT,
+        OptimizationStatus.IMPROVED if is_kept else OptimizationStatus.NOT_SIGNIFICANT,
         trained.proposals,
         trained.usable,
         trained.best if is_kept else baseline,
@@ -119,7 +124,7 @@ def optimize(
 
 
 def _train(
-    search: Generator[Step, StepResult | None, Trained], budget: Budget, *, reserved: int
+    search: Generator[Step, StepResult | None, Trained], budget: OptimizationBudget, *, reserved: int
 ) -> Generator[Step, StepResult, Trained]:
     """The steps of the training that the budget allows."""
     result: StepResult | None = None
@@ -134,7 +139,7 @@ def _train(
         return trained
 
 
-def _step(step: Step, budget: Budget) -> Generator[Step, StepResult, StepResult]:
+def _step(step: Step, budget: OptimizationBudget) -> Generator[Step, StepResult, StepResult]:
     result = yield step
     budget.add(result)
     return result

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.sessions.series.optimization.decision import LEVEL, Status
+from loadgen.sessions.series.optimization.decision import LEVEL, OptimizationStatus
 from loadgen.sessions.series.optimization.descriptions import parts_of, to_yaml
 from loadgen.sessions.series.series import write_json
 from loadgen.sessions.whole_file import write_whole
@@ -49,7 +49,7 @@ class OptimizationOutcome:
         """0 complete, whichever descriptions are kept; 5 where the budget allowed no validation; 130."""
         if self.interrupted:
             return ExitCode.INTERRUPTED
-        is_short = any(variant.status is Status.BUDGET for variant in self.variants)
+        is_short = any(variant.status is OptimizationStatus.BUDGET for variant in self.variants)
         return ExitCode.INCONCLUSIVE if is_short else ExitCode.PASS
 
     def to_dict(self) -> dict[str, Any]:

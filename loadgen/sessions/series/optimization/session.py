@@ -160,7 +160,7 @@ class _Steps:
 
     def _begin(self) -> Generator[Step, StepResult, Optimized]:
         """The steps of the next variant; each variant has the same part of the budget."""
-        from loadgen.sessions.series.optimization.budget import Budget
+        from loadgen.sessions.series.optimization.budget import OptimizationBudget
         from loadgen.sessions.series.optimization.descriptions import descriptions_of
         from loadgen.sessions.series.optimization.plan import optimize
         from workloads.tool_benchmark import load_tool_set
@@ -168,7 +168,7 @@ class _Steps:
         asked, count = self._definition, len(self._variants)
         variant = self._variants[len(self._ended)]
         tools = load_tool_set(asked["tools"], self._runs.data, asked["descriptions"])
-        budget = Budget(
+        budget = OptimizationBudget(
             None if asked["max_calls"] is None else asked["max_calls"] // count,
             None if asked["max_total_tokens"] is None else asked["max_total_tokens"] // count,
             None if asked["max_cost"] is None else asked["max_cost"] / count,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.exporting.extra import importing
 from loadgen.sessions.series.optimization.descriptions import proposed_in
-from loadgen.sessions.series.optimization.evidence import Evaluate, Evidence, Reflect, key_of
+from loadgen.sessions.series.optimization.evidence import Evaluate, Reflect, TrialEvidence, key_of
 from loadgen.sessions.series.optimization.prompt import reflection_prompt
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def train(
     Raises:
         UsageError: GEPA is not installed.
     """
-    evidence = Evidence()
+    evidence = TrialEvidence()
     candidates = {key_of(baseline): baseline}
     while True:
         search = _Search(training, variant, proposals, evidence, candidates)
@@ -93,7 +93,7 @@ def train(
 
 
 def best_of(
-    evidence: Evidence,
+    evidence: TrialEvidence,
     candidates: Mapping[str, Descriptions],
     training: Sequence[ToolScenario],
     usable: int,
@@ -114,7 +114,7 @@ class _Search:
         training: Sequence[ToolScenario],
         variant: Variant,
         proposals: int,
-        evidence: Evidence,
+        evidence: TrialEvidence,
         candidates: dict[str, Descriptions],
     ) -> None:
         self.usable = 0
