@@ -116,11 +116,31 @@ static bool is_text(text inside, json_text *what) {
     return decoded;
 }
 
-/* The shapes of frames that begin alike (shapes.py), and how they begin in the response that is read. */
+/* The shapes of frames that begin alike (shapes.py), and how they begin in the response that is read. What is in the
+ * objects of Python is borrowed: they stay as they are while frames are read. */
+enum { MOST_TEMPLATES = 64 }; /* shapes.py: _MOST_SHAPES */
 typedef struct {
-    PyObject *templates, *deltas; /* borrowed */
+    text head, tail;
+    PyObject *channel;
+} template;
+typedef struct {
+    PyObject *deltas; /* NULL before the first frame of a known start */
     text prefix;
+    template templates[MOST_TEMPLATES];
+    Py_ssize_t count;
 } known_shapes;
+
+static bool read_templates(PyObject *templates, known_shapes *of) {
+    of->count = PyList_Size(templates);
+    if (of->count > MOST_TEMPLATES) of->count = MOST_TEMPLATES;
+    for (Py_ssize_t i = 0; i < of->count; i++) {
+        template *t = &of->templates[i];
+        if (!PyArg_ParseTuple(PyList_GetItem(templates, i), "y#y#O", &t->head.bytes, &t->head.size, &t->tail.bytes,
+                              &t->tail.size, &t->channel))
+            return false;
+    }
+    return true;
+}
 
 static bool begins_with(text frame, Py_ssize_t at, text part) {
     return frame.size - at >= part.size && !memcmp(frame.bytes + at, part.bytes, (size_t)part.size);
@@ -139,20 +159,21 @@ static Py_ssize_t start_of(text frame, text before, text between) {
 
 /* Find the shapes of a frame; 1 for found, 0 for none, -1 for an error. */
 static int shapes_of(PyObject *known, text frame, known_shapes *of) {
-    if (of->templates && begins_with(frame, 0, of->prefix)) return 1;
+    if (of->deltas && begins_with(frame, 0, of->prefix)) return 1;
     Py_ssize_t count = PyList_Size(known);
     if (count < 0) return -1;
     for (Py_ssize_t i = 0; i < count; i++) {
         text before, between;
+        PyObject *templates;
         if (!PyArg_ParseTuple(PyList_GetItem(known, i), "y#y#O!O!", &before.bytes, &before.size, &between.bytes, &between.size,
-                              &PyList_Type, &of->templates, &PyDict_Type, &of->deltas))
+                              &PyList_Type, &templates, &PyDict_Type, &of->deltas))
             return -1;
         if ((of->prefix.size = start_of(frame, before, between))) {
             of->prefix.bytes = frame.bytes;
-            return 1;
+            return read_templates(templates, of) ? 1 : -1;
         }
     }
-    of->templates = NULL;
+    of->deltas = NULL;
     return 0;
 }
 
@@ -249,20 +270,15 @@ static bool end_run(PyObject *items, text_run *run, const source *from) {
 }
 
 /* Take a frame that looks like a template: 1 for taken, 0 for none, -1 for an error. */
-static int take_text(PyObject *items, text_run *run, const source *from, Py_ssize_t place, PyObject *templates, text rest) {
-    Py_ssize_t count = PyList_Size(templates);
-    for (Py_ssize_t i = 0; i < count; i++) {
-        text head, tail;
-        PyObject *channel;
-        if (!PyArg_ParseTuple(PyList_GetItem(templates, i), "y#y#O", &head.bytes, &head.size, &tail.bytes, &tail.size, &channel))
-            return -1;
-        if (!fits(rest, head, tail)) continue;
-        text inside = {rest.bytes + head.size, rest.size - head.size - tail.size};
+static int take_text(PyObject *items, text_run *run, const source *from, Py_ssize_t place, const known_shapes *of, text rest) {
+    for (const template *t = of->templates; t < of->templates + of->count; t++) {
+        if (!fits(rest, t->head, t->tail)) continue;
+        text inside = {rest.bytes + t->head.size, rest.size - t->head.size - t->tail.size};
         json_text what = {0};
         if (!inside.size || !is_text(inside, &what)) return 0;
-        if (run->channel != channel) {
+        if (run->channel != t->channel) {
             if (!end_run(items, run, from)) return -1;
-            run->channel = channel;
+            run->channel = t->channel;
             run->start = place;
             run->count = 0;
             run->first = what.characters;
@@ -297,7 +313,7 @@ static int take_frame(PyObject *items, text_run *run, const source *from, Py_ssi
     int found = shapes_of(known, frame, of);
     if (found <= 0) return found;
     text rest = {frame.bytes + of->prefix.size, frame.size - of->prefix.size};
-    found = take_text(items, run, from, place, of->templates, rest);
+    found = take_text(items, run, from, place, of, rest);
     return found ? found : take_delta(items, run, from, place, of->deltas, rest);
 }
 
@@ -307,7 +323,8 @@ static PyObject *read_known(const source *from, PyObject *known, Py_ssize_t *nex
     Py_ssize_t size = 0;
     PyObject *items = PyList_New(0);
     text_run run = {0};
-    known_shapes of = {0};
+    known_shapes of;
+    of.deltas = NULL;
     int taken = items ? 1 : -1;
     while (taken == 1 && *next < from->count && size < most_bytes) {
         text frame;
