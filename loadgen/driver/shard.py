@@ -59,5 +59,7 @@ class Numbers:
 
     def number(self, claimed: int) -> int:
         """The number that is claimed as the k-th on this node, from 0."""
+        if self.node.workers == 1:
+            return claimed
         turn, user = divmod(claimed, self.node.of(self.users))
         return turn * self.users + user * self.node.workers + self.node.worker
