@@ -1,4 +1,4 @@
-# Every target sets up what it needs: a virtual environment in .venv, made again when pyproject.toml changes.
+# Every target sets up what it needs: a virtual environment in .venv, made again when pyproject.toml or C code changes.
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -28,7 +28,7 @@ help: ## Show the targets
 
 setup: $(READY) ## Make the virtual environment with everything that development needs
 
-$(READY): pyproject.toml
+$(READY): pyproject.toml hatch_build.py $(wildcard loadgen/driver/client/_*.[ch])
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps bfcl-eval==2026.3.23
