@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tests.conformance.agreement import Agreement
 from tests.workloads.grading.test_travel import CHANGES, META, RIGHT, write_database
 from workloads.answer import Answer
+from workloads.grading.anomaly import anomaly_in, detection
 from workloads.grading.lifelong_agent import rows_match
 from workloads.grading.pinchbench import combined, total_in
 from workloads.grading.race import DIMENSIONS, race
@@ -113,12 +114,19 @@ def _race(case: list[Any]) -> list[Any]:
     return [round(result.overall, 9), [round(result.dimensions[name], 9) for name in DIMENSIONS]]
 
 
+def _loghub(case: list[Any]) -> list[float]:
+    answers, labels = case
+    result = detection([anomaly_in(text) for text in answers], labels)
+    return [round(figure, 9) for figure in (result.precision, result.recall, result.f1)]
+
+
 RULES: Final[Mapping[str, Callable[[Any], Any]]] = {
     "pinchbench, replies of judges": total_in,
     "pinchbench, hybrid tasks": lambda case: combined(*case),
     "paperarena, replies of judges": _paperarena,
     "ama_bench, answers and replies": _ama_bench,
     "deepresearch, marks of judges": _race,
+    "loghub, windows": _loghub,
     "lifelong-agent, rows": lambda case: rows_match(*case),
     "webchorearena, answers": lambda case: string_score(*case),
     "deepplanning, carts": _cart,

@@ -88,5 +88,5 @@ def test_verdicts_of_official_code(tmp_path: Path) -> None:
     assert [line.scorer for line in lines if not line.passes] == []
     assert {line.scorer.partition(",")[0] for line in lines if not line.shortcut} == {
         *("ama_bench", "baseline", "deepplanning", "deepresearch", "lifelong-agent", "paperarena"),
-        *("pinchbench", "webchorearena"),
+        *("loghub", "pinchbench", "webchorearena"),
     }
