@@ -154,6 +154,10 @@ def open_log(run: Path, also: Collection[str] = ()) -> OpenLog:
         unended = "running" if is_held(log_path(run).resolve().parent) else "cut_off"
         database.execute("SET VARIABLE unended = ?", [unended])
         load_tables(database, run)
+        ((requests,),) = database.execute("SELECT count(*) FROM requests").fetchall()
+        if requests <= FEW_REQUESTS:
+            # A thread reads 122,880 rows of a table: a second one would only be woken.
+            database.execute("SET threads = 1")
         with blaming(log_path(run)):
             timelines = tuple(Timeline(**row) for row in _all_figures(database, "timeline"))
             windows = [window(timeline) for timeline in timelines]
