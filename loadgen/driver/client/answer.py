@@ -99,7 +99,9 @@ class ParsedResponse:
         arrivals = self.arrivals
         ordered: dict[int, int] = {}
         for place, low_ns in sorted(lows.items()):
-            before = bisect_left(arrivals, arrivals[place]) - 1
+            at_ns, before = arrivals[place], place - 1
+            if place and arrivals[before] == at_ns:
+                before = bisect_left(arrivals, at_ns) - 1
             earliest_ns = ordered.get(before, arrivals[before]) if before >= 0 else 0
             ordered[place] = max(low_ns, earliest_ns)
         return ordered
