@@ -55,11 +55,12 @@ class Run:
         from loadgen.sessions.run.run_folder import folder_of
         from loadgen.sessions.series.series import require_run
         from recorder.store import LOG_NAME, log_path
+        from reporter.archive.place import archive_of
 
         path = Path(folder)
         with one_tree():
             require_run(path)
-            if not log_path(path).is_file():
+            if not (log_path(path).is_file() or archive_of(path)):
                 raise UsageError(
                     f"{path}: there is no log here ({LOG_NAME}), so it is not the folder of a run"
                 )

@@ -7,19 +7,16 @@ processes share the work.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 
-from recorder.errors import LogError
-from recorder.store import log_path
 from reporter.kinds import document, members, text
 from reporter.log.database import streamed_figures
-from reporter.log.source import readable
+from reporter.log.opened import opened
 from workloads.answer import Answer, EpisodeOutcome
 
 if TYPE_CHECKING:
@@ -193,18 +190,8 @@ def texts_of(run: Path) -> Iterator[ReadTexts]:
     Raises:
         LogError: It is not a log that this version reads.
     """
-    log = log_path(run)
-    with readable(log) as uri, closing(sqlite3.connect(uri, uri=True, check_same_thread=False)) as source:
-
-        def read(seqs: Sequence[int]) -> Mapping[int, str]:
-            numbers = ",".join(map(str, sorted(set(seqs))))
-            query = f"SELECT seq, coalesce(texts, '{{}}') FROM events WHERE seq IN ({numbers})"  # noqa: S608 (numbers)
-            try:
-                return dict(source.execute(query).fetchall())
-            except sqlite3.Error as error:
-                raise LogError(f"{log}: the log is damaged and cannot be read ({error})") from error
-
-        yield read
+    with opened(run) as log:
+        yield log.texts
 
 
 def _seqs(row: Mapping[str, Any]) -> Iterator[int]:

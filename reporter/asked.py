@@ -12,8 +12,8 @@ from recorder.errors import LogError
 from recorder.store import log_path
 from reporter.border import blaming
 from reporter.log.database import open_log
-from reporter.log.event_codes import with_event_codes
-from reporter.log.source import readable
+from reporter.log.database_in_memory import empty_database
+from reporter.log.opened import opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -82,20 +82,17 @@ def texts_asked(run: Path) -> dict[tuple[int, int], Any]:
     Raises:
         LogError: The log is missing, damaged, or of a version that cannot be read.
     """
-    import sqlite3
-
     texts: dict[tuple[int, int], Any] = {}
-    log = log_path(run)
-    with readable(log) as uri, blaming(log):
-        source = sqlite3.connect(uri, uri=True)
+    with opened(run) as log, empty_database() as connection, blaming(log_path(run)):
+        with log.stream(connection, _TEXTS):
+            rows = connection.execute("SELECT data::VARCHAR, texts::VARCHAR FROM stream").fetchall()
         try:
-            for data, messages_json in source.execute(with_event_codes(_TEXTS)):
+            for data, messages_json in rows:
                 issue = orjson.loads(data)
-                texts[issue["prompt_id"], issue.get("turn") or 0] = orjson.loads(messages_json)
-        except (sqlite3.Error, orjson.JSONDecodeError, KeyError, TypeError) as error:
-            raise LogError(f"{log}: the log is damaged ({error})") from error
-        finally:
-            source.close()
+                if issue.get("phase") != "judge":
+                    texts[issue["prompt_id"], issue.get("turn") or 0] = orjson.loads(messages_json)
+        except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+            raise LogError(f"{log_path(run)}: the log is damaged ({error})") from error
     return texts
 
 
@@ -111,7 +108,7 @@ _ASKED: Final = """
 
 _TEXTS: Final = """
     SELECT data, texts FROM events
-    WHERE code = EventType.LOADGEN_ISSUE_CALLED AND texts IS NOT NULL AND data ->> '$.phase' IS NOT 'judge'"""
+    WHERE code = EventType.LOADGEN_ISSUE_CALLED AND texts IS NOT NULL AND data IS NOT NULL"""
 
 
 def _beginnings(log: OpenLog) -> dict[int, int]:

@@ -108,6 +108,7 @@ _COMMANDS: Final[Mapping[str, _CommandEntry]] = {
     "export": _CommandEntry(
         _READING, "loadgen.cli.export:export", "loadgen.sessions.settings.export:ExportSettings"
     ),
+    "archive": _CommandEntry(_READING, "loadgen.cli.archive:archive"),
     "import": _CommandEntry(_READING, "loadgen.cli.import_results:import_results"),
     "rules show": _CommandEntry(_READING, "loadgen.cli.rules:show"),
     "rules check": _CommandEntry(_READING, "loadgen.cli.rules:check"),

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Argument, Option
-from loadgen.sessions.settings.run_argument import RunOrSeries
+from loadgen.sessions.settings.run_argument import Runs
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from reporter.log.query import QueryResult
 
 
 def sql(
-    run: RunOrSeries,
+    runs: Runs,
     query: Annotated[str, Argument(help="DuckDB SQL; `-` reads it from standard input.", show_default=False)],
     *,
     output: Annotated[
@@ -43,8 +41,8 @@ def sql(
     """Query the log with SQL.
 
     The views are described in docs/sql.md and listed by [bold]loadgen list views[/bold]; [bold]samples[/bold]
-    has one row per request. Of a sweep, a search or a suite every view is that of all its runs, with a column
-    [bold]run[/bold]. Piped, a table has every row and column, each row on one line.
+    has one row per request. Of several runs or a series every view is that of all runs, with a
+    column [bold]run[/bold]. Piped, a table has every row and column, each row on one line.
 
     [bold]Examples[/bold]
 
@@ -52,29 +50,23 @@ def sql(
 
     loadgen sql SWEEP "select run, median(ttft_ms) from samples group by run order by run"
 
+    loadgen sql 'runs/*' "select run, ended, settings ->> 'model' from session"
+
     loadgen sql RUN "select prompt_id, ttft_ms from samples order by ttft_ms desc limit 10" -f csv
     """
     from loadgen.cli.terminal.pipe import end_with_the_reader
+    from loadgen.sessions.asking import ask
     from loadgen.sessions.query_lines import csv_lines, json_lines
 
     end_with_the_reader()
     text = sys.stdin.read() if query == "-" else query
-    answer = _ask(run, text.encode(errors="replace").decode())
+    answer = ask(runs, text.encode(errors="replace").decode())
     if json or output == "json":
         sys.stdout.writelines(json_lines(answer))
     elif output == "csv":
         sys.stdout.writelines(csv_lines(answer, raw=raw, clean=sys.stdout.isatty()))
     else:
         _print_table(answer, expanded=expanded)
-
-
-def _ask(run: Path, text: str) -> QueryResult:
-    """Ask the log of a run, or those of all runs of a series together."""
-    from loadgen.sessions.series.series import is_series, runs_in
-    from reporter.log.query import query
-    from reporter.log.query_series import query_series
-
-    return query_series(runs_in(run), text) if is_series(run) else query(run, text)
 
 
 def _print_table(answer: QueryResult, *, expanded: bool | None) -> None:

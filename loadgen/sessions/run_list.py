@@ -11,7 +11,7 @@ import orjson
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.run_folder import REPORT
 from recorder.lock import is_held
-from recorder.store import LOG_NAME
+from reporter.archive.place import has_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -76,7 +76,7 @@ def listed(folder: Path) -> list[Listed]:
 
 def _runs(folder: Path, kind: str | None, depth: int) -> Iterator[tuple[Path, str | None]]:
     """The folders of runs in and below a folder, each with the kind of the series that it belongs to."""
-    if (folder / LOG_NAME).exists() or (folder / REPORT).exists():
+    if has_log(folder) or (folder / REPORT).exists():
         yield folder, kind
         return
     kind = _series_kind(folder) or kind

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from recorder.store import LOG_NAME
+from reporter.archive.place import has_log as has_source
 from reporter.errors import NotARunError
 from reporter.log.settings import LogHead, head
 from reporter.report import SCHEMA_VERSION
@@ -106,13 +107,13 @@ def log_head(run: Path) -> LogHead:
 
 
 def _is_run(folder: Path) -> bool:
-    return (folder / LOG_NAME).is_file() or (folder / REPORT).is_file()
+    return has_source(folder) or (folder / REPORT).is_file()
 
 
 def _report_path(run: Path) -> Path | None:
     """The report of a run without a log; None for a run with one."""
     if run.is_dir():
-        return None if (run / LOG_NAME).is_file() else run / REPORT
+        return None if has_source(run) else run / REPORT
     return run if run.suffix == ".json" else None
 
 

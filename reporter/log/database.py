@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from recorder.lock import is_held
 from recorder.store import log_path
 from reporter.border import blaming
+from reporter.log.database_in_memory import empty_database
 from reporter.log.definitions import READ_BY_VIEWS, define
 from reporter.log.sql_files import execute_file, sql_file
-from reporter.log.tables import empty_database, load_big_tables, load_tables
+from reporter.log.tables import load_big_tables, load_tables
 from reporter.windows.window import Timeline, together, window
 from rulesets.definitions import Definitions
 

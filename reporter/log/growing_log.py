@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
 from reporter.bounds import ENDS, column
+from reporter.log.database_in_memory import empty_database
 from reporter.log.definitions import define
 from reporter.log.event_codes import with_event_codes
 from reporter.log.sql_files import execute_file
-from reporter.log.tables import empty_database, load_session, read_stream
+from reporter.log.tables import load_session, read_stream
 from rulesets.definitions import CATEGORIES
 from rulesets.lost import Ending, FigureBounds
 from rulesets.metric_table import BY_NAME

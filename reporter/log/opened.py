@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from recorder.store import log_path
-from reporter.log.sharded_log import opened_shards
+from reporter.archive.archived_log import opened_archive
+from reporter.archive.place import archive_of
+from reporter.log.sharded_log import ShardedLog, layout, opened_shards
 from reporter.log.sqlite_log import opened_sqlite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
     from duckdb import DuckDBPyConnection
 
     from reporter.log.segments import Node, Part, Segment
+    from reporter.log.sqlite_log import SqliteLog
 
 
 class Source(Protocol):
@@ -50,16 +53,46 @@ class Source(Protocol):
             part: Which events it is to see.
         """
 
+    def texts(self, seqs: Sequence[int]) -> Mapping[int, str]:
+        """The texts of events, as JSON, by their numbers."""
+
 
 @contextmanager
 def opened(run: Path) -> Iterator[Source]:
-    """Open the log of a run.
+    """Open the log of a run, or all its logs as one; without a log, its archive.
 
     Args:
-        run: The run's folder, or the log itself.
+        run: The run's folder, the log itself, or the place of an archive.
 
     Raises:
         LogError: It is not a log that this version reads, or it is damaged.
     """
-    with opened_sqlite(log_path(run)) as log, opened_shards(log) as whole:
-        yield whole or log
+    with ExitStack() as stack:
+        archived = None if log_path(run).exists() else archive_of(run)
+        if archived is not None:
+            coordinator, *archived_shards = stack.enter_context(opened_archive(archived))
+            of_run = layout(coordinator)
+            yield coordinator if of_run is None else ShardedLog(coordinator, of_run.nodes, archived_shards)
+            return
+        log = stack.enter_context(opened_sqlite(log_path(run)))
+        of_run = layout(log)
+        if of_run is None:
+            yield log
+        else:
+            yield ShardedLog(log, of_run.nodes, stack.enter_context(opened_shards(of_run)))
+
+
+@contextmanager
+def each_log(run: Path) -> Iterator[list[SqliteLog]]:
+    """Open the logs of a run, each for itself: that in its folder, then its shards.
+
+    Raises:
+        LogError: One is not a log of the run that this version reads, or is damaged.
+    """
+    with ExitStack() as stack:
+        log = stack.enter_context(opened_sqlite(log_path(run)))
+        of_run = layout(log)
+        logs = [] if of_run is None else stack.enter_context(opened_shards(of_run))
+        if of_run is not None:
+            ShardedLog(log, of_run.nodes, logs)  # all of this run
+        yield [log, *logs]

@@ -6,8 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from reporter.log.database import open_log
+from reporter.log.database_in_memory import empty_database
 from reporter.log.query import VIEWS, QueryResult, answer_of
-from reporter.log.tables import big_tables_in, empty_database
+from reporter.log.tables import big_tables_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -43,8 +43,7 @@ _SEGMENTS: Final = """
 """A run's own, numbered through."""
 
 _BEAT: Final = """coalesce((
-                SELECT iif(typeof({column}) = 'integer', {column}, 0) FROM heartbeats
-                WHERE heartbeats.sitting = own.sitting
+                SELECT CAST({column} AS BIGINT) FROM heartbeats WHERE heartbeats.sitting = own.sitting
             ), 0)"""
 """What the writer said last of a segment; 0 where a log does not say it."""
 
@@ -60,7 +59,7 @@ _NUMBERED: Final = """
 
 _KINDS: Final = """
     SELECT sitting, first_seq, shift_ns,
-        coalesce(CASE WHEN json_valid(environment) THEN json_extract(environment, '$.kind') END, '')
+        coalesce(CASE WHEN json_valid(environment) THEN environment ->> '$.kind' END, '')
     FROM sittings ORDER BY sitting"""
 
 
@@ -148,7 +147,7 @@ class Segments:
             return f"{_ONLY_SEGMENT}{selection}"
         aside = [segment for segment, *_, kind in self._segments if kind in ASIDE]
         of_part = _OF_PART[part](self._segments)
-        before = [_SEGMENTS.format(aside=", ".join(map(str, aside)), **self._beats)]
+        before = [_SEGMENTS.format(aside=", ".join(map(str, [0, *aside])), **self._beats)]
         if offsets:
             before.append(_NUMBERED.format(offset=self._by_segment(offsets), of_part=of_part))
         elif of_part != _ALL:

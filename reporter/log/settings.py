@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from recorder.errors import LogError
 from recorder.store import log_path
+from reporter.archive.manifest import archived_opening
+from reporter.archive.place import archive_of
 from reporter.border import blaming
 from reporter.kinds import document, members
 from reporter.log.source import readable
@@ -51,8 +53,8 @@ def head(run: Path) -> LogHead:
     """
     log = log_path(run)
     try:
-        with blaming(log), readable(log) as uri, closing(sqlite3.connect(uri, uri=True)) as connection:
-            row = connection.execute(_OPENING).fetchone()
+        with blaming(log):
+            row = _opening(run, log)
             if row is None:
                 raise LogError("the log is damaged: it does not say what was run")
             settings, environment, started_wall_ns = row
@@ -61,3 +63,16 @@ def head(run: Path) -> LogHead:
             return LogHead(members(document(settings)), members(document(environment)), started_wall_ns)
     except sqlite3.Error as error:
         raise LogError(f"{log}: the log is damaged and cannot be read ({error})") from error
+
+
+def _opening(run: Path, log: Path) -> tuple[Any, Any, Any] | None:
+    """The settings, the environment and the start, as the log or its archive has them."""
+    archived = None if log.exists() else archive_of(run)
+    if archived is not None:
+        opening = archived_opening(archived)
+        if opening is None:
+            return None
+        return opening["settings"], opening["environment"], opening["started_wall_ns"]
+    with readable(log) as uri, closing(sqlite3.connect(uri, uri=True)) as connection:
+        row: tuple[Any, Any, Any] | None = connection.execute(_OPENING).fetchone()
+        return row

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from recorder import shards
 from recorder.errors import LogError
@@ -23,7 +23,8 @@ from reporter.log.segments import SEQ_BITS, Node, Segment
 from reporter.log.sqlite_log import opened_sqlite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from duckdb import DuckDBPyConnection
 
@@ -43,7 +44,7 @@ _READINGS: Final = f"""
 class _Shard:
     """A shard: its log, and each of its segments as one of the run."""
 
-    log: SqliteLog
+    log: OneLog
     segments: tuple[Segment, ...]
     clock: NodeClock
     first_number: int = 0
@@ -54,30 +55,58 @@ class _Shard:
         return [self.first_number + place << SEQ_BITS for place in range(len(self.segments))]
 
 
+class OneLog(Protocol):
+    """A log of one process, open for reading: `SqliteLog` or `ArchivedLog`."""
+
+    path: Path
+    node: str | None
+
+    @property
+    def at_once(self) -> bool:
+        """Whether several threads can read it."""
+
+    @property
+    def scored_last(self) -> bool:
+        """Whether who wrote it last scored it, and did not run it."""
+
+    @property
+    def segments(self) -> Sequence[Segment]:
+        """All segments in order."""
+
+    def batches(
+        self, selection: str, part: Part = "run", offsets: Sequence[int] = ()
+    ) -> AbstractContextManager[Any]:
+        """The rows of a selection as an Arrow stream; see `SqliteLog.batches`."""
+
+    def select(self, selection: str) -> list[tuple[Any, ...]]:
+        """The rows of a query, few enough to be Python objects."""
+
+    def texts(self, seqs: Sequence[int]) -> Mapping[int, str]:
+        """The texts of events, as JSON, by their numbers."""
+
+
 class ShardedLog:
     """The logs of a run, open for reading.
 
     Args:
         coordinator: The coordinator's log.
         expected: The names of the nodes that the run has.
-        logs: The logs of those whose shards are there, by name.
+        logs: The shards that are there.
 
     Raises:
         LogError: A shard is not of this run, or is there twice.
     """
 
-    def __init__(
-        self, coordinator: SqliteLog, expected: Sequence[str], logs: Mapping[str, SqliteLog]
-    ) -> None:
+    def __init__(self, coordinator: OneLog, expected: Collection[str], logs: Sequence[OneLog]) -> None:
         self._coordinator = coordinator
         readings = _readings(coordinator)
         self._shards: list[_Shard] = []
         nodes: dict[str, Node] = {name: Node(name, is_here=False, clock=None) for name in expected}
         number = len(coordinator.segments) + 1
-        for name in sorted(logs):
-            shard = _shard(coordinator, name, logs[name], readings, number)
+        for log in sorted(logs, key=lambda log: log.node or ""):
+            shard = _shard(coordinator, log, readings, number)
             self._shards.append(shard)
-            nodes[name] = Node(name, is_here=True, clock=shard.clock)
+            nodes[log.node or ""] = Node(log.node or "", is_here=True, clock=shard.clock)
             number += len(shard.segments)
         self.nodes = tuple(nodes[name] for name in sorted(nodes))
 
@@ -111,6 +140,15 @@ class ShardedLog:
             yield
             connection.unregister("stream")
 
+    def texts(self, seqs: Sequence[int]) -> Mapping[int, str]:
+        """The texts of events, as JSON, by their numbers."""
+        texts = dict(self._coordinator.texts([seq for seq in seqs if not seq >> SEQ_BITS]))
+        for shard in self._shards:
+            for offset in shard.offsets:
+                own = [seq - offset for seq in seqs if seq >> SEQ_BITS == offset >> SEQ_BITS]
+                texts |= {seq + offset: text for seq, text in (shard.log.texts(own) if own else {}).items()}
+        return texts
+
     def _each(self, selection: str, part: Part) -> Iterator[Any]:
         """The rows of each log in turn."""
         with self._coordinator.batches(selection, part) as rows:
@@ -120,38 +158,42 @@ class ShardedLog:
                 yield rows
 
 
-@contextmanager
-def opened_shards(coordinator: SqliteLog) -> Iterator[ShardedLog | None]:
-    """Open the shards of a run; None where its log is the only one.
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What a coordinator's log says of shards: the names of the nodes, and where their logs are."""
 
-    Args:
-        coordinator: The log in the run's folder.
+    nodes: frozenset[str]
+    folder: Path
 
-    Raises:
-        LogError: A shard is not of this run, is there twice, or is damaged.
-    """
+
+def layout(coordinator: OneLog) -> Layout | None:
+    """The shards of a run; None where its log is the only one."""
     if not any(_is_coordinator(environment) for _, environment, *_ in coordinator.select(_HEAD)):
-        yield None
-        return
+        return None
     environments = [
         members(document(json)) for _, json in coordinator.select(_ANCHORS) if _is_coordinator(json)
     ]
-    expected = {
-        str(members(facts).get("shard"))
-        for environment in environments
-        for facts in _list(environment.get("shards"))
-    }
+    nodes = (facts for environment in environments for facts in _list(environment.get("shards")))
     path = text(environments[-1].get("shards_path"))
     folder = coordinator.path.parent / shards.FOLDER if path is None else Path(path)
-    there = sorted(log.parent.name for log in folder.glob(f"*/{LOG_NAME}"))
-    if strange := [name for name in there if name not in expected]:
+    return Layout(frozenset(str(members(facts).get("shard")) for facts in nodes), folder)
+
+
+@contextmanager
+def opened_shards(of_run: Layout) -> Iterator[list[SqliteLog]]:
+    """Open the shards that there are.
+
+    Raises:
+        LogError: One is not of a node of the run, or is damaged.
+    """
+    there = sorted(log.parent.name for log in of_run.folder.glob(f"*/{LOG_NAME}"))
+    if strange := [name for name in there if name not in of_run.nodes]:
         raise LogError(
-            f"{folder / strange[0]}: not a node of this run, which has {', '.join(sorted(expected))}; "
-            "move the folder away"
+            f"{of_run.folder / strange[0]}: not a node of this run, which has "
+            f"{', '.join(sorted(of_run.nodes))}; move the folder away"
         )
     with ExitStack() as stack:
-        logs = {name: stack.enter_context(opened_sqlite(folder / name / LOG_NAME)) for name in there}
-        yield ShardedLog(coordinator, sorted(expected), logs)
+        yield [stack.enter_context(opened_sqlite(of_run.folder / name / LOG_NAME, name)) for name in there]
 
 
 def _is_coordinator(environment: str) -> bool:
@@ -163,9 +205,8 @@ def _list(value: Any) -> list[Any]:
 
 
 def _shard(
-    coordinator: SqliteLog,
-    name: str,
-    log: SqliteLog,
+    coordinator: OneLog,
+    log: OneLog,
     readings: Mapping[tuple[str, int], list[shards.ClockReading]],
     first_number: int,
 ) -> _Shard:
@@ -174,7 +215,7 @@ def _shard(
     Raises:
         LogError: It is not that node's of this run.
     """
-    whole, own = _head(coordinator), _head(log)
+    whole, own, name = _head(coordinator), _head(log), log.node or ""
     if own.session_id != whole.session_id:
         raise LogError(
             f"{log.path}: the log of another session than this run's ({own.session_id}, not "
@@ -214,7 +255,7 @@ class _Head:
     started_at_ns: Sequence[int]
 
 
-def _head(log: SqliteLog) -> _Head:
+def _head(log: OneLog) -> _Head:
     rows = log.select(_HEAD)
     if not rows:
         raise LogError(f"{log.path}: the log is damaged: it does not say what was run")
@@ -224,7 +265,7 @@ def _head(log: SqliteLog) -> _Head:
     return _Head(str(session_id), node, started_wall_ns - started_at_ns, starts)
 
 
-def _readings(coordinator: SqliteLog) -> dict[tuple[str, int], list[shards.ClockReading]]:
+def _readings(coordinator: OneLog) -> dict[tuple[str, int], list[shards.ClockReading]]:
     """The readings of each node's clock in each segment of the coordinator's log, by its place."""
     readings: dict[tuple[str, int], list[shards.ClockReading]] = {}
     first_seqs = [segment.first_seq for segment in coordinator.segments]

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from array import array
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
+from recorder.errors import LogError
 from reporter.border import blaming
 from reporter.log.event_codes import with_event_codes
 from reporter.log.segments import Segments
 from reporter.log.source import grows, readable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -29,6 +31,8 @@ _BIG_BATCH_ROWS: Final = 1024
 
 _PATIENCE_MS: Final = 30_000  # with a writer that has the log locked
 
+_WHOLE_GAPS: Final = "CASE WHEN length(chunk_gaps_us) % 4 = 0 THEN chunk_gaps_us ELSE x'' END"
+
 _BIG_COLUMN: Final = re.compile("texts|chunk_gaps_us")
 
 
@@ -37,6 +41,7 @@ class SqliteLog:
 
     Attributes:
         path: Its path.
+        node: Of a shard of a run its node.
 
     Args:
         log: Likewise.
@@ -45,8 +50,9 @@ class SqliteLog:
             stream opens for itself, so that several threads can read it.
     """
 
-    def __init__(self, log: Path, uri: str, connection: Any = None) -> None:
+    def __init__(self, log: Path, uri: str, connection: Any = None, node: str | None = None) -> None:
         self.path = log
+        self.node = node
         self._uri = uri
         self._connection = connection
         self._own = Segments(self.select)
@@ -60,6 +66,13 @@ class SqliteLog:
     def scored_last(self) -> bool:
         """Whether who wrote it last scored it, and did not run it."""
         return self._own.scored_last
+
+    @property
+    def tables(self) -> frozenset[str]:
+        """The tables that it has."""
+        return frozenset(
+            name for (name,) in self.select("SELECT name FROM sqlite_master WHERE type = 'table'")
+        )
 
     @property
     def nodes(self) -> Sequence[Node]:
@@ -96,23 +109,37 @@ class SqliteLog:
         with self._reading() as source, streamed(source, selection) as rows:
             return [tuple(row.values()) for batch in rows for row in batch.to_pylist()]
 
+    def texts(self, seqs: Sequence[int]) -> Mapping[int, str]:
+        """The texts of events, as JSON, by their numbers, also while another process appends to the log.
+
+        Raises:
+            LogError: The log is damaged.
+        """
+        numbers = ",".join(map(str, seqs))
+        query = f"SELECT seq, coalesce(texts, '{{}}') FROM events WHERE seq IN ({numbers})"  # noqa: S608 (numbers)
+        try:
+            with closing(sqlite3.connect(self._uri, uri=True)) as source:
+                return dict(source.execute(query).fetchall())
+        except sqlite3.Error as error:
+            raise LogError(f"{self.path}: the log is damaged and cannot be read ({error})") from error
+
     def _reading(self) -> AbstractContextManager[Any]:
         return reading(self.path, self._uri) if self._connection is None else nullcontext(self._connection)
 
 
 @contextmanager
-def opened_sqlite(log: Path) -> Iterator[SqliteLog]:
-    """Open one log.
+def opened_sqlite(log: Path, node: str | None = None) -> Iterator[SqliteLog]:
+    """Open one log, as a node's or as the run's.
 
     Raises:
         LogError: It is not a log that this version reads, or it is damaged.
     """
     with readable(log) as uri:
         if not grows(uri):
-            yield SqliteLog(log, uri)
+            yield SqliteLog(log, uri, node=node)
         else:
             with reading(log, uri) as connection:
-                yield SqliteLog(log, uri, connection)
+                yield SqliteLog(log, uri, connection, node)
 
 
 @contextmanager
@@ -142,7 +169,7 @@ def streamed(source: Any, selection: str) -> Iterator[Any]:
     with AdbcStatement(source) as statement:
         rows_at_once = _BIG_BATCH_ROWS if _BIG_COLUMN.search(selection) else _BATCH_ROWS
         statement.set_options(**{"adbc.sqlite.query.batch_rows": str(rows_at_once)})
-        statement.set_sql_query(with_event_codes(selection))
+        statement.set_sql_query(with_event_codes(selection).replace("whole_gaps(chunk_gaps_us)", _WHOLE_GAPS))
         stream, _ = statement.execute_query()
         yield _with_gap_lists(RecordBatchReader.from_stream(stream))
 

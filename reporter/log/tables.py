@@ -7,31 +7,23 @@ texts and the raw events are big and are only loaded where they are asked for.
 
 from __future__ import annotations
 
-import os
 import re
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Final
-from uuid import uuid4
 
+from reporter.log.database_in_memory import THREADS, empty_database
 from reporter.log.opened import opened
 from reporter.log.segments import segment_macros
 from reporter.log.sql_files import execute_file, sql_file
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
+    from pathlib import Path
 
     from duckdb import DuckDBPyConnection
 
     from reporter.log.opened import Source
     from reporter.log.segments import Part
-
-MEMORY_LIMIT: Final = "1GB"
-"""What DuckDB keeps in memory before it moves tables to a temporary file; the process takes some more."""
-
-THREADS: Final = min(4, os.cpu_count() or 1)
-"""Reading is one thread's work; more than a few that count only take memory."""
 
 # The driver takes a column's type from its first rows, and a NULL for an integer: so no NULL may reach it.
 _TABLES: Final[Mapping[str, str | None]] = {
@@ -67,7 +59,7 @@ _TABLES: Final[Mapping[str, str | None]] = {
     "tool_calls": "SELECT seq, coalesce(data, '') AS data FROM events WHERE code = EventType.TOOL_CALLED",
     "requests": """
         SELECT seq, code, coalesce(data, '') AS data,
-            CASE WHEN length(chunk_gaps_us) % 4 = 0 THEN chunk_gaps_us ELSE x'' END AS chunk_gaps_us
+            whole_gaps(chunk_gaps_us) AS chunk_gaps_us
         FROM events WHERE code BETWEEN EventType.COMPLETE AND EventType.CANCELLED""",
     "windows": None,
     "measured_window": None,
@@ -174,24 +166,8 @@ _ROWS_AT_ONCE: Final = 1024
 _EVERYTHING: Final = """
     SELECT seq, coalesce(sample_uuid, '') AS sample_uuid, name AS type, at_ns, coalesce(data, '') AS data,
         coalesce(texts, '') AS texts,
-        CASE WHEN length(chunk_gaps_us) % 4 = 0 THEN chunk_gaps_us ELSE x'' END AS chunk_gaps_us
-    FROM events JOIN event_types USING (code)"""
-
-
-def empty_database() -> DuckDBPyConnection:
-    """A DuckDB in memory, with a limit beyond which it uses a temporary file."""
-    import duckdb
-
-    return duckdb.connect(
-        config={
-            "memory_limit": MEMORY_LIMIT,
-            "threads": THREADS,
-            # DuckDB makes the folder when it needs it, and removes it.
-            "temp_directory": str(Path(gettempdir()) / f"loadgen-{uuid4().hex}"),
-            "preserve_insertion_order": False,
-            "autoinstall_known_extensions": False,
-        },
-    )
+        whole_gaps(chunk_gaps_us) AS chunk_gaps_us
+    FROM events JOIN event_types USING (code) ORDER BY seq"""
 
 
 def load_tables(connection: DuckDBPyConnection, run: Path) -> None:

@@ -73,7 +73,7 @@ def _runs(path: Path) -> Mapping[str, Path]:
     """The folders of the runs of a series, by the names of its points."""
     from loadgen.sessions.run.run_folder import folder_of
     from loadgen.sessions.series import series as files
-    from recorder.store import LOG_NAME
+    from reporter.archive.place import has_log
 
     folder = folder_of(path)
     series = files.read(folder)
@@ -82,7 +82,7 @@ def _runs(path: Path) -> Mapping[str, Path]:
     places = {
         point.name: files.folder_of(folder, series, number) for number, point in enumerate(series.points)
     }
-    if unrun := [name for name, place in places.items() if not (place / LOG_NAME).exists()]:
+    if unrun := [name for name, place in places.items() if not has_log(place)]:
         raise UsageError(f"{folder}: {unrun[0]} has not been run: continue with `loadgen resume {folder}`")
     return places
 

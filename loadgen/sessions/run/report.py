@@ -11,6 +11,7 @@ from loadgen.sessions.gating.inputs import GateInputs
 from loadgen.sessions.observer import SILENT
 from loadgen.sessions.run.run_folder import REPORT, folder_of
 from loadgen.sessions.whole_file import write_whole
+from reporter.archive.place import is_remote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -158,9 +159,12 @@ def save_report(log: Path, report: Report, observer: Observer = SILENT) -> None:
     """Write a report next to its log as `report.json`.
 
     A folder that cannot be written to is not an error: the file is derived, and the log has everything.
+    Nothing is written into an object store.
     """
     from reporter.render.json import render
 
+    if is_remote(log):
+        return
     path = folder_of(log) / REPORT
     try:
         write_whole(path, render(report).encode())

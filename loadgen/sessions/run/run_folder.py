@@ -11,6 +11,7 @@ from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.claimed_folders import claim
 from recorder.errors import BeingWrittenError, LogExistsError
 from recorder.store import LOG_NAME
+from reporter.archive.place import is_remote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,8 +40,8 @@ def new_run_folder(out: Path | None, model: str) -> Path:
 
 
 def folder_of(run: Path) -> Path:
-    """The folder of a run that is named by its folder or by its log."""
-    return run if run.is_dir() else run.parent
+    """The folder of a run that is named by its folder, its log, or the address of its archive."""
+    return run if run.is_dir() or is_remote(run) else run.parent
 
 
 def still_running(run: Path) -> BeingWrittenError:

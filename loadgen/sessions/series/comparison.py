@@ -12,7 +12,7 @@ from loadgen.sessions.gating.outcome import exit_code, most_severe
 from loadgen.sessions.plotting import labels
 from loadgen.sessions.run.run_folder import folder_of
 from loadgen.sessions.series import series as files
-from recorder.store import LOG_NAME
+from reporter.archive.place import has_log
 from reporter.compare.points import PointComparison, SeriesComparison
 
 if TYPE_CHECKING:
@@ -76,4 +76,4 @@ def _points(folder: Path) -> Mapping[str, Path]:
     places = {
         point.name: files.folder_of(folder, series, number) for number, point in enumerate(series.points)
     }
-    return {name: place for name, place in places.items() if (place / LOG_NAME).exists()}
+    return {name: place for name, place in places.items() if has_log(place)}

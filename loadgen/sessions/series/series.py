@@ -13,6 +13,7 @@ from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.run.claimed_folders import claim
 from loadgen.sessions.whole_file import write_whole
 from recorder.store import LOG_NAME
+from reporter.archive.place import has_log
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -122,7 +123,7 @@ def runs_in(path: Path) -> dict[str, Path]:
     folder = path if path.is_dir() else path.parent
     series = read(folder)
     places = (folder_of(folder, series, number) for number in range(len(series.points)))
-    runs = {place.name: place for place in places if (place / LOG_NAME).exists()}
+    runs = {place.name: place for place in places if has_log(place)}
     if not runs:
         raise UsageError(f"{folder} is the folder of a {series.kind}, and it has no run yet")
     return runs

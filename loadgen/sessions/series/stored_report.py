@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.package_version import package_version
 from loadgen.sessions.run.run_folder import REPORT
-from recorder.store import LOG_NAME
+from reporter.archive.place import source_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,8 +53,7 @@ def _chosen(run: Path) -> str:
 
 
 def _last_written_ns(run: Path) -> int:
-    parts = [run / LOG_NAME, run / f"{LOG_NAME}-wal"]
-    return max(part.stat().st_mtime_ns for part in parts if part.exists())
+    return max(part.stat().st_mtime_ns for part in source_files(run))
 
 
 def _is_the_same(made: Report, rules: Ruleset | None) -> bool:

@@ -17,3 +17,12 @@ RunOrSeries = Annotated[
         show_default=False,
     ),
 ]
+
+Runs = Annotated[
+    list[Path],
+    Argument(
+        metavar="RUN...",
+        help="Folders of runs, archives, or series; also as patterns: 'runs/*'.",
+        show_default=False,
+    ),
+]

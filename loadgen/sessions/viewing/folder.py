@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run_list import Listed, listed
-from recorder.store import LOG_NAME
+from reporter.archive.place import has_log, source_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,7 +45,7 @@ class ViewedFolder:
         """
         try:
             folder = (self.top / name).resolve()
-            if folder.is_relative_to(self.top) and (folder / LOG_NAME).is_file():
+            if folder.is_relative_to(self.top) and has_log(folder):
                 return folder
         except (OSError, ValueError):
             pass  # no file system has such a name
@@ -54,6 +54,5 @@ class ViewedFolder:
     @staticmethod
     def identity(run: Path) -> Identity:
         """What changes whenever the log does."""
-        files = (run / LOG_NAME, run / f"{LOG_NAME}-wal")
-        states = [file.stat() for file in files if file.exists()]
+        states = [file.stat() for file in source_files(run)]
         return tuple((state.st_mtime_ns, state.st_size) for state in states)

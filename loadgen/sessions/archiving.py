@@ -1,0 +1,68 @@
+"""`loadgen archive`: a run's logs as Parquet, in a folder or an object store."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from loadgen.sessions.package_version import package_version
+from reporter.archive.place import FOLDER, place
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reporter.archive.write import Progress
+
+
+def archive_run(run: Path, to: str | None) -> dict[str, Any]:
+    """Archive a run, and check the archive against its logs.
+
+    Args:
+        run: Its folder, or its log.
+        to: A folder, or an address such as `s3://bucket/prefix`; None for `archive` in the run's folder.
+
+    Returns:
+        What there is now: `archive` (its address), `logs`, `files`, `events`, `log_bytes`, `archive_bytes`.
+
+    Raises:
+        LogError: As for `reporter.archive.write.archive`.
+    """
+    from loadgen.sessions.run.run_folder import folder_of
+    from reporter.archive.write import archive
+
+    there = to or folder_of(run) / FOLDER
+    show = _show if sys.stderr.isatty() else _silent
+    whole = archive(run, there, package_version("llm-loadgen") or "", show)
+    return {
+        "archive": place(there).address,
+        "logs": len(whole.logs),
+        "files": sum(len(log.files) for log in whole.logs),
+        "events": sum(log.events for log in whole.logs),
+        "log_bytes": sum(log.log_bytes for log in whole.logs),
+        "archive_bytes": whole.archive_bytes,
+    }
+
+
+def described(archived: dict[str, Any], run: Path, *, as_json: bool) -> str:
+    """What was archived, and what may be done now; or the same as JSON."""
+    if as_json:
+        return orjson.dumps(archived, option=orjson.OPT_INDENT_2).decode()
+    share = archived["archive_bytes"] / max(archived["log_bytes"], 1)
+    return (
+        f"{archived['archive']}: {archived['events']:,} events of {archived['logs']} log(s), "
+        f"{archived['archive_bytes'] / 1e6:,.1f} MB, {share:.0%} of {archived['log_bytes'] / 1e6:,.1f} MB.\n"
+        "Every event was read again, and is the same. Commands read the archive where there is no log: "
+        f"events.db and shards in {run} may be deleted."
+    )
+
+
+def _show(progress: Progress) -> None:
+    share = progress.events / max(progress.of_events, 1)
+    sys.stderr.write(f"\r{progress.step}: {share:4.0%}\033[K{'' if share < 1 else chr(13)}")
+    sys.stderr.flush()
+
+
+def _silent(_: Progress) -> None:
+    """Nobody watches."""

@@ -1,0 +1,178 @@
+"""A log in an archive, read as a SQLite file is: the same queries, asked of Parquet files."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from recorder.errors import LogError
+from reporter.archive.manifest import SMALL_TABLES, manifest
+from reporter.border import blaming
+from reporter.log.database_in_memory import empty_database
+from reporter.log.event_codes import with_event_codes
+from reporter.log.segments import Segments
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from duckdb import DuckDBPyConnection
+
+    from reporter.archive.manifest import ArchivedTables, Manifest
+    from reporter.archive.place import Place
+    from reporter.log.segments import Node, Part, Segment
+
+_BATCH_ROWS: Final = 122_880
+"""DuckDB's own row groups."""
+
+_BIG_BATCH_ROWS: Final = 8192
+
+_EVENTS: Final = """
+    CREATE VIEW {log}.main.events AS
+    SELECT
+        seq, code, at_ns, coalesce(lower(hex(request)), request_name) AS sample_uuid,
+        data, texts, chunk_gaps_us
+    FROM read_parquet([{files}])"""
+
+_NO_EVENTS: Final = """
+    CREATE TABLE {log}.main.events (
+        seq BIGINT, code BIGINT, at_ns BIGINT, sample_uuid VARCHAR, data VARCHAR, texts VARCHAR,
+        chunk_gaps_us UINTEGER[]
+    )"""
+
+_WHOLE_GAPS: Final = "CREATE MACRO {log}.main.whole_gaps(gaps) AS coalesce(gaps, []::UINTEGER[])"
+
+_TEXT: Final = frozenset({"session_id", "settings", "environment", "boot_id", "name"})
+
+
+class ArchivedLog:
+    """A log in an archive, open for reading.
+
+    Attributes:
+        path: Where the archive is, for messages.
+        node: Of a shard its node.
+        nodes: None: they are those of all logs together.
+        at_once: Whether several threads can read it: yes.
+
+    Args:
+        path: Likewise.
+        database: Has the log attached.
+        name: As what.
+        node: Likewise.
+    """
+
+    at_once: Final = True
+    nodes: Sequence[Node] = ()
+
+    def __init__(self, path: Path, database: DuckDBPyConnection, name: str, node: str | None) -> None:
+        self.path = path
+        self.node = node
+        self._database = database
+        self._name = name
+        self._own = Segments(self.select)
+
+    @property
+    def scored_last(self) -> bool:
+        """Whether who wrote it last scored it, and did not run it."""
+        return self._own.scored_last
+
+    @property
+    def segments(self) -> Sequence[Segment]:
+        """All segments in order."""
+        return self._own.segments
+
+    @contextmanager
+    def stream(self, connection: DuckDBPyConnection, selection: str, part: Part = "run") -> Iterator[None]:
+        """Let the table `stream` of a database have the rows of a selection, while the context lasts."""
+        with self.batches(selection, part) as rows:
+            connection.register("stream", rows)
+            yield
+            connection.unregister("stream")
+
+    @contextmanager
+    def batches(self, selection: str, part: Part = "run", offsets: Sequence[int] = ()) -> Iterator[Any]:
+        """The rows of a selection as an Arrow stream; see `SqliteLog.batches`."""
+        with self._asked() as connection:
+            query = with_event_codes(self._own.query(selection, part, offsets))
+            at_once = _BIG_BATCH_ROWS if "texts" in selection else _BATCH_ROWS
+            yield connection.sql(query).to_arrow_reader(at_once)
+
+    def select(self, selection: str) -> list[tuple[Any, ...]]:
+        """The rows of a query, few enough to be Python objects."""
+        with self._asked() as connection:
+            return connection.execute(with_event_codes(selection)).fetchall()
+
+    def texts(self, seqs: Sequence[int]) -> Mapping[int, str]:
+        """The texts of events, as JSON, by their numbers."""
+        numbers = ", ".join(map(str, seqs))
+        return dict(self.select(f"SELECT seq, coalesce(texts, '{{}}') FROM events WHERE seq IN ({numbers})"))  # noqa: S608
+
+    @contextmanager
+    def _asked(self) -> Iterator[DuckDBPyConnection]:
+        with blaming(self.path), self._database.cursor() as connection:
+            connection.execute(f"USE {self._name}")
+            yield connection
+
+
+@contextmanager
+def opened_archive(place: Place, whole: Manifest | None = None) -> Iterator[list[ArchivedLog]]:
+    """Open the logs of an archive: that of the run's folder first.
+
+    Args:
+        place: Where it is.
+        whole: What is in it, if that is known.
+
+    Raises:
+        LogError: The archive is damaged, or of a later version; a file is missing, or was cut off.
+    """
+    logs = (whole or manifest(place)).logs
+    _require_files(place, logs)
+    with empty_database() as database:
+        database.execute("SET memory_limit = '200MB'")
+        if not place.is_local:
+            database.register_filesystem(_for_duckdb(place))
+        names = []
+        with blaming(Path(place.address)):
+            for number, log in enumerate(logs):
+                names.append(f"log_{number}")
+                _attach(database, names[-1], log, place)
+        yield [
+            ArchivedLog(Path(place.address), database, name, log.node)
+            for name, log in zip(names, logs, strict=True)
+        ]
+
+
+def _require_files(place: Place, logs: Sequence[ArchivedTables]) -> None:
+    files = [file for log in logs for file in log.files]
+    with place.blamed():
+        infos = place.filesystem.get_file_info([place.file(file.name) for file in files])
+    for file, info in zip(files, infos, strict=True):
+        if info.size != file.size:
+            state = "missing" if info.size is None else f"{info.size} bytes instead of {file.size}"
+            raise LogError(f"{place.address}: the archive is damaged: {file.name} is {state}")
+
+
+def _attach(database: DuckDBPyConnection, name: str, log: ArchivedTables, place: Place) -> None:
+    database.execute(f"ATTACH ':memory:' AS {name}")
+    for table, rows in log.tables.items():
+        columns = SMALL_TABLES[table]
+        types = ", ".join(f"{column} {'VARCHAR' if column in _TEXT else 'BIGINT'}" for column in columns)
+        database.execute(f"CREATE TABLE {name}.main.{table} ({types})")
+        for row in rows:
+            marks = ", ".join("?" * len(columns))
+            database.execute(f"INSERT INTO {name}.main.{table} VALUES ({marks})", row)  # noqa: S608 (constants)
+    scheme = "" if place.is_local else f"{place.address.partition(':')[0]}://"
+    quoted = (place.file(file.name).replace("'", "''") for file in log.files)
+    files = ", ".join(f"'{scheme}{file}'" for file in quoted)
+    database.execute((_EVENTS if log.files else _NO_EVENTS).format(log=name, files=files))
+    database.execute(_WHOLE_GAPS.format(log=name))
+
+
+def _for_duckdb(place: Place) -> Any:
+    """A filesystem of pyarrow as one that DuckDB can call."""
+    from fsspec.implementations.arrow import ArrowFSWrapper  # type: ignore[import-untyped]
+
+    class Wrapped(ArrowFSWrapper):  # type: ignore[misc]  # fsspec has no types
+        protocol = place.address.partition(":")[0]
+
+    return Wrapped(place.filesystem)

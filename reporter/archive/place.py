@@ -1,0 +1,185 @@
+"""Where an archive lies: a folder, or a prefix in an object store, by pyarrow's filesystems."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from recorder.errors import LogError
+from recorder.store import LOG_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ADDRESS: Final = re.compile(r"(s3|gs):/+(.*)", re.DOTALL)
+"""Of an object store; `pathlib` keeps one of its two slashes."""
+
+_ENDPOINT: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+
+FOLDER: Final = "archive"
+"""What the archive of a run is called in the run's folder."""
+
+MANIFEST: Final = "archive.json"
+"""What an archive has, written last: without it, there is none."""
+
+
+UNFINISHED: Final = "unfinished.json"
+"""What an archive has until it has its manifest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A folder of a filesystem.
+
+    Attributes:
+        address: As a user names it.
+        filesystem: pyarrow's.
+        path: The folder in it.
+    """
+
+    address: str
+    filesystem: Any
+    path: str
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is a folder of this machine."""
+        return _ADDRESS.match(self.address) is None
+
+    def file(self, name: str) -> str:
+        """The path of a file in it."""
+        return f"{self.path}/{name}"
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a file.
+
+        Raises:
+            LogError: The place cannot be reached.
+        """
+        from pyarrow.fs import FileType
+
+        with self.blamed():
+            return bool(self.filesystem.get_file_info(self.file(name)).type == FileType.File)
+
+    def read(self, name: str) -> bytes:
+        """The content of a small file.
+
+        Raises:
+            LogError: It cannot be read.
+        """
+        with self.blamed(), self.filesystem.open_input_stream(self.file(name)) as stream:
+            return bytes(stream.read())
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a small file at once: it is there as a whole, or not at all.
+
+        Raises:
+            LogError: It cannot be written.
+        """
+        # Object stores show a file when it is whole.
+        there = f"{name}.part" if self.is_local else name
+        with self.blamed():
+            with self.filesystem.open_output_stream(self.file(there)) as stream:
+                stream.write(content)
+            if there != name:
+                self.filesystem.move(self.file(there), self.file(name))
+
+    @contextmanager
+    def blamed(self) -> Iterator[None]:
+        """Report errors of the filesystem as the place's.
+
+        Raises:
+            LogError: In place of them.
+        """
+        from pyarrow import ArrowException
+
+        try:
+            yield
+        except (OSError, ArrowException) as error:
+            raise LogError(f"{self.address}: {_reason(error)}") from error
+
+
+def is_remote(place: Path | str) -> bool:
+    """Whether a place is in an object store."""
+    return _ADDRESS.match(str(place)) is not None
+
+
+def place(named: Path | str) -> Place:
+    """The place that a user named.
+
+    Credentials are those of the usual places: environment variables, files of the AWS and Google Cloud
+    command lines, roles of the machine. `AWS_ENDPOINT_URL` names another store than Amazon's.
+
+    Raises:
+        LogError: The address has no bucket, or credentials in it.
+    """
+    from pyarrow import fs
+
+    matched = _ADDRESS.match(str(named))
+    if matched is None:
+        return Place(str(named), fs.LocalFileSystem(), str(Path(named).absolute()))
+    scheme, rest = matched[1], matched[2].strip("/")
+    if "@" in rest.partition("/")[0] or "?" in rest:
+        raise LogError(
+            f"{scheme}://…: credentials and options do not belong into an address; set them in the "
+            "environment"
+        )
+    if not rest:
+        raise LogError(f"{scheme}://: an address has a bucket: {scheme}://BUCKET/PREFIX")
+    address = f"{scheme}://{rest}"
+    if scheme == "gs":
+        return Place(address, fs.GcsFileSystem(**_gcs_options()), rest)
+    endpoint = next((os.environ[name] for name in _ENDPOINT if os.environ.get(name)), None)
+    parts = urlsplit(endpoint) if endpoint else None
+    options = {"scheme": parts.scheme, "endpoint_override": parts.netloc} if parts else {}
+    return Place(address, fs.S3FileSystem(**options), rest)
+
+
+def _gcs_options() -> dict[str, Any]:
+    """Those of an emulator, which asks for no credentials."""
+    emulator = os.environ.get("STORAGE_EMULATOR_HOST")
+    if not emulator:
+        return {}
+    parts = urlsplit(emulator if "//" in emulator else f"http://{emulator}")
+    return {"anonymous": True, "scheme": parts.scheme, "endpoint_override": parts.netloc}
+
+
+def has_log(folder: Path) -> bool:
+    """Whether a folder has the log of a run, or an archive in its place."""
+    return any((folder / name).is_file() for name in (LOG_NAME, MANIFEST, f"{FOLDER}/{MANIFEST}"))
+
+
+def source_files(folder: Path) -> list[Path]:
+    """The files that change whenever a log does: those of SQLite, or the manifest of an archive."""
+    names = (
+        (LOG_NAME, f"{LOG_NAME}-wal") if (folder / LOG_NAME).exists() else (MANIFEST, f"{FOLDER}/{MANIFEST}")
+    )
+    return [folder / name for name in names if (folder / name).exists()]
+
+
+def archive_of(run: Path) -> Place | None:
+    """The archive that a run is read from: where there is no log, but the manifest of an archive.
+
+    Args:
+        run: The folder of a run or of an archive, or the address of one.
+
+    Raises:
+        LogError: The place cannot be reached.
+    """
+    if is_remote(run):
+        there = place(run)
+        return there if there.has(MANIFEST) else None
+    if (run / MANIFEST).is_file():
+        return place(run)
+    return place(run / FOLDER) if (run / FOLDER / MANIFEST).is_file() else None
+
+
+def _reason(error: Exception) -> str:
+    """What an error of a filesystem says, without what a service may have quoted of a request."""
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

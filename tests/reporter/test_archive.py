@@ -1,0 +1,220 @@
+"""An archive is read as its log is: the same report and views, whatever the log has, or a clear error."""
+
+from __future__ import annotations
+
+import shutil
+from array import array
+from typing import TYPE_CHECKING
+
+import pytest
+
+from recorder import Event, EventType, schema
+from recorder.errors import LogError
+from recorder.lock import Hold
+from recorder.session import Session
+from recorder.store import Store
+from reporter import MetricsReporter
+from reporter.answers import texts_of
+from reporter.archive import write
+from reporter.archive.write import archive
+from reporter.log.query import VIEWS, queries, query
+from reporter.log.settings import head
+from reporter.log.tables import rows
+from tests.reporter.conftest import BASE_NS, WALL_NS
+from tests.reporter.sharding import sharded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from tests.reporter.conftest import Run
+
+
+@pytest.fixture
+def run(a_run: Callable[..., Run]) -> Run:
+    """Requests with texts, whose names are ids or not, a failure, and an episode with a tool."""
+    run = a_run(kind="constant", rate=50)
+    for number in range(5):
+        at_ms = 20.0 * number
+        run.answers(
+            *(at_ms + 5, at_ms + 9.5),
+            at_ms=at_ms,
+            complete=at_ms + 15,
+            usage=(7, 2),
+            uuid=f"{number:032x}" if number % 2 else f"Request {number}",
+            texts={"output": "schön " * number},
+            issue={"prompt": {"prompt": f"question {number}"}},
+        )
+    run.fails(at_ms=110, failed=118)
+    run.session(
+        EventType.TOOL_CALLED, 50, conversation="c", turn=0, name="ls", started_ns=BASE_NS, duration_ns=5
+    )
+    run.session(EventType.TELEMETRY, 60, source="client", worker=0, in_flight=1, loop_lag_max_ms=0.5)
+    return run.stops(120).ends(130)
+
+
+def scored_later(folder: Path) -> None:
+    """A segment of scoring, after a restart of the machine."""
+    segment = Session("", 5, WALL_NS + 10**12, {}, {"kind": "scoring"}, "another boot")
+    store = Store.reopen(folder / "events.db", segment)
+    store.append([schema.row(Event(EventType.SCORING_STARTED, 10, None, {"pass": 1, "scorers": []}))])
+    store.close()
+
+
+def require_same(log: Path, archived: Path) -> None:
+    """Make sure that a log and its archive have the same report, views, events and texts."""
+    with MetricsReporter(log) as before, MetricsReporter(archived) as after:
+        assert before.create_report() == after.create_report()
+    of_views = [f"FROM {view}" for view in VIEWS]
+    for answers in zip(of_views, queries(log, of_views), queries(archived, of_views), strict=True):
+        view, before_rows, after_rows = answers[0], *(sorted(map(str, answer.rows)) for answer in answers[1:])
+        assert before_rows == after_rows, view
+    assert list(rows(log)) == list(rows(archived))
+    assert head(log) == head(archived)
+    seqs = [seq for (seq,) in query(log, "SELECT seq FROM events").rows]
+    with texts_of(log) as of_log, texts_of(archived) as of_archive:
+        assert of_log(seqs) == of_archive(seqs)
+
+
+def test_an_archive_is_read_as_its_log(run: Run, tmp_path: Path) -> None:
+    """Also where the log was scored later, after a restart, and in as many parts as it takes."""
+    folder = run.write()
+    scored_later(folder)
+    told = []
+    whole = archive(folder, tmp_path / "whole", "1.0", told.append)
+    assert [log.events for log in whole.logs] == [len(run.events) + 1]
+    assert (told[-1].step, told[-1].events) == ("check", told[-1].of_events)
+    require_same(folder, tmp_path / "whole")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(write, "PART_EVENTS", 1)
+        archive(folder, tmp_path / "parts", "1.0")
+    require_same(folder, tmp_path / "parts")
+
+
+def test_an_archive_of_shards_is_read_as_they_are(run: Run, tmp_path: Path) -> None:
+    """Each node's log is in it, with its clock."""
+    folder = sharded(run, {"a": 10**15, "b": -(10**18)}, lambda uuid: "ab"[len(uuid) % 2])
+    whole = archive(folder, tmp_path / "archive", "1.0")
+    assert [log.node for log in whole.logs] == [None, "a", "b"]
+    require_same(folder, tmp_path / "archive")
+    shutil.move(tmp_path / "archive", folder / "archive")
+    shutil.rmtree(folder / "shards")
+    (folder / "events.db").unlink()
+    assert query(folder, "SELECT count(DISTINCT node) FROM samples").rows == [(2,)]
+
+
+def test_an_archive_that_was_not_finished_is_none(run: Run, tmp_path: Path) -> None:
+    """Until every event was compared there is no archive, and the next attempt starts from nothing."""
+    folder, place = run.write(), tmp_path / "archive"
+    killed = KeyboardInterrupt()
+
+    def die(*_: object) -> None:
+        raise killed
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(write, "_check", die)
+        with pytest.raises(KeyboardInterrupt):
+            archive(folder, place, "1.0")
+    assert list(place.glob("events/*/*.parquet"))
+    with pytest.raises(LogError, match="not a run folder"):
+        query(place, "SELECT 1")
+    archive(folder, place, "1.0")
+    require_same(folder, place)
+    with pytest.raises(LogError, match="an archive is there already; choose another place"):
+        archive(folder, place, "1.0")
+
+
+def test_what_was_written_is_compared_with_the_log(run: Run, tmp_path: Path) -> None:
+    """An event that is missing in the archive, or another one, is found before anybody deletes the log."""
+    whole_part = write._file
+
+    def half(there: write.Place, name: str, part: object, database: object) -> object:
+        return whole_part(there, name, part.slice(1), database)
+
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        pytest.raises(LogError, match="keep the log, and archive it again"),
+    ):
+        patch.setattr(write, "_file", half)
+        archive(run.write(), tmp_path / "archive", "1.0")
+    assert not (tmp_path / "archive" / "archive.json").exists()
+
+
+def test_a_damaged_archive_is_an_error(run: Run, tmp_path: Path) -> None:
+    """A file that is missing or shorter is named: no report covers a part of a run."""
+    place = tmp_path / "archive"
+    archive(run.write(), place, "1.0")
+    (part,) = place.glob("events/*/*.parquet")
+    content = part.read_bytes()
+    part.write_bytes(content[:-1])
+    with pytest.raises(LogError, match=r"part-00000\.parquet is \d+ bytes instead of \d+"):
+        query(place, "SELECT 1")
+    part.unlink()
+    with pytest.raises(LogError, match=r"part-00000\.parquet is missing"):
+        query(place, "SELECT 1")
+    (place / "archive.json").write_bytes(b'{"version": 99}')
+    with pytest.raises(LogError, match="format 99, this version reads up to 1; upgrade llm-loadgen"):
+        query(place, "SELECT 1")
+    (place / "archive.json").write_bytes(b"{}")
+    with pytest.raises(LogError, match="the archive is damaged"):
+        query(place, "SELECT 1")
+
+
+def test_only_a_run_that_is_over_is_archived_where_there_is_room(run: Run, tmp_path: Path) -> None:
+    """A run that is being written, and a place with files of somebody else, are refused."""
+    folder = run.write()
+    hold = Hold(folder)
+    with pytest.raises(LogError, match="being written; archive it when it is over"):
+        archive(folder, tmp_path / "archive", "1.0")
+    hold.release()
+    (tmp_path / "mine" / "events").mkdir(parents=True)
+    with pytest.raises(LogError, match="not part of an archive; choose another place"):
+        archive(folder, tmp_path / "mine", "1.0")
+    for address, message in (("s3://", "has a bucket"), ("s3://key:secret@bucket/x", "in the environment")):
+        with pytest.raises(LogError, match=message) as refused:
+            archive(folder, address, "1.0")
+        assert "secret" not in str(refused.value)
+
+
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A bucket of a local stand-in for S3."""
+    moto_server = pytest.importorskip("moto.server")
+    from pyarrow import fs
+
+    server = moto_server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    for name, value in (
+        ("AWS_ENDPOINT_URL", f"http://{host}:{port}"),
+        ("AWS_ACCESS_KEY_ID", "an-id"),
+        ("AWS_SECRET_ACCESS_KEY", "a-secret-key"),
+        ("AWS_REGION", "us-east-1"),
+    ):
+        monkeypatch.setenv(name, value)
+    store = fs.S3FileSystem(endpoint_override=f"{host}:{port}", scheme="http", allow_bucket_creation=True)
+    store.create_dir("runs")
+    yield "s3://runs"
+    server.stop()
+
+
+def test_an_archive_in_an_object_store(run: Run, bucket: str, tmp_path: Path) -> None:
+    """It is written there and read there; what a store refuses is said without credentials."""
+    folder = run.write()
+    archive(folder, f"{bucket}/one", "1.0")
+    require_same(folder, type(tmp_path)(f"{bucket}/one"))
+    with pytest.raises(LogError, match="s3://no-such-bucket/one: ") as refused:
+        archive(folder, "s3://no-such-bucket/one", "1.0")
+    assert "a-secret-key" not in str(refused.value)
+    with pytest.raises(LogError, match="does not exist"):
+        query(type(tmp_path)(f"{bucket}/two"), "SELECT 1")
+
+
+def test_gaps_that_are_no_numbers_are_none(run: Run, tmp_path: Path) -> None:
+    """Bytes that are not whole numbers are read as no gaps from the archive too."""
+    run.events[3] = run.events[3]._replace(
+        data={**run.events[3].data, "chunk_gaps_us": array("I", [1]).tobytes()[:3]}
+    )
+    folder = run.write()
+    archive(folder, tmp_path / "archive", "1.0")
+    require_same(folder, tmp_path / "archive")
