@@ -11,6 +11,7 @@ BENCHMARKS = (
     "recorder_cost",
     "arrivals",
     "report_scale",
+    "log_scale",
     "page_scale",
     "gate_scale",
     "scoring",

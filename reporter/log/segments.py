@@ -170,22 +170,35 @@ def segment_macros(segments: Sequence[Segment]) -> str:
     run has one log), and `shift_of` what to add to its times, also those in its data, for the clock of the
     run's first segment. Values are in the text: subqueries for them would be planned in every statement.
     """
-    own = sorted(segment.first_seq for segment in segments if segment.node is None)
-    starts = [*own, *(number << SEQ_BITS for number in range(len(own) + 1, len(segments) + 1))]
-    sittings = _macro(
-        "sitting_of", starts, [f"{segment.of_run:d}::BIGINT" for segment in segments], "0::BIGINT"
+    starts = sorted(segment.first_seq for segment in segments if segment.node is None)
+    return ";".join(
+        _macro(name, starts, values, otherwise)
+        for name, values, otherwise in (
+            ("sitting_of", [f"{segment.of_run:d}::BIGINT" for segment in segments], "0::BIGINT"),
+            ("shift_of", [f"{segment.shift_ns:d}::BIGINT" for segment in segments], "0::BIGINT"),
+            (
+                "node_of",
+                [quoted(segment.node) if segment.node else _NO_NODE for segment in segments],
+                _NO_NODE,
+            ),
+        )
     )
-    shifts = _macro(
-        "shift_of", starts, [f"{segment.shift_ns:d}::BIGINT" for segment in segments], "0::BIGINT"
-    )
-    names = [quoted(segment.node) if segment.node else "NULL::VARCHAR" for segment in segments]
-    return ";".join([sittings, shifts, _macro("node_of", starts, names, "NULL::VARCHAR")])
+
+
+_NO_NODE: Final = "NULL::VARCHAR"
 
 
 def _macro(name: str, starts: Sequence[int], values: Sequence[str], otherwise: str) -> str:
+    """A macro for a value of an event's segment: the first begin at these numbers, the rest are shards'."""
     if set(values) <= {otherwise}:
         return f"CREATE MACRO {name}(event_seq) AS {otherwise}"
-    cases = [f"WHEN event_seq >= {start:d} THEN {value}" for start, value in zip(starts, values, strict=True)]
+    cases = [
+        f"WHEN event_seq >= {start:d} THEN {value}" for start, value in zip(starts, values, strict=False)
+    ]
+    of_shards = values[len(starts) :]
+    if of_shards:
+        listed = f"list_extract([{', '.join(of_shards)}], (event_seq >> {SEQ_BITS}) - {len(starts)})"
+        cases.append(f"WHEN event_seq >= {1 << SEQ_BITS} THEN {listed}")
     return f"CREATE MACRO {name}(event_seq) AS CASE {' '.join(reversed(cases))} ELSE {otherwise} END"
 
 

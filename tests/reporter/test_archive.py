@@ -131,12 +131,11 @@ def test_what_was_written_is_compared_with_the_log(run: Run, tmp_path: Path) -> 
     def half(there: write.Place, name: str, part: object, database: object) -> object:
         return whole_part(there, name, part.slice(1), database)
 
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        pytest.raises(LogError, match="keep the log, and archive it again"),
-    ):
+    folder = run.write()
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(write, "_file", half)
-        archive(run.write(), tmp_path / "archive", "1.0")
+        with pytest.raises(LogError, match="keep the log, and archive it again"):
+            archive(folder, tmp_path / "archive", "1.0")
     assert not (tmp_path / "archive" / "archive.json").exists()
 
 
