@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from loadgen.sessions.observer import SILENT
 from loadgen.sessions.package_version import package_version
 from reporter.archive.place import FOLDER, place
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from loadgen.sessions.observer import Observer
     from reporter.archive.write import Progress
 
 
-def archive_run(run: Path, to: str | None) -> dict[str, Any]:
+def archive_run(run: Path, to: str | None, observer: Observer = SILENT) -> dict[str, Any]:
     """Archive a run, and check the archive against its logs.
 
     Args:
         run: Its folder, or its log.
+        observer: Gets the progress.
         to: A folder, or an address such as `s3://bucket/prefix`; None for `archive` in the run's folder.
 
     Returns:
@@ -33,8 +35,7 @@ def archive_run(run: Path, to: str | None) -> dict[str, Any]:
     from reporter.archive.write import archive
 
     there = to or folder_of(run) / FOLDER
-    show = _show if sys.stderr.isatty() else _silent
-    whole = archive(run, there, package_version("llm-loadgen") or "", show)
+    whole = archive(run, there, package_version("llm-loadgen") or "", _Tenths(observer))
     return {
         "archive": place(there).address,
         "logs": len(whole.logs),
@@ -58,11 +59,15 @@ def described(archived: dict[str, Any], run: Path, *, as_json: bool) -> str:
     )
 
 
-def _show(progress: Progress) -> None:
-    share = progress.events / max(progress.of_events, 1)
-    sys.stderr.write(f"\r{progress.step}: {share:4.0%}\033[K{'' if share < 1 else chr(13)}")
-    sys.stderr.flush()
+class _Tenths:
+    """Tells an observer of each tenth of writing and of checking."""
 
+    def __init__(self, observer: Observer) -> None:
+        self._observer = observer
+        self._last = ("", 0)
 
-def _silent(_: Progress) -> None:
-    """Nobody watches."""
+    def __call__(self, progress: Progress) -> None:
+        tenth = progress.events * 10 // max(progress.of_events, 1)
+        if (progress.step, tenth) != self._last and tenth:
+            self._last = (progress.step, tenth)
+            self._observer.progress(f"{progress.step}: {tenth * 10} % of {progress.of_events:,} events")

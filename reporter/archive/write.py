@@ -109,7 +109,7 @@ def archive(run: Path, to: Path | str, made_by: str, on_progress: OnProgress = l
     """Write the logs of a run as an archive, read it again, and compare each event.
 
     The archive exists once its manifest does, which is written after the comparison: what is left of an
-    archive that was not finished is no archive, and is replaced by the next one.
+    archive that was not finished is not read, and is replaced by the next one.
 
     Args:
         run: The run's folder, or the log itself.
@@ -191,7 +191,10 @@ def _parts(log: SqliteLog) -> Iterator[Any]:
         held: list[Any] = []
         for batch in batches:
             held.append(batch)
-            if sum(len(one) for one in held) >= PART_EVENTS or sum(one.nbytes for one in held) >= PART_BYTES:
+            if (
+                sum(map(len, held)) >= PART_EVENTS
+                or sum(held_batch.nbytes for held_batch in held) >= PART_BYTES
+            ):
                 yield pa.Table.from_batches(held)
                 held = []
         if any(len(batch) for batch in held):

@@ -80,10 +80,10 @@ def test_an_archive_is_read_as_its_log(run: Run, tmp_path: Path) -> None:
     """Also where the log was scored later, after a restart, and in as many parts as it takes."""
     folder = run.write()
     scored_later(folder)
-    told = []
-    whole = archive(folder, tmp_path / "whole", "1.0", told.append)
+    progress = []
+    whole = archive(folder, tmp_path / "whole", "1.0", progress.append)
     assert [log.events for log in whole.logs] == [len(run.events) + 1]
-    assert (told[-1].step, told[-1].events) == ("check", told[-1].of_events)
+    assert (progress[-1].step, progress[-1].events) == ("check", progress[-1].of_events)
     require_same(folder, tmp_path / "whole")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(write, "PART_EVENTS", 1)
@@ -103,7 +103,7 @@ def test_an_archive_of_shards_is_read_as_they_are(run: Run, tmp_path: Path) -> N
     assert query(folder, "SELECT count(DISTINCT node) FROM samples").rows == [(2,)]
 
 
-def test_an_archive_that_was_not_finished_is_none(run: Run, tmp_path: Path) -> None:
+def test_an_unfinished_archive_is_not_read(run: Run, tmp_path: Path) -> None:
     """Until every event was compared there is no archive, and the next attempt starts from nothing."""
     folder, place = run.write(), tmp_path / "archive"
     killed = KeyboardInterrupt()
@@ -160,7 +160,7 @@ def test_a_damaged_archive_is_an_error(run: Run, tmp_path: Path) -> None:
 
 
 def test_only_a_run_that_is_over_is_archived_where_there_is_room(run: Run, tmp_path: Path) -> None:
-    """A run that is being written, and a place with files of somebody else, are refused."""
+    """A run that is being written, and a place with other files, are refused."""
     folder = run.write()
     hold = Hold(folder)
     with pytest.raises(LogError, match="being written; archive it when it is over"):
@@ -209,7 +209,7 @@ def test_an_archive_in_an_object_store(run: Run, bucket: str, tmp_path: Path) ->
         query(type(tmp_path)(f"{bucket}/two"), "SELECT 1")
 
 
-def test_gaps_that_are_no_numbers_are_none(run: Run, tmp_path: Path) -> None:
+def test_gaps_that_are_not_numbers_are_left_out(run: Run, tmp_path: Path) -> None:
     """Bytes that are not whole numbers are read as no gaps from the archive too."""
     run.events[3] = run.events[3]._replace(
         data={**run.events[3].data, "chunk_gaps_us": array("I", [1]).tobytes()[:3]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from loadgen.sessions.settings.option import Argument
+from loadgen.sessions.settings.option import Argument, Option
 
 Run = Annotated[Path, Argument(help="The run's folder, or its events.db.", show_default=False)]
 
@@ -23,6 +23,15 @@ Runs = Annotated[
     Argument(
         metavar="RUN...",
         help="Folders of runs, archives, or series; also as patterns: 'runs/*'.",
+        show_default=False,
+    ),
+]
+
+ArchivePlace = Annotated[
+    str | None,
+    Option(
+        "--out -o",
+        help="A folder, or s3://BUCKET/PREFIX or gs://BUCKET/PREFIX; by default archive in the run's folder.",
         show_default=False,
     ),
 ]
