@@ -93,7 +93,6 @@ def test_every_table_and_view_is_there_for_a_log_without_events(tmp_path: Path) 
         sizes = {name: len(connection.execute(f'FROM "{name}"').fetchall()) for (name,) in tables + views}
         for name in (
             "session",
-            "segments",
             "clocks",
             "extent",
             "sitting_ends",
