@@ -17,6 +17,7 @@ BENCHMARKS = (
     "scoring",
     "containers",
     "scores_scale",
+    "nodes",
     "timing",
     "capacity",
 )

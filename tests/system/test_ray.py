@@ -178,6 +178,21 @@ def test_a_node_that_is_frozen(nodes: Nodes, mock: MockProcess, tmp_path: Path) 
     assert sorted(number for log in shards_of(run) for number in asked(log)) == list(range(300))
 
 
+def test_ctrl_c_drains(nodes: Nodes, mock: MockProcess, tmp_path: Path) -> None:
+    """Every node stops issuing, what is in flight is awaited, and the logs come home."""
+    run = tmp_path / "run"
+    session = perf(mock, run, "-c", "6", "--duration", "60s", "--ray", nodes.address)
+    await_requests(run)
+    session.send_signal(signal.SIGINT)
+    report = report_of(session)
+
+    assert session.returncode == 130
+    assert report["run"]["ended"] == "interrupted"
+    for log in [run / "events.db", *shards_of(run)]:
+        assert of(EventType.TEST_ENDED, events_of(log)) == [{"reason": "interrupted"}]
+        assert not of(EventType.CANCELLED, events_of(log))
+
+
 def test_too_few_nodes(nodes: Nodes, mock: MockProcess, tmp_path: Path) -> None:
     """The message says how many there are; nothing is written."""
     session = perf(mock, tmp_path / "run", "-c", "4", "-n", "8", "--ray", nodes.address, "--nodes", "4")
