@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -11,7 +12,7 @@ from reporter.border import blaming
 from reporter.log.database_in_memory import empty_database
 from reporter.log.definitions import READ_BY_VIEWS, define
 from reporter.log.sql_files import execute_file, sql_file
-from reporter.log.tables import load_big_tables, load_tables
+from reporter.log.tables import load_big_tables, load_session, load_tables
 from reporter.windows.window import Timeline, together, window
 from rulesets.definitions import Definitions
 
@@ -169,6 +170,26 @@ def open_log(run: Path, also: Collection[str] = ()) -> OpenLog:
         database.close()
         raise
     return OpenLog(run=run, database=database, connection=database, window=whole, timelines=timelines)
+
+
+OF_THE_HEAD: Final = frozenset({"session", "phases", "findings", "telemetry"})
+"""The views that need nothing of requests."""
+
+
+@contextmanager
+def open_head(run: Path) -> Iterator[DuckDBPyConnection]:
+    """A database with `OF_THE_HEAD` of a log alone, which takes a third of the time for a small log.
+
+    Raises:
+        LogError: It is not a log that this version reads, or it is damaged.
+    """
+    with empty_database() as database:
+        unended = "running" if is_held(log_path(run).resolve().parent) else "cut_off"
+        database.execute("SET VARIABLE unended = ?", [unended])
+        load_session(database, run)
+        for view in sorted(OF_THE_HEAD - {"session"}):
+            execute_file(database, view)
+        yield database
 
 
 def figures(log: OpenLog, name: str) -> dict[str, Any]:

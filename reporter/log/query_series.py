@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from reporter.log.database import open_log
+from reporter.log.database import OF_THE_HEAD, open_head, open_log
 from reporter.log.database_in_memory import empty_database
 from reporter.log.query import VIEWS, QueryResult, answer_of
 from reporter.log.tables import big_tables_in
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from duckdb import DuckDBPyConnection
@@ -37,10 +38,21 @@ def query_series(runs: Mapping[str, Path], sql: str) -> QueryResult:
     views = _views_in(sql)
     with empty_database() as connection:
         for name, run in runs.items():
-            with open_log(run, also=big_tables_in(sql) & views) as log:
+            with _opened(run, views) as log:
                 for view in sorted(views):
-                    _copy(log.database, connection, view, name)
+                    _copy(log, connection, view, name)
         return answer_of(connection, sql)
+
+
+@contextmanager
+def _opened(run: Path, views: set[str]) -> Iterator[DuckDBPyConnection]:
+    """A database with the views of one log."""
+    if views <= OF_THE_HEAD:
+        with open_head(run) as database:
+            yield database
+    else:
+        with open_log(run, also=big_tables_in(" ".join(views))) as log:
+            yield log.database
 
 
 def _views_in(sql: str) -> set[str]:

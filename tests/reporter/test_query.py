@@ -16,7 +16,9 @@ from recorder.errors import NotALogError
 from recorder.session import Session
 from recorder.store import Store
 from reporter.errors import QueryError
+from reporter.log.database import OF_THE_HEAD
 from reporter.log.query import VIEWS, query
+from reporter.log.query_series import query_series
 from tests.for_each import for_each
 from tests.reporter.conftest import ns
 
@@ -155,3 +157,12 @@ def test_a_missing_run(tmp_path: Path) -> None:
     """The log is looked for before the SQL is."""
     with pytest.raises(NotALogError):
         query(tmp_path, "SELECT nonsense")
+
+
+def test_views_of_the_head_are_those_of_the_whole_log(a_run: Callable[..., Run]) -> None:
+    """Of many runs they are read without their requests."""
+    run = a_run().answers(5, 7).session(EventType.TELEMETRY, 60, source="client", worker=0)
+    folder = run.session(EventType.FINDING, 70, code="c", severity="info", message="m").ends().write()
+    for view in sorted(OF_THE_HEAD):
+        whole = query(folder, f"FROM {view}").rows
+        assert query_series({"a": folder}, f"FROM {view}").rows == [("a", *row) for row in whole]
