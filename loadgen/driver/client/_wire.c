@@ -48,7 +48,6 @@ enum {
 #define SECOND 1000000000LL
 #define WINDOW_NS 4000000LL
 #define REST_NS 250000L
-#define TOGETHER_NS 1000000LL /* Python is woken so often at most where much comes in */
 #define NAP_NS 500000L
 #define LATE_NS 500000LL
 #define SLICE_NS 100000ULL /* the least that Linux accepts */
@@ -108,7 +107,7 @@ typedef struct {
     size_t ready_from, ready_count, ready_capacity;
     batch *spare;
     size_t spare_count;
-    int64_t quiet, offset, sampled, turned, since, waked;
+    int64_t quiet, offset, sampled, turned, since;
     unsigned char read[READ_BYTES];
 } wire;
 
@@ -199,11 +198,9 @@ static void batch_put_back(wire *w, batch *b) {
     w->spare_count++;
 }
 
-static void wake_python(wire *w, int64_t now) {
+static void wake_python(wire *w) {
     if (w->woken || !w->ready_count) return;
-    if (w->rests && now - w->waked < TOGETHER_NS) return; /* the next turn is soon */
     w->woken = true;
-    w->waked = now;
     uint64_t one = 1;
     if (write(w->wake, &one, sizeof one) < 0) w->woken = false;
 }
@@ -506,7 +503,7 @@ static int turn(wire *w, bool *all) {
         w->served = 0;
         w->since = asked;
     }
-    wake_python(w, asked);
+    wake_python(w);
     pthread_mutex_unlock(&w->lock);
     return served;
 }
