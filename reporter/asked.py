@@ -83,7 +83,7 @@ def texts_asked(run: Path) -> dict[tuple[int, int], Any]:
         LogError: The log is missing, damaged, or of a version that cannot be read.
     """
     texts: dict[tuple[int, int], Any] = {}
-    with opened(run) as log, empty_database() as connection, blaming(log_path(run)):
+    with opened(run) as log, empty_database() as connection:
         with log.stream(connection, _TEXTS):
             rows = connection.execute("SELECT data::VARCHAR, texts::VARCHAR FROM stream").fetchall()
         try:

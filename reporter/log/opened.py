@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from recorder.store import log_path
 from reporter.archive.archived_log import opened_archive
 from reporter.archive.place import archive_of
+from reporter.border import blaming
 from reporter.log.sharded_log import ShardedLog, layout, opened_shards
 from reporter.log.sqlite_log import opened_sqlite
 
@@ -65,9 +66,12 @@ def opened(run: Path) -> Iterator[Source]:
         run: The run's folder, the log itself, or the place of an archive.
 
     Raises:
-        LogError: It is not a log that this version reads, or it is damaged.
+        LogError: It is not a log that this version reads, or it is damaged; also in the context, where that
+            is noticed by what is computed from it.
+        NoRoomError: Memory and temporary disk space are too small for it.
     """
     with ExitStack() as stack:
+        stack.enter_context(blaming(log_path(run)))
         archived = None if log_path(run).exists() else archive_of(run)
         if archived is not None:
             coordinator, *archived_shards = stack.enter_context(opened_archive(archived))

@@ -379,6 +379,16 @@ def test_a_start_that_is_not_a_number(tmp_path: Path, value: Any) -> None:
         Store.reopen(log, Session())
 
 
+@pytest.mark.parametrize("column", ["started_at_ns", "shift_ns"])
+def test_a_time_of_a_segment_that_is_not_a_number(tmp_path: Path, column: str) -> None:
+    """The tables that are computed from others name the log, too."""
+    log = log_of(tmp_path) / "events.db"
+    with closing(sqlite3.connect(log)) as connection, connection:
+        connection.execute(f"UPDATE sittings SET {column} = 'soon'")  # noqa: S608 (a name from above)
+    with pytest.raises(LogError, match="the log is damaged"):
+        open_log(log)
+
+
 def test_a_payload_that_is_not_json(tmp_path: Path) -> None:
     """A payload that was tampered with is reported as damage."""
     log = log_of(tmp_path, Event(EventType.ERROR, 1, "a", {"error": "reset"})) / "events.db"
