@@ -48,6 +48,7 @@ NEEDS = {
     r"--data [DdF]|accuracy (gsm8k|ifeval|mmlu_pro)|--task gsm8k|simpleqa": "needs a benchmark's data",
     r"capitals|sums\.jsonl": "is run by the page's own test",
     r"hf:|--tokenizer [mN]": "needs Hugging Face's hub",
+    r"s3://": "needs an object store; a test of archives has one",
     r"https://host|--model gpt-5-mini$": "needs a server that has a key",
     r"--protocol (sse|sglang|responses)": "needs a server of another protocol",
     r"run suite\.toml$": "needs the server that the file names",

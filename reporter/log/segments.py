@@ -43,9 +43,10 @@ _SEGMENTS: Final = """
 """A run's own, numbered through."""
 
 _BEAT: Final = """coalesce((
-                SELECT CAST({column} AS BIGINT) FROM heartbeats WHERE heartbeats.sitting = own.sitting
+                SELECT CASE WHEN {column} = CAST({column} AS BIGINT) THEN CAST({column} AS BIGINT) END
+                FROM heartbeats WHERE heartbeats.sitting = own.sitting
             ), 0)"""
-"""What the writer said last of a segment; 0 where a log does not say it."""
+"""What the writer said last of a segment; 0 where a log does not say it, or it is not a whole number."""
 
 _PLAIN: Final = """
     events AS (SELECT * FROM main.events WHERE {of_part})"""

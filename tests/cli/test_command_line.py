@@ -49,7 +49,7 @@ MISTAKES = {
         "loadgen perf",
     ),
     "a missing option": (("perf", "--url", "x"), "--model is missing", "loadgen perf"),
-    "a missing argument": (("sql",), "RUN is missing", "loadgen sql"),
+    "a missing argument": (("sql",), "RUNS is missing", "loadgen sql"),
     "an argument too many": (
         ("perf", *ENDPOINT, "more"),
         "one argument too many: more",

@@ -151,7 +151,7 @@ def test_the_commands_of_the_page_work(judged: Gate, a_run: Path, capsys: pytest
         log.execute(
             "UPDATE session SET settings = json_set(settings, '$.ruleset', json('{\"name\": \"mine\"}'))"
         )
-    sql(a_run, query)
+    sql([a_run], query)
     assert capsys.readouterr().out.split()[-1] == "mine"
     judged(a_run, require=[SURE, MISSED])
     (asked,) = re.findall(r"^jq -r '(.*)' RUN/report.json$", page, re.MULTILINE)

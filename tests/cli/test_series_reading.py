@@ -111,7 +111,7 @@ def test_a_sweep_that_is_not_complete_says_so(
     with pytest.raises(UsageError, match="none of its runs has ended yet"):
         report(folder)
     with pytest.raises(UsageError, match="it has no run yet"):
-        sql(folder, "select 1")
+        sql([folder], "select 1")
 
 
 def test_sql_asks_all_runs_of_a_series(swept: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -120,13 +120,13 @@ def test_sql_asks_all_runs_of_a_series(swept: Path, capsys: pytest.CaptureFixtur
     for view in ("samples", "session", "phases"):
         rows = [
             orjson.loads(line)
-            for line in printed(capsys, sql, swept, counted.format(view), json=True).splitlines()
+            for line in printed(capsys, sql, [swept], counted.format(view), json=True).splitlines()
         ]
         assert [row["run"] for row in rows] == POINTS
-    assert printed(capsys, sql, swept, "select count(*) as n from samples", output="csv") == "n\n12\n"
+    assert printed(capsys, sql, [swept], "select count(*) as n from samples", output="csv") == "n\n12\n"
     joined = "select count(*) as n from prompts join samples using (run, prompt_id)"
-    assert int(printed(capsys, sql, swept, joined, output="csv").split()[1]) > 0
-    assert "samples" in printed(capsys, sql, swept, "show tables", output="csv")
+    assert int(printed(capsys, sql, [swept], joined, output="csv").split()[1]) > 0
+    assert "samples" in printed(capsys, sql, [swept], "show tables", output="csv")
     target = swept.parent / "stolen.csv"
     for query in (
         f"copy samples to '{target}'",
@@ -134,7 +134,7 @@ def test_sql_asks_all_runs_of_a_series(swept: Path, capsys: pytest.CaptureFixtur
         "select * from read_csv('/etc/hosts')",
     ):
         with pytest.raises(QueryError):
-            sql(swept, query)
+            sql([swept], query)
     assert not target.exists()
 
 

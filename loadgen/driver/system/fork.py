@@ -21,12 +21,25 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
 _TASKS: Final = Path("/proc/self/task")
+_STAT: Final = Path("/proc/self/stat")
+_MEMORY: Final = Path("/proc/self/mem")
 _COMM: Final = Path("/proc/self/comm")
+
+_ENVIRONMENT: Final = slice(47, 49)
+"""Where `stat` has the first and the last address of the environment, counted behind the name (proc(5))."""
 
 
 def can_fork() -> bool:
-    """Whether this process has one thread, and the system tells when a child has ended."""
-    return LINUX and len(list(_TASKS.iterdir())) == 1 and hasattr(os, "pidfd_open")
+    """Whether this process has one thread, and the system tells when a child has ended.
+
+    And whether the child can take secrets out of the environment that `/proc` shows of it.
+    """
+    return (
+        LINUX
+        and len(list(_TASKS.iterdir())) == 1
+        and hasattr(os, "pidfd_open")
+        and os.access(_MEMORY, os.R_OK | os.W_OK)
+    )
 
 
 class ForkedProcess:
@@ -38,7 +51,8 @@ class ForkedProcess:
         name: What `ps -o comm` shows, up to 15 bytes.
         work: What it does; SystemExit ends it as it would a program.
         keep: The descriptors that it inherits. All others are closed.
-        without: Variables that are taken out of its environment.
+        without: Variables that are taken out of its environment. Of all that were taken out, there or
+            here, `/proc` shows asterisks.
 
     Attributes:
         pid: Its process id.
@@ -91,6 +105,7 @@ def _be_child(
         _leave_open(keep)
         for variable in without:
             os.environ.pop(variable, None)
+        _blank_removed_variables()
         _COMM.write_text(name)
         work()
         code = 0
@@ -100,6 +115,19 @@ def _be_child(
         sys.excepthook(*sys.exc_info())
     finally:
         os._exit(code)
+
+
+def _blank_removed_variables() -> None:
+    """Overwrite what `/proc/PID/environ` still shows: the variables that a process began with."""
+    first, last = map(int, _STAT.read_text().rpartition(")")[2].split()[_ENVIRONMENT])
+    with _MEMORY.open("r+b", buffering=0) as memory:
+        memory.seek(first)
+        for entry in memory.read(last - first).split(b"\0"):
+            name, _, value = entry.partition(b"=")
+            if os.fsdecode(name) not in os.environ:
+                memory.seek(first + len(name) + 1)
+                memory.write(b"*" * len(value))
+            first += len(entry) + 1
 
 
 def _leave_open(keep: Collection[int]) -> None:
