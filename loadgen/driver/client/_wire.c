@@ -558,7 +558,8 @@ static void *run(void *argument) {
         if (__atomic_load_n(&w->rests, __ATOMIC_RELAXED)) {
             struct timespec rest = {0, REST_NS};
             if (all) clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, NULL);
-        } else if (!count) {
+        } else if (!count && !__atomic_load_n(&w->stopping, __ATOMIC_ACQUIRE)) {
+            /* The turn may have taken the kick of who stops it, together with another one. */
             struct epoll_event event;
             epoll_wait(w->epoll, &event, 1, -1);
         }

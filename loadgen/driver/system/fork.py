@@ -24,6 +24,7 @@ _TASKS: Final = Path("/proc/self/task")
 _STAT: Final = Path("/proc/self/stat")
 _MEMORY: Final = Path("/proc/self/mem")
 _COMM: Final = Path("/proc/self/comm")
+_DESCRIPTORS: Final = Path("/proc/self/fd")
 
 _ENVIRONMENT: Final = slice(47, 49)
 """Where `stat` has the first and the last address of the environment, counted behind the name (proc(5))."""
@@ -50,7 +51,7 @@ class ForkedProcess:
     Args:
         name: What `ps -o comm` shows, up to 15 bytes.
         work: What it does; SystemExit ends it as it would a program.
-        keep: The descriptors that it inherits. All others are closed.
+        keep: The descriptors that it inherits. All others lead nowhere.
         without: Variables that are taken out of its environment. Of all that were taken out, there or
             here, `/proc` shows asterisks.
 
@@ -131,15 +132,15 @@ def _blank_removed_variables() -> None:
 
 
 def _leave_open(keep: Collection[int]) -> None:
-    """Close all descriptors but these and standard error; input and output are empty."""
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
-    os.dup2(nothing, 1)
-    below = 3
-    for descriptor in sorted(keep):
-        os.closerange(below, descriptor)
-        below = descriptor + 1
-    os.closerange(below, os.sysconf("SC_OPEN_MAX"))
+    """Let all descriptors but these and standard error lead nowhere.
+
+    They are not closed: an object of the parent's that is freed here closes its descriptor, whose number must
+    not be that of another file by then.
+    """
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in [int(link.name) for link in _DESCRIPTORS.iterdir()]:
+        if descriptor not in {2, nowhere, *keep}:
+            os.dup2(nowhere, descriptor, inheritable=False)
 
 
 def _exit_code(code: object) -> int:
