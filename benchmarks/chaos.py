@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
 CONCURRENCY: Final = 32
 
-SPARE_FILES: Final = 16
-"""The files that a worker has open in addition to its connections."""
+SPARE_FILES: Final = 24
+"""The files that a worker has open in addition to its connections: its own, and what it inherited."""
 
 GROWTH_MB: Final = 5.0
 """What memory may grow by, once a run has settled."""
