@@ -23,8 +23,8 @@ def import_results(
 ) -> None:
     """Import the results of another program's benchmark run as a run of its own, and report it.
 
-    report, sql, gate, compare and view work on it. What the results do not have is missing: nothing was
-    measured here, so there are no latencies. Exit 4 when the run is invalid.
+    report, sql, gate, compare and view work on it. What the results do not have stays empty; nothing was
+    measured here, so a report has no latencies. Exit 4 when the run is invalid.
 
     [bold]Examples[/bold]
 

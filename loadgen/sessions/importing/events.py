@@ -124,7 +124,7 @@ def _finding(chosen: ResultFormat, results: HarnessResults) -> payloads.Finding:
         code="imported",
         severity="warning",
         message=f"The results were imported ({chosen.name}): another program ran and scored them. No request "
-        f"was measured, so there are no latencies, no TTFT and no throughput.{whose}{missing}",
+        f"was measured: the run has no latencies, TTFT or throughput.{whose}{missing}",
         remedy=f"To measure the endpoint as well, let this program run the harness: --agent-command "
         f"@{chosen.preset}."
         if chosen.preset

@@ -120,7 +120,7 @@ def _checks(
     days = days_of(plan)
     if not days:
         for check in (check for checks in SIDES.values() for check in checks):
-            yield check, [] if check == _NEEDS_DAYS else ["there are no days"]
+            yield check, [] if check == _NEEDS_DAYS else ["the plan has no days"]
         return
     home = city_name(meta["org"]) if meta.get("org") is not None else ""
     of_task = {**meta, "org": home}
@@ -209,7 +209,7 @@ def _budget(wanted: Constraint, plan: Mapping[str, Any], meta: Mapping[str, Any]
     limit = float(wanted["max_budget"])
     days = plan.get("daily_plans", [])
     if not days:
-        return "there are no days"
+        return "the plan has no days"
     cost = total_cost(days, int(meta.get("people_number", 1)), int(meta.get("room_number", 1)))
     return "" if cost <= limit else f"the plan costs {cost:g}, more than {limit:g}"
 
