@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from loadgen.driver.client import arrival_times
+from loadgen.driver.client import arrival_times, compiled
 from loadgen.driver.client import template as templates
 from loadgen.driver.client.compiled import compiled_function
 from loadgen.driver.client.template import Template
@@ -77,3 +78,11 @@ def test_other_types_are_refused() -> None:
     for function, arguments in ((_wire.gaps_us, ([2**70], 0)), (_wire.coalesced, ([2**70],))):
         with pytest.raises(OverflowError):
             function(*arguments)  # type: ignore[operator]
+
+
+def test_a_module_of_other_sources_is_not_used() -> None:
+    """It is named, with what to do; the client's I/O runs in Python."""
+    stale = SimpleNamespace(INTERFACE=compiled.INTERFACE + 1, __file__="_wire.abi3.so")
+    with pytest.warns(RuntimeWarning, match=r"^_wire\.abi3\.so was .* `pip install"):
+        assert compiled.of_this_version(stale) is None
+    assert compiled.of_this_version(None) is None

@@ -55,6 +55,7 @@ enum {
 #define RESAMPLE_NS 100000000LL   /* arrival.py */
 #define PLAUSIBLE_NS 1000000LL    /* arrival.py */
 #define FAREWELL_LENGTH 12
+#define INTERFACE 1 /* compiled.py has the same number: raise both when what Python calls or gets changes */
 #define FLAG(value) ((value) ? Py_True : Py_False)
 
 /* What a batch says of the end of a response: wire_connection.py has the same numbers. */
@@ -982,7 +983,7 @@ static int execute(PyObject *module) {
     PyTypeObject **body_type = PyModule_GetState(module);
     *body_type = (PyTypeObject *)PyType_FromSpec(&body_spec);
     PyObject *type = *body_type ? PyType_FromModuleAndSpec(module, &wire_spec, NULL) : NULL;
-    int failed = !type || PyModule_AddObjectRef(module, "Wire", type) || PyModule_AddObjectRef(module, "Body", (PyObject *)*body_type);
+    int failed = !type || PyModule_AddIntConstant(module, "INTERFACE", INTERFACE) || PyModule_AddObjectRef(module, "Wire", type) || PyModule_AddObjectRef(module, "Body", (PyObject *)*body_type);
     Py_XDECREF(type);
     return failed ? -1 : 0;
 }

@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Final
 
 try:
     from loadgen.driver.client import _wire
 except ImportError:
-    _module: Any = None
+    _built: Any = None
 else:
-    _module = _wire
+    _built = _wire
+
+INTERFACE: Final = 1
+"""What Python expects of the compiled module; `_wire.c` has the same number, a change raises both."""
+
+
+def of_this_version(module: Any) -> Any:
+    """Return the compiled module, or None with a warning where it was built from other sources than these."""
+    # Builds from before there was a number have the first interface.
+    if module is None or getattr(module, "INTERFACE", 1) == INTERFACE:
+        return module
+    warnings.warn(
+        f"{module.__file__} was built from another version of loadgen and is not used: "
+        "the client's I/O runs in Python, which takes more CPU. `pip install -e .` builds it again",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return None
+
+
+_module: Any = of_this_version(_built)
 
 COMPILED: Final = _module is not None
 
 
 def compiled_function(name: str) -> Any:
-    """A function of the compiled module; None without it, or where an older build lacks the function."""
+    """A function of the compiled module; None without it."""
     return getattr(_module, name, None)
