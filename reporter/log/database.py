@@ -11,6 +11,7 @@ from recorder.store import log_path
 from reporter.border import blaming
 from reporter.log.database_in_memory import empty_database
 from reporter.log.definitions import READ_BY_VIEWS, define
+from reporter.log.opened import opened
 from reporter.log.sql_files import execute_file, sql_file
 from reporter.log.tables import load_big_tables, load_session, load_tables
 from reporter.windows.window import Timeline, together, window
@@ -183,10 +184,10 @@ def open_head(run: Path) -> Iterator[DuckDBPyConnection]:
     Raises:
         LogError: It is not a log that this version reads, or it is damaged.
     """
-    with empty_database() as database:
+    with opened(run) as log, empty_database() as database:
         unended = "running" if is_held(log_path(run).resolve().parent) else "cut_off"
         database.execute("SET VARIABLE unended = ?", [unended])
-        load_session(database, run)
+        load_session(database, log)
         for view in sorted(OF_THE_HEAD - {"session"}):
             execute_file(database, view)
         yield database

@@ -1,8 +1,9 @@
-"""A run's log as it grows: the outcomes of its measured requests, from the new events.
+"""A run's logs as they grow: the outcomes of its measured requests, from the new events.
 
 The figures are those of the report: the new events, and those of the requests that have not ended, pass
 through the tables and views of `reporter/sql/`, and the requests that ended are read from the view `samples`.
-Each event is read once, and no text of any request.
+Each event is read once, and no text of any request. Of several machines no clock is shifted: a request's
+figures are from the clock of the node that issued it.
 """
 
 from __future__ import annotations
@@ -10,12 +11,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
+from recorder.errors import BeingWrittenError, NotALogError
+from recorder.store import log_path
 from reporter.bounds import ENDS, column
 from reporter.log.database_in_memory import empty_database
 from reporter.log.definitions import define
 from reporter.log.event_codes import with_event_codes
+from reporter.log.segments import SEQ_BITS
+from reporter.log.shard_files import shard_files
+from reporter.log.sharded_log import require_own
 from reporter.log.sql_files import execute_file
-from reporter.log.tables import load_session, read_stream
+from reporter.log.sqlite_log import opened_sqlite
+from reporter.log.tables import load_session
 from rulesets.definitions import CATEGORIES
 from rulesets.lost import Ending, FigureBounds
 from rulesets.metric_table import BY_NAME
@@ -27,6 +34,7 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
+    from reporter.log.sqlite_log import SqliteLog
     from rulesets.definitions import Definitions
 
 _NEW_EVENTS: Final = """
@@ -38,7 +46,10 @@ _MAKE_PENDING: Final = """
     CREATE TABLE pending (seq BIGINT, code BIGINT, at_ns BIGINT, sample_uuid VARCHAR, data VARCHAR)"""
 
 _ADD_PENDING: Final = """
-    INSERT INTO pending SELECT seq, code, at_ns, sample_uuid::VARCHAR, data::VARCHAR FROM stream"""
+    INSERT INTO pending
+    SELECT seq + {offset:d}, code, at_ns, sample_uuid::VARCHAR, data::VARCHAR FROM stream"""
+
+_LAST_SEQS: Final = f"SELECT seq >> {SEQ_BITS}, max(seq) FROM pending GROUP BY ALL"  # noqa: S608 (a constant)
 
 _STREAMS: Final[Mapping[str, str]] = {
     # They decide which requests are asked again, which is of no interest while a run lasts.
@@ -97,26 +108,37 @@ def followed_metrics(definitions: Definitions) -> frozenset[str]:
 
 
 class GrowingLog:
-    """Reads a log while it is written.
+    """Reads a log while it is written; of a run of several machines, the logs of its nodes too.
 
     Args:
-        log: The log's path.
+        log: The log's path; of several machines, that of the coordinator.
         definitions: What the figures mean.
         metrics: The metrics to compute, of `followed_metrics`.
+        shards: The logs of the nodes, by their names; each may appear later. None for where the coordinator's
+            log says that they are.
 
     Attributes:
-        issued: How many measured requests have been issued.
+        issued: How many measured requests have been issued, by the logs that are there.
+        awaited: The nodes whose logs are not there yet, as of the last look.
     """
 
-    def __init__(self, log: Path, definitions: Definitions, metrics: Collection[str]) -> None:
+    def __init__(
+        self,
+        log: Path,
+        definitions: Definitions,
+        metrics: Collection[str],
+        shards: Mapping[str, Path] | None = None,
+    ) -> None:
         self.issued = 0
+        self.awaited: tuple[str, ...] = ()
         self._log = log
+        self._shards = shards
         self._definitions = definitions
         self._metrics = sorted(metrics)
         self._query = _ENDED.format(
             columns="".join(f", {columns}" for columns in map(_bounds_of, self._metrics))
         )
-        self._last_seq = 0
+        self._last_seqs: dict[int, int] = {}
         self._ended = 0
         self._connection: DuckDBPyConnection | None = None
 
@@ -134,15 +156,21 @@ class GrowingLog:
         """The measured requests that have ended since the last call.
 
         Raises:
-            LogError: It is not a log that this version reads, or it is damaged.
+            LogError: It is not a log that this version reads, or it is damaged; or a shard is of another run.
             NoRoomError: Memory and temporary disk space are too small for the figures.
         """
         connection = self._connection = self._connection or self._opened()
-        read_stream(connection, self._log, _NEW_EVENTS.format(last_seq=self._last_seq), _ADD_PENDING)
-        ((last_seq,),) = connection.execute("SELECT coalesce(max(seq), 0) FROM pending").fetchall()
-        if last_seq <= self._last_seq:
+        with opened_sqlite(log_path(self._log)) as log:
+            self._add_events(connection, log, 0)
+            self._add_shards(connection, log)
+        new = {
+            number: last_seq
+            for number, last_seq in connection.execute(_LAST_SEQS).fetchall()
+            if last_seq > self._last_seqs.get(number, 0)
+        }
+        if not new:
             return []
-        self._last_seq = last_seq
+        self._last_seqs |= new
         _make_requests(connection)
         ((in_flight,),) = connection.execute(_IN_FLIGHT).fetchall()
         rows = connection.execute(self._query).fetchall()
@@ -151,13 +179,35 @@ class GrowingLog:
         self.issued = self._ended + in_flight
         return [EndedRequest(ending, self._figures(values)) for ending, *values in rows]
 
+    def _add_shards(self, connection: DuckDBPyConnection, coordinator: SqliteLog) -> None:
+        """Add the new events of each node's log; their numbers have its place above `SEQ_BITS`."""
+        files = shard_files(coordinator)
+        if files is None:
+            return
+        awaited = []
+        for number, node in enumerate(sorted(files.nodes), start=1):
+            try:
+                with files.opened(node, (self._shards or {}).get(node)) as shard:
+                    require_own(coordinator, shard)
+                    self._add_events(connection, shard, number)
+            except (NotALogError, BeingWrittenError):
+                awaited.append(node)
+        self.awaited = tuple(awaited)
+
+    def _add_events(self, connection: DuckDBPyConnection, log: SqliteLog, number: int) -> None:
+        offset = number << SEQ_BITS
+        last_seq = self._last_seqs.get(number, offset) - offset
+        with log.stream(connection, _NEW_EVENTS.format(last_seq=last_seq)):
+            connection.execute(_ADD_PENDING.format(offset=offset))
+
     def _opened(self) -> DuckDBPyConnection:
         connection = empty_database()
         try:
             # The run needs the other cores.
             connection.execute("SET threads = 1")
             connection.execute("SET VARIABLE unended = 'running'")
-            load_session(connection, self._log)
+            with opened_sqlite(log_path(self._log)) as log:
+                load_session(connection, log)
             define(connection, self._definitions)
             connection.execute(_MAKE_PENDING)
             execute_file(connection, "endings")

@@ -9,7 +9,8 @@ from recorder.store import log_path
 from reporter.archive.archived_log import opened_archive
 from reporter.archive.place import archive_of
 from reporter.border import blaming
-from reporter.log.sharded_log import ShardedLog, layout, opened_shards
+from reporter.log.shard_files import opened_shards, shard_files
+from reporter.log.sharded_log import ShardedLog
 from reporter.log.sqlite_log import opened_sqlite
 
 if TYPE_CHECKING:
@@ -75,11 +76,11 @@ def opened(run: Path) -> Iterator[Source]:
         archived = None if log_path(run).exists() else archive_of(run)
         if archived is not None:
             coordinator, *archived_shards = stack.enter_context(opened_archive(archived))
-            of_run = layout(coordinator)
+            of_run = shard_files(coordinator)
             yield coordinator if of_run is None else ShardedLog(coordinator, of_run.nodes, archived_shards)
             return
         log = stack.enter_context(opened_sqlite(log_path(run)))
-        of_run = layout(log)
+        of_run = shard_files(log)
         if of_run is None:
             yield log
         else:
@@ -95,7 +96,7 @@ def each_log(run: Path) -> Iterator[list[SqliteLog]]:
     """
     with ExitStack() as stack:
         log = stack.enter_context(opened_sqlite(log_path(run)))
-        of_run = layout(log)
+        of_run = shard_files(log)
         logs = [] if of_run is None else stack.enter_context(opened_shards(of_run))
         if of_run is not None:
             ShardedLog(log, of_run.nodes, logs)  # all of this run

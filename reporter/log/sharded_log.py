@@ -11,25 +11,22 @@ from bisect import bisect_right
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from recorder import shards
 from recorder.errors import LogError
-from recorder.store import LOG_NAME
 from reporter.kinds import document, members, text
 from reporter.log.node_clock import NodeClock, fitted
 from reporter.log.segments import SEQ_BITS, Node, Segment
-from reporter.log.sqlite_log import opened_sqlite
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from duckdb import DuckDBPyConnection
 
     from reporter.log.segments import Part
-    from reporter.log.sqlite_log import SqliteLog
 
 _HEAD: Final = "SELECT session_id, environment, started_at_ns, started_wall_ns FROM session"
 
@@ -158,52 +155,6 @@ class ShardedLog:
                 yield rows
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """What a coordinator's log says of shards: the names of the nodes, and where their logs are."""
-
-    nodes: frozenset[str]
-    folder: Path
-
-
-def layout(coordinator: OneLog) -> Layout | None:
-    """The shards of a run; None where its log is the only one."""
-    if not any(_is_coordinator(environment) for _, environment, *_ in coordinator.select(_HEAD)):
-        return None
-    environments = [
-        members(document(json)) for _, json in coordinator.select(_ANCHORS) if _is_coordinator(json)
-    ]
-    nodes = (facts for environment in environments for facts in _list(environment.get("shards")))
-    path = text(environments[-1].get("shards_path"))
-    folder = coordinator.path.parent / shards.FOLDER if path is None else Path(path)
-    return Layout(frozenset(str(members(facts).get("shard")) for facts in nodes), folder)
-
-
-@contextmanager
-def opened_shards(of_run: Layout) -> Iterator[list[SqliteLog]]:
-    """Open the shards that there are.
-
-    Raises:
-        LogError: One is not of a node of the run, or is damaged.
-    """
-    there = sorted(log.parent.name for log in of_run.folder.glob(f"*/{LOG_NAME}"))
-    if strange := [name for name in there if name not in of_run.nodes]:
-        raise LogError(
-            f"{of_run.folder / strange[0]}: not a node of this run, which has "
-            f"{', '.join(sorted(of_run.nodes))}; move the folder away"
-        )
-    with ExitStack() as stack:
-        yield [stack.enter_context(opened_sqlite(of_run.folder / name / LOG_NAME, name)) for name in there]
-
-
-def _is_coordinator(environment: str) -> bool:
-    return members(document(environment)).get("kind") == shards.COORDINATOR
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
 def _shard(
     coordinator: OneLog,
     log: OneLog,
@@ -215,14 +166,7 @@ def _shard(
     Raises:
         LogError: It is not that node's of this run.
     """
-    whole, own, name = _head(coordinator), _head(log), log.node or ""
-    if own.session_id != whole.session_id:
-        raise LogError(
-            f"{log.path}: the log of another session than this run's ({own.session_id}, not "
-            f"{whole.session_id}); move it away"
-        )
-    if own.node != name:
-        raise LogError(f"{log.path}: the log of {own.node}, in the folder of {name}; move it away")
+    whole, own, name = _head(coordinator), require_own(coordinator, log), log.node or ""
     # By the wall clocks, of which it is not known how far they differ.
     clock = NodeClock(own.wall_ahead_ns - whole.wall_ahead_ns, None, 0)
     segments = []
@@ -238,8 +182,25 @@ def _shard(
     return _Shard(log, tuple(segments), clock, first_number)
 
 
+def require_own(coordinator: OneLog, log: OneLog) -> Head:
+    """Make sure that a log is that node's of this run; what it opens with.
+
+    Raises:
+        LogError: It is not, or is damaged.
+    """
+    whole, own = _head(coordinator), _head(log)
+    if own.session_id != whole.session_id:
+        raise LogError(
+            f"{log.path}: the log of another session than this run's ({own.session_id}, not "
+            f"{whole.session_id}); move it away"
+        )
+    if own.node != log.node:
+        raise LogError(f"{log.path}: the log of {own.node}, in the folder of {log.node}; move it away")
+    return own
+
+
 @dataclass(frozen=True, slots=True)
-class _Head:
+class Head:
     """What a log opens with.
 
     Attributes:
@@ -255,14 +216,14 @@ class _Head:
     started_at_ns: Sequence[int]
 
 
-def _head(log: OneLog) -> _Head:
+def _head(log: OneLog) -> Head:
     rows = log.select(_HEAD)
     if not rows:
         raise LogError(f"{log.path}: the log is damaged: it does not say what was run")
     ((session_id, environment, started_at_ns, started_wall_ns),) = rows
     starts = [started_at_ns for started_at_ns, *_ in log.select(_ANCHORS)]
     node = text(members(document(environment)).get("shard"))
-    return _Head(str(session_id), node, started_wall_ns - started_at_ns, starts)
+    return Head(str(session_id), node, started_wall_ns - started_at_ns, starts)
 
 
 def _readings(coordinator: OneLog) -> dict[tuple[str, int], list[shards.ClockReading]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from recorder.errors import LogError
+from recorder.errors import BeingWrittenError, LogError
 from recorder.journal import SUFFIX as JOURNAL
 from recorder.journal import is_hot, roll_back
 from recorder.lock import is_held, is_held_here
@@ -24,9 +24,14 @@ if TYPE_CHECKING:
 WRITE_AHEAD: Final = "-wal"
 _FINISHED: Final = "immutable=1"
 
+_WRITE_AHEAD_HEAD_BYTES: Final = 32
+
+_COPIES: Final = 3
+"""How often a log that another machine writes is copied before the reader gives up."""
+
 
 @contextmanager
-def readable(log: Path) -> Iterator[str]:
+def readable(log: Path, *, is_elsewhere: bool = False) -> Iterator[str]:
     """A URI by which SQLite can read a log, for as long as the context lasts.
 
     To read a log that is being written, or was killed, SQLite makes an index next to it. Where the folder
@@ -48,7 +53,8 @@ def readable(log: Path) -> Iterator[str]:
             yield _uri(_snapshot(real, Path(folder)), _FINISHED)
         return
     # A reader changes no log: what a kill has left half done is undone in a copy.
-    if os.access(real.parent, os.W_OK) and (held or not is_hot(real)):
+    reads_in_place = finished or not is_elsewhere
+    if reads_in_place and os.access(real.parent, os.W_OK) and (held or not is_hot(real)):
         verify(log)
         yield _uri(real, _FINISHED if finished else "mode=ro")
     else:
@@ -77,15 +83,36 @@ def _snapshot(log: Path, folder: Path) -> Path:
 def _copy(log: Path, folder: Path) -> Path:
     is_hot(log)  # before its journal is copied, which may be of any size
     copy = folder / log.name
-    for suffix in ("", WRITE_AHEAD, JOURNAL):
-        if log.with_name(log.name + suffix).exists():
-            shutil.copyfile(log.with_name(log.name + suffix), copy.with_name(copy.name + suffix))
+    for _ in range(_COPIES):
+        begun = _write_ahead_head(log)
+        for suffix in ("", WRITE_AHEAD, JOURNAL):
+            if log.with_name(log.name + suffix).exists():
+                shutil.copyfile(log.with_name(log.name + suffix), copy.with_name(copy.name + suffix))
+        if _write_ahead_head(log) == begun:
+            break
+        for suffix in (WRITE_AHEAD, JOURNAL):
+            copy.with_name(copy.name + suffix).unlink(missing_ok=True)
+    else:
+        raise BeingWrittenError(f"{log}: it grows faster than it can be copied; read it when the run is over")
     try:
         roll_back(copy)
         verify(copy)
     except LogError as error:
         raise type(error)(str(error).replace(str(copy), str(log))) from error
     return copy
+
+
+def _write_ahead_head(log: Path) -> bytes:
+    """What changes when SQLite overwrites the write-ahead log from its start.
+
+    As long as it does not, all pages that are folded into the log are in the write-ahead log too: then a
+    copy of the log and, after it, of the write-ahead log is of one moment.
+    """
+    try:
+        with _write_ahead(log).open("rb") as file:
+            return file.read(_WRITE_AHEAD_HEAD_BYTES)
+    except FileNotFoundError:
+        return b""
 
 
 def _write_ahead(log: Path) -> Path:

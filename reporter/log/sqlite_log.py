@@ -128,13 +128,19 @@ class SqliteLog:
 
 
 @contextmanager
-def opened_sqlite(log: Path, node: str | None = None) -> Iterator[SqliteLog]:
+def opened_sqlite(log: Path, node: str | None = None, *, is_elsewhere: bool = False) -> Iterator[SqliteLog]:
     """Open one log, as a node's or as the run's.
+
+    Args:
+        log: Its path.
+        node: The node.
+        is_elsewhere: Whether another machine writes it, if it is being written.
 
     Raises:
         LogError: It is not a log that this version reads, or it is damaged.
+        BeingWrittenError: As for `readable`.
     """
-    with readable(log) as uri:
+    with readable(log, is_elsewhere=is_elsewhere) as uri:
         if not grows(uri):
             yield SqliteLog(log, uri, node=node)
         else:

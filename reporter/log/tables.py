@@ -198,29 +198,13 @@ def load_big_tables(connection: DuckDBPyConnection, run: Path, names: Collection
         _load(connection, run, missing, at_once=THREADS)
 
 
-def load_session(connection: DuckDBPyConnection, run: Path) -> None:
+def load_session(connection: DuckDBPyConnection, log: Source) -> None:
     """Make the tables and macros that the view `samples` needs and that requests add nothing to.
 
     Raises:
         LogError: As for `load_tables`.
     """
-    _load(connection, run, {name: _TABLES[name] for name in _OF_THE_SESSION})
-
-
-def read_stream(connection: DuckDBPyConnection, run: Path, selection: str, statement: str) -> None:
-    """Execute a statement whose table `stream` has what is selected from a log.
-
-    Args:
-        connection: A database from `empty_database`.
-        run: The run's folder, or the log itself.
-        selection: A query in SQL that SQLite and DuckDB have in common.
-        statement: A statement in DuckDB's SQL.
-
-    Raises:
-        LogError: As for `load_tables`.
-    """
-    with opened(run) as log, log.stream(connection, selection):
-        connection.execute(statement)
+    _load_from(connection, log, {name: _TABLES[name] for name in _OF_THE_SESSION})
 
 
 def big_tables_in(query: str) -> set[str]:
@@ -246,17 +230,23 @@ def _load(
     connection: DuckDBPyConnection, run: Path, tables: Mapping[str, str | None], at_once: int = 1
 ) -> None:
     with opened(run) as log:
-        if log.scored_last:
-            # The process that holds it now scores it, and does not run it.
-            connection.execute("SET VARIABLE unended = 'cut_off'")
-        if "clocks" in tables:
-            _make_segments(connection, log)
-        if at_once > 1 and log.at_once:
-            streams = {name: selection for name, selection in tables.items() if selection is not None}
-            _make_at_once(connection, log, streams, at_once)
-            tables = {name: None for name in tables if name not in streams}
-        for name, selection in tables.items():
-            _make(connection, log, name, selection)
+        _load_from(connection, log, tables, at_once)
+
+
+def _load_from(
+    connection: DuckDBPyConnection, log: Source, tables: Mapping[str, str | None], at_once: int = 1
+) -> None:
+    if log.scored_last:
+        # The process that holds it now scores it, and does not run it.
+        connection.execute("SET VARIABLE unended = 'cut_off'")
+    if "clocks" in tables:
+        _make_segments(connection, log)
+    if at_once > 1 and log.at_once:
+        streams = {name: selection for name, selection in tables.items() if selection is not None}
+        _make_at_once(connection, log, streams, at_once)
+        tables = {name: None for name in tables if name not in streams}
+    for name, selection in tables.items():
+        _make(connection, log, name, selection)
 
 
 def _make_segments(connection: DuckDBPyConnection, log: Source) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import shutil
+import sqlite3
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -12,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recorder import EventType, schema
+from recorder.errors import LogError
 from recorder.session import Session
 from recorder.store import Store
 from reporter.bounds import column
@@ -20,6 +23,7 @@ from reporter.log.growing_log import EndedRequest, GrowingLog, followed_metrics
 from rulesets.definitions import Definitions
 from tests.conftest import EXAMPLES
 from tests.reporter.conftest import BASE_NS, WALL_NS
+from tests.reporter.sharding import sharded
 from tests.reporter.test_bounds_law import logged, requests
 
 if TYPE_CHECKING:
@@ -168,6 +172,41 @@ def test_each_look_reads_what_is_new(a_run: Callable[..., Run]) -> None:
         (slow,) = log.ended()
         assert (slow.ending, slow.figures) == ("completed", {"latency": (50.0, 50.0)})
         assert (log.issued, log.ended()) == (2, [])
+
+
+def test_the_logs_of_nodes_are_followed_as_one(a_run: Callable[..., Run]) -> None:
+    """Each from when it is there; a log that is there late or grows makes the figures of the report."""
+    run = eventful(a_run().begins())
+    folder = sharded(run, {"a": 10**15, "b": -(10**18), "c": 0}, lambda uuid: "ab"[len(uuid) % 2])
+    metrics = followed_metrics(PLAIN)
+    late, own = folder / "late", folder / "shards"
+    shutil.move(own / "b", late)
+    with (
+        closing(sqlite3.connect(own / "a" / "events.db", isolation_level=None)) as connection,
+        GrowingLog(folder / "events.db", PLAIN, metrics) as log,
+    ):
+        connection.execute("CREATE TEMP TABLE kept AS SELECT * FROM events WHERE seq > 20")
+        connection.execute("DELETE FROM events WHERE seq > 20")
+        ended = log.ended()
+        assert log.awaited == ("b",)
+        (own / "b").mkdir()
+        (own / "b" / "events.db").touch()  # it is being made
+        ended += log.ended()
+        assert log.awaited == ("b",)
+        (own / "b" / "events.db").unlink()
+        shutil.move(late / "events.db", own / "b")
+        ended += log.ended()
+        assert log.awaited == ()
+        connection.execute("INSERT INTO events SELECT * FROM kept")
+        ended += log.ended()
+        expected, measured = reported(run, PLAIN)
+        assert (in_order(ended), log.issued) == (in_order(expected), measured)
+    elsewhere = {"a": own / "b" / "events.db"}
+    with (
+        GrowingLog(folder, PLAIN, metrics, shards=elsewhere) as log,
+        pytest.raises(LogError, match="the log of b, in the folder of a"),
+    ):
+        log.ended()
 
 
 def test_what_a_tokenizer_counts_cannot_be_followed() -> None:

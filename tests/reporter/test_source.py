@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from recorder.errors import NotALogError
-from recorder.event import EventType
+from recorder import schema
+from recorder.errors import BeingWrittenError, NotALogError
+from recorder.event import Event, EventType
 from recorder.lock import is_held_here
 from recorder.session import Session
-from recorder.store import Store
+from recorder.store import Store, verify
 from recorder.writer import EventRecorder
+from reporter.log import source
 from reporter.log.source import readable
 
 if TYPE_CHECKING:
@@ -65,3 +67,52 @@ def test_what_this_process_writes_is_read_from_a_snapshot(tmp_path: Path) -> Non
     assert not is_held_here(tmp_path)
     with readable(path) as uri:
         assert uri.startswith(path.as_uri())
+
+
+def test_what_another_machine_writes_is_read_from_a_copy_of_one_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite's index is not shared by two machines, so the log is not opened; a torn copy is made again."""
+    path = tmp_path / "events.db"
+    writer = Store.create(path, Session())
+    monkeypatch.setattr(source, "is_held_here", lambda _: False)
+
+    def write(times: int) -> None:
+        for at_ns in range(times):
+            writer.append([schema.row(Event(EventType.TEST_STARTED, at_ns))])
+
+    def overwrite_write_ahead() -> None:
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(RESTART)")
+        write(1)
+
+    write(3)
+    index = path.with_name("events.db-shm")
+    monkeypatch.setattr(source, "verify", lambda log: verify(log) if log != path else pytest.fail("opened"))
+    before = index.stat().st_mtime_ns, index.read_bytes()
+    assert _rows(path) == 3
+    assert (index.stat().st_mtime_ns, index.read_bytes()) == before
+
+    copyfile, copies = shutil.copyfile, []
+
+    def meanwhile(original: Path, to: Path) -> None:
+        copyfile(original, to)
+        copies.append(original)
+        if len(copies) == 1 or is_fast:
+            overwrite_write_ahead()
+
+    is_fast = False
+    monkeypatch.setattr(shutil, "copyfile", meanwhile)
+    assert _rows(path) == 4
+    assert len(copies) == 4
+    is_fast = True
+    with pytest.raises(BeingWrittenError, match="grows faster than it can be copied"):
+        _rows(path)
+    writer.close()
+
+
+def _rows(log: Path) -> int:
+    """How many events a log of another machine has."""
+    with readable(log, is_elsewhere=True) as uri, closing(sqlite3.connect(uri, uri=True)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        return int(connection.execute("SELECT count(*) FROM events").fetchone()[0])
