@@ -28,7 +28,7 @@ from loadgen.driver.load import Open, ProcessArrivals
 from loadgen.driver.nodes.group import NodeGroup
 from loadgen.driver.nodes.link import NodeStatus
 from loadgen.driver.phase import Phase
-from loadgen.driver.progress import Progress
+from loadgen.driver.progress import SessionProgress
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.mock_endpoint.process import start_mock
@@ -106,7 +106,7 @@ class SimulatedLink:
         """Answer as a node would."""
         await asyncio.sleep(ROUND_TRIP_S / 2)
         if method == "status":
-            answer: Any = NodeStatus(time.monotonic_ns(), Progress().snapshot())
+            answer: Any = NodeStatus(time.monotonic_ns(), SessionProgress().snapshot())
         elif method == "issue":
             phase: Phase = values[1]
             self.announced_ns.append(phase.start_ns - time.monotonic_ns())

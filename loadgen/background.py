@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loadgen.driver.plan import Plan
-    from loadgen.driver.progress import Progress as Counters
+    from loadgen.driver.progress import SessionProgress as Counters
     from loadgen.sessions.series.outcome import PointOutcome
     from loadgen.sessions.series.series import SeriesPoint
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from recorder.backlog import Batch
     from recorder.errors import WriterError
     from recorder.event import Event
-    from recorder.health import RecorderHealth
+    from recorder.health import WriterHealth
     from recorder.store import Store
 
 
@@ -37,7 +37,7 @@ class Appender:
     """
 
     def __init__(
-        self, path: Path, health: RecorderHealth, on_failure: Callable[[WriterError], None] | None
+        self, path: Path, health: WriterHealth, on_failure: Callable[[WriterError], None] | None
     ) -> None:
         self.failure: WriterError | None = None
         self.writing: Writing | None = None

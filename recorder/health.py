@@ -15,7 +15,7 @@ class Writing:
 
 
 @dataclass(slots=True)
-class RecorderHealth:
+class WriterHealth:
     """What the writer knows about itself.
 
     Attributes:

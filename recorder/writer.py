@@ -18,7 +18,7 @@ from recorder.appending import Appender
 from recorder.backlog import Backlog, Batch, Flush, Item, StopSentinel
 from recorder.errors import NotRecordingError, WriterError
 from recorder.event import Event, EventType, SampleEvent, SessionEvent
-from recorder.health import RecorderHealth, Writing
+from recorder.health import WriterHealth, Writing
 from recorder.heartbeat import INTERVAL_S as HEARTBEAT_S
 from recorder.payload_check import checked
 from recorder.remedies import stalled
@@ -81,7 +81,7 @@ class EventRecorder(Active):
         self.session = Session(session_id, settings=settings or {}, environment=environment or {})
         self._open = partial(Store.reopen, after_seq=after_seq) if resume else Store.create
         self.path = Path(path) if path else self.db_path(session_id)
-        self.health = RecorderHealth()
+        self.health = WriterHealth()
         self._not_made: Exception | None = None
         self._waiting_since = 0.0
         self._complete_until_ns = self.session.started_at_ns

@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 import tomllib
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -89,11 +90,13 @@ class Facts(NamedTuple):
         imports: The modules that it imports, in functions and for types as well.
         lines: Its number of lines.
         functions: The name of each function, and the number of lines of its body.
+        classes: The name of each class.
     """
 
     imports: tuple[str, ...]
     lines: int
     functions: tuple[tuple[str, int], ...]
+    classes: tuple[str, ...]
 
 
 @cache
@@ -102,6 +105,7 @@ def facts(path: Path) -> Facts:
     text = path.read_text()
     imported: list[str] = []
     functions = []
+    classes = []
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             imported += (alias.name for alias in node.names)
@@ -109,7 +113,9 @@ def facts(path: Path) -> Facts:
             imported += (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             functions.append((node.name, _lines_of_body(node)))
-    return Facts(tuple(imported), len(text.splitlines()), tuple(functions))
+        elif isinstance(node, ast.ClassDef):
+            classes.append(node.name)
+    return Facts(tuple(imported), len(text.splitlines()), tuple(functions), tuple(classes))
 
 
 def imports(path: Path) -> tuple[str, ...]:
@@ -135,6 +141,12 @@ def test_no_arrow_is_new() -> None:
         if room_of(imported) not in {None, room_of(module(path)), *ARROWS[str(room_of(module(path)))]}
     }
     assert new == set()
+
+
+def test_a_class_name_has_one_meaning() -> None:
+    """The events `Finding` and `Question` of the log's payloads are named as what they record."""
+    named = Counter(name for path in FILES for name in {*facts(path).classes})
+    assert {name for name, files in named.items() if files > 1} == {"Finding", "Question"}
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:

@@ -34,7 +34,7 @@ CONTROL_FLOW = {
     "workloads.grading.time_limit.TimeUpError": "must pass by `except Exception` of what it ends",
     "workloads.sandbox.container_programs.UncleanError": "a container that is replaced by a new one",
     "workloads.sandbox.harness.ProgramVerdict": "how a program ended; the harness imports nothing of ours",
-    "workloads.sandbox.harness.TimeUpError": "likewise",
+    "workloads.sandbox.harness.ProgramTimeUpError": "likewise",
 }
 """Exceptions that are caught where they are raised for, and why each is outside its room's tree."""
 

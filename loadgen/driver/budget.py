@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:
-    from loadgen.driver.progress import Progress
+    from loadgen.driver.progress import SessionProgress
 
 ENOUGH: Final = 20
 """The rate is checked from this many ended requests on: of fewer, one failure is a large share."""
@@ -29,7 +29,7 @@ class ErrorBudget:
     errors: int | None = None
     rate: float | None = None
 
-    def spent(self, progress: Progress) -> str | None:
+    def spent(self, progress: SessionProgress) -> str | None:
         """How the budget was exceeded, in a sentence; None while it lasts."""
         failed, ended = progress.errors.total(), progress.ended
         if self.errors is not None and failed >= self.errors:
@@ -40,7 +40,7 @@ class ErrorBudget:
         return None
 
 
-def finding(spent: str, progress: Progress, at_ns: int) -> Event:
+def finding(spent: str, progress: SessionProgress, at_ns: int) -> Event:
     """The finding on a spent budget, for the log."""
     most_frequent = ", ".join(f"{name} ({count})" for name, count in progress.errors.most_common(3))
     data: dict[str, Any] = {

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from loadgen.driver.plan import Plan
-    from loadgen.driver.progress import Progress
+    from loadgen.driver.progress import SessionProgress
     from loadgen.driver.requests.turn import Emit
     from loadgen.driver.stop import Stop
     from loadgen.driver.system.clock import Clock
@@ -39,7 +39,7 @@ class EarlyEnd:
         self._overload = overload.OverloadWatch(plan.load) if plan.stop_on_overload else None
         self._grace: asyncio.TimerHandle | None = None
 
-    def look(self, progress: Progress) -> None:
+    def look(self, progress: SessionProgress) -> None:
         """Look at new counters, in the running event loop."""
         if self._stop.reason is None and (spent := self._budget.spent(progress)) is not None:
             self._emit(budget.finding(spent, progress, self._clock.now_ns()))
@@ -47,7 +47,7 @@ class EarlyEnd:
         if self._overload is not None and progress.phase == "performance" and self._stop.reason is None:
             self._heed_overload(self._overload, progress)
 
-    def _heed_overload(self, watch: overload.OverloadWatch, progress: Progress) -> None:
+    def _heed_overload(self, watch: overload.OverloadWatch, progress: SessionProgress) -> None:
         """End the session when the endpoint falls behind, and soon give up what is in flight then."""
         now_ns = self._clock.now_ns()
         seen = watch.look(now_ns, progress.issued, progress.ended)

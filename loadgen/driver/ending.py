@@ -40,7 +40,7 @@ def conversations_cut(cut: Mapping[str, int], never_asked: int, sessions: int) -
     """The finding that conversations ended before their last turn.
 
     Args:
-        cut: How many, by the reason; see `loadgen.driver.progress.Progress`.
+        cut: How many, by the reason; see `loadgen.driver.progress.SessionProgress`.
         never_asked: How many turns they had left.
         sessions: How many conversations there were.
     """

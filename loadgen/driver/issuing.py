@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.load import Closed, Offline, Open, TraceArrivals, limit_of
-from loadgen.driver.progress import Progress
+from loadgen.driver.progress import SessionProgress
 from loadgen.driver.requests.concurrency_limit import ConcurrencyLimit
 from loadgen.driver.requests.conversation import Conversations
-from loadgen.driver.shard import Numbers, Shard
+from loadgen.driver.shard import RequestNumbers, Shard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
@@ -74,7 +74,7 @@ class Issuer:
         episodes: EpisodeRunner | None = None,
         node: Shard = Shard(),  # noqa: B008 (a frozen value)
     ) -> None:
-        self.progress = Progress()
+        self.progress = SessionProgress()
         self._node = node
         self._plan = plan
         self._agenda = agenda
@@ -147,7 +147,7 @@ class Issuer:
     async def _closed_loop(self, phase: Phase, concurrency: int) -> None:
         """Keep this share of `concurrency` users at work."""
         await self._clock.sleep_until(phase.start_ns)
-        claim, numbers = self._claim or count().__next__, Numbers(concurrency, self._node)
+        claim, numbers = self._claim or count().__next__, RequestNumbers(concurrency, self._node)
         for user in range(self._share.of(min(concurrency, phase.requests or concurrency))):
             if user % YIELD_EVERY == 0:
                 await asyncio.sleep(0)
@@ -155,7 +155,7 @@ class Issuer:
         await self._until_all_asked(phase, self._exhausted)
 
     async def _user(
-        self, phase: Phase, claim: Callable[[], int], numbers: Numbers, exhausted: asyncio.Event
+        self, phase: Phase, claim: Callable[[], int], numbers: RequestNumbers, exhausted: asyncio.Event
     ) -> None:
         """Ask one question after the other, with pauses between them."""
         conversations, thinking = self._conversations, self._conversations.thinking

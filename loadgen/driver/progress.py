@@ -14,7 +14,7 @@ RECENT: Final = 200
 
 
 @dataclass(slots=True)
-class Progress:
+class SessionProgress:
     """Counters of the session, those of the warm-up apart.
 
     Attributes:

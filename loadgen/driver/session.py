@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from loadgen.driver.plan import Plan
-    from loadgen.driver.progress import Progress
+    from loadgen.driver.progress import SessionProgress
     from loadgen.driver.requests.turn import Emit
     from loadgen.driver.stop import Stop
     from loadgen.driver.system.clock import Clock
@@ -29,7 +29,7 @@ class WorkerGroup(Protocol):
         lead_ns: How long before its start a phase must be announced, so that no worker starts late.
     """
 
-    progress: Progress
+    progress: SessionProgress
 
     @property
     def lead_ns(self) -> int:
@@ -48,7 +48,7 @@ class WorkerGroup(Protocol):
         """Cancel requests in flight; the log keeps the reason, by default an interrupt."""
 
 
-class Session:
+class LoadSession:
     """Runs a plan.
 
     Args:

@@ -43,7 +43,7 @@ class Shard:
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class RequestNumbers:
     """The numbers of a closed loop that the users of one node take: of every round of all users, their own.
 
     A node with twice as many users as another takes twice as many numbers, and all nodes together take each

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loadgen.sessions.observer import Observer
-    from reporter.archive.write import Progress
+    from reporter.archive.write import ArchiveProgress
 
 
 def archive_run(run: Path, to: str | None, observer: Observer = SILENT) -> dict[str, Any]:
@@ -66,7 +66,7 @@ class _Tenths:
         self._observer = observer
         self._last = ("", 0)
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: ArchiveProgress) -> None:
         tenth = progress.events * 10 // max(progress.of_events, 1)
         if (progress.step, tenth) != self._last and tenth:
             self._last = (progress.step, tenth)

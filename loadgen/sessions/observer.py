@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from loadgen.driver.judge_client import Tally
     from loadgen.driver.plan import Plan
-    from loadgen.driver.progress import Progress
+    from loadgen.driver.progress import SessionProgress
     from loadgen.sessions.series.outcome import PointOutcome
     from loadgen.sessions.series.series import SeriesPoint
 
@@ -33,7 +33,7 @@ class Observer:
     def progress(self, text: str) -> None:
         """Take a line about how far things are, which a quiet caller leaves out."""
 
-    def session(self, progress: Progress, plan: Plan, log: Path) -> AbstractContextManager[object]:
+    def session(self, progress: SessionProgress, plan: Plan, log: Path) -> AbstractContextManager[object]:
         """Follow a session while the context lasts.
 
         Args:

@@ -11,7 +11,7 @@ from reporter.archive.manifest import SMALL_TABLES, manifest
 from reporter.border import blaming
 from reporter.log.database_in_memory import empty_database
 from reporter.log.event_codes import with_event_codes
-from reporter.log.segments import Segments
+from reporter.log.segments import LogSegments
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from reporter.archive.manifest import ArchivedTables, Manifest
     from reporter.archive.place import Place
-    from reporter.log.segments import Node, Part, Segment
+    from reporter.log.segments import LoggedNode, Part, Segment
 
 _BATCH_ROWS: Final = 122_880
 """DuckDB's own row groups."""
@@ -62,14 +62,14 @@ class ArchivedLog:
     """
 
     at_once: Final = True
-    nodes: Sequence[Node] = ()
+    nodes: Sequence[LoggedNode] = ()
 
     def __init__(self, path: Path, database: DuckDBPyConnection, name: str, node: str | None) -> None:
         self.path = path
         self.node = node
         self._database = database
         self._name = name
-        self._own = Segments(self.select)
+        self._own = LogSegments(self.select)
 
     @property
     def scored_last(self) -> bool:

@@ -79,7 +79,7 @@ _LEVEL: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ArchiveProgress:
     """How far an archive is: events written or checked, of all; `step` is `write` or `check`."""
 
     step: str
@@ -87,7 +87,7 @@ class Progress:
     of_events: int
 
 
-OnProgress = Callable[[Progress], None]
+OnProgress = Callable[[ArchiveProgress], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ def archive(run: Path, to: Path | str, made_by: str, on_progress: OnProgress = l
         archived: list[ArchivedTables] = []
         sums: list[_Sum] = []
         for log in logs:
-            done = Progress("write", sum(written.events for written in sums), sum(counts))
+            done = ArchiveProgress("write", sum(written.events for written in sums), sum(counts))
             tables, written = _write(log, there, database, partial(_tell, on_progress, done))
             archived.append(tables)
             sums.append(written)
@@ -145,7 +145,7 @@ def archive(run: Path, to: Path | str, made_by: str, on_progress: OnProgress = l
     return whole
 
 
-def _tell(on_progress: OnProgress, before: Progress, events: int) -> None:
+def _tell(on_progress: OnProgress, before: ArchiveProgress, events: int) -> None:
     on_progress(replace(before, events=before.events + events))
 
 
@@ -254,4 +254,4 @@ def _check(
                     f"({read.events} of {written.events} events); keep the log, and archive it again"
                 )
             done += read.events
-            on_progress(Progress("check", done, total))
+            on_progress(ArchiveProgress("check", done, total))

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
-    from reporter.log.segments import Node, Part, Segment
+    from reporter.log.segments import LoggedNode, Part, Segment
     from reporter.log.sqlite_log import SqliteLog
 
 
-class Source(Protocol):
+class OpenSource(Protocol):
     """A log that is open for reading."""
 
     @property
@@ -36,7 +36,7 @@ class Source(Protocol):
         """Whether who wrote it last scored it, and did not run it."""
 
     @property
-    def nodes(self) -> Sequence[Node]:
+    def nodes(self) -> Sequence[LoggedNode]:
         """Those of a run of several machines."""
 
     @property
@@ -60,7 +60,7 @@ class Source(Protocol):
 
 
 @contextmanager
-def opened(run: Path) -> Iterator[Source]:
+def opened(run: Path) -> Iterator[OpenSource]:
     """Open the log of a run, or all its logs as one; without a log, its archive.
 
     Args:

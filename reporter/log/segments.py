@@ -84,7 +84,7 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class LoggedNode:
     """A node of a run.
 
     Attributes:
@@ -98,7 +98,7 @@ class Node:
     clock: NodeClock | None
 
 
-class Segments:
+class LogSegments:
     """How to ask a log for the events of its segments.
 
     Args:

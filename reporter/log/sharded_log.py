@@ -17,7 +17,7 @@ from recorder import shards
 from recorder.errors import LogError
 from reporter.kinds import document, members, text
 from reporter.log.node_clock import NodeClock, fitted
-from reporter.log.segments import SEQ_BITS, Node, Segment
+from reporter.log.segments import SEQ_BITS, LoggedNode, Segment
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -98,12 +98,14 @@ class ShardedLog:
         self._coordinator = coordinator
         readings = _readings(coordinator)
         self._shards: list[_Shard] = []
-        nodes: dict[str, Node] = {name: Node(name, is_here=False, clock=None) for name in expected}
+        nodes: dict[str, LoggedNode] = {
+            name: LoggedNode(name, is_here=False, clock=None) for name in expected
+        }
         number = len(coordinator.segments) + 1
         for log in sorted(logs, key=lambda log: log.node or ""):
             shard = _shard(coordinator, log, readings, number)
             self._shards.append(shard)
-            nodes[log.node or ""] = Node(log.node or "", is_here=True, clock=shard.clock)
+            nodes[log.node or ""] = LoggedNode(log.node or "", is_here=True, clock=shard.clock)
             number += len(shard.segments)
         self.nodes = tuple(nodes[name] for name in sorted(nodes))
 

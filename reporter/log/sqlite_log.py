@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from recorder.errors import LogError
 from reporter.border import blaming
 from reporter.log.event_codes import with_event_codes
-from reporter.log.segments import Segments
+from reporter.log.segments import LogSegments
 from reporter.log.source import grows, readable
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
-    from reporter.log.segments import Node, Part, Segment
+    from reporter.log.segments import LoggedNode, Part, Segment
 
 _BATCH_ROWS: Final = 16_384
 """Of what is small: a batch costs about as much as two hundred of its rows."""
@@ -55,7 +55,7 @@ class SqliteLog:
         self.node = node
         self._uri = uri
         self._connection = connection
-        self._own = Segments(self.select)
+        self._own = LogSegments(self.select)
 
     @property
     def at_once(self) -> bool:
@@ -75,7 +75,7 @@ class SqliteLog:
         )
 
     @property
-    def nodes(self) -> Sequence[Node]:
+    def nodes(self) -> Sequence[LoggedNode]:
         """None: it is the log of one process."""
         return ()
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
-    from reporter.log.opened import Source
+    from reporter.log.opened import OpenSource
     from reporter.log.segments import Part
 
 # The driver takes a column's type from its first rows, and a NULL for an integer: so no NULL may reach it.
@@ -198,7 +198,7 @@ def load_big_tables(connection: DuckDBPyConnection, run: Path, names: Collection
         _load(connection, run, missing, at_once=THREADS)
 
 
-def load_session(connection: DuckDBPyConnection, log: Source) -> None:
+def load_session(connection: DuckDBPyConnection, log: OpenSource) -> None:
     """Make the tables and macros that the view `samples` needs and that requests add nothing to.
 
     Raises:
@@ -234,7 +234,7 @@ def _load(
 
 
 def _load_from(
-    connection: DuckDBPyConnection, log: Source, tables: Mapping[str, str | None], at_once: int = 1
+    connection: DuckDBPyConnection, log: OpenSource, tables: Mapping[str, str | None], at_once: int = 1
 ) -> None:
     if log.scored_last:
         # The process that holds it now scores it, and does not run it.
@@ -249,7 +249,7 @@ def _load_from(
         _make(connection, log, name, selection)
 
 
-def _make_segments(connection: DuckDBPyConnection, log: Source) -> None:
+def _make_segments(connection: DuckDBPyConnection, log: OpenSource) -> None:
     connection.execute(segment_macros(log.segments))
     execute_file(connection, "shifted")
     execute_file(connection, "node_logs")
@@ -262,7 +262,7 @@ def _make_segments(connection: DuckDBPyConnection, log: Source) -> None:
         )
 
 
-def _make(connection: DuckDBPyConnection, log: Source, name: str, selection: str | None) -> None:
+def _make(connection: DuckDBPyConnection, log: OpenSource, name: str, selection: str | None) -> None:
     if selection is None:
         execute_file(connection, name)
     else:
@@ -271,7 +271,7 @@ def _make(connection: DuckDBPyConnection, log: Source, name: str, selection: str
 
 
 def _make_at_once(
-    connection: DuckDBPyConnection, log: Source, streams: Mapping[str, str], at_once: int
+    connection: DuckDBPyConnection, log: OpenSource, streams: Mapping[str, str], at_once: int
 ) -> None:
     """Make independent tables, several at a time: SQLite reads on one thread each."""
 

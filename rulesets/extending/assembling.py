@@ -24,10 +24,10 @@ from rulesets.target import Target
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rulesets.reading.page import Page
+    from rulesets.reading.page import RulesetPage
 
 
-def assemble(pages: Sequence[Page], model: str, scenario: str) -> Ruleset:
+def assemble(pages: Sequence[RulesetPage], model: str, scenario: str) -> Ruleset:
     """Make the ruleset of a model and a scenario.
 
     Args:
@@ -67,7 +67,7 @@ def assemble(pages: Sequence[Page], model: str, scenario: str) -> Ruleset:
     )
 
 
-def _sources(pages: Sequence[Page], rules: Rules) -> Iterator[str]:
+def _sources(pages: Sequence[RulesetPage], rules: Rules) -> Iterator[str]:
     """The sources of the files, without those that only rules of other models and scenarios come from."""
     own = {rule.value.source for rule in rules.values() if isinstance(rule.value, Target)}
     models = [model for page in pages for model in page.models]

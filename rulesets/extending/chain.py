@@ -15,7 +15,7 @@ from rulesets.reading.page import ANY
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulesets.reading.page import ModelPage, Page
+    from rulesets.reading.page import ModelPage, RulesetPage
 
 _LONGEST: Final = 16
 """No chain has more files."""
@@ -36,7 +36,7 @@ class ModelEntry:
     scenarios: list[str]
 
 
-def read(path: Path) -> Sequence[Page]:
+def read(path: Path) -> Sequence[RulesetPage]:
     """Read a file and those that it extends, the first of all first.
 
     Raises:
@@ -68,7 +68,7 @@ def _identity(path: Path) -> str:
     return str(path.resolve())
 
 
-def entries(chain: Sequence[Page]) -> Sequence[ModelEntry]:
+def entries(chain: Sequence[RulesetPage]) -> Sequence[ModelEntry]:
     """The models and scenarios that files have rules for.
 
     Raises:
@@ -93,7 +93,7 @@ def entries(chain: Sequence[Page]) -> Sequence[ModelEntry]:
     return there
 
 
-def _check_any(first: Page) -> None:
+def _check_any(first: RulesetPage) -> None:
     for model in first.models:
         for scenario in model.scenarios:
             if scenario.name == ANY:
@@ -102,7 +102,7 @@ def _check_any(first: Page) -> None:
                 )
 
 
-def _extend(there: list[ModelEntry], model: ModelPage, locked: Page | None) -> None:
+def _extend(there: list[ModelEntry], model: ModelPage, locked: RulesetPage | None) -> None:
     """Add what a file that extends others says of a model."""
     named = [candidate for candidate in there if candidate.name.lower() == model.name.lower()]
     if model.name == ANY:
@@ -126,7 +126,7 @@ def _extend(there: list[ModelEntry], model: ModelPage, locked: Page | None) -> N
             entry.scenarios.append(scenario.name)
 
 
-def _new(there: list[ModelEntry], model: ModelPage, locked: Page | None) -> ModelEntry:
+def _new(there: list[ModelEntry], model: ModelPage, locked: RulesetPage | None) -> ModelEntry:
     """A model that is not there yet: one of those that `*` is for, or, where nothing is locked, one more."""
     anyone = next((candidate for candidate in there if candidate.name == ANY), None)
     if anyone is None and locked is not None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rulesets.document import DocumentPart
-    from rulesets.reading.page import ModelPage, Page, ScenarioPage
+    from rulesets.reading.page import ModelPage, RulesetPage, ScenarioPage
 
 _DEMANDING: Final = ("targets", "validity", "audit", "load", "steady_state", "baseline", "sweep")
 """The sections that ask something of a run; others say how figures are made and reported."""
@@ -38,7 +38,7 @@ class Resolved:
     overrides: tuple[str, ...]
 
 
-def resolve(pages: Sequence[Page], model: str, scenario: str) -> Resolved:
+def resolve(pages: Sequence[RulesetPage], model: str, scenario: str) -> Resolved:
     """Lay files over one another, the one that extends all others last.
 
     Raises:
@@ -48,7 +48,7 @@ def resolve(pages: Sequence[Page], model: str, scenario: str) -> Resolved:
     rules: Rules = {}
     notes: list[str] = []
     overrides: list[str] = []
-    locks: list[tuple[Page, Rules]] = []
+    locks: list[tuple[RulesetPage, Rules]] = []
     for number, page in enumerate(pages):
         before, layer = rules, _RuleLayer.of(page, model, scenario, root=number == 0)
         rules = _over(before, layer.rules)
@@ -77,7 +77,7 @@ class _RuleLayer:
     drop: tuple[tuple[str, DocumentPart], ...]
 
     @classmethod
-    def of(cls, page: Page, model: str, scenario: str, *, root: bool) -> _RuleLayer:
+    def of(cls, page: RulesetPage, model: str, scenario: str, *, root: bool) -> _RuleLayer:
         models = list(_models(page, model, root=root))
         scenarios = [section for entry in models for section in _scenarios(page, entry, scenario)]
         parts: Sequence[ModelPage | ScenarioPage] = (*models, *scenarios)
@@ -88,14 +88,14 @@ class _RuleLayer:
         return cls(rules, tuple(notes), tuple(drop for section in scenarios for drop in section.drop))
 
 
-def _models(page: Page, model: str, *, root: bool) -> Iterator[ModelPage]:
+def _models(page: RulesetPage, model: str, *, root: bool) -> Iterator[ModelPage]:
     """What concerns a model: its entry, else `*`; in a file that extends another `*`, then its entry."""
     named = [entry for entry in page.models if entry.name != ANY and entry.name.lower() == model.lower()]
     anyone = [entry for entry in page.models if entry.name == ANY]
     yield from (named or anyone) if root else (*anyone, *named)
 
 
-def _scenarios(page: Page, model: ModelPage, scenario: str) -> Iterator[ScenarioPage]:
+def _scenarios(page: RulesetPage, model: ModelPage, scenario: str) -> Iterator[ScenarioPage]:
     if page.flat:
         yield from model.scenarios
         return
@@ -125,7 +125,7 @@ def _drop(rules: Rules, drop: Sequence[tuple[str, DocumentPart]]) -> dict[str, D
 
 
 def _check_lock(
-    locked: Page, before: Rules, after: Rules, dropped: dict[str, DocumentPart], whole: DocumentPart
+    locked: RulesetPage, before: Rules, after: Rules, dropped: dict[str, DocumentPart], whole: DocumentPart
 ) -> None:
     """See that nothing is loosened; of several rules one is named that the file speaks of."""
     loosened_keys = sorted(loosened(before, after), key=lambda entry: entry[0] not in after)
@@ -154,7 +154,7 @@ def _meant(value: Any) -> Any:
     return replace(value, note="", source="") if isinstance(value, Target) else value
 
 
-def _where(page: Page, model: str, scenario: str) -> DocumentPart:
+def _where(page: RulesetPage, model: str, scenario: str) -> DocumentPart:
     """Where a file says most of a model and a scenario."""
     models = list(_models(page, model, root=False))
     scenarios = [section.part for entry in models for section in _scenarios(page, entry, scenario)]

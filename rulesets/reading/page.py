@@ -64,7 +64,7 @@ class ModelPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class RulesetPage:
     """What a file says.
 
     Attributes:
@@ -94,7 +94,7 @@ class Page:
     flat: bool
 
 
-def read(path: Path) -> Page:
+def read(path: Path) -> RulesetPage:
     """Read a ruleset file.
 
     Raises:
@@ -105,7 +105,7 @@ def read(path: Path) -> Page:
     top = WHOLE.read(whole)
     fields: Mapping[str, Located] = top.value
     head = fields["ruleset"].value
-    return Page(
+    return RulesetPage(
         file=whole.file,
         part=whole,
         name=head["name"].value,

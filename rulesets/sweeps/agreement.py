@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.evaluators import facts
-from rulesets.sweeps.point import SweepAxis
+from rulesets.sweeps.point import FigureAxis
 from rulesets.sweeps.rule import SweepRule
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ TOLERANCE: Final = 0.01
 SETTINGS: Final = ("model", "dataset")
 """What is the same at every point unless a rule says otherwise."""
 
-_TPS_PER_USER: Final = SweepAxis("tps_per_user", "p90")
+_TPS_PER_USER: Final = FigureAxis("tps_per_user", "p90")
 _STATED: Final = "tps_per_user:p(90)"
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from rulesets.sweeps.point import SweepAxis
+from rulesets.sweeps.point import FigureAxis
 from rulesets.sweeps.rule import SweepRule
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rulesets.target import Severity
 
 FACTOR: Final = 0.98
-_SYSTEM_TPS: Final = SweepAxis("output_tps")
+_SYSTEM_TPS: Final = FigureAxis("output_tps")
 _NO_OFFLINE: Final = (
     "no point is a dedicated Offline run: Offline is elected, and is the point at C_max itself"
 )

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rulesets.evaluators.targets import AGAIN
-from rulesets.sweeps.point import SweepAxis, standing
+from rulesets.sweeps.point import FigureAxis, standing
 from rulesets.sweeps.rule import SweepRule
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def rows(
         points: All of them.
         baseline: Those of the other sweep.
     """
-    x, y = SweepAxis.of(settings["x"]), SweepAxis.of(settings["y"])
+    x, y = FigureAxis.of(settings["x"]), FigureAxis.of(settings["y"])
     ours = _spots(points, x, y)
     yield _front_row(x, y, ours, points, severity_counts="must_dominate" in settings)
     if "must_dominate" in settings:
@@ -71,13 +71,13 @@ def _in_doubt(row: VerdictRow, extremes: Sequence[VerdictRow]) -> VerdictRow:
     return replace(row, status="INCONCLUSIVE", reason=reason, remedy=AGAIN)
 
 
-def _spots(points: Sequence[Point], x: SweepAxis, y: SweepAxis, end: End | None = None) -> list[Spot]:
+def _spots(points: Sequence[Point], x: FigureAxis, y: FigureAxis, end: End | None = None) -> list[Spot]:
     laid = [(x.figure(point, end), y.figure(point, end)) for point in standing(points)]
     return [(across, up) for across, up in laid if across is not None and up is not None]
 
 
 def _front_row(
-    x: SweepAxis, y: SweepAxis, ours: Sequence[Spot], points: Sequence[Point], *, severity_counts: bool
+    x: FigureAxis, y: FigureAxis, ours: Sequence[Spot], points: Sequence[Point], *, severity_counts: bool
 ) -> VerdictRow:
     """A front is shown only; where there is none, what was asked for was not measured."""
     line = front(ours)

@@ -61,7 +61,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class SweepAxis:
+class FigureAxis:
     """A figure that points are laid out by.
 
     Attributes:
@@ -75,7 +75,7 @@ class SweepAxis:
     tokens: str = "input_plus_output"
 
     @classmethod
-    def of(cls, axis: str | Mapping[str, Any]) -> SweepAxis:
+    def of(cls, axis: str | Mapping[str, Any]) -> FigureAxis:
         """Read an axis: the name of a metric, or `metric` with `stat` or `tokens`."""
         keys = {"metric": axis} if isinstance(axis, str) else dict(axis)
         stat = str(keys.get("stat", "p50"))

@@ -8,7 +8,7 @@ from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.load import Offline
 from loadgen.driver.plan import Plan
-from loadgen.driver.progress import Progress
+from loadgen.driver.progress import SessionProgress
 from loadgen.sessions.run.progress_line import progress_line as line
 
 SECOND = 1_000_000_000
@@ -19,9 +19,9 @@ def plan(requests: int | None = None, duration_s: float | None = None) -> Plan:
     return Plan(Offline(), requests or 1, duration_s, 0, Generation("m"), "chat", 0, Timeouts(60.0))
 
 
-def progress(**counters: object) -> Progress:
+def progress(**counters: object) -> SessionProgress:
     """Counters in the middle of the measurement, which began at second 100."""
-    shown = Progress(phase="performance", phase_started_ns=100 * SECOND)
+    shown = SessionProgress(phase="performance", phase_started_ns=100 * SECOND)
     for name, value in counters.items():
         setattr(shown, name, value)
     return shown
@@ -41,14 +41,14 @@ def progress(**counters: object) -> Progress:
             "performance  ████████████░░░░░░░░░░░░  50%  7 done  1.0/s  0 in flight  3 errors (reset)  10 s",
         ),
         (
-            Progress(phase="warmup", phase_started_ns=109 * SECOND, in_flight=4),
+            SessionProgress(phase="warmup", phase_started_ns=109 * SECOND, in_flight=4),
             plan(requests=5),
             "warmup       0 done  4 in flight  0 errors  1 s",
         ),
-        (Progress(), plan(requests=5), "setup        0 done  0 in flight  0 errors  0 s"),
+        (SessionProgress(), plan(requests=5), "setup        0 done  0 in flight  0 errors  0 s"),
     ],
 )
-def test_the_line(shown: Progress, goal: Plan, expected: str) -> None:
+def test_the_line(shown: SessionProgress, goal: Plan, expected: str) -> None:
     """Words and figures as the terminal shows them."""
     assert line(shown, goal, 110 * SECOND) == expected
 

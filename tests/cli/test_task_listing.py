@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from loadgen.sessions.scoring.choice import choose
-from loadgen.sessions.scoring.options import ScoringOptions
+from loadgen.sessions.scoring.options import ScoringChoices
 from loadgen.sessions.settings.task_names import canonical_rule
 from loadgen.sessions.task_listing import details, duration, table
 from loadgen.sessions.tasks import facts
@@ -225,7 +225,7 @@ def test_a_task_and_its_scorer_by_other_names(loadgen: Loadgen, tmp_path: Path) 
     (tmp_path / "test.jsonl").write_text(json.dumps({"question": "1+1?", "answer": "#### 2"}))
     run = loadgen("accuracy", "GSM-8k", "--data", tmp_path, "--url", "http://127.0.0.1:9", "--model", "m")
     assert "no task of this name" not in run.stderr
-    (chosen,) = choose(["gsm8k"], ScoringOptions(scorers=("GSM-8k=mlperf",)))
+    (chosen,) = choose(["gsm8k"], ScoringChoices(scorers=("GSM-8k=mlperf",)))
     assert (chosen.task, chosen.scorer.name) == ("gsm8k", "mlperf")
     suite = tmp_path / "suite.toml"
     suite.write_text(
@@ -277,7 +277,7 @@ def test_a_task_twice_by_two_names(loadgen: Loadgen) -> None:
 def test_a_scorer_of_a_task_that_is_not_asked() -> None:
     """The message has the benchmark's own name."""
     with pytest.raises(TaskError, match="this run has no task 'mmlu_pro'"):
-        choose(["gsm8k"], ScoringOptions(scorers=("MMLU-Pro=official",)))
+        choose(["gsm8k"], ScoringChoices(scorers=("MMLU-Pro=official",)))
     assert parse("GPQA:subset=main").source.rows == 448
 
 

@@ -16,9 +16,9 @@ from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.load import Closed
 from loadgen.driver.plan import Plan
-from loadgen.driver.progress import Progress
+from loadgen.driver.progress import SessionProgress
 from loadgen.driver.requests.agenda import Agenda
-from loadgen.driver.session import Session
+from loadgen.driver.session import LoadSession
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.workers.launcher import WorkerLauncher
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from reporter.report import Report
 
 
-def progress(completed: int, **errors: int) -> Progress:
+def progress(completed: int, **errors: int) -> SessionProgress:
     """A session that has come so far."""
-    return Progress(completed=completed, errors=Counter(errors))
+    return SessionProgress(completed=completed, errors=Counter(errors))
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def report_of(url: str, folder: Path, **changes: Any) -> Report:
             pool.begin([endpoint(url, {})], Agenda([Sample(0, "a")]))
             await pool.ready()
             with recorder:
-                await Session(plan, pool, recorder.put, clock, stop).run()
+                await LoadSession(plan, pool, recorder.put, clock, stop).run()
                 await pool.end()
 
     asyncio.run(scenario())

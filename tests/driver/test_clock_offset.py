@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadgen.driver.nodes.clock_offset import Exchange, reading_of
+from loadgen.driver.nodes.clock_offset import ClockExchange, reading_of
 from recorder.shards import MAX_DRIFT_PPM
 
 MS = 1_000_000
@@ -30,7 +30,7 @@ def test_the_truth_is_within_the_uncertainty(
     for there_ns, back_ns, pause_ns in ways:
         arrived_ns = now_ns + there_ns
         node_ns = arrived_ns - round(true_offset_ns(arrived_ns))
-        exchanges.append(Exchange(now_ns, node_ns, arrived_ns + back_ns))
+        exchanges.append(ClockExchange(now_ns, node_ns, arrived_ns + back_ns))
         now_ns = arrived_ns + back_ns + pause_ns
     reading = reading_of("node-0", exchanges)
     assert abs(reading.offset_ns - true_offset_ns(reading.at_ns)) <= reading.uncertainty_ns
@@ -39,5 +39,8 @@ def test_the_truth_is_within_the_uncertainty(
 
 def test_several_exchanges_bound_closer_than_the_best() -> None:
     """One is quick there and another is quick back."""
-    slow_back, slow_there = Exchange(0, 1_000, 9_000_000), Exchange(10_000_000, 19_000_000, 19_001_000)
+    slow_back, slow_there = (
+        ClockExchange(0, 1_000, 9_000_000),
+        ClockExchange(10_000_000, 19_000_000, 19_001_000),
+    )
     assert reading_of("node-0", [slow_back, slow_there]).uncertainty_ns < 10_000

@@ -20,7 +20,7 @@ from loadgen.driver.phase import Phase
 from loadgen.driver.plan import Plan
 from loadgen.driver.requests.agenda import Agenda
 from loadgen.driver.requests.turn import TurnOutcome
-from loadgen.driver.session import Session
+from loadgen.driver.session import LoadSession
 from loadgen.driver.shard import Shard
 from loadgen.driver.stop import Stop
 from recorder.event import Event, EventType
@@ -163,7 +163,7 @@ class Talk:
             stop.ask()
 
         stops = [asyncio.create_task(ask_to_stop(at_ms)) for at_ms in stop_at_ms]
-        session = Session(self.plan, self.issuer, self.events.append, self.clock, stop)
+        session = LoadSession(self.plan, self.issuer, self.events.append, self.clock, stop)
         await see_through(self.clock, session.run())
         for task in stops:
             task.cancel()

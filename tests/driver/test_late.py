@@ -20,7 +20,7 @@ from loadgen.driver.client.codec import Delta, Generation, Usage
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.exchange import SENDING_NS, Exchange
 from loadgen.driver.client.http_transport import HttpTransport, InterpretedTransport
-from loadgen.driver.client.late import Late, LateReads, Segments
+from loadgen.driver.client.late import Late, LateReads, SegmentCounter
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.requests.turn import RequestRunner
@@ -197,7 +197,7 @@ def pair() -> Iterator[tuple[socket.socket, StampingSocket]]:
 def test_segments_are_counted_against_reads(pair: tuple[socket.socket, StampingSocket]) -> None:
     """One a read leaves no doubt; two in one do; what waits to be read does, until it is read."""
     server, client = pair
-    counted = Segments(client, fresh=True)
+    counted = SegmentCounter(client, fresh=True)
     for writes, together in ((1, 0), (2, 1), (1, 0), (3, 2)):
         for _ in range(writes):
             server.sendall(b"data")
@@ -215,9 +215,9 @@ def test_segments_of_an_older_connection(pair: tuple[socket.socket, StampingSock
     """What it received before does not count, nor does what waits pass for read."""
     server, client = pair
     server.sendall(b"before")
-    waiting = Segments(client, fresh=False)
+    waiting = SegmentCounter(client, fresh=False)
     client.recv(100)
-    counted = Segments(client, fresh=False)
+    counted = SegmentCounter(client, fresh=False)
     assert counted.together() == 0
     waiting.reads += 1
     assert waiting.together() > 0

@@ -14,7 +14,7 @@ from loadgen.driver.load import Closed, Load, Offline
 from loadgen.driver.plan import Plan
 from loadgen.driver.requests.agenda import Agenda
 from loadgen.driver.requests.turn import TurnOutcome
-from loadgen.driver.session import Session
+from loadgen.driver.session import LoadSession
 from loadgen.driver.stop import Stop
 from recorder.event import Event, EventType
 from recorder.lifecycle import violations
@@ -94,7 +94,7 @@ class Run:
     async def _run(self, stop_at_ms: list[float]) -> None:
         stop = Stop()
         self.issuer = Issuer(self.plan, Agenda(SAMPLES), self.runner, self.clock)
-        session = Session(self.plan, self.issuer, self.events.append, self.clock, stop)
+        session = LoadSession(self.plan, self.issuer, self.events.append, self.clock, stop)
         running = asyncio.create_task(session.run())
         stops = [asyncio.create_task(self._stop(stop, index)) for index in stop_at_ms]
         while not running.done():
@@ -208,7 +208,7 @@ def test_failures_that_come_at_once_let_others_run() -> None:
         runner = Refused(clock, 1)
         plan = Plan(closed(1), 1_000_000, None, 0, Generation("m"), "chat", 0, Timeouts(60))
         issuer = Issuer(plan, Agenda(SAMPLES), runner, clock)
-        running = asyncio.create_task(Session(plan, issuer, lambda _: None, clock, stop).run())
+        running = asyncio.create_task(LoadSession(plan, issuer, lambda _: None, clock, stop).run())
         await asyncio.sleep(0.01)
         stop.ask()
         await running
@@ -277,7 +277,7 @@ def test_a_bug_in_a_turn_is_not_swallowed() -> None:
         clock = ManualClock()
         plan = Plan(closed(1), 2, None, 0, Generation("m"), "chat", 0, Timeouts(60))
         issuer = Issuer(plan, Agenda(SAMPLES), Broken(clock, 1), clock)
-        await Session(plan, issuer, lambda _: None, clock, Stop()).run()
+        await LoadSession(plan, issuer, lambda _: None, clock, Stop()).run()
 
     with pytest.raises(ZeroDivisionError):
         asyncio.run(run())

@@ -16,7 +16,7 @@ from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.load import Closed, Load
 from loadgen.driver.plan import Plan
 from loadgen.driver.requests.agenda import Agenda
-from loadgen.driver.session import Session
+from loadgen.driver.session import LoadSession
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.workers.launcher import WorkerLauncher
@@ -45,7 +45,7 @@ def measure(log: Path, urls: Sequence[str], load: Load, requests: int | None, **
             pool.begin([endpoint(url, {}) for url in urls], Agenda([Sample(0, "a"), Sample(1, "b")]), 4)
             await pool.ready()
             with recorder:
-                await Session(plan, pool, recorder.put, clock, stop).run()
+                await LoadSession(plan, pool, recorder.put, clock, stop).run()
                 await pool.end()
         clock.close()
         return pool

@@ -6,7 +6,7 @@ from itertools import chain, count, takewhile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadgen.driver.shard import Numbers, Shard
+from loadgen.driver.shard import RequestNumbers, Shard
 
 WORKERS = st.integers(min_value=1, max_value=12)
 
@@ -55,10 +55,10 @@ def test_the_numbers_of_nodes_are_those_of_one(requests: int, users: int, nodes:
     """However far each node is: none is taken twice, all up to a limit are taken, in proportion to users."""
     taken = []
     for node in (Shard(node, nodes) for node in range(min(users, nodes))):
-        numbers = Numbers(users, node)
+        numbers = RequestNumbers(users, node)
         own = list(takewhile(lambda number: number < requests, map(numbers.number, count())))
         assert own == sorted(own)
         assert abs(len(own) - requests * node.of(users) / users) <= node.of(users)
         taken += own
     assert sorted(taken) == list(range(requests))
-    assert [Numbers(users).number(claimed) for claimed in range(requests)] == list(range(requests))
+    assert [RequestNumbers(users).number(claimed) for claimed in range(requests)] == list(range(requests))

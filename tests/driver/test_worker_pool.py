@@ -24,7 +24,7 @@ from loadgen.driver.errors import StoppedEarlyError, WorkerLostError
 from loadgen.driver.load import Closed, Load, Offline
 from loadgen.driver.plan import Plan
 from loadgen.driver.requests.agenda import Agenda
-from loadgen.driver.session import Session
+from loadgen.driver.session import LoadSession
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.workers import launcher
@@ -79,7 +79,7 @@ class Running:
         self.clock = system_clock()
         self.recorder = EventRecorder(path=log)
         self.pool = WorkerPool(launcher, plan, self.recorder, self.clock, self.stop, bounds)
-        self.session = Session(plan, self.pool, self.recorder.put, self.clock, self.stop)
+        self.session = LoadSession(plan, self.pool, self.recorder.put, self.clock, self.stop)
 
     async def run(self) -> None:
         """Run the session to its end."""

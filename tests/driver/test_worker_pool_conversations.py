@@ -22,7 +22,7 @@ from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.load import Closed
 from loadgen.driver.plan import Plan
 from loadgen.driver.requests.agenda import Agenda
-from loadgen.driver.session import Session
+from loadgen.driver.session import LoadSession
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.workers.launcher import WorkerLauncher
@@ -122,7 +122,7 @@ async def session(log: Path, workers: int, history: str) -> Server:
         )
         await pool.ready()
         with recorder:
-            await Session(plan, pool, recorder.put, clock, stop).run()
+            await LoadSession(plan, pool, recorder.put, clock, stop).run()
             await pool.end()
         assert (pool.progress.sessions, pool.progress.completed) == (SESSIONS, SESSIONS * TURNS)
     clock.close()

@@ -141,7 +141,7 @@ class PlainLink:
 
 
 class PlainNodes:
-    """Nodes as plain processes; see `loadgen.sessions.cluster.nodes.Nodes`. In a running event loop.
+    """Nodes as plain processes; see `loadgen.sessions.cluster.nodes.StartedNodes`. In a running event loop.
 
     Args:
         number: How many there are.

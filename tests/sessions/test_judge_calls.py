@@ -20,7 +20,7 @@ from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.scoring.choice import Chosen, choose
 from loadgen.sessions.scoring.judge import Judging, ask_judges
-from loadgen.sessions.scoring.options import JudgeEndpoint, ScoringOptions
+from loadgen.sessions.scoring.options import JudgeEndpoint, ScoringChoices
 from loadgen.sessions.scoring.scoring_pass import score_run
 from recorder.event import Event, EventType
 from recorder.lifecycle import violations
@@ -96,9 +96,9 @@ def _events(task: str) -> Iterator[Event]:
     yield Event(EventType.TEST_ENDED, 5002, data={"reason": "completed"})
 
 
-def options(url: str, model: str = "judge-1", key: str | None = KEY, **more: Any) -> ScoringOptions:
+def options(url: str, model: str = "judge-1", key: str | None = KEY, **more: Any) -> ScoringChoices:
     """Options with a judge."""
-    return ScoringOptions(judge=JudgeEndpoint(url, model, 2, 5.0, key), processes=1, **more)
+    return ScoringChoices(judge=JudgeEndpoint(url, model, 2, 5.0, key), processes=1, **more)
 
 
 def asked(run: Path) -> list[tuple[str, str, str | None]]:
@@ -119,13 +119,13 @@ def scores(run: Path, pass_number: int) -> list[tuple[float | None, str, str]]:
 def ask(run: Path, url: str, model: str = "judge-1", **more: Any) -> Judging | None:
     """Have the judge asked what is open."""
     return ask_judges(
-        run, choose([TASK], ScoringOptions()), options(url, model, **more), Terminal(quiet=True)
+        run, choose([TASK], ScoringChoices()), options(url, model, **more), Terminal(quiet=True)
     )
 
 
 def test_a_score_is_what_the_judge_said(run: Path, judge: MockProcess) -> None:
     """It is pending until a judge is asked, and where it fails; `--reparse` asks no judge."""
-    score_run(run, ScoringOptions(processes=1))
+    score_run(run, ScoringChoices(processes=1))
     assert scores(run, 1) == [(None, "judge_pending", "no judge has been asked")] * 5
     score_run(run, options(judge.url))
     unread = "the judge said none of A, B and C, which counts as not attempted"
@@ -191,7 +191,7 @@ def test_the_judge_is_sampled_as_its_options_say(run: Path, judge: MockProcess) 
     score_run(run, options(judge.url))
     assert sampled(run) == [("", 0.0, 2048)] * 5
     warm = JudgeEndpoint(judge.url, "judge-1", 2, 5.0, KEY, temperature=0.7, max_tokens=64)
-    asking = ScoringOptions(judge=warm, processes=1)
+    asking = ScoringChoices(judge=warm, processes=1)
     score_run(run, asking)
     assert sampled(run)[5:] == [("temperature=0.7,max_tokens=64", 0.7, 64)] * 5
     score_run(run, asking)

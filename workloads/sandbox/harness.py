@@ -54,7 +54,7 @@ TAKEN_OF_OS = (
 TAKEN_MODULES = ("ipdb", "joblib", "resource", "psutil", "tkinter")
 
 
-class TimeUpError(Exception):
+class ProgramTimeUpError(Exception):
     """The time of the program, or of one test, is up."""
 
 
@@ -108,7 +108,7 @@ def judged(job: dict[str, Any]) -> dict[str, Any]:
         passed = KINDS[job["kind"]](job)
     except ProgramVerdict as verdict:
         payload = verdict.payload
-    except TimeUpError:
+    except ProgramTimeUpError:
         payload = {"ending": "timed_out", "reason": f"more than {job['timeout_s']:g} s", "passed": 0}
     except MemoryError:
         payload = {"ending": "out_of_memory", "reason": "more memory than it may have", "passed": 0}
@@ -171,10 +171,10 @@ def notice_network() -> None:
 
 
 def within(seconds: float) -> None:
-    """Raise `TimeUpError` in the program after a time; 0 forgets it."""
+    """Raise `ProgramTimeUpError` in the program after a time; 0 forgets it."""
 
     def ring(*_: object) -> None:
-        raise TimeUpError
+        raise ProgramTimeUpError
 
     signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -274,7 +274,7 @@ class Test:
         if error is None or isinstance(error, ProgramVerdict):
             return
         where = f"test {self._passed + 1}: "
-        if isinstance(error, TimeUpError):
+        if isinstance(error, ProgramTimeUpError):
             raise ProgramVerdict("timed_out", f"{where}more than {self._job['timeout_s']:g} s", self._passed)
         if isinstance(error, MemoryError):
             raise ProgramVerdict("out_of_memory", f"{where}more memory than it may have", self._passed)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, overload
 from workloads.sample import FollowUp, Sample
 
 if TYPE_CHECKING:
-    from workloads.synthetic.numbers import Numbers
+    from workloads.synthetic.numbers import ShuffledRange
     from workloads.synthetic.tape import Tape
 
 
@@ -39,7 +39,7 @@ class NumberedTexts:
     """
 
     tape: Tape
-    numbers: Numbers
+    numbers: ShuffledRange
     units: Sequence[int]
     ends: bool = True
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class ShuffledRange:
     """A shuffle of the whole numbers from `least` on, of which none need be kept.
 
     Attributes:
@@ -31,9 +31,9 @@ class Numbers:
         return self.least + (self.first + place * self.step) % self.many
 
 
-def shuffled(count: int, random: Random) -> Numbers:
+def shuffled(count: int, random: Random) -> ShuffledRange:
     """Numbers for this many prompts: of four figures at least, all of them different."""
     least, many = 1_000, 9_000 + 10 * count
     steps = (random.randrange(many // 3, many) for _ in iter(int, 1))
     step = next(step for step in steps if gcd(step, many) == 1)
-    return Numbers(least, many, random.randrange(many), step)
+    return ShuffledRange(least, many, random.randrange(many), step)

@@ -35,7 +35,7 @@ _TYPES: Final = ("string", "integer", "number", "boolean", "array", "object")
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class DescribedTool:
     """A tool.
 
     Attributes:
@@ -73,7 +73,7 @@ class ToolSet:
         notes: What a reader of a score should know about the files.
     """
 
-    tools: tuple[Tool, ...]
+    tools: tuple[DescribedTool, ...]
     operations: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -130,7 +130,7 @@ def _in_the_words(original: ToolSet, name: str, style: str, data: Path | None) -
     )
 
 
-def _tools(path: Path, fields: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Tool]:
+def _tools(path: Path, fields: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[DescribedTool]:
     listed = fields.get("tools")
     if not isinstance(listed, list) or not listed:
         raise MalformedError(f"{path}: tools: must be a list of tools")
@@ -143,7 +143,7 @@ def _tools(path: Path, fields: Mapping[str, Any], operations: tuple[str, ...]) -
         yield tool
 
 
-def _tool(path: Path, key: str, fields: Mapping[str, Any]) -> Tool:
+def _tool(path: Path, key: str, fields: Mapping[str, Any]) -> DescribedTool:
     for word in ("name", "what"):
         if word not in fields:
             raise MalformedError(f"{path}: {key}: the key {word!r} is missing")
@@ -153,7 +153,7 @@ def _tool(path: Path, key: str, fields: Mapping[str, Any]) -> Tool:
     words = {word: fields[word].strip() for word in _WORDS if word in fields}
     place = f"{key}.parameters"
     parameters = members(path, place, fields.get("parameters", {}), ())
-    return Tool(fields["name"], words, _schema(path, place, parameters))
+    return DescribedTool(fields["name"], words, _schema(path, place, parameters))
 
 
 def _schema(path: Path, key: str, fields: Mapping[str, Any]) -> Mapping[str, Any]:

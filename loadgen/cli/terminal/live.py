@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loadgen.driver.plan import Plan
-    from loadgen.driver.progress import Progress
+    from loadgen.driver.progress import SessionProgress
 
 _SOON_S: Final = 0.1
 """How long a terminal is waited for that takes no output."""
@@ -43,7 +43,13 @@ class LiveView:
     """
 
     def __init__(
-        self, progress: Progress, plan: Plan, log: Path | None = None, *, quiet: bool, block: bool = True
+        self,
+        progress: SessionProgress,
+        plan: Plan,
+        log: Path | None = None,
+        *,
+        quiet: bool,
+        block: bool = True,
     ) -> None:
         self._progress = progress
         self._plan = plan

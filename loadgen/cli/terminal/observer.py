@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from loadgen.cli.terminal.live import LiveView
     from loadgen.driver.judge_client import Tally
     from loadgen.driver.plan import Plan
-    from loadgen.driver.progress import Progress
+    from loadgen.driver.progress import SessionProgress
     from loadgen.sessions.series.outcome import PointOutcome
     from loadgen.sessions.series.series import SeriesPoint
 
@@ -45,7 +45,7 @@ class Terminal(Observer):
             self.note(text)
 
     @contextmanager
-    def session(self, progress: Progress, plan: Plan, log: Path) -> Iterator[None]:
+    def session(self, progress: SessionProgress, plan: Plan, log: Path) -> Iterator[None]:
         """Show a session while it runs."""
         from loadgen.cli.terminal.live import LiveView
 

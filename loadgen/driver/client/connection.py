@@ -18,7 +18,7 @@ from loadgen.driver.client.bounds import MAX_HEAD_BYTES
 from loadgen.driver.client.chunked import may_end
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.head import Head, head
-from loadgen.driver.client.late import LateReads, Segments
+from loadgen.driver.client.late import LateReads, SegmentCounter
 from loadgen.driver.client.parse_failure import is_of_http, parse_failure
 from loadgen.driver.client.unasked import FAREWELL, is_unasked, require_asked
 from loadgen.driver.errors import RequestFailedError
@@ -87,7 +87,7 @@ class Connection:
         self._pieces: list[bytes] = []
         self._moments: list[int] = []
         self.on_body = self._pieces.append
-        self._late = LateReads(Segments(sock, fresh=tls is None))
+        self._late = LateReads(SegmentCounter(sock, fresh=tls is None))
         self._begin()
         ready.watch(sock.fileno(), self._on_readable)
 

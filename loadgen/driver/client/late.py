@@ -46,7 +46,7 @@ class Late(NamedTuple):
     whole: bool
 
 
-class Segments:
+class SegmentCounter:
     """Counts the segments that a connection receives against the reads that took them.
 
     Args:
@@ -105,7 +105,7 @@ class LateReads:
 
     __slots__ = ("_held_ns", "_one_piece", "_segments", "_together", "pieces", "sure_bytes")
 
-    def __init__(self, segments: Segments) -> None:
+    def __init__(self, segments: SegmentCounter) -> None:
         self.pieces: dict[int, Late] = {}
         self._segments = segments
         self._together: int | None = None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.client.arrival import StampingSocket
 from loadgen.driver.client.bounds import MAX_HEAD_BYTES
-from loadgen.driver.client.late import Segments
+from loadgen.driver.client.late import SegmentCounter
 from loadgen.driver.client.unasked import is_unasked
 from loadgen.driver.errors import HeadTooLargeError
 
@@ -79,14 +79,14 @@ class ObservedSocket(StampingSocket):
     used: bool = False
     connecting_ns: int = 0
     speaking_ns: int = 0
-    counted: Segments | None = None
+    counted: SegmentCounter | None = None
     count_unasked: Callable[[], object] = staticmethod(lambda: None)
 
     def carry(self, passage: Passage) -> None:
         """Carry a request from now on."""
         passage.is_reused = self.used
         self.passage, self.used = passage, True
-        self.counted = self.counted or Segments(self, fresh=False)
+        self.counted = self.counted or SegmentCounter(self, fresh=False)
 
     def is_stale(self) -> bool:
         """Whether the server closed, or wrote to, this idle connection and its owner has yet to hear."""

@@ -130,7 +130,7 @@ def counted(value: Any) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class JsonPlace:
     """A place in a JSON value.
 
     Attributes:
@@ -152,7 +152,7 @@ class Place:
 
 
 @lru_cache(_CACHED_PLACES)
-def place(written: str) -> Place:
+def place(written: str) -> JsonPlace:
     """Read a place: names and indexes with dots between them.
 
     Raises:
@@ -163,7 +163,7 @@ def place(written: str) -> Place:
         raise ValueError(
             f"{written!r} is not a place in JSON; write names and indexes with dots, as in token.text"
         )
-    return Place(steps)
+    return JsonPlace(steps)
 
 
 def _is_index(step: str) -> bool:

@@ -21,7 +21,7 @@ _RESOLUTION_NS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class ClockExchange:
     """A question to a node for its time, and the answer.
 
     Attributes:
@@ -45,7 +45,7 @@ class Exchange:
         return (self.sent_ns + self.received_ns) // 2
 
 
-def reading_of(node: str, exchanges: Sequence[Exchange]) -> ClockReading:
+def reading_of(node: str, exchanges: Sequence[ClockExchange]) -> ClockReading:
     """The offset at the moment of the shortest exchange.
 
     Each exchange bounds it: from below by the question, from above by the answer, both wider by the drift
@@ -71,7 +71,7 @@ def reading_of(node: str, exchanges: Sequence[Exchange]) -> ClockReading:
     )
 
 
-def _drift_ns(exchange: Exchange, at_ns: int) -> int:
+def _drift_ns(exchange: ClockExchange, at_ns: int) -> int:
     """How far the clocks may have drifted apart between the node's stamp and a moment."""
     between_ns = abs(exchange.middle_ns - at_ns) + exchange.round_trip_ns / 2
     return ceil(between_ns * MAX_DRIFT_PPM / 1e6)

@@ -9,13 +9,13 @@ from loadgen.driver.client.failure import Failure
 from loadgen.driver.early_end import EarlyEnd
 from loadgen.driver.errors import DriverError, WorkerLostError
 from loadgen.driver.nodes.handle import NodeHandle
-from loadgen.driver.progress import Progress
+from loadgen.driver.progress import SessionProgress
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping, Sequence
 
-    from loadgen.driver.nodes.clock_offset import Exchange
+    from loadgen.driver.nodes.clock_offset import ClockExchange
     from loadgen.driver.nodes.link import NodeLink
     from loadgen.driver.phase import Phase
     from loadgen.driver.plan import Plan
@@ -86,7 +86,7 @@ class NodeGroup:
         *,
         ends_on_loss: bool = True,
     ) -> None:
-        self.progress = Progress()
+        self.progress = SessionProgress()
         self.nodes = [NodeHandle(link, clock, self._on_loss) for link in links]
         self._emit = emit
         self._clock = clock
@@ -200,7 +200,7 @@ class NodeGroup:
     async def _watch(self, node: NodeHandle) -> None:
         """Ask a node how it is, over and over, and read its clock by that."""
         pause_s = max(LOOK_S, len(self.nodes) / MOST_LOOKS)
-        exchanges: list[Exchange] = []
+        exchanges: list[ClockExchange] = []
         while (exchange := await node.look()) is not None and (status := node.status) is not None:
             if (silent_s := exchange.round_trip_ns / 1e9) > SILENT_S:
                 self.find(_silent(node.shown, silent_s))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.errors import NodeGoneError
-from loadgen.driver.nodes.clock_offset import Exchange, reading_of
+from loadgen.driver.nodes.clock_offset import ClockExchange, reading_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -92,7 +92,7 @@ class NodeHandle:
             self.link.kill()
             self._on_loss(self)
 
-    async def look(self) -> Exchange | None:
+    async def look(self) -> ClockExchange | None:
         """Ask for its status, which is an exchange of time as well; None where it is lost."""
         sent_ns = self._clock.now_ns()
         self.silent_since_ns = self.silent_since_ns or sent_ns
@@ -101,7 +101,7 @@ class NodeHandle:
         if status is None:
             return None
         self.status = status
-        return Exchange(sent_ns, status.now_ns, self._clock.now_ns())
+        return ClockExchange(sent_ns, status.now_ns, self._clock.now_ns())
 
     async def read_clock(self) -> ClockReading | None:
         """Compare the clocks now, by several exchanges; None where the node is lost."""
@@ -109,7 +109,7 @@ class NodeHandle:
         exchanges = [exchange for exchange in looks if exchange is not None]
         return self.read(exchanges) if exchanges else None
 
-    def read(self, exchanges: Sequence[Exchange]) -> ClockReading:
+    def read(self, exchanges: Sequence[ClockExchange]) -> ClockReading:
         """Compare the clocks by exchanges, at least one."""
         self.reading = reading_of(self.name, exchanges)
         return self.reading

@@ -35,7 +35,7 @@ class NodeStatus:
 
     Attributes:
         now_ns: When it said so, on its own CLOCK_MONOTONIC.
-        progress: Its counters; see `loadgen.driver.progress.Progress.snapshot`.
+        progress: Its counters; see `loadgen.driver.progress.SessionProgress.snapshot`.
         stopped: Why it has stopped by itself, such as a worker that was lost; None while it has not.
         broken: Why its log cannot be written any more; None while it can.
     """

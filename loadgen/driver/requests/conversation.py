@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from loadgen.driver.episodes.runner import EpisodeRunner
     from loadgen.driver.phase import Phase
     from loadgen.driver.plan import Plan
-    from loadgen.driver.progress import Progress
+    from loadgen.driver.progress import SessionProgress
     from loadgen.driver.requests.agenda import Agenda
     from loadgen.driver.requests.turn import TurnOutcome
     from loadgen.driver.system.clock import Clock
@@ -156,7 +156,7 @@ class Conversations:
         agenda: Agenda,
         runner: TurnRunner,
         clock: Clock,
-        progress: Progress,
+        progress: SessionProgress,
         stopped: asyncio.Event,
         room: Room | None,
         episodes: EpisodeRunner | None = None,

@@ -6,7 +6,7 @@ marshal, tuples that begin with a `WorkerMessage`:
     READY                   it has been set up, and its connections ahead are open
     ROWS, since_ns, rows    events as `recorder.schema.row` makes them, and since when the first has waited
     UNTIL, at_ns            each request that had ended by then has its end among the events so far
-    PROGRESS, counters      see `Progress.snapshot`
+    PROGRESS, counters      see `SessionProgress.snapshot`
     ISSUED, scheduled       its share of the phase has been issued
     SETTLED                 nothing is in flight, and all of its events are sent
     ENDED                   nothing will come any more

@@ -10,7 +10,7 @@ from loadgen.driver.client.failure import Failure
 from loadgen.driver.early_end import EarlyEnd
 from loadgen.driver.errors import WorkerLostError
 from loadgen.driver.load import Closed
-from loadgen.driver.progress import Progress
+from loadgen.driver.progress import SessionProgress
 from loadgen.driver.shard import Shard
 from loadgen.driver.workers.handle import WorkerHandle
 from loadgen.driver.workers.messages import Command, QueueBounds, WorkerConfig
@@ -87,7 +87,7 @@ class WorkerPool:
         stop: Stop,
         bounds: QueueBounds = QueueBounds(),  # noqa: B008 (a frozen value)
     ) -> None:
-        self.progress = Progress()
+        self.progress = SessionProgress()
         self._plan = plan
         self._recorder = recorder
         recorder.expect_completeness()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from loadgen.driver.nodes.handle import NodeHandle
     from loadgen.driver.nodes.link import NodeLink
-    from loadgen.sessions.cluster.nodes import Nodes
+    from loadgen.sessions.cluster.nodes import StartedNodes
 
 PIECE_BYTES: Final = 4 * 1024 * 1024
 """One piece is on its way while another is written: a node takes 8 MiB, however long its log is."""
@@ -57,7 +57,7 @@ class NodeLog:
 
 
 async def bring_all_home(
-    shards: Sequence[NodeLog], nodes: Nodes, run: Path, shared: Path | None
+    shards: Sequence[NodeLog], nodes: StartedNodes, run: Path, shared: Path | None
 ) -> list[Mapping[str, Any]]:
     """Have all shards where a report looks for them.
 
@@ -85,7 +85,7 @@ async def bring_all_home(
     return [finding for finding in await asyncio.gather(*map(bring, shards)) if finding is not None]
 
 
-async def _bring(shard: NodeLog, nodes: Nodes, home: Path, *, is_shared: bool) -> None:
+async def _bring(shard: NodeLog, nodes: StartedNodes, home: Path, *, is_shared: bool) -> None:
     """Have a shard at a place, with an end."""
     if shard.size is not None and not is_shared:
         await copy_log(shard.node.link, shard.size, home)
@@ -99,7 +99,7 @@ async def _bring(shard: NodeLog, nodes: Nodes, home: Path, *, is_shared: bool) -
         await _recover(shard.node.link, shard.log, nodes, home)
 
 
-async def _recover(link: NodeLink, log: str, nodes: Nodes, home: Path) -> None:
+async def _recover(link: NodeLink, log: str, nodes: StartedNodes, home: Path) -> None:
     """End and copy the log of a node that was lost, if its machine is still there, or is this one."""
     try:
         another = await nodes.again(link.name)

@@ -11,7 +11,7 @@ from uuid import uuid4
 from loadgen.driver.budget import ErrorBudget
 from loadgen.driver.nodes.group import NodeGroup
 from loadgen.driver.sensing.child import SensorProcess
-from loadgen.driver.session import Session
+from loadgen.driver.session import LoadSession
 from loadgen.driver.shard import Shard
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
@@ -33,7 +33,7 @@ from recorder.writer import EventRecorder
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from loadgen.sessions.cluster.nodes import Nodes
+    from loadgen.sessions.cluster.nodes import StartedNodes
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.run.preparation import Prepared
 
@@ -42,7 +42,7 @@ _OF_A_HOST: Final = frozenset({"host", "nvml"})
 
 
 async def measure_on_nodes(
-    prepared: Prepared, nodes: Nodes, folder: Path, observer: Observer = SILENT
+    prepared: Prepared, nodes: StartedNodes, folder: Path, observer: Observer = SILENT
 ) -> None:
     """Run a session on nodes into the log of a folder, and the shards in it.
 
@@ -82,7 +82,7 @@ async def measure_on_nodes(
                 await group.begin()
                 notice = asyncio.create_task(announce_stop(stop, group, observer))
                 with observer.session(group.progress, plan, folder / LOG_NAME):
-                    await Session(plan, group, group.tell, clock, stop).run()
+                    await LoadSession(plan, group, group.tell, clock, stop).run()
                 sizes = await group.end()
                 await sensors.finish()
                 notice.cancel()

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from loadgen.driver import own_health
 from loadgen.driver.errors import NodeGoneError
 from loadgen.driver.nodes.link import NodeStatus
-from loadgen.driver.progress import Progress
+from loadgen.driver.progress import SessionProgress
 from loadgen.driver.sensing.child import SensorProcess
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
@@ -91,7 +91,7 @@ class Node:
         self._scheduled = 0
         self._broken: str | None = None
         self._folder: Path | None = None
-        self._progress = Progress()
+        self._progress = SessionProgress()
 
     async def started(self) -> None:
         """Return, which says that there is a process."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from loadgen.driver.nodes.link import NodeLink
 
 
-class Nodes(Protocol):
+class StartedNodes(Protocol):
     """Nodes that have been started, each with a `loadgen.sessions.cluster.node.Node`.
 
     Attributes:

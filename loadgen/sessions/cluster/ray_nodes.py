@@ -58,7 +58,7 @@ class RayLink:
 
 
 class RayNodes:
-    """One node on each machine of a cluster; see `loadgen.sessions.cluster.nodes.Nodes`.
+    """One node on each machine of a cluster; see `loadgen.sessions.cluster.nodes.StartedNodes`.
 
     A context manager at whose end the nodes have ended, and Ray is left as it was.
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from loadgen.sessions.cluster.nodes import Nodes
+    from loadgen.sessions.cluster.nodes import StartedNodes
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.run.preparation import Prepared
     from loadgen.sessions.settings.perf import PerfSettings
@@ -60,7 +60,7 @@ def _workers(prepared: Prepared, nodes: Sequence[Mapping[str, Any]]) -> int:
     return workers if limit is None else max(1, min(workers, limit // len(nodes)))
 
 
-def _conduct(prepared: Prepared, nodes: Nodes, folder: Path, observer: Observer) -> WriterError | None:
+def _conduct(prepared: Prepared, nodes: StartedNodes, folder: Path, observer: Observer) -> WriterError | None:
     """Run the session; return the error that broke the coordinator's log, if any."""
     import asyncio
 

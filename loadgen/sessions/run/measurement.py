@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from loadgen.driver import own_health
 from loadgen.driver.providers.process import reached
 from loadgen.driver.sensing.child import SensorProcess
-from loadgen.driver.session import Session
+from loadgen.driver.session import LoadSession
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.system.collector import calm
@@ -88,7 +88,7 @@ async def measure(
                     following = watch_gate(folder / LOG_NAME, pool, recorder, clock, stop, observer)
                     background.append(asyncio.create_task(following))
                 with observer.session(pool.progress, plan, folder / LOG_NAME):
-                    await Session(plan, pool, recorder.put, clock, stop).run()
+                    await LoadSession(plan, pool, recorder.put, clock, stop).run()
                 await pool.end()
                 await sensors.finish()
                 for task in background:

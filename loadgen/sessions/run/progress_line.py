@@ -9,13 +9,13 @@ from reporter.render.figures import bar
 
 if TYPE_CHECKING:
     from loadgen.driver.plan import Plan
-    from loadgen.driver.progress import Progress
+    from loadgen.driver.progress import SessionProgress
 
 PLAIN_WIDTH: Final = 120
 _SECOND_NS: Final = 1e9
 
 
-def progress_line(progress: Progress, plan: Plan, now_ns: int, width: int = PLAIN_WIDTH) -> str:
+def progress_line(progress: SessionProgress, plan: Plan, now_ns: int, width: int = PLAIN_WIDTH) -> str:
     """One line: how far, how fast, how well.
 
     Args:
@@ -45,7 +45,7 @@ def progress_line(progress: Progress, plan: Plan, now_ns: int, width: int = PLAI
     return whole[:width]
 
 
-def _share(progress: Progress, plan: Plan, elapsed_s: float) -> float:
+def _share(progress: SessionProgress, plan: Plan, elapsed_s: float) -> float:
     """The part of the plan that is done: of the limit that is nearer."""
     shares = [0.0]
     if plan.sessions is not None:
@@ -57,7 +57,7 @@ def _share(progress: Progress, plan: Plan, elapsed_s: float) -> float:
     return min(1.0, max(shares))
 
 
-def _most_common(progress: Progress) -> str:
+def _most_common(progress: SessionProgress) -> str:
     """The most frequent failure, if there is one."""
     worst = progress.errors.most_common(1)
     return f" ({worst[0][0]})" if worst else ""

@@ -12,22 +12,22 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loadgen.sessions.observer import Observer
-    from loadgen.sessions.scoring.options import JudgeEndpoint, ScoringOptions
+    from loadgen.sessions.scoring.options import JudgeEndpoint, ScoringChoices
     from loadgen.sessions.settings.tasks import TaskSettings
     from workloads.dataset import Dataset
     from workloads.sandbox.base import SandboxSpec
     from workloads.scorer import Scorer
 
 
-def scoring_of(tasks: TaskSettings) -> ScoringOptions:
+def scoring_of(tasks: TaskSettings) -> ScoringChoices:
     """How the answers of a session are scored.
 
     Raises:
         UsageError: The judge's key cannot be read.
     """
-    from loadgen.sessions.scoring.options import ScoringOptions
+    from loadgen.sessions.scoring.options import ScoringChoices
 
-    return ScoringOptions(
+    return ScoringChoices(
         scorers=tuple(tasks.scorer),
         evals=tuple(tasks.eval_function),
         allow_code_execution=tasks.allow_code_execution,

@@ -11,7 +11,7 @@ from workloads.errors import TaskError, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from loadgen.sessions.scoring.options import ScoringOptions
+    from loadgen.sessions.scoring.options import ScoringChoices
     from workloads.scorer import Scorer
 
 _EVAL: Final = ":"
@@ -53,7 +53,7 @@ class Chosen:
 
 
 def choose(
-    tasks: Sequence[str], options: ScoringOptions, started_with: Mapping[str, Any] | None = None
+    tasks: Sequence[str], options: ScoringChoices, started_with: Mapping[str, Any] | None = None
 ) -> list[Chosen]:
     """Choose the scorers of tasks.
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from loadgen.driver.judge_client import Tally
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.scoring.choice import Chosen
-    from loadgen.sessions.scoring.options import JudgeEndpoint, ScoringOptions
+    from loadgen.sessions.scoring.options import JudgeEndpoint, ScoringChoices
     from reporter.answers import Stored
     from reporter.log.database import OpenLog
     from workloads.scorer import Inquiry
@@ -80,7 +80,7 @@ class Judging:
 
 
 def ask_judges(
-    run: Path, chosen: Sequence[Chosen], options: ScoringOptions, observer: Observer = SILENT
+    run: Path, chosen: Sequence[Chosen], options: ScoringChoices, observer: Observer = SILENT
 ) -> Judging | None:
     """Make all open inquiries about a run. A score whose inquiry is not answered stays pending.
 

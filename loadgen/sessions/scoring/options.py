@@ -58,7 +58,7 @@ class JudgeEndpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class ScoringOptions:
+class ScoringChoices:
     """How answers are scored.
 
     Attributes:

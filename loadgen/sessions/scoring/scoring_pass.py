@@ -16,7 +16,7 @@ from loadgen.sessions.observer import SILENT
 from loadgen.sessions.package_version import package_version
 from loadgen.sessions.run.run_folder import folder_of, still_running
 from loadgen.sessions.scoring.choice import Chosen, choose
-from loadgen.sessions.scoring.options import ScoringOptions
+from loadgen.sessions.scoring.options import ScoringChoices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from reporter.log.passes import Scorable
     from workloads.sandbox.base import SandboxSpec
 
-DEFAULT: Final = ScoringOptions()
+DEFAULT: Final = ScoringChoices()
 
 GRADINGS_A_PROCESS: Final = 16
 """The number of gradings that justify a further process."""
@@ -97,7 +97,7 @@ class _PassPlan:
     after_seq: int
 
 
-def score_run(folder: Path, options: ScoringOptions = DEFAULT, observer: Observer = SILENT) -> Scoring:
+def score_run(folder: Path, options: ScoringChoices = DEFAULT, observer: Observer = SILENT) -> Scoring:
     """Score the answers of a run in a new pass; an unfinished one is resumed.
 
     Args:
@@ -170,7 +170,7 @@ def require_scorable(run: Path) -> None:
 def _plan(
     log: OpenLog,
     folder: Path,
-    options: ScoringOptions,
+    options: ScoringChoices,
     judging: Mapping[str, Any] | None = None,
 ) -> _PassPlan:
     from reporter.log.passes import scorable
@@ -213,7 +213,7 @@ def _number(there: Scorable, contents: Mapping[str, Any]) -> tuple[int, int]:
 _SAME: Final = ("task", "scorer", "version", "definition", "judge")
 
 
-def _stored_options(options: ScoringOptions, chosen: Sequence[Chosen]) -> dict[str, Any]:
+def _stored_options(options: ScoringChoices, chosen: Sequence[Chosen]) -> dict[str, Any]:
     """The options that scores depend on, for the log."""
     from loadgen.driver.client.endpoint import endpoint
 
@@ -252,7 +252,7 @@ def _sandbox(spec: SandboxSpec, chosen: Sequence[Chosen]) -> dict[str, Any]:
     return facts
 
 
-def _judge(options: ScoringOptions) -> dict[str, Any]:
+def _judge(options: ScoringChoices) -> dict[str, Any]:
     """The judge, and its sampling where that differs from the prompts'."""
     return options.judge.facts() if options.judge else {"model": options.model}
 
@@ -266,7 +266,7 @@ def _versions() -> dict[str, str]:
 
 
 def _scored(
-    log: OpenLog, folder: Path, plan: _PassPlan, options: ScoringOptions, observer: Observer
+    log: OpenLog, folder: Path, plan: _PassPlan, options: ScoringChoices, observer: Observer
 ) -> Scoring:
     """Run the pass."""
     from loadgen.sessions.run.environment import environment
@@ -296,7 +296,7 @@ def _grade(
     log: OpenLog,
     folder: Path,
     plan: _PassPlan,
-    options: ScoringOptions,
+    options: ScoringChoices,
     recorder: EventRecorder,
     graded: Counter[str],
     observer: Observer,
@@ -358,7 +358,7 @@ def _rows(results: Sequence[Result]) -> list[Row]:
     return [(code, now_ns, result.sample_uuid, result.payload, None, None) for result in results]
 
 
-def _processes(options: ScoringOptions, gradings: int) -> int:
+def _processes(options: ScoringChoices, gradings: int) -> int:
     from loadgen.driver.workers.sizing import usable_cpus
 
     wanted = options.processes or usable_cpus()

@@ -12,7 +12,7 @@ from loadgen.sessions.scoring.defaults import (
     DEFAULT_JUDGE_CONCURRENCY,
     DEFAULT_JUDGE_TIMEOUT_S,
 )
-from loadgen.sessions.scoring.options import ScoringOptions
+from loadgen.sessions.scoring.options import ScoringChoices
 from loadgen.sessions.settings.endpoint import seconds
 from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.on_invalid import OnInvalid
@@ -147,13 +147,13 @@ class ScoreSettings:
             raise UsageError(f"--pass {self.pass_number} scores nothing: leave {set_options[0]} out")
 
 
-def options_of(settings: ScoreSettings) -> ScoringOptions:
+def options_of(settings: ScoreSettings) -> ScoringChoices:
     """How the answers are scored.
 
     Raises:
         UsageError: The judge's key cannot be read.
     """
-    return ScoringOptions(
+    return ScoringChoices(
         scorers=tuple(settings.scorer),
         evals=tuple(settings.eval_function),
         allow_code_execution=settings.allow_code_execution,

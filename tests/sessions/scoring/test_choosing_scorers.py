@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from loadgen.sessions.scoring.choice import choose, scorer_named
-from loadgen.sessions.scoring.options import ScoringOptions
+from loadgen.sessions.scoring.options import ScoringChoices
 from workloads.catalog import TASKS, workload
 from workloads.errors import TaskError
 
@@ -19,14 +19,14 @@ OTHER = workload(TASK).scorers[1].name
 
 def names(*tasks: str, started_with: Any = None, **options: Any) -> dict[str, str]:
     """The name of the scorer that is chosen for each task."""
-    allowed = ScoringOptions(allow_code_execution=True, **options)
+    allowed = ScoringChoices(allow_code_execution=True, **options)
     return {choice.task: choice.scorer.name for choice in choose(tasks, allowed, started_with)}
 
 
 def test_a_task_has_its_official_scorer() -> None:
     """Unless an option names another."""
     assert names(TASK, "gsm8k") == {TASK: "official", "gsm8k": "official"}
-    assert all(choice.official for choice in choose(["gsm8k"], ScoringOptions()))
+    assert all(choice.official for choice in choose(["gsm8k"], ScoringChoices()))
 
 
 def test_an_option_overrides_the_scorers_that_the_run_started_with() -> None:
@@ -46,7 +46,7 @@ def test_a_file_is_called_as_rules_call_it() -> None:
 
 def test_another_scorer_is_not_the_official_one() -> None:
     """The report says that it is not official."""
-    (choice,) = choose([TASK], ScoringOptions(scorers=(OTHER,), allow_code_execution=True))
+    (choice,) = choose([TASK], ScoringChoices(scorers=(OTHER,), allow_code_execution=True))
     assert not choice.official
     assert choice.key == f"{TASK}/{OTHER}"
 
@@ -64,5 +64,5 @@ def test_an_unknown_name_is_refused_with_the_names_there_are() -> None:
 def test_programs_of_a_model_run_only_where_that_is_allowed() -> None:
     """The message says how to allow it."""
     with pytest.raises(TaskError, match="--allow-code-execution"):
-        choose(["humaneval"], ScoringOptions())
+        choose(["humaneval"], ScoringChoices())
     assert names("humaneval") == {"humaneval": "official"}

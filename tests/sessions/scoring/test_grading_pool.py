@@ -8,7 +8,7 @@ import pytest
 
 from loadgen.cli.terminal.scoring_progress import scoring_line
 from loadgen.sessions.scoring.grading import LONGEST, checked, scored_payload
-from loadgen.sessions.scoring.options import ScoringOptions
+from loadgen.sessions.scoring.options import ScoringChoices
 from loadgen.sessions.scoring.scoring_pass import score_run
 from reporter.log.query import query
 from workloads.errors import EvalError
@@ -42,7 +42,7 @@ def test_a_failing_grader_spoils_only_its_own_answer(
         [part for bad in REASONS for part in ("fine", bad, "wrong")] + ["prints"],
         ["fine"] * (3 * len(REASONS) + 1),
     )
-    options = ScoringOptions(
+    options = ScoringChoices(
         evals=("pool_graders:does",),
         grader_timeout_s=2.0,
         grader_memory=1 << 31,
@@ -70,7 +70,7 @@ def test_a_process_that_a_grader_forks_returns_no_score(
     """Its result is discarded; each answer has exactly one score."""
     monkeypatch.chdir(graders)
     run = new_run(["forks", "fine", "wrong"], ["forks", "fine", "fine"])
-    score_run(run, ScoringOptions(evals=("pool_graders:does",), processes=1))
+    score_run(run, ScoringChoices(evals=("pool_graders:does",), processes=1))
     rows = query(run, "SELECT value FROM scores WHERE scorer <> 'official' ORDER BY prompt_id").rows
     assert rows == [(1.0,), (1.0,), (0.0,)]
 
@@ -82,7 +82,7 @@ def test_an_eval_function_that_cannot_be_loaded_ends_before_scoring(
     monkeypatch.chdir(graders)
     run = new_run(["1"])
     with pytest.raises(EvalError, match="has no function 'dose'; did you mean 'does'"):
-        score_run(run, ScoringOptions(evals=("pool_graders:dose",)))
+        score_run(run, ScoringChoices(evals=("pool_graders:dose",)))
     assert query(run, "SELECT count(*) FROM passes").rows == [(0,)]
 
 

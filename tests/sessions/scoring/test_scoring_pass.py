@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.scoring.options import ScoringOptions
+from loadgen.sessions.scoring.options import ScoringChoices
 from loadgen.sessions.scoring.scoring_pass import score_run
 from recorder.errors import BeingWrittenError, NotALogError, OldLogError
 from recorder.lock import Hold
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     NewRun = Callable[..., Path]
 
-QUIET = ScoringOptions()
+QUIET = ScoringChoices()
 ANSWERS = ["#### 1", "#### 2", "one", ""]
 SCORES = [(1.0, "scored", "1"), (0.0, "scored", "2"), (0.0, "unparsed", None), (0.0, "unparsed", None)]
 
@@ -62,7 +62,7 @@ def test_a_further_pass_overwrites_nothing(new_run: NewRun, graders: Path, monke
     monkeypatch.chdir(graders)
     run = new_run(ANSWERS * 10)
     assert score_run(run, QUIET).number == 1
-    options = ScoringOptions(processes=1, evals=("pool_graders:does",))
+    options = ScoringChoices(processes=1, evals=("pool_graders:does",))
     assert score_run(run, options).number == 2
     answer = query(run, "SELECT pass, scorer, value, status, extracted FROM scores ORDER BY ALL").rows
     assert [row[1:] for row in answer if row[0] == 1] == [
@@ -78,7 +78,7 @@ def test_an_unfinished_pass_is_not_resumed_after_a_later_one(new_run: NewRun) ->
     assert score_run(run, QUIET).number == 1
     with closing(sqlite3.connect(run / "events.db")) as connection, connection:
         connection.execute("DELETE FROM events WHERE code = 10")
-    patient = ScoringOptions(grader_timeout_s=99.0)
+    patient = ScoringChoices(grader_timeout_s=99.0)
     assert [score_run(run, options).number for options in (QUIET, patient)] == [1, 2]
     with closing(sqlite3.connect(run / "events.db")) as connection, connection:
         connection.execute("DELETE FROM events WHERE code = 10 AND data ->> 'pass' = 1")
@@ -92,9 +92,9 @@ def test_a_scored_run_says_what_it_was_scored_by(new_run: NewRun) -> None:
     scorers = "SELECT scorer FROM passes"
     assert query(run, scorers).rows == [("official",)]
     with pytest.raises(TaskError, match="did you mean 'official'"):
-        score_run(run, ScoringOptions(scorers=("oficial",)))
+        score_run(run, ScoringChoices(scorers=("oficial",)))
     with pytest.raises(TaskError, match="has no task 'mmlu'"):
-        score_run(run, ScoringOptions(scorers=("mmlu=official",)))
+        score_run(run, ScoringChoices(scorers=("mmlu=official",)))
 
 
 def test_a_run_that_is_being_written_is_refused(new_run: NewRun) -> None:
@@ -166,7 +166,7 @@ def test_a_pass_that_ended_early_is_resumed(
         time.sleep(0.02)
     monkeypatch.chdir(graders)
     (graders / "go-on").touch()
-    scoring = score_run(run, ScoringOptions(evals=("pool_graders:waits",)))
+    scoring = score_run(run, ScoringChoices(evals=("pool_graders:waits",)))
     assert scoring.number == 1
     assert scoring.graded_before >= 20
     assert sum(scoring.graded.values()) == 42 - scoring.graded_before

@@ -18,7 +18,7 @@ from workloads.score import Status
 from workloads.task import parse
 from workloads.tasks.tool_models import model_config
 from workloads.tasks.tool_selection import HEADLINES, LEVELS, grade, grade_text, levels
-from workloads.tasks.tool_sets import Tool
+from workloads.tasks.tool_sets import DescribedTool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -202,7 +202,7 @@ def test_levels_are_chosen() -> None:
 def test_formats_of_descriptions() -> None:
     """A few words, running text, or labels; in a request and in a prompt."""
     words = {"what": "Find a note.", "when": "To read it.", "returns": "The note."}
-    tool = Tool("find", words, {})
+    tool = DescribedTool("find", words, {})
     assert tool.description("minimal") == "Find a note."
     assert tool.description() == "Find a note. To read it. The note."
     assert tool.description("full") == "WHAT: Find a note.\nWHEN: To read it.\nRETURNS: The note."
