@@ -184,7 +184,7 @@ def _shard(
     return _Shard(log, tuple(segments), clock, first_number)
 
 
-def require_own(coordinator: OneLog, log: OneLog) -> LogHead:
+def require_own(coordinator: OneLog, log: OneLog) -> Opening:
     """Make sure that a log is that node's of this run; what it opens with.
 
     Raises:
@@ -202,7 +202,7 @@ def require_own(coordinator: OneLog, log: OneLog) -> LogHead:
 
 
 @dataclass(frozen=True, slots=True)
-class LogHead:
+class Opening:
     """What a log opens with.
 
     Attributes:
@@ -218,14 +218,14 @@ class LogHead:
     started_at_ns: Sequence[int]
 
 
-def _head(log: OneLog) -> LogHead:
+def _head(log: OneLog) -> Opening:
     rows = log.select(_HEAD)
     if not rows:
         raise LogError(f"{log.path}: the log is damaged: it does not say what was run")
     ((session_id, environment, started_at_ns, started_wall_ns),) = rows
     starts = [started_at_ns for started_at_ns, *_ in log.select(_ANCHORS)]
     node = text(members(document(environment)).get("shard"))
-    return LogHead(str(session_id), node, started_wall_ns - started_at_ns, starts)
+    return Opening(str(session_id), node, started_wall_ns - started_at_ns, starts)
 
 
 def _readings(coordinator: OneLog) -> dict[tuple[str, int], list[shards.ClockReading]]:
