@@ -184,7 +184,7 @@ def _shard(
     return _Shard(log, tuple(segments), clock, first_number)
 
 
-def require_own(coordinator: OneLog, log: OneLog) -> Opening:
+def require_own(coordinator: OneLog, log: OneLog) -> LogOpening:
     """Make sure that a log is that node's of this run; what it opens with.
 
     Raises:
@@ -202,7 +202,7 @@ def require_own(coordinator: OneLog, log: OneLog) -> Opening:
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class LogOpening:
     """What a log opens with.
 
     Attributes:
@@ -218,14 +218,14 @@ class Opening:
     started_at_ns: Sequence[int]
 
 
-def _head(log: OneLog) -> Opening:
+def _head(log: OneLog) -> LogOpening:
     rows = log.select(_HEAD)
     if not rows:
         raise LogError(f"{log.path}: the log is damaged: it does not say what was run")
     ((session_id, environment, started_at_ns, started_wall_ns),) = rows
     starts = [started_at_ns for started_at_ns, *_ in log.select(_ANCHORS)]
     node = text(members(document(environment)).get("shard"))
-    return Opening(str(session_id), node, started_wall_ns - started_at_ns, starts)
+    return LogOpening(str(session_id), node, started_wall_ns - started_at_ns, starts)
 
 
 def _readings(coordinator: OneLog) -> dict[tuple[str, int], list[shards.ClockReading]]:
