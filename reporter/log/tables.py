@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.log.database_in_memory import THREADS, empty_database
+from reporter.log.few_events import FewEvents
 from reporter.log.opened import opened
 from reporter.log.segments import segment_macros
 from reporter.log.sql_files import execute_file, sql_file
@@ -125,6 +126,15 @@ BIG_TABLES: Final[Mapping[str, str | None]] = {
     "request_energy": None,
 }
 """What is made on demand, in this order."""
+
+_FEW: Final = ("session_events", "unencoded", "episode_ends", "tool_calls")
+"""Those of `_TABLES` that are of few events among many, which one scan of the log finds together."""
+
+_FEW_EVENTS: Final = """
+    SELECT seq, code, name, at_ns, coalesce(data, '') AS data FROM events JOIN event_types USING (code)
+    WHERE code < EventType.QUESTION
+        OR code IN (EventType.SENSOR_STARTED, EventType.TOOL_CALLED, EventType.EPISODE_ENDED)
+        OR data BETWEEN '{"encode_error":' AND '{"encode_error;'"""
 
 _OF_THE_SESSION: Final = (
     *("clocks", "session_events", "sitting_ends", "session"),
@@ -245,8 +255,13 @@ def _load_from(
         streams = {name: selection for name, selection in tables.items() if selection is not None}
         _make_at_once(connection, log, streams, at_once)
         tables = {name: None for name in tables if name not in streams}
+    sources: dict[str, OpenSource | FewEvents] = {}
+    if tables.keys() >= set(_FEW):
+        _make(connection, log, "few_events", _FEW_EVENTS)
+        sources = dict.fromkeys(_FEW, FewEvents())
     for name, selection in tables.items():
-        _make(connection, log, name, selection)
+        _make(connection, sources.get(name, log), name, selection)
+    connection.execute("DROP TABLE IF EXISTS few_events")
 
 
 def _make_segments(connection: DuckDBPyConnection, log: OpenSource) -> None:
@@ -262,7 +277,9 @@ def _make_segments(connection: DuckDBPyConnection, log: OpenSource) -> None:
         )
 
 
-def _make(connection: DuckDBPyConnection, log: OpenSource, name: str, selection: str | None) -> None:
+def _make(
+    connection: DuckDBPyConnection, log: OpenSource | FewEvents, name: str, selection: str | None
+) -> None:
     if selection is None:
         execute_file(connection, name)
     else:
