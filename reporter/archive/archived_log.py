@@ -11,7 +11,7 @@ from reporter.archive.manifest import SMALL_TABLES, manifest
 from reporter.border import blaming
 from reporter.log.database_in_memory import empty_database
 from reporter.log.event_codes import with_event_codes
-from reporter.log.segments import LogSegments
+from reporter.log.one_log import OneLog
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from reporter.archive.manifest import ArchivedTables, Manifest
     from reporter.archive.place import Place
-    from reporter.log.segments import LoggedNode, Part, Segment
+    from reporter.log.segments import Part
 
 _BATCH_ROWS: Final = 122_880
 """DuckDB's own row groups."""
@@ -45,65 +45,38 @@ _WHOLE_GAPS: Final = "CREATE MACRO {log}.main.whole_gaps(gaps) AS coalesce(gaps,
 _TEXT: Final = frozenset({"session_id", "settings", "environment", "boot_id", "name"})
 
 
-class ArchivedLog:
+class ArchivedLog(OneLog):
     """A log in an archive, open for reading.
 
-    Attributes:
-        path: Where the archive is, for messages.
-        node: Of a shard its node.
-        nodes: None: they are those of all logs together.
-        at_once: Whether several threads can read it: yes.
-
     Args:
-        path: Likewise.
+        path: Where the archive is.
         database: Has the log attached.
         name: As what.
-        node: Likewise.
+        node: Of a shard its node.
     """
 
-    at_once: Final = True
-    nodes: Sequence[LoggedNode] = ()
+    at_once = True
 
     def __init__(self, path: Path, database: DuckDBPyConnection, name: str, node: str | None) -> None:
-        self.path = path
-        self.node = node
         self._database = database
         self._name = name
-        self._own = LogSegments(self.select)
-
-    @property
-    def scored_last(self) -> bool:
-        """Whether who wrote it last scored it, and did not run it."""
-        return self._own.scored_last
-
-    @property
-    def segments(self) -> Sequence[Segment]:
-        """All segments in order."""
-        return self._own.segments
-
-    @contextmanager
-    def stream(self, connection: DuckDBPyConnection, selection: str, part: Part = "run") -> Iterator[None]:
-        """Let the table `stream` of a database have the rows of a selection, while the context lasts."""
-        with self.batches(selection, part) as rows:
-            connection.register("stream", rows)
-            yield
-            connection.unregister("stream")
+        super().__init__(path, node)
 
     @contextmanager
     def batches(self, selection: str, part: Part = "run", offsets: Sequence[int] = ()) -> Iterator[Any]:
-        """The rows of a selection as an Arrow stream; see `SqliteLog.batches`."""
+        """See `OneLog`."""
         with self._asked() as connection:
             query = with_event_codes(self._own.query(selection, part, offsets))
             at_once = _BIG_BATCH_ROWS if "texts" in selection else _BATCH_ROWS
             yield connection.sql(query).to_arrow_reader(at_once)
 
     def select(self, selection: str) -> list[tuple[Any, ...]]:
-        """The rows of a query, few enough to be Python objects."""
+        """See `OneLog`."""
         with self._asked() as connection:
             return connection.execute(with_event_codes(selection)).fetchall()
 
     def texts(self, seqs: Sequence[int]) -> Mapping[int, str]:
-        """The texts of events, as JSON, by their numbers."""
+        """See `OneLog`."""
         numbers = ", ".join(map(str, seqs))
         return dict(self.select(f"SELECT seq, coalesce(texts, '{{}}') FROM events WHERE seq IN ({numbers})"))  # noqa: S608
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from contextlib import AbstractContextManager
 
-    from reporter.log.sharded_log import OneLog
+    from reporter.log.one_log import OneLog
     from reporter.log.sqlite_log import SqliteLog
 
 _ENVIRONMENTS: Final = "SELECT environment FROM session"

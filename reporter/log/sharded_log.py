@@ -11,7 +11,7 @@ from bisect import bisect_right
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from recorder import shards
 from recorder.errors import LogError
@@ -21,11 +21,10 @@ from reporter.log.segments import SEQ_BITS, LoggedNode, Segment
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
-    from pathlib import Path
 
     from duckdb import DuckDBPyConnection
 
+    from reporter.log.one_log import OneLog
     from reporter.log.segments import Part
 
 _HEAD: Final = "SELECT session_id, environment, started_at_ns, started_wall_ns FROM session"
@@ -50,36 +49,6 @@ class _Shard:
     def offsets(self) -> list[int]:
         """What to add to the numbers of events in each segment."""
         return [self.first_number + place << SEQ_BITS for place in range(len(self.segments))]
-
-
-class OneLog(Protocol):
-    """A log of one process, open for reading: `SqliteLog` or `ArchivedLog`."""
-
-    path: Path
-    node: str | None
-
-    @property
-    def at_once(self) -> bool:
-        """Whether several threads can read it."""
-
-    @property
-    def scored_last(self) -> bool:
-        """Whether who wrote it last scored it, and did not run it."""
-
-    @property
-    def segments(self) -> Sequence[Segment]:
-        """All segments in order."""
-
-    def batches(
-        self, selection: str, part: Part = "run", offsets: Sequence[int] = ()
-    ) -> AbstractContextManager[Any]:
-        """The rows of a selection as an Arrow stream; see `SqliteLog.batches`."""
-
-    def select(self, selection: str) -> list[tuple[Any, ...]]:
-        """The rows of a query, few enough to be Python objects."""
-
-    def texts(self, seqs: Sequence[int]) -> Mapping[int, str]:
-        """The texts of events, as JSON, by their numbers."""
 
 
 class ShardedLog:

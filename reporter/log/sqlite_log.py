@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from recorder.errors import LogError
 from reporter.border import blaming
 from reporter.log.event_codes import with_event_codes
-from reporter.log.segments import LogSegments
+from reporter.log.one_log import OneLog
 from reporter.log.source import grows, readable
 
 if TYPE_CHECKING:
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from duckdb import DuckDBPyConnection
-
-    from reporter.log.segments import LoggedNode, Part, Segment
+    from reporter.log.segments import Part
 
 _BATCH_ROWS: Final = 16_384
 """Of what is small: a batch costs about as much as two hundred of its rows."""
@@ -36,36 +34,22 @@ _WHOLE_GAPS: Final = "CASE WHEN length(chunk_gaps_us) % 4 = 0 THEN chunk_gaps_us
 _BIG_COLUMN: Final = re.compile("texts|chunk_gaps_us")
 
 
-class SqliteLog:
-    """A log, open for reading.
-
-    Attributes:
-        path: Its path.
-        node: Of a shard of a run its node.
+class SqliteLog(OneLog):
+    """A log in a SQLite file, open for reading.
 
     Args:
-        log: Likewise.
+        log: Its path.
         uri: Where SQLite can read it.
         connection: What reads it while it may grow, as of one moment; None for a finished log, which every
             stream opens for itself, so that several threads can read it.
+        node: Of a shard of a run its node.
     """
 
     def __init__(self, log: Path, uri: str, connection: Any = None, node: str | None = None) -> None:
-        self.path = log
-        self.node = node
         self._uri = uri
         self._connection = connection
-        self._own = LogSegments(self.select)
-
-    @property
-    def at_once(self) -> bool:
-        """Whether several threads can read it."""
-        return self._connection is None
-
-    @property
-    def scored_last(self) -> bool:
-        """Whether who wrote it last scored it, and did not run it."""
-        return self._own.scored_last
+        self.at_once = connection is None
+        super().__init__(log, node)
 
     @property
     def tables(self) -> frozenset[str]:
@@ -74,47 +58,19 @@ class SqliteLog:
             name for (name,) in self.select("SELECT name FROM sqlite_master WHERE type = 'table'")
         )
 
-    @property
-    def nodes(self) -> Sequence[LoggedNode]:
-        """None: it is the log of one process."""
-        return ()
-
-    @property
-    def segments(self) -> Sequence[Segment]:
-        """All segments in order."""
-        return self._own.segments
-
-    @contextmanager
-    def stream(self, connection: DuckDBPyConnection, selection: str, part: Part = "run") -> Iterator[None]:
-        """Let the table `stream` of a database have the rows of a selection, while the context lasts."""
-        with self.batches(selection, part) as rows:
-            connection.register("stream", rows)
-            yield
-            connection.unregister("stream")
-
     @contextmanager
     def batches(self, selection: str, part: Part = "run", offsets: Sequence[int] = ()) -> Iterator[Any]:
-        """The rows of a selection as an Arrow stream; blobs of chunk gaps become lists.
-
-        Args:
-            selection: A query in SQL that SQLite and DuckDB have in common.
-            part: Which events it is to see.
-            offsets: What to add to `seq` in each segment.
-        """
+        """See `OneLog`."""
         with self._reading() as source, streamed(source, self._own.query(selection, part, offsets)) as rows:
             yield rows
 
     def select(self, selection: str) -> list[tuple[Any, ...]]:
-        """The rows of a query, few enough to be Python objects."""
+        """See `OneLog`."""
         with self._reading() as source, streamed(source, selection) as rows:
             return [tuple(row.values()) for batch in rows for row in batch.to_pylist()]
 
     def texts(self, seqs: Sequence[int]) -> Mapping[int, str]:
-        """The texts of events, as JSON, by their numbers, also while another process appends to the log.
-
-        Raises:
-            LogError: The log is damaged.
-        """
+        """See `OneLog`; also while another process appends to the log."""
         numbers = ",".join(map(str, seqs))
         query = f"SELECT seq, coalesce(texts, '{{}}') FROM events WHERE seq IN ({numbers})"  # noqa: S608 (numbers)
         try:

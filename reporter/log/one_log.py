@@ -1,0 +1,79 @@
+"""A log of one process, open for reading, whatever file it is in."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from reporter.log.segments import LogSegments
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from duckdb import DuckDBPyConnection
+
+    from reporter.log.segments import LoggedNode, Part, Segment
+
+
+class OneLog(ABC):
+    """A log of one process: a SQLite file, or an archive's.
+
+    Attributes:
+        path: Where it is, for messages.
+        node: Of a shard its node.
+        nodes: None: they are those of all logs together.
+        at_once: Whether several threads can read it.
+    """
+
+    nodes: Sequence[LoggedNode] = ()
+    at_once: bool
+
+    def __init__(self, path: Path, node: str | None) -> None:
+        self.path = path
+        self.node = node
+        self._own = LogSegments(self.select)
+
+    @property
+    def scored_last(self) -> bool:
+        """Whether who wrote it last scored it, and did not run it."""
+        return self._own.scored_last
+
+    @property
+    def segments(self) -> Sequence[Segment]:
+        """All segments in order."""
+        return self._own.segments
+
+    @contextmanager
+    def stream(self, connection: DuckDBPyConnection, selection: str, part: Part = "run") -> Iterator[None]:
+        """Let the table `stream` of a database have the rows of a selection, while the context lasts."""
+        with self.batches(selection, part) as rows:
+            connection.register("stream", rows)
+            yield
+            connection.unregister("stream")
+
+    @abstractmethod
+    def batches(
+        self, selection: str, part: Part = "run", offsets: Sequence[int] = ()
+    ) -> AbstractContextManager[Any]:
+        """The rows of a selection as an Arrow stream; blobs of chunk gaps become lists.
+
+        Args:
+            selection: A query in SQL that SQLite and DuckDB have in common.
+            part: Which events it is to see.
+            offsets: What to add to `seq` in each segment.
+        """
+
+    @abstractmethod
+    def select(self, selection: str) -> list[tuple[Any, ...]]:
+        """The rows of a query, few enough to be Python objects."""
+
+    @abstractmethod
+    def texts(self, seqs: Sequence[int]) -> Mapping[int, str]:
+        """The texts of events, as JSON, by their numbers.
+
+        Raises:
+            LogError: The log is damaged.
+        """
