@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 import subprocess
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -13,7 +15,7 @@ import pytest
 import loadgen
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.run.scores import accuracy_settings
-from loadgen.sessions.scoring.options import ScoringChoices
+from loadgen.sessions.scoring.options import ScoringOptions
 from loadgen.sessions.scoring.scoring_pass import score_run
 from loadgen.sessions.settings.tasks import TaskSettings
 from tests.containers.daemon import IMAGE, built_images
@@ -190,7 +192,7 @@ def test_instances_like_those_of_swe_bench(tmp_path: Path, url: str) -> None:
     resolved = ("own__sums-1", 1.0, "scored", None)
     other = ("own__sums-2", 0.0, "scored", "still failing: test_sums.py::test_add")
     assert scores(run) == [resolved, other]
-    score_run(run.folder, ScoringChoices(allow_code_execution=True))
+    score_run(run.folder, ScoringOptions(allow_code_execution=True))
     assert scores(loadgen.open_run(run.folder)) == [resolved, other]
     assert "containers of the benchmark's images" in str(run.report().accuracy[0].notes)
 
@@ -205,7 +207,10 @@ def test_no_daemon(task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     (tmp_path / "humaneval").mkdir()
     row = {"task_id": "Own/0", "prompt": "def f():\n", "test": "pass", "entry_point": "f"}
     (tmp_path / "humaneval" / "HumanEval.jsonl").write_bytes(orjson.dumps(row))
-    message, exit_code = refused(task, tmp_path)
+    # Where no daemon answers, Docker's client leaves its socket to the garbage collector.
+    with warnings.catch_warnings(action="ignore", category=ResourceWarning):
+        message, exit_code = refused(task, tmp_path)
+        gc.collect()
     assert re.search(r"no Docker daemon answers .* start the daemon", message)
     assert exit_code == 3
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import socket
 from collections import defaultdict
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, Final
 
 from workloads.errors import ExtraError, SourceError
 from workloads.sandbox.base import DEFAULT_IMAGE, SandboxError
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Iterator, Mapping
 
 _TIMEOUT_S: Final = 120
@@ -67,24 +66,14 @@ def docker_errors(what: str) -> Iterator[None]:
     except APIError as error:
         raise SandboxError(f"{what}: {error.explanation or error}") from error
     except (DockerException, requests.RequestException, OSError) as error:
-        cause = _innermost(error)
-        _close_unconnected(cause)
-        reason = " ".join(str(cause).split()) or type(cause).__name__
-        raise SandboxError(f"{what} ({reason}): {_NO_DAEMON}") from error
+        raise SandboxError(f"{what} ({_reason(error)}): {_NO_DAEMON}") from error
 
 
-def _innermost(error: BaseException) -> BaseException:
+def _reason(error: BaseException) -> str:
+    """The innermost cause, in a line."""
     while (cause := error.__cause__ or error.__context__) is not None:
         error = cause
-    return error
-
-
-def _close_unconnected(error: BaseException) -> None:
-    """Close the socket that could not connect: the client leaves it open, in a variable of its function."""
-    for frame, _ in walk_tb(error.__traceback__):
-        for value in frame.f_locals.values():
-            if isinstance(value, socket.socket):
-                value.close()
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def socket_of(stream: Any) -> socket.socket:
