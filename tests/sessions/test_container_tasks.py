@@ -15,7 +15,7 @@ import pytest
 import loadgen
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.run.scores import accuracy_settings
-from loadgen.sessions.scoring.options import ScoringOptions
+from loadgen.sessions.scoring.options import ScoringChoices
 from loadgen.sessions.scoring.scoring_pass import score_run
 from loadgen.sessions.settings.tasks import TaskSettings
 from tests.containers.daemon import IMAGE, built_images
@@ -192,7 +192,7 @@ def test_instances_like_those_of_swe_bench(tmp_path: Path, url: str) -> None:
     resolved = ("own__sums-1", 1.0, "scored", None)
     other = ("own__sums-2", 0.0, "scored", "still failing: test_sums.py::test_add")
     assert scores(run) == [resolved, other]
-    score_run(run.folder, ScoringOptions(allow_code_execution=True))
+    score_run(run.folder, ScoringChoices(allow_code_execution=True))
     assert scores(loadgen.open_run(run.folder)) == [resolved, other]
     assert "containers of the benchmark's images" in str(run.report().accuracy[0].notes)
 
