@@ -46,7 +46,7 @@ COLUMNS: Final = tuple(metric.column for metric in REQUEST_METRICS if metric.per
 
 def compute(
     log: OpenLog, options: ReportOptions, asked: tuple[AffectedFigure, ...] | None = None
-) -> tuple[DisplayedReport, OpenLog]:
+) -> tuple[DisplayedReport, OpenLog, CheckInputs]:
     """Compute the report of a log by its definitions.
 
     Args:
@@ -55,7 +55,7 @@ def compute(
         asked: The figures that decide whether the client was too late.
 
     Returns:
-        The report, and the log over the window of the report's rates.
+        The report, the log over the window of the report's rates, and what its findings are of.
 
     Raises:
         LogError: The log is damaged.
@@ -72,36 +72,35 @@ def compute(
     steady = steadiness(run.ended, len(run.sittings), log.window, moments)
     log = over_defined_window(log, definitions.throughput_window, steady, run.load.get("kind"))
     throughput = _throughput(log, run.load, counts, tokens)
-    all_findings = findings(
-        CheckInputs(
-            ended=run.ended,
-            load=run.load,
-            counts=counts,
-            latency_ms=summaries["latency_ms"],
-            own=own,
-            deciding=asked,
-            bounds=in_doubt,
-            reported=summaries,
-            held_ms=summaries["held_ms"],
-            token_sources={name: totals[name] for name in (*_SOURCES, "unknown")},
-            input_unknown=totals["input_unknown"],
-            recorder=recorder,
-            client=client,
-            usable_cpus=run.usable_cpus,
-            **_prompts(log, run),
-            steady_state=steady,
-            steady_required=bool(run.steady) or log.window.kind == "steady_state",
-            asked_for_stream=run.stream,
-            definitions=definitions,
-            tokenizer=getattr(options.tokenizer, "name_or_path", None),
-            window_s=log.window.duration_s,
-            qps=throughput.qps,
-            cold=cold_start(log, run.load.get("kind"), counts.warmup, method),
-            **(logged := _logged(log, run)),
-            **undefined(log, definitions),
-            **_responses(log),
-        ),
+    inputs = CheckInputs(
+        ended=run.ended,
+        load=run.load,
+        counts=counts,
+        latency_ms=summaries["latency_ms"],
+        own=own,
+        deciding=asked,
+        bounds=in_doubt,
+        reported=summaries,
+        held_ms=summaries["held_ms"],
+        token_sources={name: totals[name] for name in (*_SOURCES, "unknown")},
+        input_unknown=totals["input_unknown"],
+        recorder=recorder,
+        client=client,
+        usable_cpus=run.usable_cpus,
+        **_prompts(log, run),
+        steady_state=steady,
+        steady_required=bool(run.steady) or log.window.kind == "steady_state",
+        asked_for_stream=run.stream,
+        definitions=definitions,
+        tokenizer=getattr(options.tokenizer, "name_or_path", None),
+        window_s=log.window.duration_s,
+        qps=throughput.qps,
+        cold=cold_start(log, run.load.get("kind"), counts.warmup, method),
+        **(logged := _logged(log, run)),
+        **undefined(log, definitions),
+        **_responses(log),
     )
+    all_findings = findings(inputs)
     report = DisplayedReport(
         run=_computed_by(run, definitions, options, asked),
         validity=accepted(validity(all_findings), all_findings, run.on_invalid),
@@ -120,7 +119,30 @@ def compute(
         over_time=moments,
         **summaries,
     )
-    return report, log
+    return report, log, inputs
+
+
+def decided_by(
+    report: DisplayedReport, inputs: CheckInputs, asked: tuple[AffectedFigure, ...] | None
+) -> DisplayedReport:
+    """The same report where other figures decide whether the client was too late.
+
+    Args:
+        report: Of `compute`.
+        inputs: Likewise.
+        asked: The figures.
+    """
+    all_findings = findings(replace(inputs, deciding=asked))
+    return replace(
+        report,
+        run=replace(report.run, own_delay_decides=_named(asked)),
+        validity=accepted(validity(all_findings), all_findings, report.run.on_invalid),
+        findings=all_findings,
+    )
+
+
+def _named(asked: tuple[AffectedFigure, ...] | None) -> list[str] | None:
+    return None if asked is None else list(map(str, asked))
 
 
 def _computed_by(
@@ -132,7 +154,7 @@ def _computed_by(
         tpot_mode=options.tpot_reporting_mode.value,
         percentile_method=definitions.percentile_method,
         definitions=definitions.to_dict(),
-        own_delay_decides=None if asked is None else list(map(str, asked)),
+        own_delay_decides=_named(asked),
         percentiles=None if options.percentiles is None else list(options.percentiles),
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from reporter.errors import OptionError
 from reporter.kinds import members, texts
 from reporter.log.settings import settings
-from reporter.metrics import compute
+from reporter.metrics import compute, decided_by
 from rulesets.client_delay import IN_DOUBT, asked_figures, deciding_figures
 
 if TYPE_CHECKING:
@@ -65,12 +65,12 @@ def decided_report(log: OpenLog, rules: Ruleset | None, options: ReportOptions) 
         options: The reader's choices.
 
     Returns:
-        As `reporter.metrics.compute`.
+        The report, and the log over the window of the report's rates.
     """
     from reporter.measured.evidence import LogEvidence
 
     asked = asked_figures(rules)
-    report, computed = compute(log, options, asked)
+    report, computed, inputs = compute(log, options, asked)
     if rules is None or not any(finding.code in OVERHEAD for finding in report.findings):
         return report, computed
     # How far the figures are from their bounds is known only now.
@@ -79,7 +79,7 @@ def decided_report(log: OpenLog, rules: Ruleset | None, options: ReportOptions) 
         computed.with_definitions(replace(log.definitions, percentile_method=method)), report
     )
     deciding = deciding_figures(rules, evidence)
-    return (report, computed) if deciding == asked else compute(log, options, deciding)
+    return report if deciding == asked else decided_by(report, inputs, deciding), computed
 
 
 def with_verdict(log: OpenLog, report: Report, rules: tuple[Ruleset, Sequence[str]]) -> Report:

@@ -25,7 +25,8 @@ from reporter.metrics import compute
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from reporter.report import Report
+    from reporter.displayed import DisplayedReport
+    from reporter.evidence import CheckInputs
     from reporter.report_options import ReportOptions
 
 MOST_LOGS: Final = 4
@@ -40,10 +41,10 @@ class StayingOpen(OpenLog):
     """A log that its readers do not close; it is read from a copy, which no test changes.
 
     Attributes:
-        computed: Reports, and the logs that they come with, by what they follow from.
+        computed: Reports, and what they come with, by what they follow from.
     """
 
-    computed: dict[Hashable, tuple[Report, OpenLog]] = field(default_factory=dict)
+    computed: dict[Hashable, tuple[DisplayedReport, OpenLog, CheckInputs]] = field(default_factory=dict)
 
     def close(self) -> None:
         """Stay open."""
@@ -66,15 +67,17 @@ def remembered_log(run: Path) -> OpenLog:
     return _OPENED[content]
 
 
-def remembered_report(log: OpenLog, options: ReportOptions, asked: Any = None) -> tuple[Report, OpenLog]:
+def remembered_report(
+    log: OpenLog, options: ReportOptions, asked: Any = None
+) -> tuple[DisplayedReport, OpenLog, CheckInputs]:
     """As `compute`; for a log that stays open the same is computed once."""
     key = (log.definitions, log.windows, log.has_samples_table, repr(options), asked)
     if not isinstance(log, StayingOpen) or options.tokenizer is not None or log.token_counts is not None:
         return compute(log, options, asked)
     if key not in log.computed:
         log.computed[key] = compute(log, options, asked)
-    report, computed = log.computed[key]
-    return deepcopy(report), computed
+    report, computed, inputs = log.computed[key]
+    return deepcopy(report), computed, inputs
 
 
 def forget_logs() -> None:
