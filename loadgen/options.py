@@ -219,8 +219,9 @@ class SessionOptions(ScoringOptions, total=False):
     nodes: int | None
     """With --ray: the number of nodes; --workers is for each. Default: all nodes with CPUs."""
     shards: str | Path | None
-    """With --ray: a folder that all nodes share, in which their logs stay. Default: they are copied into
-    the run's folder at the end.
+    """With --ray: a folder that all nodes share, in which their logs stay, or a prefix in an object store,
+    to which each node uploads its log at the end. Default: the logs are copied into the run's folder at
+    the end.
     """
     on_node_loss: Literal["stop", "continue"] | None
     """With --ray: whether a node that is lost ends the run. The run is invalid either way."""

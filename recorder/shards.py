@@ -61,12 +61,12 @@ def shard_log(shards: Path, node: str) -> Path:
     return shard_folder(shards, node) / LOG_NAME
 
 
-def coordinator_environment(nodes: Sequence[Mapping[str, Any]], path: Path | None) -> dict[str, Any]:
+def coordinator_environment(nodes: Sequence[Mapping[str, Any]], path: Path | str | None) -> dict[str, Any]:
     """What the environment of a coordinator's log has beyond that of any log.
 
     Args:
         nodes: The facts of each node that the run began with; `shard` is its name.
-        path: Where shards lie, if not in the run's folder.
+        path: Where shards lie, if not in the run's folder: a folder, or an address in an object store.
     """
     return {"kind": COORDINATOR, "shards": list(nodes), "shards_path": None if path is None else str(path)}
 

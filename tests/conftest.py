@@ -17,11 +17,12 @@ from hypothesis import settings
 from loadgen.driver.system.signals import ENDING
 from loadgen.driver.workers.sizing import usable_cpus
 from tests.forking import CHILDREN, fork_children, start_children_afresh
+from tests.object_stores import BUCKET, MODULES, object_store
 from tests.preloaded import GIVE_UP_S, Preloaded, Process
 from tests.program_file import ProgramFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 # A test is not a measurement: on a busy machine an example may take as long as it takes. Half of Hypothesis'
 # usual number of examples keeps the suite below five minutes; `make fuzz` tries millions.
@@ -213,3 +214,22 @@ def clean_environment(**more: str) -> dict[str, str]:
         "MPLCONFIGDIR": str(FONTS),
     }
     return environment | ours | more
+
+
+@pytest.fixture(scope="session", params=sorted(MODULES))
+def object_store_variables(request: pytest.FixtureRequest) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """A stand-in for each kind of object store: its scheme, and the variables by which it is used."""
+    pytest.importorskip(MODULES[request.param])
+    with object_store(request.param) as variables:
+        yield request.param, variables
+
+
+@pytest.fixture
+def bucket(
+    object_store_variables: tuple[str, Mapping[str, str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> str:
+    """A prefix in an object store, which this process can use."""
+    scheme, variables = object_store_variables
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    return f"{scheme}://{BUCKET}/{tmp_path.name}"

@@ -1,4 +1,4 @@
-"""Where an archive lies: a folder, or a prefix in an object store, by pyarrow's filesystems."""
+"""A folder, or a prefix in an object store, by pyarrow's filesystems: where archives and shards are."""
 
 from __future__ import annotations
 
@@ -89,6 +89,48 @@ class Place:
             if there != name:
                 self.filesystem.move(self.file(there), self.file(name))
 
+    def upload(self, file: Path, name: str) -> None:
+        """Write a large file from one of this machine.
+
+        Raises:
+            LogError: It cannot be written, or did not arrive as a whole.
+        """
+        from pyarrow import fs
+
+        size = file.stat().st_size
+        with self.blamed():
+            fs.copy_files(str(file), self.file(name), fs.LocalFileSystem(), self.filesystem)
+            arrived = self.filesystem.get_file_info(self.file(name)).size
+        if arrived != size:
+            raise LogError(f"{self.address}: {name} is {arrived} of {size} bytes after it was written")
+
+    def download(self, name: str, to: Path) -> None:
+        """Read a large file into one of this machine, in a folder that exists.
+
+        Raises:
+            LogError: It cannot be read.
+        """
+        from pyarrow import fs
+
+        with self.blamed():
+            fs.copy_files(self.file(name), str(to), self.filesystem, fs.LocalFileSystem())
+
+    def sizes(self) -> dict[str, int]:
+        """The files in it, also in its folders: the bytes of each, by their names; nothing for no folder.
+
+        Raises:
+            LogError: The place cannot be reached.
+        """
+        from pyarrow.fs import FileSelector, FileType
+
+        with self.blamed():
+            infos = self.filesystem.get_file_info(
+                FileSelector(self.path, recursive=True, allow_not_found=True)
+            )
+        return {
+            info.path.removeprefix(f"{self.path}/"): info.size for info in infos if info.type == FileType.File
+        }
+
     @contextmanager
     def blamed(self) -> Iterator[None]:
         """Report errors of the filesystem as the place's.
@@ -109,20 +151,15 @@ def is_remote(place: Path | str) -> bool:
     return _ADDRESS.match(str(place)) is not None
 
 
-def place(named: Path | str) -> Place:
-    """The place that a user named.
-
-    Credentials are those of the usual places: environment variables, files of the AWS and Google Cloud
-    command lines, roles of the machine. `AWS_ENDPOINT_URL` names another store than Amazon's.
+def store_address(named: Path | str) -> str | None:
+    """The address in an object store that a user named; None for a folder.
 
     Raises:
         LogError: The address has no bucket, or credentials in it.
     """
-    from pyarrow import fs
-
     matched = _ADDRESS.match(str(named))
     if matched is None:
-        return Place(str(named), fs.LocalFileSystem(), str(Path(named).absolute()))
+        return None
     scheme, rest = matched[1], matched[2].strip("/")
     if "@" in rest.partition("/")[0] or "?" in rest:
         raise LogError(
@@ -131,7 +168,24 @@ def place(named: Path | str) -> Place:
         )
     if not rest:
         raise LogError(f"{scheme}://: an address has a bucket: {scheme}://BUCKET/PREFIX")
-    address = f"{scheme}://{rest}"
+    return f"{scheme}://{rest}"
+
+
+def place(named: Path | str) -> Place:
+    """The place that a user named.
+
+    Credentials are those of the usual places: environment variables, files of the AWS and Google Cloud
+    command lines, roles of the machine. `AWS_ENDPOINT_URL` names another store than Amazon's.
+
+    Raises:
+        LogError: As for `store_address`.
+    """
+    from pyarrow import fs
+
+    address = store_address(named)
+    if address is None:
+        return Place(str(named), fs.LocalFileSystem(), str(Path(named).absolute()))
+    scheme, _, rest = address.partition("://")
     if scheme == "gs":
         return Place(address, fs.GcsFileSystem(**_gcs_options()), rest)
     endpoint = next((os.environ[name] for name in _ENDPOINT if os.environ.get(name)), None)

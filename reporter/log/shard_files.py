@@ -11,7 +11,9 @@ from recorder import shards
 from recorder.errors import LogError
 from recorder.session import boot_id
 from recorder.store import LOG_NAME
+from reporter.archive.place import store_address
 from reporter.kinds import document, members, text
+from reporter.log.fetched_shards import fetched, stored_shards
 from reporter.log.sqlite_log import opened_sqlite
 
 if TYPE_CHECKING:
@@ -33,14 +35,13 @@ class ShardFiles:
     Attributes:
         nodes: The boot of each node's machine, by the node's name; empty where that is unknown.
         folder: The folder that has a folder for each node.
+        store: The address in an object store to which nodes upload their logs when they are over; those that
+            could not are in the folder.
     """
 
     nodes: Mapping[str, str]
     folder: Path
-
-    def log(self, node: str) -> Path:
-        """The path of a node's log, which is perhaps not there."""
-        return shards.shard_log(self.folder, node)
+    store: str | None = None
 
     def opened(self, node: str, log: Path | None = None) -> AbstractContextManager[SqliteLog]:
         """Open a node's log.
@@ -54,7 +55,8 @@ class ShardFiles:
             BeingWrittenError: Another machine writes it faster than it can be copied.
         """
         boot = self.nodes[node]
-        return opened_sqlite(log or self.log(node), node, is_elsewhere=bool(boot) and boot != boot_id())
+        log = log or shards.shard_log(self.folder, node)
+        return opened_sqlite(log, node, is_elsewhere=bool(boot) and boot != boot_id())
 
 
 def shard_files(coordinator: OneLog) -> ShardFiles | None:
@@ -66,8 +68,10 @@ def shard_files(coordinator: OneLog) -> ShardFiles | None:
     ]
     nodes = [members(facts) for environment in environments for facts in _list(environment.get("shards"))]
     path = text(environments[-1].get("shards_path"))
-    folder = coordinator.path.parent / shards.FOLDER if path is None else Path(path)
-    return ShardFiles({str(facts.get("shard")): text(facts.get("boot_id")) or "" for facts in nodes}, folder)
+    store = None if path is None else store_address(path)
+    folder = coordinator.path.parent / shards.FOLDER if path is None or store else Path(path)
+    boots = {str(facts.get("shard")): text(facts.get("boot_id")) or "" for facts in nodes}
+    return ShardFiles(boots, folder, store)
 
 
 @contextmanager
@@ -75,16 +79,26 @@ def opened_shards(of_run: ShardFiles) -> Iterator[list[SqliteLog]]:
     """Open the shards that there are.
 
     Raises:
-        LogError: One is not of a node of the run, or is damaged.
+        LogError: One is not of a node of the run, or is damaged; or the object store cannot be reached.
+        NoRoomError: Memory and temporary disk space are too small for copies of them.
     """
-    there = sorted(log.parent.name for log in of_run.folder.glob(f"*/{LOG_NAME}"))
-    if strange := [name for name in there if name not in of_run.nodes]:
+    here = {log.parent.name for log in of_run.folder.glob(f"*/{LOG_NAME}")}
+    stored = {} if of_run.store is None else stored_shards(of_run.store)
+    if strange := sorted((here | stored.keys()) - of_run.nodes.keys()):
+        where = of_run.folder if strange[0] in here else of_run.store
         raise LogError(
-            f"{of_run.folder / strange[0]}: not a node of this run, which has "
+            f"{where}/{strange[0]}: not a node of this run, which has "
             f"{', '.join(sorted(of_run.nodes))}; move the folder away"
         )
     with ExitStack() as stack:
-        yield [stack.enter_context(of_run.opened(name)) for name in there]
+        logs = [stack.enter_context(of_run.opened(name)) for name in sorted(here)]
+        to_fetch = {node: size for node, size in stored.items() if node not in here}
+        if of_run.store is not None and to_fetch:
+            folder = stack.enter_context(fetched(of_run.store, to_fetch))
+            logs += [
+                stack.enter_context(of_run.opened(node, shards.shard_log(folder, node))) for node in to_fetch
+            ]
+        yield logs
 
 
 def _is_coordinator(environment: str) -> bool:

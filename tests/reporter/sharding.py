@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING, Final
 
 from recorder import Event, EventType, schema, shards
 from recorder.session import Session
 from recorder.store import Store
+from reporter.archive.place import place
 from tests.reporter.conftest import BASE_NS, WALL_NS
 
 if TYPE_CHECKING:
@@ -27,16 +29,20 @@ def on_another_clock(event: Event, ahead_ns: int) -> Event:
     return event._replace(at_ns=event.at_ns + ahead_ns, data=data)
 
 
-def sharded(run: Run, ahead_ns: Mapping[str, int], node_of: Callable[[str], str]) -> Path:
+def sharded(
+    run: Run, ahead_ns: Mapping[str, int], node_of: Callable[[str], str], store: str | None = None
+) -> Path:
     """Write a run as several nodes do, and return its folder.
 
     Args:
         run: The run; its session's events are in each log.
         ahead_ns: By how much the clock of each node is ahead of the coordinator's.
         node_of: Which node issued a request.
+        store: The address in an object store to which the nodes upload their logs; else they are in the
+            run's folder.
     """
     facts = [{"shard": node} for node in ahead_ns]
-    environment = run.environment | shards.coordinator_environment(facts, None)
+    environment = run.environment | shards.coordinator_environment(facts, store)
     whole = [event for event in run.events if event.sample_uuid is None and event.type != EventType.TELEMETRY]
     readings = [
         shards.ClockReading(node, at_ns, -by_ns, UNCERTAINTY_NS, 2 * UNCERTAINTY_NS).event()
@@ -50,6 +56,9 @@ def sharded(run: Run, ahead_ns: Mapping[str, int], node_of: Callable[[str], str]
         session = Session("a run", BASE_NS + by_ns, WALL_NS, {}, environment)
         folder = shards.shard_folder(run.folder / shards.FOLDER, node)
         _write(folder, session, [on_another_clock(event, by_ns) for event in own])
+        if store is not None:
+            place(store).upload(folder / "events.db", f"{node}/events.db")
+            shutil.rmtree(folder)
     return run.folder
 
 

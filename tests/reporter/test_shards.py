@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +16,9 @@ from hypothesis import strategies as st
 from recorder import EventType, shards
 from recorder.errors import LogError
 from reporter import MetricsReporter
+from reporter.archive.place import Place, place
+from reporter.errors import NoRoomError
+from reporter.log import fetched_shards
 from reporter.log.node_clock import fitted
 from reporter.log.query import query
 from tests.facts_of_runs import run_facts
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     from reporter import Report
     from tests.reporter.conftest import Run
 
+download = Place.download
 VIEWS = ("chunks", "outputs", "phases", "measured_window", "arrived")
 AHEAD_NS = {"node-0": 0, "node-1": -4_000_000_000_000_000_000, "node-2": 86_400_000_000_123}
 
@@ -145,6 +150,43 @@ def test_a_shard_twice_or_of_another_run_is_an_error(run: Run, a_run: Callable[.
     other.environment = shards.shard_environment("node-1", 3)
     shutil.copytree(other.write(), placed / "node-1")
     with pytest.raises(LogError, match="the log of another session than this run's"):
+        report_of(folder)
+
+
+def test_shards_in_an_object_store(run: Run, bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They make the same report, and are fetched once; a missing or damaged one is noticed."""
+    here = report_of(sharded(run, AHEAD_NS, by_number))
+    shutil.rmtree(run.folder)
+    folder = sharded(run, AHEAD_NS, by_number, bucket)
+    fetches = []
+    monkeypatch.setattr(
+        Place, "download", lambda self, name, to: (fetches.append(name), download(self, name, to))
+    )
+    assert replace(report_of(folder), run=here.run) == here
+    assert query(folder, "SELECT count(DISTINCT node) FROM samples").rows == [(3,)]
+    assert fetches == [f"{node}/events.db" for node in AHEAD_NS]
+
+    there = place(bucket)
+    home = shards.shard_folder(folder / "shards", "node-1")
+    home.mkdir(parents=True)
+    there.download("node-1/events.db", home / "events.db")
+    there.filesystem.delete_file(there.file("node-1/events.db"))
+    assert replace(report_of(folder), run=here.run) == here
+    shutil.rmtree(home)
+    report = report_of(folder)
+    assert [node.state for node in report.nodes.each] == ["completed", "missing", "completed"]
+    assert not report.validity.valid
+
+    there.write("node-7/events.db", b"")
+    with pytest.raises(LogError, match=f"{bucket}/node-7: not a node of this run"):
+        report_of(folder)
+    there.filesystem.delete_file(there.file("node-7/events.db"))
+    there.write("node-1/events.db", b"half a log")
+    with pytest.raises(LogError, match=r"node-1/events\.db: not a SQLite file"):
+        report_of(folder)
+    monkeypatch.setattr(fetched_shards, "disk_usage", lambda _: SimpleNamespace(free=1))
+    there.write("node-1/events.db", b"another half")
+    with pytest.raises(NoRoomError, match=r"node-1 \(12 bytes; 1 are free\); free some, or set TMPDIR"):
         report_of(folder)
 
 

@@ -12,11 +12,13 @@ import subprocess
 import sys
 from contextlib import closing, contextmanager, suppress
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
 
+from loadgen.driver.errors import UnreachableError
 from loadgen.driver.nodes.handle import NodeHandle
 from loadgen.driver.system.clock import system_clock
 from loadgen.mock_endpoint.process import MockProcess, start_mock
@@ -29,12 +31,13 @@ from loadgen.sessions.settings.perf import perf_settings
 from recorder.event import EventType
 from recorder.lifecycle import TERMINAL, violations
 from recorder.shards import FOLDER, SOURCE, ClockReading, shard_log
+from reporter.archive.place import Place, place
 from tests.driver.test_worker_pool import events, of
+from tests.object_stores import BUCKET, SECRET
 from tests.sessions.plain_nodes import PlainLink, PlainNodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from loadgen.sessions.run.preparation import Prepared
 
@@ -219,6 +222,62 @@ def test_a_shared_folder(mock: MockProcess, tmp_path: Path) -> None:
         logged = events(shard_log(tmp_path / "shared" / session_id, f"node-{number}"))
         assert of(EventType.TEST_ENDED, logged) == [{"reason": "node_lost"}]
     assert not (tmp_path / "run" / FOLDER).exists()
+
+
+def test_an_object_store(mock: MockProcess, bucket: str, tmp_path: Path) -> None:
+    """Each node uploads its log, also one that was lost; a log that the store does not take comes home."""
+
+    def kill(nodes: PlainNodes) -> None:
+        nodes.links[0].process.kill()
+
+    ends: list[Any] = []
+    prepared = prepared_of(mock, concurrency=6, requests=600, shards=bucket)
+    with pytest.MonkeyPatch.context() as patch:
+        # Nodes upload by themselves, in processes of their own.
+        patch.setattr(Place, "upload", lambda *_: pytest.fail("uploaded by the coordinator"))
+        run(prepared, tmp_path / "run", meanwhile=kill)
+    session_id, environment = session_row(tmp_path / "run" / "events.db")
+    assert environment["shards_path"] == f"{bucket}/{session_id}"
+    there = place(f"{bucket}/{session_id}")
+    assert sorted(there.sizes()) == sorted(
+        f"node-{number}/{file}" for number in range(3) for file in ("events.db", "node.json")
+    )
+    for number in range(3):
+        note = orjson.loads(there.read(f"node-{number}/node.json"))
+        assert not Path(note["log"]).exists()
+        there.download(f"node-{number}/events.db", tmp_path / "shard.db")
+        ends += of(EventType.TEST_ENDED, events(tmp_path / "shard.db"))
+    assert ends == [{"reason": "node_lost"}] * 3
+    assert not (tmp_path / "run" / FOLDER).exists()
+    assert SECRET not in (tmp_path / "run" / "events.db").read_bytes().decode(errors="replace")
+
+
+def test_an_object_store_that_refuses(mock: MockProcess, bucket: str, tmp_path: Path) -> None:
+    """Before the session that is an error which names the node; at its end the logs come home."""
+    nowhere = bucket.replace(BUCKET, "no-such-bucket", 1)
+    with pytest.raises(UnreachableError, match=rf"node-\d \(.*could not be left there: {nowhere}/"):
+        run(prepared_of(mock, concurrency=3, requests=3, shards=nowhere), tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+    def refuse(nodes: PlainNodes) -> None:
+        for link in nodes.links:
+            call = link.call
+            link.call = lambda method, *values, call=call: call(  # type: ignore[method-assign]
+                method, *(nowhere if value == store else value for value in values)
+            )
+
+    def name_another(nodes: PlainNodes) -> None:
+        nonlocal store
+        session_id, _ = session_row(tmp_path / "run" / "events.db")
+        store = f"{bucket}/{session_id}"
+        refuse(nodes)
+
+    store = ""
+    run(
+        prepared_of(mock, concurrency=3, requests=30, shards=bucket), tmp_path / "run", meanwhile=name_another
+    )
+    assert [code for code, _ in findings(tmp_path / "run")] == ["shard_not_uploaded"] * 3
+    assert sum(len(asked(log)) for log in shards_of(tmp_path / "run")) == 30
 
 
 def test_an_endpoint_that_a_node_cannot_reach(tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
-"""Bringing the shards home: the log of each node, also of one that died, in pieces into the run's folder."""
+"""Bringing the shards home: the log of each node, also of one that died, in pieces into the run's folder.
+
+With an object store each node uploads its log there instead; the log of a node that cannot comes home.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.errors import NodeGoneError
 from loadgen.driver.nodes.group import LOST
+from loadgen.sessions.cluster.object_store import upload_log
 from recorder.cut_off import end_cut_off
 from recorder.errors import BeingWrittenError, LogError, RecorderError
 from recorder.session import boot_id
@@ -39,6 +43,7 @@ DYING_S: Final = 10.0
 _TRY_AGAIN_S: Final = 0.2
 
 _ABSENT: Final = "shard_missing"
+_AT_HOME: Final = "shard_not_uploaded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +61,17 @@ class NodeLog:
     size: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Destination:
+    """Where the log of a node is to be: its path here, or an object store."""
+
+    node: str
+    home: Path
+    store: str | None
+
+
 async def bring_all_home(
-    shards: Sequence[NodeLog], nodes: StartedNodes, run: Path, shared: Path | None
+    shards: Sequence[NodeLog], nodes: StartedNodes, run: Path, shared: Path | None, store: str | None = None
 ) -> list[Mapping[str, Any]]:
     """Have all shards where a report looks for them.
 
@@ -66,56 +80,84 @@ async def bring_all_home(
         nodes: The ways to them.
         run: The run's folder.
         shared: The folder in which all of them are already, if there is one.
+        store: The address in an object store where they are to be, if there is one.
 
     Returns:
-        A finding on each that is missing.
+        A finding on each that is missing, or not in the store.
     """
     places = asyncio.Semaphore(NODES_AT_ONCE)
 
     async def bring(shard: NodeLog) -> Mapping[str, Any] | None:
-        name = shard.node.name
-        home = shard_log(shared or run / FOLDER, name)
+        to = _Destination(shard.node.name, shard_log(shared or run / FOLDER, shard.node.name), store)
         async with places:
             try:
-                await _bring(shard, nodes, home, is_shared=shared is not None)
+                refused = await _bring(shard, nodes, to, is_shared=shared is not None)
             except (NodeGoneError, RecorderError, OSError, sqlite3.Error) as error:
-                return _missing(shard.node, home, error)
-        return None
+                return _missing(shard.node, to.home, error)
+        return None if refused is None else _not_stored(shard.node, to.home, refused)
 
     return [finding for finding in await asyncio.gather(*map(bring, shards)) if finding is not None]
 
 
-async def _bring(shard: NodeLog, nodes: StartedNodes, home: Path, *, is_shared: bool) -> None:
-    """Have a shard at a place, with an end."""
+async def _bring(
+    shard: NodeLog, nodes: StartedNodes, to: _Destination, *, is_shared: bool
+) -> Exception | None:
+    """Have a shard at a place, with an end; return why it is not in the object store, if it should be."""
     if shard.size is not None and not is_shared:
-        await copy_log(shard.node.link, shard.size, home)
-    elif shard.size is not None:
-        verify(home)
+        return await _take(shard.node.link, shard.size, to)
+    if shard.size is not None:
+        verify(to.home)
     elif shard.log is None:
         raise NodeGoneError("it was lost before it had one")
     elif is_shared:
-        await asyncio.to_thread(end_lost, home)
+        await asyncio.to_thread(end_lost, to.home)
     else:
-        await _recover(shard.node.link, shard.log, nodes, home)
+        return await _recover(shard.node.link, shard.log, nodes, to)
+    return None
 
 
-async def _recover(link: NodeLink, log: str, nodes: StartedNodes, home: Path) -> None:
-    """End and copy the log of a node that was lost, if its machine is still there, or is this one."""
+async def _take(link: NodeLink, size: int, to: _Destination) -> Exception | None:
+    """Have a log that was closed uploaded, or copy it; return why it could not be uploaded."""
+    refused = None
+    if to.store is not None:
+        try:
+            await link.call("upload", to.store, to.node)
+            await link.call("discard")
+        except LogError as error:
+            refused = error
+        else:
+            return None
+    await copy_log(link, size, to.home)
+    return refused
+
+
+async def _recover(link: NodeLink, log: str, nodes: StartedNodes, to: _Destination) -> Exception | None:
+    """End and take the log of a node that was lost, if its machine is still there, or is this one."""
     try:
         another = await nodes.again(link.name)
-        await copy_log(another, await another.call("recover", log), home)
+        return await _take(another, await another.call("recover", log), to)
     except NodeGoneError:
         facts = next(facts for facts in nodes.facts if facts["shard"] == link.name)
         if not boot_id() or facts["boot_id"] != boot_id():
             raise
-        await asyncio.to_thread(_move_lost, Path(log), home)
+        return await asyncio.to_thread(_move_lost, Path(log), to)
 
 
-def _move_lost(log: Path, home: Path) -> None:
+def _move_lost(log: Path, to: _Destination) -> Exception | None:
     """End and move the log of a node that was lost, on this very machine."""
     end_lost(log)
-    home.parent.mkdir(parents=True, exist_ok=True)
-    shutil.move(log, home)
+    refused = None
+    if to.store is not None:
+        try:
+            upload_log(log, to.store, to.node)
+        except LogError as error:
+            refused = error
+        else:
+            log.unlink()
+            return None
+    to.home.parent.mkdir(parents=True, exist_ok=True)
+    shutil.move(log, to.home)
+    return refused
 
 
 def end_lost(log: Path) -> int:
@@ -180,6 +222,16 @@ async def _piece(link: NodeLink, start: int) -> bytes:
     except TimeoutError as error:
         raise NodeGoneError(f"it sent no piece of its log for {PIECE_S:g} s") from error
     return piece
+
+
+def _not_stored(node: NodeHandle, home: Path, refused: Exception) -> Mapping[str, Any]:
+    return {
+        "code": _AT_HOME,
+        "severity": "info",
+        "message": f"{node.shown} could not upload its log ({refused}). The log was copied to {home}, where "
+        "reports read it.",
+        "remedy": "Keep that file with the run's folder; give the node credentials for the store.",
+    }
 
 
 def _missing(node: NodeHandle, home: Path, error: Exception) -> Mapping[str, Any]:

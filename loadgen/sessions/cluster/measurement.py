@@ -29,6 +29,7 @@ from loadgen.sessions.run.stop_notice import announce_stop
 from recorder.shards import coordinator_environment
 from recorder.store import LOG_NAME
 from recorder.writer import EventRecorder
+from reporter.archive.place import store_address
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,12 +55,14 @@ async def measure_on_nodes(
     """
     plan, cluster, stop, clock = prepared.plan, prepared.perf.cluster, Stop(), system_clock()
     session_id = uuid4().hex
-    shared = None if cluster.shards is None else cluster.shards.absolute() / session_id
+    store = None if cluster.shards is None else store_address(cluster.shards)
+    store = None if store is None else f"{store}/{session_id}"
+    shared = None if cluster.shards is None or store else cluster.shards.absolute() / session_id
     recorder = EventRecorder(
         session_id,
         path=folder / LOG_NAME,
         settings=prepared.settings(),
-        environment=environment() | coordinator_environment(nodes.facts, shared),
+        environment=environment() | coordinator_environment(nodes.facts, store or shared),
         on_failure=stop.on_failure(),
     )
     observer.stoppable(stop.from_any_thread())
@@ -71,7 +74,7 @@ async def measure_on_nodes(
             questions = nodes.shared(packed(prepared.agenda(), plan))
             with default_url_named(prepared.perf.endpoint):
                 await stop.unless_asked(
-                    group.set_up(_configs(prepared, group, session_id, shared), questions)
+                    group.set_up(_configs(prepared, group, session_id, shared, store), questions)
                 )
             async with recording(recorder, stop, observer):
                 await put_first_facts(prepared, recorder, clock, stop)
@@ -88,13 +91,15 @@ async def measure_on_nodes(
                 notice.cancel()
                 await asyncio.gather(notice, return_exceptions=True)
                 shards = list(map(NodeLog, group.nodes, logs, sizes))
-                for finding in await bring_all_home(shards, nodes, folder, shared):
+                for finding in await bring_all_home(shards, nodes, folder, shared, store):
                     group.find(finding)
         if stop.asked.is_set():
             note_stop()
 
 
-def _configs(prepared: Prepared, group: NodeGroup, session_id: str, shared: Path | None) -> list[NodeConfig]:
+def _configs(
+    prepared: Prepared, group: NodeGroup, session_id: str, shared: Path | None, store: str | None
+) -> list[NodeConfig]:
     """What each node must know."""
     perf, number = prepared.perf, len(group.nodes)
     # What ends the session by the counters of all nodes is watched here.
@@ -110,6 +115,7 @@ def _configs(prepared: Prepared, group: NodeGroup, session_id: str, shared: Path
         connect_ahead=perf.client.connect_ahead,
         probe=perf.endpoint.probe,
         shards=shared,
+        store=store,
         sensors=tuple(sensor for sensor in sensors_of(prepared) if sensor.kind in _OF_A_HOST),
     )
     return [

@@ -29,6 +29,7 @@ from loadgen.driver.workers.launcher import WorkerLauncher
 from loadgen.driver.workers.packing import unpacked
 from loadgen.driver.workers.pool import WorkerPool
 from loadgen.sessions.cluster.homecoming import end_lost
+from loadgen.sessions.cluster.object_store import note_in_store, upload_log
 from loadgen.sessions.run.endpoint_probe import require_ready
 from loadgen.sessions.run.environment import environment
 from loadgen.sessions.run.recording import recording
@@ -64,6 +65,7 @@ class NodeConfig:
         connect_ahead: How many connections are opened ahead, on all nodes.
         probe: Whether the endpoints are checked from here.
         shards: Where all shards lie, if on a shared path; else this node's is in a folder of its own.
+        store: The address in an object store to which logs are uploaded at the end.
         sensors: What is read of this host.
     """
 
@@ -78,6 +80,7 @@ class NodeConfig:
     connect_ahead: int = 0
     probe: bool = True
     shards: Path | None = None
+    store: str | None = None
     sensors: tuple[SensorConfig, ...] = field(default=())
 
 
@@ -106,7 +109,7 @@ class Node:
             questions: What is asked; see `loadgen.driver.workers.packing`.
 
         Raises:
-            UnreachableError, RejectedError: An endpoint is not ready, as seen from here.
+            UnreachableError, RejectedError: An endpoint is not ready, as seen from here, or an object store.
             WorkerLostError: A worker will never be ready.
             OSError: The system does not let this process have as many workers.
         """
@@ -117,6 +120,8 @@ class Node:
         with suppress(PermissionError):  # Ray starts its processes with a niceness of 15
             os.setpriority(os.PRIO_PROCESS, 0, 0)
         self._log = shard_log(config.shards or self._folder or Path(), config.name)
+        if config.store is not None:
+            await asyncio.to_thread(note_in_store, config.store, config.name, self._log)
         launcher = life.enter_context(WorkerLauncher(config.transport))
         launcher.spawn(config.workers)
         self._recorder = EventRecorder(
@@ -171,6 +176,14 @@ class Node:
     async def read(self, start: int, size: int) -> bytes:
         """Some bytes of the log that was closed."""
         return await asyncio.to_thread(_read, self._log, start, size)
+
+    async def upload(self, store: str, node: str) -> None:
+        """Upload the log that was closed to an object store.
+
+        Raises:
+            LogError: It cannot be.
+        """
+        await asyncio.to_thread(upload_log, self._log, store, node)
 
     async def recover(self, log: str) -> int:
         """End the log of a node of this machine that was lost, and return its bytes: then it can be read.

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.option import Option
+from recorder.errors import LogError
+from reporter.archive.place import store_address
 
 if TYPE_CHECKING:
     from loadgen.sessions.settings.endpoints import EndpointsSettings
@@ -43,9 +45,10 @@ class ClusterSettings:
     shards: Annotated[
         Path | None,
         Option(
-            metavar="PATH",
-            help="With --ray: a folder that all nodes share, in which their logs stay. Default: they are "
-            "copied into the run's folder at the end.",
+            metavar="PATH|s3://…|gs://…",
+            help="With --ray: a folder that all nodes share, in which their logs stay, or a prefix in an "
+            "object store, to which each node uploads its log at the end. Default: the logs are copied into "
+            "the run's folder at the end.",
             panel=CLUSTER,
         ),
     ] = None
@@ -66,6 +69,11 @@ class ClusterSettings:
             ):
                 if is_given:
                     raise UsageError(f"{option}: of several machines, which only a run with --ray has")
+        if self.shards is not None:
+            try:
+                store_address(self.shards)
+            except LogError as error:
+                raise UsageError(f"--shards {error}") from error
         if self.ray is not None and self.ray.startswith("ray://"):
             raise UsageError(
                 f"--ray {self.ray}: Ray's client cannot measure: start the run on a node of the cluster, as "
