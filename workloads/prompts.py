@@ -15,11 +15,11 @@ from workloads.errors import PromptError
 from workloads.question_columns import most_tokens, read_tags, require_some, weight
 from workloads.sample import Sample
 from workloads.sources import FileRow, kind, read_rows, read_stored
-from workloads.token_ids import are_token_ids, read_token_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
+
 
 TOOLS_COLUMN: Final = "tools"
 """Where a row with a conversation has the tools that the model may call in it."""
@@ -133,3 +133,31 @@ def _system(row: FileRow, column: str | None) -> str | None:
     if not isinstance(value, str | None):
         raise PromptError(f"{place}: {kind(value)}, where the system prompt's text should be")
     return value or None
+
+
+_MOST_ID: Final = 2**31
+
+
+def are_token_ids(value: Sequence[object]) -> bool:
+    """Whether a list looks like tokens rather than like messages: by its first element."""
+    return bool(value) and not isinstance(value[0], dict)
+
+
+def read_token_ids(place: str, value: Sequence[object]) -> tuple[int, ...]:
+    """A prompt as the numbers of the model's tokens.
+
+    Raises:
+        PromptError: One of them cannot be.
+    """
+    ids = tuple(token for token in value if type(token) is int and 0 <= token < _MOST_ID)
+    if len(ids) < len(value):
+        number, wrong = next(
+            (number, token)
+            for number, token in enumerate(value, start=1)
+            if not (type(token) is int and 0 <= token < _MOST_ID)
+        )
+        shown = wrong if type(wrong) in (int, float) else kind(wrong)
+        raise PromptError(
+            f"{place}, element {number}: {shown}, where a token should be: a whole number from 0 on"
+        )
+    return ids

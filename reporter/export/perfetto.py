@@ -6,10 +6,10 @@ trace is made piece by piece, so that a long run takes no more memory than a sho
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.export.lanes import Lanes
 from reporter.export.perfetto_packets import TracePackets
 from reporter.kinds import document, members
 from reporter.log.database import streamed_figures
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from reporter.export.perfetto_packets import Value
     from reporter.log.database import OpenLog
+
 
 TABLES: Final = ("events",)
 """What has to be loaded of a log first, if it has retries."""
@@ -204,3 +205,33 @@ def _retries(log: OpenLog) -> dict[str, list[tuple[int, dict[str, Any]]]]:
     ).fetchall():
         retries.setdefault(uuid, []).append((at_ns, members(document(data))))
     return retries
+
+
+class Lanes:
+    """Gives each interval the lowest lane that is free."""
+
+    def __init__(self) -> None:
+        self._busy: list[tuple[int, int]] = []
+        self._free: list[int] = []
+        self._count = 0
+
+    def take(self, start: int, end: int | None) -> int:
+        """Put an interval on a lane.
+
+        Args:
+            start: Not earlier than that of the interval before.
+            end: When the lane is free again; None for never.
+
+        Returns:
+            The lane, from 0.
+        """
+        while self._busy and self._busy[0][0] <= start:
+            heappush(self._free, heappop(self._busy)[1])
+        if self._free:
+            lane = heappop(self._free)
+        else:
+            lane = self._count
+            self._count += 1
+        if end is not None:
+            heappush(self._busy, (end, lane))
+        return lane

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from reporter.findings.findings import in_order
 from reporter.log.database import all_figures
+from reporter.render.figures import counted, percent
+from reporter.report import Finding
 from reporter.telemetry import agreement, energy_figures, sample_energy
-from reporter.telemetry.energy_findings import about_energy
 from reporter.telemetry.server_findings import about_server, unread
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from reporter.log.database import OpenLog
     from reporter.report import Report
+    from reporter.telemetry.energy import Energy
 
 
 def with_telemetry(log: OpenLog, report: Report) -> Report:
@@ -36,3 +40,47 @@ def with_telemetry(log: OpenLog, report: Report) -> Report:
     if energy is not None:
         findings += about_energy(energy, went_back)
     return replace(report, server_side=side, energy=energy, findings=in_order(findings))
+
+
+_APART: Final = 0.05
+"""How far the integral of the power may be from what the counters say."""
+
+
+def about_energy(energy: Energy, went_back: int) -> Iterator[Finding]:
+    """What limits the figures of energy.
+
+    Args:
+        energy: They.
+        went_back: How often a counter was lower than before.
+    """
+    if energy.source == "declared":
+        yield Finding(
+            "energy_declared",
+            "info",
+            "Energy is the declared power times time. It was not measured, and compares with no measurement.",
+            "Measure with --gpu-metrics.",
+        )
+    if went_back:
+        yield Finding(
+            "energy_counter_reset",
+            "warning",
+            f"An energy counter went back {counted(went_back, 'time')}: it wrapped around, or a driver was "
+            "loaded again. In these spans energy is the integral of the power.",
+            "Run again, if these spans matter.",
+        )
+    if energy.window_joules is None:
+        yield Finding(
+            "energy_incomplete",
+            "warning",
+            "The power was not observed over the whole window: its energy is unknown, and so are figures per "
+            "token and per request. A device was missing, or its sensor started late or ended early.",
+            "Run again with every device observed.",
+        )
+    if energy.integral_share is not None and abs(energy.integral_share - 1) > _APART:
+        yield Finding(
+            "energy_integral_differs",
+            "info",
+            f"The integral of the power is {percent(energy.integral_share, 1)} of what the energy counters "
+            "say; the counters are taken. The power is sampled, and changes between two readings.",
+            "A shorter --gpu-metrics-interval brings the two together.",
+        )

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.run.dataset_findings import dataset_findings
 from loadgen.sessions.run.earlier_run import replayed_requests
+from loadgen.sessions.run.first_facts import dataset_findings
 from reporter.log.database import open_log
 from workloads.traces.replayed import questions
 from workloads.traces.trace import TracePart, read_trace

@@ -16,7 +16,7 @@ import orjson
 import pytest
 from typer import Exit
 
-from loadgen.cli.resume_series import resume_series
+from loadgen.cli.resume import resume_series
 from loadgen.cli.run import run
 from loadgen.mock_endpoint.process import MockProcess, start_mock
 from loadgen.sessions.errors import UsageError

@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import time
 from typing import TYPE_CHECKING, Final
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 from yarl import URL
@@ -24,18 +25,20 @@ from loadgen.driver.client.aiohttp_failure import cut, failure_of, malformed
 from loadgen.driver.client.bounds import MAX_HEAD_BYTES
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.head import head
-from loadgen.driver.client.observed_body import ObservedBody
 from loadgen.driver.client.patience import Patience, Silence
-from loadgen.driver.client.proxy import proxy_of
 from loadgen.driver.client.tls import tls_context
 from loadgen.driver.client.unasked import FAREWELL, require_asked
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
+    from aiohttp.abc import AbstractStreamWriter
+
     from loadgen.driver.client.endpoint import Endpoint
     from loadgen.driver.client.exchange import Exchange
+    from loadgen.driver.client.observed_socket import Passage
     from loadgen.driver.client.request import Request
     from loadgen.driver.client.timeouts import Timeouts
+
 
 _SECOND: Final = 1_000_000_000
 _FOR_EVER_S: Final = 1e9
@@ -187,3 +190,43 @@ class AiohttpTransport:
             return await handler(request)
         except (aiohttp.ClientError, OSError) as error:
             raise failure_of(error, self.endpoint, CURRENT.get(), self._timeouts) from error
+
+
+def proxy_of(endpoint: Endpoint) -> URL | None:
+    """The proxy that the environment names for an endpoint.
+
+    Raises:
+        RequestFailedError: It is of a kind that cannot be used.
+    """
+    address = getproxies().get(endpoint.scheme)
+    if not address or proxy_bypass(f"{endpoint.host}:{endpoint.port}"):
+        return None
+    proxy = URL(address if "://" in address else f"http://{address}")
+    if proxy.scheme != "http":
+        message = (
+            f"{endpoint.scheme}_proxy names a proxy that is {proxy.scheme}://; use an http:// one, or none"
+        )
+        raise RequestFailedError(Failure.REFUSED, message)
+    return proxy
+
+
+class ObservedBody(aiohttp.Payload):
+    """A request's body, which is written in one piece and says when."""
+
+    def __init__(self, body: bytes, passage: Passage) -> None:
+        super().__init__(body, content_type="application/json")
+        self._passage = passage
+
+    @property
+    def size(self) -> int:
+        """Its length in bytes."""
+        return len(self._value)
+
+    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
+        """The body as a text."""
+        return str(self._value, encoding, errors)
+
+    async def write(self, writer: AbstractStreamWriter) -> None:
+        """Write it; the head goes before it, in the same piece or in another."""
+        self._passage.last = True
+        await writer.write(self._value)

@@ -10,10 +10,11 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.arrivals.rate_profile import Flat
-from loadgen.driver.load import expected_arrivals, rate_of
-from loadgen.sessions.gating.foreseen_scores import without_score
-from loadgen.sessions.gating.foreseen_timeouts import cut_backlog
+from loadgen.driver.load import Offline, expected_arrivals, limit_of, rate_of
+from loadgen.driver.load_record import kind_of
 from reporter.render.rule import whys
+from workloads.amounts import duration_text
+from workloads.errors import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from loadgen.sessions.run.preparation import Prepared
     from rulesets.evaluators.row import VerdictRow
     from rulesets.ruleset import Ruleset
+
 
 _COUNTED: Final = frozenset(
     {
@@ -143,3 +145,91 @@ def _longest_s(plan: Plan) -> float | None:
         return plan.duration_s
     expected_s = (requests + _LUCK * math.sqrt(requests)) / rate.level
     return expected_s if plan.duration_s is None else min(plan.duration_s, expected_s)
+
+
+def cut_backlog(plan: Plan, rules: Ruleset | None) -> str | None:
+    """Warn of a limit on each request that ends inside an offline run; None where no such limit is known.
+
+    Args:
+        plan: The plan.
+        rules: The rules of the run; they may demand a duration.
+    """
+    if not isinstance(plan.load, Offline):
+        return None
+    # Other loads start without these modules of the reporter.
+    from reporter.findings.client_timeouts import OPTIONS, round_up, waits_together
+
+    lasts_s = plan.duration_s or 0.0
+    if rules is not None:
+        lasts_s = max(lasts_s, rules.validity.min_duration_s or 0.0)
+    limits = plan.timeouts.by_option()
+    inside = {
+        option: limit_s
+        for option in OPTIONS.values()
+        if (limit_s := limits[option]) is not None and limit_s <= lasts_s
+    }
+    if not inside or not waits_together(kind_of(plan.load), limit_of(plan.load), plan.count):
+        return None
+    limit = " and ".join(f"{option} {duration_text(limit_s)}" for option, limit_s in inside.items())
+    longer = " ".join(f"{option} {duration_text(round_up(2 * lasts_s))}" for option in inside)
+    return (
+        f"{limit} ends before the run does: with --offline every request waits from the start, and the run "
+        f"is to last {duration_text(lasts_s)} or longer. Requests that the limit ends make the run invalid; "
+        f"give a longer one: {longer}"
+    )
+
+
+def without_score(rules: Ruleset, accuracy: Mapping[str, Any], skip: Collection[str]) -> Iterator[str]:
+    """The rules that need a score that no task of the run has, a sentence each.
+
+    Args:
+        rules: The rules of the run.
+        accuracy: The facts on benchmarks in its log.
+        skip: The rules that are left out, by id or by group.
+    """
+    from rulesets.quantity import SCORES
+    from rulesets.scores import named
+
+    there, tasks = named(list(_expected(accuracy))), [str(task["name"]) for task in accuracy["tasks"]]
+    for target in rules.targets:
+        name = target.metric.removeprefix(SCORES)
+        fails = target.severity == "fail" and target.on_missing != "skip"
+        if name == target.metric or not fails or {target.id, "accuracy"} & set(skip) or name in there:
+            continue
+        instead = did_you_mean(name, there) or f"; it scores {', '.join(tasks)}"
+        yield f"the run will have no score {name!r}, which {target.id} needs{instead}"
+
+
+def _expected(accuracy: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """`accuracy` of the future report, with the names alone."""
+    from reporter.accuracy.definitions import defined
+    from reporter.accuracy.repeated import pass_figures
+    from reporter.accuracy.task_score import HeadlineFigure, TaskScore
+
+    pass_at, hat, _ = pass_figures([(accuracy["repeats"], 0, 1)])
+    for task_facts in accuracy["tasks"]:
+        task, name = str(task_facts["task"]), str(task_facts["name"])
+        own = accuracy["scorers"].get(task)
+        for scorer in (*([] if own is None else [own]), *accuracy["evals"]):
+            definition = defined(name, scorer)
+            figures = {
+                headline.name: HeadlineFigure(
+                    None, None, headline.unit, headline.better, None, None, None, None
+                )
+                for headline in definition.headlines
+            }
+            yield TaskScore(
+                task=task,
+                name=name,
+                scorer=scorer,
+                version=None,
+                definition="",
+                judge="",
+                judge_model=None,
+                official=definition.official,
+                pass_=None,
+                issued=0,
+                headlines=figures,
+                pass_at=pass_at,
+                pass_hat=hat,
+            ).to_dict()

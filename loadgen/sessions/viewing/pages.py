@@ -10,24 +10,25 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from aiohttp import web
 
 from loadgen.sessions.errors import UsageError, exit_code, message_of, printable
-from loadgen.sessions.viewing.live import live_figures
 from loadgen.sessions.viewing.queries import MOST_ROWS, first_rows
 from loadgen.sessions.viewing.run_table import COLUMNS, address, row_of
 from recorder.lock import is_held
 from reporter.errors import QueryError
 from reporter.log.query import VIEWS
-from reporter.render.figures import counted
+from reporter.render.figures import counted, figure, whole
 from reporter.render.html.template import asset
 from reporter.render.page import clean
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from loadgen.sessions.viewing.access import Handler
     from loadgen.sessions.viewing.folder import Identity, ViewedFolder
     from reporter.log.query import QueryResult
+    from reporter.report import Report
+
 
 _Result = TypeVar("_Result")
 
@@ -180,3 +181,28 @@ def _one_file(text: str) -> web.Response:
     """A page that is complete in itself: its policy is in it, and stricter than that of the other pages."""
     headers = {"Content-Security-Policy": "frame-ancestors 'self'", "X-Frame-Options": "SAMEORIGIN"}
     return web.Response(text=text, content_type="text/html", headers=headers)
+
+
+def live_figures(report: Report) -> list[tuple[str, str]]:
+    """What the page of a run in progress shows, each with its label."""
+    return list(_figures(report))
+
+
+def _figures(report: Report) -> Iterator[tuple[str, str]]:
+    counts, throughput = report.counts, report.throughput
+    yield "measured for", f"{report.window.duration_s or 0.0:.0f} s"
+    yield "completed", f"{whole(counts.completed)} of {whole(counts.issued)}"
+    yield "in flight", whole(counts.in_flight)
+    yield "failed", whole(counts.failed)
+    for error, count in counts.by_error.items():
+        yield f"failed: {clean(error)}", whole(count)
+    if throughput.qps is not None:
+        yield "requests/s", figure(throughput.qps, 4)
+    if throughput.output_tps is not None:
+        yield "output tokens/s", figure(throughput.output_tps, 4)
+    for name, summary in (("TTFT", report.ttft_ms), ("TPOT", report.tpot_ms)):
+        if summary is not None:
+            yield f"{name} p50", f"{figure(summary.p50)} ms"
+    for score in report.accuracy:
+        for name, headline in score.headlines.items():
+            yield f"{clean(score.task)} {clean(name)}", f"{headline.value:.4g}"

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recorder import EventType
-from reporter.export.lanes import Lanes
-from reporter.export.perfetto import trace
+from reporter.export.perfetto import Lanes, trace
 from reporter.log.database import open_log
 from reporter.reporter import MetricsReporter
 from tests.reporter.conftest import WALL_NS, ns

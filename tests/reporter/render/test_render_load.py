@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from reporter.render.load import load_in_words
+from reporter.render.heading import load_in_words
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,16 @@ a call of one tool, or a message to the user.
 
 from __future__ import annotations
 
+import gzip
 import json
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import orjson
+
 from workloads.environments.tau.airline import airline_tools
-from workloads.environments.tau.database import digest, fresh
 from workloads.environments.tau.retail import retail_tools
 from workloads.environments.tau.reward import act
 from workloads.episodes.episode import EpisodeResult
@@ -19,9 +24,10 @@ from workloads.episodes.simulated_user import SimulatedUser
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from workloads.environments.toolset import Toolset
+    from workloads.environments.toolset import State, Toolset
     from workloads.episodes.episode import Ask
     from workloads.sample import Sample
+
 
 MOST_STEPS: Final = 30
 TOOLS: Final[Mapping[str, Callable[[], Toolset]]] = {"airline": airline_tools, "retail": retail_tools}
@@ -96,3 +102,37 @@ def _ended(
 ) -> EpisodeResult:
     details = {"database": digest(state), "expected": digest(act(tools, fresh(files), data["actions"]))}
     return EpisodeResult(conversation, finish_reason=reason, details=details)
+
+
+_GZIP_MAGIC: Final = b"\x1f\x8b"
+_CONSTANT: Final = frozenset({"flights", "products"})
+"""Tables that no tool changes: all episodes share them."""
+
+
+def fresh(files: Mapping[str, str]) -> State:
+    """A copy of a database for one episode.
+
+    Args:
+        files: The JSON files of the tables by their names.
+    """
+    return {
+        name: _parsed(path) if name in _CONSTANT else orjson.loads(_content(path))
+        for name, path in files.items()
+    }
+
+
+def digest(state: State) -> str:
+    """SHA-256 of the tables that tools can change, whatever the order of their keys."""
+    tables = {name: table for name, table in state.items() if name not in _CONSTANT}
+    return sha256(orjson.dumps(tables, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)).hexdigest()
+
+
+@cache
+def _content(path: str) -> bytes:
+    stored = Path(path).read_bytes()
+    return gzip.decompress(stored) if stored.startswith(_GZIP_MAGIC) else stored
+
+
+@cache
+def _parsed(path: str) -> Any:
+    return orjson.loads(_content(path))

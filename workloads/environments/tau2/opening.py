@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import gzip
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
 
 from workloads.environments.tau2.counter import Counter
-from workloads.environments.tau2.tables import fresh_document
 from workloads.environments.tau2.telecom import Telecom
 
 if TYPE_CHECKING:
@@ -31,3 +36,21 @@ def open_world(domain: str, paths: Mapping[str, str], initial: Sequence[Mapping[
     for action in initial:
         world.act(action)
     return world
+
+
+_GZIP_MAGIC: Final = b"\x1f\x8b"
+
+
+def fresh_document(path: str) -> dict[str, Any]:
+    """The document of a file, which nothing else shares."""
+    content = _content(path)
+    document: dict[str, Any] = (
+        tomllib.loads(content.decode("utf-8")) if ".toml" in Path(path).suffixes else orjson.loads(content)
+    )
+    return document
+
+
+@cache
+def _content(path: str) -> bytes:
+    stored = Path(path).read_bytes()
+    return gzip.decompress(stored) if stored.startswith(_GZIP_MAGIC) else stored
