@@ -75,7 +75,7 @@ class _Listener(Observer):
         _LOG.info("%s", text)
 
     @contextmanager
-    def session(self, progress: Counters, plan: Plan, log: Path) -> Iterator[None]:
+    def session(self, progress: Counters, plan: Plan, log: Path | None) -> Iterator[None]:
         """Follow the counters of a session."""
         del log
         self._followed = (progress, plan)

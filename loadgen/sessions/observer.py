@@ -33,13 +33,15 @@ class Observer:
     def progress(self, text: str) -> None:
         """Take a line about how far things are, which a quiet caller leaves out."""
 
-    def session(self, progress: SessionProgress, plan: Plan, log: Path) -> AbstractContextManager[object]:
+    def session(
+        self, progress: SessionProgress, plan: Plan, log: Path | None
+    ) -> AbstractContextManager[object]:
         """Follow a session while the context lasts.
 
         Args:
             progress: Its counters, which go on counting.
             plan: What it is to do.
-            log: Its log, which grows.
+            log: Its log, which grows; None where its requests are in logs of other machines.
         """
         del progress, plan, log
         return nullcontext()

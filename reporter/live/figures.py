@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 WINDOW_S = 10.0
 """The span that rates and percentiles are of."""
@@ -40,7 +43,9 @@ class LiveFigures:
         ttft: Of the last seconds.
         tpot: Of the last seconds.
         window_s: How long the last seconds are.
-        client: The last reading of each worker, of the parent and of the recorder, by their names.
+        client: The last readings of each worker, parent and recorder; `source` says what each is of.
+        nodes: The number of nodes; 0 for a run of one machine.
+        awaited: The nodes whose logs are not there yet: their requests are in no figure.
         scored: How many answers have a score, if any has.
         mean_score: Their mean.
     """
@@ -61,7 +66,9 @@ class LiveFigures:
     ttft: Percentiles | None = None
     tpot: Percentiles | None = None
     window_s: float = WINDOW_S
-    client: dict[str, dict[str, Any]] = field(default_factory=dict)
+    client: Sequence[dict[str, Any]] = ()
+    nodes: int = 0
+    awaited: tuple[str, ...] = ()
     scored: int = 0
     mean_score: float | None = None
 

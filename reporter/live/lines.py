@@ -40,11 +40,12 @@ def lines(shown: LiveFigures, width: int = WIDTH, height: int | None = None) -> 
         width: No line is longer; the last parts of a line go first.
         height: The most lines; the last ones go first.
     """
-    block = [
-        Line(_fit("", _progress(shown), width)),
-        Line(_fit("requests", _requests(shown), width)),
-        Line(_fit("rate", _rate(shown), width)),
-    ]
+    block = [Line(_fit("", _progress(shown), width))]
+    if shown.awaited:
+        block.append(Line(_fit("nodes", _nodes(shown), width), "dim"))
+    if not shown.nodes or len(shown.awaited) < shown.nodes:
+        block.append(Line(_fit("requests", _requests(shown), width)))
+        block.append(Line(_fit("rate", _rate(shown), width)))
     recent = f"last {shown.window_s:.0f} s"
     block += [
         Line(_fit(name, [*_percentiles(percentiles), recent], width))
@@ -81,6 +82,13 @@ def _progress(shown: LiveFigures) -> list[str]:
     if shown.left_s is not None and shown.phase != "drain":
         parts.append(f"{_span(shown.left_s)} left")
     return parts
+
+
+def _nodes(shown: LiveFigures) -> list[str]:
+    here = shown.nodes - len(shown.awaited)
+    parts = [f"{whole(here)} of {whole(shown.nodes)} in these figures"] if here else []
+    logs = "1 log is" if len(shown.awaited) == 1 else f"{whole(len(shown.awaited))} logs are"
+    return [*parts, f"{logs} not here yet"]
 
 
 def _requests(shown: LiveFigures) -> list[str]:
@@ -121,10 +129,11 @@ def _errors(shown: LiveFigures) -> list[str]:
 
 def _health(shown: LiveFigures) -> tuple[list[str], Tone]:
     """How the load generator's own processes are doing, by their last readings."""
-    workers = [reading for name, reading in shown.client.items() if name.startswith("client")]
-    recorder = shown.client.get("recorder", {})
+    workers = [reading for reading in shown.client if reading.get("source") == "client"]
+    recorders = [reading for reading in shown.client if reading.get("source") == "recorder"]
     lag_ms, cpu = _worst(workers, _LOOP_LAG), _worst(workers, "cpu_share")
-    behind_ms, lost = _number(recorder.get("longest_wait_ms")), _number(recorder.get("lost")) or 0
+    behind_ms = _worst(recorders, "longest_wait_ms")
+    lost = sum(_number(reading.get("lost")) or 0 for reading in recorders)
     parts = []
     if cpu is not None:
         parts.append(f"CPU {cpu:.0%}")

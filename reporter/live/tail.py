@@ -1,4 +1,4 @@
-"""The end of a log that is being written, read again and again at little cost.
+"""The end of one log that is being written, read again and again at little cost.
 
 Plain SQLite reads what is new by its row numbers: counts and sums are its own aggregates, and of the requests
 that completed at most `MOST_READ` are looked at per reading, the latest ones. DuckDB, which computes the
@@ -15,13 +15,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from recorder.errors import LogError
 from recorder.event import EventType
-from recorder.store import log_path
 from reporter.kinds import document, members, number, text, whole
-from reporter.live.figures import WINDOW_S, LiveFigures, Percentiles
+from reporter.live.figures import WINDOW_S
 from reporter.log.source import readable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
 MOST_READ: Final = 500
@@ -58,7 +56,16 @@ class _Moment(NamedTuple):
     tokens: float
 
 
-class _Times(NamedTuple):
+class Rates(NamedTuple):
+    """What happened per second, over a number of seconds."""
+
+    span_s: float
+    ended: float
+    issued: float
+    tokens: float
+
+
+class CompletedTimes(NamedTuple):
     """A completed request: when it ended, its TTFT and its TPOT in ms, where it has them."""
 
     at_ns: int
@@ -67,53 +74,92 @@ class _Times(NamedTuple):
 
 
 class LogTail:
-    """Reads the figures of a run from its log, of its last segment.
+    """Reads a log of its last segment.
 
     Args:
-        run: The run's folder, or the log itself.
+        log: Its path.
+        is_elsewhere: Whether another machine writes it.
+
+    Attributes:
+        settings: The settings in the log.
+        phase: What the last phase began with.
+        phase_ns: When; 0 before the first.
+        now_ns: When the last event happened.
+        errors: The requests that failed in the phase, by the name of the failure.
+        scores: The number of scores, and their sum.
+        client: The last reading of each worker, of the parent and of the recorder, by their names.
     """
 
-    def __init__(self, run: Path) -> None:
-        self._log = log_path(run)
+    def __init__(self, log: Path, *, is_elsewhere: bool = False) -> None:
+        self.settings: dict[str, Any] = {}
+        self.phase: dict[str, Any] = {"phase": "setup"}
+        self.phase_ns = self.now_ns = 0
+        self.errors = Counter[str]()
+        self.scores = (0, 0.0)
+        self.client: dict[str, dict[str, Any]] = {}
+        self._log = log
+        self._is_elsewhere = is_elsewhere
         self._last_seq: int | None = None
-        self._settings: dict[str, Any] = {}
-        self._phase: dict[str, Any] = {"phase": "setup"}
-        self._phase_ns = self._now_ns = 0
         self._counts = Counter[int]()
         self._before = Counter[int]()
-        self._errors = Counter[str]()
         self._tokens = 0.0
-        self._scores = [0, 0.0]
-        self._client: dict[str, dict[str, Any]] = {}
         self._moments: deque[_Moment] = deque()
-        self._times: deque[_Times] = deque(maxlen=_MOST_KEPT)
+        self._times: deque[CompletedTimes] = deque(maxlen=_MOST_KEPT)
 
-    def read(self) -> LiveFigures:
+    def read(self) -> None:
         """Read what is new.
 
         Raises:
             LogError: The log is missing, damaged, or of a version that cannot be read.
+            BeingWrittenError: Another machine writes it faster than it can be copied.
         """
         try:
             with (
-                readable(self._log) as uri,
+                readable(self._log, is_elsewhere=self._is_elsewhere) as uri,
                 closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection,
             ):
                 connection.execute("BEGIN")  # one moment
                 self._read(connection)
         except sqlite3.Error as error:
             raise LogError(f"{self._log}: the log is damaged and cannot be read ({error})") from error
-        return self._figures()
+
+    @property
+    def counts(self) -> Counter[int]:
+        """The events of requests by their codes, since the measured phase began; before, the warm-up."""
+        return self._counts - self._before
+
+    @property
+    def in_flight(self) -> int:
+        """Requests in flight, whenever they were issued."""
+        return self._counts[EventType.LOADGEN_ISSUE_CALLED] - sum(self._counts[code] for code in _ENDS)
+
+    @property
+    def recent(self) -> list[CompletedTimes]:
+        """The requests that completed in the last seconds, the latest of many."""
+        return [times for times in self._times if times.at_ns > self.now_ns - WINDOW_S * 1e9]
+
+    @property
+    def rates(self) -> Rates | None:
+        """What happened per second in the last seconds; None where that is not known yet."""
+        if not self._moments or (span_s := (self._moments[-1].at_ns - self._moments[0].at_ns) / 1e9) <= 0:
+            return None
+        first, last = self._moments[0], self._moments[-1]
+        return Rates(
+            span_s,
+            (last.ended - first.ended) / span_s,
+            (last.issued - first.issued) / span_s,
+            (last.tokens - first.tokens) / span_s,
+        )
 
     def _read(self, connection: sqlite3.Connection) -> None:
         if self._last_seq is None:
             row = connection.execute(_HEAD).fetchone()
-            self._settings = members(document(row[0])) if row else {}
+            self.settings = members(document(row[0])) if row else {}
             self._last_seq = _first_seq(connection) - 1
         last = connection.execute(_LAST).fetchone()
         if last is None or last[0] <= self._last_seq:
             return
-        since, (until, self._now_ns) = self._last_seq, last
+        since, (until, self.now_ns) = self._last_seq, last
         self._last_seq = until
         for seq, code, at_ns, data in connection.execute(
             _RARE,
@@ -128,9 +174,9 @@ class LogTail:
         self._times.extend(_times(*row) for row in reversed(completed))
         ended = sum(self._counts[code] for code in _ENDS)
         self._moments.append(
-            _Moment(self._now_ns, self._counts[EventType.LOADGEN_ISSUE_CALLED], ended, self._tokens)
+            _Moment(self.now_ns, self._counts[EventType.LOADGEN_ISSUE_CALLED], ended, self._tokens)
         )
-        while len(self._moments) > 1 and self._moments[1].at_ns <= self._now_ns - WINDOW_S * 1e9:
+        while len(self._moments) > 1 and self._moments[1].at_ns <= self.now_ns - WINDOW_S * 1e9:
             self._moments.popleft()
 
     def _take(
@@ -151,52 +197,22 @@ class LogTail:
             data: Its payload.
         """
         if code == EventType.PHASE_STARTED:
-            self._phase, self._phase_ns = data, at_ns
+            self.phase, self.phase_ns = data, at_ns
             if data.get("phase") in {"warmup", "performance"}:
                 since, seq = read
                 counts = (since, seq, EventType.LOADGEN_ISSUE_CALLED, EventType.CANCELLED)
                 self._before = self._counts + Counter(dict(connection.execute(_COUNTS, counts).fetchall()))
-                self._errors.clear()
+                self.errors.clear()
                 ended = sum(self._before[end] for end in _ENDS)
                 issued = self._before[EventType.LOADGEN_ISSUE_CALLED]
                 self._moments = deque([_Moment(at_ns, issued, ended, self._tokens)])
         elif code == EventType.TELEMETRY:
             source = text(data.get("source")) or ""
-            self._client[f"{source} {data.get('worker', '')}".strip()] = data
+            self.client[f"{source} {data.get('worker', '')}".strip()] = data
         elif code == EventType.ERROR:
-            self._errors[text(data.get("error")) or "unknown"] += 1
+            self.errors[text(data.get("error")) or "unknown"] += 1
         elif (value := number(data.get("value"))) is not None:
-            self._scores = [self._scores[0] + 1, self._scores[1] + value]
-
-    def _figures(self) -> LiveFigures:
-        counts = self._counts - self._before
-        load = members(self._settings.get("load"))
-        first, last = (self._moments[0], self._moments[-1]) if self._moments else (None, None)
-        span_s = (last.at_ns - first.at_ns) / 1e9 if first and last else 0.0
-        recent = [times for times in self._times if times.at_ns > self._now_ns - WINDOW_S * 1e9]
-        scored, total = self._scores
-        return LiveFigures(
-            phase=text(self._phase.get("phase")) or "setup",
-            elapsed_s=max(0.0, (self._now_ns - self._phase_ns) / 1e9) if self._phase_ns else 0.0,
-            planned_s=number(self._phase.get("duration_s")),
-            planned_requests=whole(self._phase.get("requests")),
-            issued=counts[EventType.LOADGEN_ISSUE_CALLED],
-            completed=counts[EventType.COMPLETE],
-            errors=Counter(self._errors),
-            cancelled=counts[EventType.CANCELLED],
-            in_flight=self._counts[EventType.LOADGEN_ISSUE_CALLED]
-            - sum(self._counts[code] for code in _ENDS),
-            rate=(last.ended - first.ended) / span_s if first and last and span_s else None,
-            issued_rate=(last.issued - first.issued) / span_s if first and last and span_s else None,
-            wanted_rate=number(load.get("rate")),
-            output_tps=(last.tokens - first.tokens) / span_s if first and last and span_s else None,
-            ttft=_percentiles([times.ttft_ms for times in recent if times.ttft_ms is not None]),
-            tpot=_percentiles([times.tpot_ms for times in recent if times.tpot_ms is not None]),
-            window_s=min(WINDOW_S, span_s),
-            client=dict(self._client),
-            scored=int(scored),
-            mean_score=total / scored if scored else None,
-        )
+            self.scores = (self.scores[0] + 1, self.scores[1] + value)
 
 
 def _first_seq(connection: sqlite3.Connection) -> int:
@@ -208,18 +224,10 @@ def _first_seq(connection: sqlite3.Connection) -> int:
     return first or 1
 
 
-def _times(at_ns: int, data: str | None, first_gap: bytes | None) -> _Times:
+def _times(at_ns: int, data: str | None, first_gap: bytes | None) -> CompletedTimes:
     figures = members(document(data or "{}"))
     first, last = whole(figures.get("first_token_ns")), whole(figures.get("last_token_ns"))
     tokens = whole(figures.get("output_tokens")) or whole(figures.get("chunks")) or 0
     ttft_ms = int.from_bytes(first_gap, "little") / 1e3 if first_gap else None
     tpot_ms = (last - first) / 1e6 / (tokens - 1) if first and last and tokens > 1 and last > first else None
-    return _Times(at_ns, ttft_ms, tpot_ms)
-
-
-def _percentiles(values: Sequence[float]) -> Percentiles | None:
-    """By the method `nearest_rank`, which needs no interpolation."""
-    if not values:
-        return None
-    ordered = sorted(values)
-    return Percentiles(*(ordered[-(-share * len(ordered) // 100) - 1] for share in (50, 90, 99)))
+    return CompletedTimes(at_ns, ttft_ms, tpot_ms)

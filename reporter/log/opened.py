@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Protocol
 
+from recorder.lock import is_held
 from recorder.store import log_path
 from reporter.archive.archived_log import opened_archive
 from reporter.archive.place import archive_of
@@ -84,7 +85,9 @@ def opened(run: Path) -> Iterator[OpenSource]:
         if of_run is None:
             yield log
         else:
-            yield ShardedLog(log, of_run.nodes, stack.enter_context(opened_shards(of_run)))
+            is_running = is_held(log_path(run).resolve().parent)
+            logs = stack.enter_context(opened_shards(of_run, is_running=is_running))
+            yield ShardedLog(log, of_run.nodes, logs)
 
 
 @contextmanager

@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from recorder import shards
-from recorder.errors import LogError
+from recorder.errors import BeingWrittenError, LogError, NotALogError
 from recorder.session import boot_id
 from recorder.store import LOG_NAME
 from reporter.archive.place import store_address
@@ -17,7 +17,7 @@ from reporter.log.fetched_shards import fetched, stored_shards
 from reporter.log.sqlite_log import opened_sqlite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from reporter.log.one_log import OneLog
@@ -43,6 +43,32 @@ class ShardFiles:
     folder: Path
     store: str | None = None
 
+    @classmethod
+    def named_by(cls, environments: Sequence[Mapping[str, Any]], coordinator: Path) -> Self | None:
+        """The shards that a log names; None where it is the only one.
+
+        Args:
+            environments: Those of its segments.
+            coordinator: Its path.
+        """
+        environments = [of_run for of_run in environments if of_run.get("kind") == shards.COORDINATOR]
+        if not environments:
+            return None
+        nodes = [members(facts) for of_run in environments for facts in _list(of_run.get("shards"))]
+        path = text(environments[-1].get("shards_path"))
+        store = None if path is None else store_address(path)
+        folder = coordinator.parent / shards.FOLDER if path is None or store else Path(path)
+        boots = {str(facts.get("shard")): text(facts.get("boot_id")) or "" for facts in nodes}
+        return cls(boots, folder, store)
+
+    def log(self, node: str) -> Path:
+        """Where a node's log is while it is written, if that is not on the node."""
+        return shards.shard_log(self.folder, node)
+
+    def is_elsewhere(self, node: str) -> bool:
+        """Whether another machine writes a node's log."""
+        return self.nodes[node] not in {"", boot_id()}
+
     def opened(self, node: str, log: Path | None = None) -> AbstractContextManager[SqliteLog]:
         """Open a node's log.
 
@@ -54,29 +80,24 @@ class ShardFiles:
             LogError: It is not a log that this version reads, or it is damaged.
             BeingWrittenError: Another machine writes it faster than it can be copied.
         """
-        boot = self.nodes[node]
-        log = log or shards.shard_log(self.folder, node)
-        return opened_sqlite(log, node, is_elsewhere=bool(boot) and boot != boot_id())
+        return opened_sqlite(log or self.log(node), node, is_elsewhere=self.is_elsewhere(node))
 
 
 def shard_files(coordinator: OneLog) -> ShardFiles | None:
     """The shards of a run; None where its log is the only one."""
     if not any(_is_coordinator(environment) for (environment,) in coordinator.select(_ENVIRONMENTS)):
         return None
-    environments = [
-        members(document(json)) for (json,) in coordinator.select(_OF_SEGMENTS) if _is_coordinator(json)
-    ]
-    nodes = [members(facts) for environment in environments for facts in _list(environment.get("shards"))]
-    path = text(environments[-1].get("shards_path"))
-    store = None if path is None else store_address(path)
-    folder = coordinator.path.parent / shards.FOLDER if path is None or store else Path(path)
-    boots = {str(facts.get("shard")): text(facts.get("boot_id")) or "" for facts in nodes}
-    return ShardFiles(boots, folder, store)
+    environments = [members(document(json)) for (json,) in coordinator.select(_OF_SEGMENTS)]
+    return ShardFiles.named_by(environments, coordinator.path)
 
 
 @contextmanager
-def opened_shards(of_run: ShardFiles) -> Iterator[list[SqliteLog]]:
+def opened_shards(of_run: ShardFiles, *, is_running: bool = False) -> Iterator[list[SqliteLog]]:
     """Open the shards that there are.
+
+    Args:
+        of_run: They.
+        is_running: Whether the run is in progress, so that one may still be made.
 
     Raises:
         LogError: One is not of a node of the run, or is damaged; or the object store cannot be reached.
@@ -91,7 +112,13 @@ def opened_shards(of_run: ShardFiles) -> Iterator[list[SqliteLog]]:
             f"{', '.join(sorted(of_run.nodes))}; move the folder away"
         )
     with ExitStack() as stack:
-        logs = [stack.enter_context(of_run.opened(name)) for name in sorted(here)]
+        logs = []
+        for name in sorted(here):
+            try:
+                logs.append(stack.enter_context(of_run.opened(name)))
+            except (NotALogError, BeingWrittenError):
+                if not is_running:
+                    raise
         to_fetch = {node: size for node, size in stored.items() if node not in here}
         if of_run.store is not None and to_fetch:
             folder = stack.enter_context(fetched(of_run.store, to_fetch))

@@ -17,7 +17,6 @@ import pyte
 import pytest
 
 from loadgen.cli import watch
-from loadgen.cli.terminal.watch_view import line
 from loadgen.sessions.run import watching
 from recorder import EventRecorder, EventType
 from recorder.errors import NotALogError
@@ -25,6 +24,7 @@ from recorder.lock import Hold, is_held
 from recorder.session import Session
 from recorder.store import Store
 from reporter import MetricsReporter
+from reporter.render.one_line import line
 from reporter.report import Summary
 
 if TYPE_CHECKING:

@@ -45,7 +45,7 @@ class Terminal(Observer):
             self.note(text)
 
     @contextmanager
-    def session(self, progress: SessionProgress, plan: Plan, log: Path) -> Iterator[None]:
+    def session(self, progress: SessionProgress, plan: Plan, log: Path | None) -> Iterator[None]:
         """Show a session while it runs."""
         from loadgen.cli.terminal.live import LiveView
 

@@ -48,9 +48,9 @@ def main(log: Path) -> None:
     import orjson
 
     from reporter.live.lines import lines
-    from reporter.live.tail import LogTail
+    from reporter.live.run_tail import RunTail
 
-    tail = LogTail(log)
+    tail = RunTail(log)
     pause_s = 0.0
     while not select.select([sys.stdin], [], [], pause_s)[0]:
         started_s = time.process_time()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,11 +25,11 @@ RUNNING = LiveFigures(
     output_tps=2345.6,
     ttft=Percentiles(84.71, 141.3, 228.9),
     tpot=Percentiles(12.0, 12.13, 13.3),
-    client={
-        "recorder": {"longest_wait_ms": 12.5, "lost": 0},
-        "client 0": {"cpu_share": 0.11, "loop_lag_max_ms": 2.0},
-        "client 1": {"cpu_share": 0.14, "loop_lag_max_ms": 9.5},
-    },
+    client=[
+        {"source": "recorder", "longest_wait_ms": 12.5, "lost": 0},
+        {"source": "client", "cpu_share": 0.11, "loop_lag_max_ms": 2.0},
+        {"source": "client", "cpu_share": 0.14, "loop_lag_max_ms": 9.5},
+    ],
 )
 
 FRAME = """\
@@ -86,12 +87,23 @@ def test_requests_to_go_at_the_rate_of_the_last_seconds_say_how_long_it_takes() 
 def test_what_is_wrong_with_the_client_is_emphasised() -> None:
     """A busy one, and one that lost events; and the scores so far are shown."""
     busy = LiveFigures(
-        client={"client 0": {"cpu_share": 0.99, "loop_lag_max_ms": 1.0}}, scored=20, mean_score=0.75
+        client=[{"source": "client", "cpu_share": 0.99, "loop_lag_max_ms": 1.0}], scored=20, mean_score=0.75
     )
     assert lines(busy)[-1] == ("client       BUSY  CPU 99%  loop held up 1.00 ms", "warn")
     assert "accuracy     mean score 0.750 of 20 answers so far" in text(busy)
-    lost = LiveFigures(client={"recorder": {"lost": 3}})
+    lost = LiveFigures(client=[{"source": "recorder", "lost": lost} for lost in (1, 2)])
     assert lines(lost)[-1] == ("client       BAD  3 events lost", "bad")
+
+
+def test_nodes_without_a_log_here_are_named_in_numbers() -> None:
+    """The figures of some nodes are not those of the run; of no node there are none."""
+    some = replace(RUNNING, nodes=3, awaited=("node-2",))
+    assert text(some).splitlines()[1] == ("nodes        2 of 3 in these figures  1 log is not here yet")
+    none = replace(RUNNING, nodes=2, awaited=("node-0", "node-1"), ttft=None, tpot=None, errors=Counter())
+    assert text(none).splitlines()[1:] == [
+        "nodes        2 logs are not here yet",
+        FRAME.splitlines()[-1],
+    ]
 
 
 counts = st.integers(0, 10**12)

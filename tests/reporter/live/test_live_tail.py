@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from recorder import Event, EventType, schema
+from recorder import Event, EventType, schema, shards
 from recorder.errors import LogError
 from recorder.session import Session
 from recorder.store import Store
 from reporter.live.figures import LiveFigures, Percentiles
-from reporter.live.tail import MOST_READ, LogTail
+from reporter.live.run_tail import RunTail
+from reporter.live.tail import MOST_READ
+from reporter.log.database import open_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,12 +57,12 @@ def put(store: Store, *events: Event) -> None:
 def test_a_log_without_events_has_no_figures(store: Store, tmp_path: Path) -> None:
     """But the rate that is wanted."""
     put(store)
-    assert LogTail(tmp_path).read() == LiveFigures(wanted_rate=20.0, window_s=0.0)
+    assert RunTail(tmp_path).read() == LiveFigures(wanted_rate=20.0, window_s=0.0, client=[])
 
 
 def test_the_figures_are_those_of_the_last_seconds(store: Store, tmp_path: Path) -> None:
     """Totals of the measured phase, rates and percentiles of ten seconds; each event is read once."""
-    tail = LogTail(tmp_path)
+    tail = RunTail(tmp_path)
     put(store, session(EventType.PHASE_STARTED, 0, phase="warmup"), *answered("warm", 0.5, ttft_ms=9999))
     assert tail.read().phase == "warmup"
     put(store, session(EventType.PHASE_STARTED, 20, phase="performance", duration_s=60.0, requests=100))
@@ -81,7 +83,7 @@ def test_the_figures_are_those_of_the_last_seconds(store: Store, tmp_path: Path)
     assert shown.output_tps == pytest.approx(110 / 11)
     assert shown.ttft == Percentiles(105, 109, 109)
     assert shown.tpot == Percentiles(10, 10, 10)
-    assert shown.client == {"client 0": reading}
+    assert shown.client == [reading]
     put(store, session(EventType.PHASE_STARTED, 50, phase="drain"))
     later = tail.read()
     assert (later.phase, later.completed, later.ttft, later.errors) == ("drain", 10, None, Counter(reset=1))
@@ -95,9 +97,53 @@ def test_a_reading_looks_at_the_latest_requests_only(store: Store, tmp_path: Pat
         store,
         *(event for n in range(many) for event in answered(f"{n}", n / 1000, ttft_ms=1 + (n < MOST_READ))),
     )
-    shown = LogTail(tmp_path).read()
+    shown = RunTail(tmp_path).read()
     assert shown.completed == many
     assert shown.ttft == Percentiles(1, 1, 1)
+
+
+def test_the_figures_of_nodes_are_those_of_all_whose_logs_are_there(tmp_path: Path) -> None:
+    """Each on its own clock; a log that is being made, or is still on its node, is awaited."""
+    names = ("node-0", "node-1", "node-2")
+    facts = shards.coordinator_environment([{"shard": name} for name in names], None)
+    whole = Store.create(tmp_path / "events.db", Session("a", 0, 0, SETTINGS, facts))
+    stores = [whole]
+    put(
+        whole,
+        session(EventType.PHASE_STARTED, 20, phase="performance"),
+        session(EventType.TELEMETRY, 30, source="parent"),
+    )
+    tail = RunTail(tmp_path)
+    assert (tail.read().nodes, tail.read().awaited) == (3, names)
+    for number, name in enumerate(names[:2]):
+        start_s = 20 + 1000 * number
+        environment = shards.shard_environment(name, 3)
+        log = shards.shard_log(tmp_path / "shards", name)
+        stores.append(Store.create(log, Session("a", 0, 0, {}, environment)))
+        put(stores[-1], session(EventType.PHASE_STARTED, start_s, phase="performance"))
+        requests = (answered(f"{n}", start_s + n, ttft_ms=100 * (1 + number)) for n in range(10))
+        put(stores[-1], *(event for request in requests for event in request))
+        put(stores[-1], Event(EventType.LOADGEN_ISSUE_CALLED, (start_s + 10) * SECOND, "open", {}))
+        put(stores[-1], session(EventType.TELEMETRY, start_s + 10, source="recorder", lost=number))
+    made = shards.shard_log(tmp_path / "shards", "node-2")
+    made.parent.mkdir()
+    made.touch()
+    shown = tail.read()
+    assert (shown.awaited, shown.elapsed_s) == (("node-2",), 10)
+    assert (shown.issued, shown.completed, shown.in_flight) == (22, 20, 2)
+    assert (shown.rate, shown.issued_rate) == (pytest.approx(2), pytest.approx(2.2))
+    assert shown.ttft == Percentiles(100, 200, 200)
+    assert [reading["lost"] for reading in shown.client if reading.get("source") == "recorder"] == [0, 1]
+    with open_log(tmp_path) as log:
+        assert log.execute("SELECT node, state FROM nodes ORDER BY node").fetchall() == [
+            ("node-0", "running"),
+            ("node-1", "running"),
+            ("node-2", "missing"),
+        ]
+    for store in stores:
+        store.close()
+    with pytest.raises(LogError, match=r"node-2/events\.db"), open_log(tmp_path):
+        pass
 
 
 def test_a_segment_is_shown_by_itself(tmp_path: Path) -> None:
@@ -107,7 +153,7 @@ def test_a_segment_is_shown_by_itself(tmp_path: Path) -> None:
     store.close()
     resumed = Store.reopen(tmp_path / "events.db", Session("", 9 * SECOND, 9 * SECOND, {}, {}))
     put(resumed, session(EventType.PHASE_STARTED, 10, phase="performance"))
-    shown = LogTail(tmp_path).read()
+    shown = RunTail(tmp_path).read()
     resumed.close()
     assert (shown.completed, shown.in_flight, shown.phase) == (0, 0, "performance")
 
@@ -116,11 +162,11 @@ def test_scores_are_shown_as_they_come(store: Store, tmp_path: Path) -> None:
     """Their mean, without those that have no value."""
     put(store, *answered("1", 1))
     put(store, *(Event(EventType.SCORED, SECOND, "1", {"value": value}) for value in (1, 0, 1, None)))
-    shown = LogTail(tmp_path).read()
+    shown = RunTail(tmp_path).read()
     assert (shown.scored, shown.mean_score) == (3, pytest.approx(2 / 3))
 
 
 def test_what_is_not_a_log_is_an_error(tmp_path: Path) -> None:
     """With its name."""
     with pytest.raises(LogError, match=r"events\.db"):
-        LogTail(tmp_path).read()
+        RunTail(tmp_path).read()
