@@ -28,7 +28,7 @@ help: ## Show the targets
 
 setup: $(READY) ## Make the virtual environment with everything that development needs
 
-$(READY): pyproject.toml hatch_build.py $(wildcard loadgen/driver/client/_*.[ch])
+$(READY): pyproject.toml hatch_build.py $(wildcard loadgen/driver/client/_*.[ch] reporter/log/_*.[ch])
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps bfcl-eval==2026.3.23

@@ -1,4 +1,4 @@
-"""Compiles the client's I/O loop into the wheel where there is a compiler; it is never required."""
+"""Compiles what is written in C into the wheel where there is a compiler; it is never required."""
 
 from __future__ import annotations
 
@@ -17,40 +17,41 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FOLDER = Path("loadgen/driver/client")
-SOURCES = tuple(FOLDER / name for name in ("_wire.c", "_body.c", "_chunks.c", "_rows.c"))
-MODULE = FOLDER / "_wire.abi3.so"
-"""Built against the stable ABI of CPython 3.11: one file for all later versions."""
+MODULES = {
+    Path("loadgen/driver/client/_wire.abi3.so"): ("_wire.c", "_body.c", "_chunks.c", "_rows.c"),
+    Path("reporter/log/_requests.abi3.so"): ("_requests.c", "_joined.c", "_payload.c", "_columns.c"),
+}
+"""The client's I/O loop, and what joins the events of requests for reports, with the sources beside them.
+
+They are built against the stable ABI of CPython 3.11: one file for all later versions.
+"""
 
 FLAGS = ("-O2", "-fPIC", "-shared", "-pthread", "-fvisibility=hidden", "-Wall")
 SKIP = "LOADGEN_PURE"
-"""This environment variable, set to anything, leaves the compiled loop out."""
+"""This environment variable, set to anything, leaves compiled code out."""
 
 
 class WireBuildHook(BuildHookInterface[Any]):
-    """Adds the compiled module to a wheel, and to the source folder of an editable installation."""
+    """Adds the compiled modules to a wheel, and to the source folders of an editable installation."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile the module, and tag the wheel with its platform."""
+        """Compile the modules, and tag the wheel with its platform."""
         self._folder = tempfile.TemporaryDirectory(prefix="loadgen-build-")
         root = Path(self.root)
-        built = root / MODULE if version == "editable" else Path(self._folder.name) / MODULE.name
-        if version == "editable":
-            built.unlink(missing_ok=True)
-        if (failure := _compile([root / source for source in SOURCES], built)) is not None:
-            self.app.display_warning(
-                f"{MODULE.name} is not built, the client's I/O runs in Python: {failure}"
-            )
-            return
-        if version == "editable":
-            return
-        build_data["force_include"][str(built)] = str(MODULE)
-        build_data["pure_python"] = False
-        platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-        build_data["tag"] = f"cp311-abi3-{platform}"
+        for module, names in MODULES.items():
+            built = root / module if version == "editable" else Path(self._folder.name) / module.name
+            if version == "editable":
+                built.unlink(missing_ok=True)
+            if (failure := _compile([root / module.parent / name for name in names], built)) is not None:
+                self.app.display_warning(f"{module.name} is not built, Python and SQL do its work: {failure}")
+            elif version != "editable":
+                build_data["force_include"][str(built)] = str(module)
+                build_data["pure_python"] = False
+                platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+                build_data["tag"] = f"cp311-abi3-{platform}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
-        """Remove the compiled module, which the wheel has a copy of."""
+        """Remove the compiled modules, which the wheel has copies of."""
         self._folder.cleanup()
 
 

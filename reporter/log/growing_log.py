@@ -231,6 +231,8 @@ def _make_requests(connection: DuckDBPyConnection) -> None:
     connection.execute(_DROP)
     for table, stream in _STREAMS.items():
         connection.execute(f"CREATE OR REPLACE TEMP VIEW stream AS {with_event_codes(stream)}")
+        if table == "requests":
+            execute_file(connection, "joined_events")
         execute_file(connection, table)
     connection.execute("DROP VIEW stream")
 

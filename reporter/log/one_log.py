@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reporter.log.segments import LogSegments
 
@@ -16,6 +16,20 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
     from reporter.log.segments import LoggedNode, Part, Segment
+
+
+class EventsFile(NamedTuple):
+    """Where compiled code finds the events of the requests of one log (reporter/log/_requests.c).
+
+    Attributes:
+        uri: Where SQLite can read it.
+        query: What selects them, in the order of their numbers.
+        shifts: From which number on what is to be added to the times of events, in order.
+    """
+
+    uri: str
+    query: str
+    shifts: list[tuple[int, int]]
 
 
 class OneLog(ABC):
@@ -53,6 +67,21 @@ class OneLog(ABC):
             connection.register("stream", rows)
             yield
             connection.unregister("stream")
+
+    @property
+    def events_files(self) -> list[EventsFile] | None:
+        """This log as what compiled code reads; None where it cannot."""
+        file = self.events_file(self.segments)
+        return None if file is None else [file]
+
+    def events_file(self, segments: Sequence[Segment], offsets: Sequence[int] = ()) -> EventsFile | None:  # noqa: ARG002
+        """This log as what compiled code reads; None where it cannot.
+
+        Args:
+            segments: Its segments, on the clock of the run.
+            offsets: What to add to the numbers of events in each.
+        """
+        return None
 
     @abstractmethod
     def batches(

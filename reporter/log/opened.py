@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
+    from reporter.log.one_log import EventsFile
     from reporter.log.segments import LoggedNode, Part, Segment
     from reporter.log.sqlite_log import SqliteLog
 
@@ -43,6 +44,10 @@ class OpenSource(Protocol):
     @property
     def segments(self) -> Sequence[Segment]:
         """All its segments."""
+
+    @property
+    def events_files(self) -> list[EventsFile] | None:
+        """Its logs as what compiled code reads; None where it cannot."""
 
     def stream(
         self, connection: DuckDBPyConnection, selection: str, part: Part = "run"

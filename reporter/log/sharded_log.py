@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
-    from reporter.log.one_log import OneLog
+    from reporter.log.one_log import EventsFile, OneLog
     from reporter.log.segments import Part
 
 _HEAD: Final = "SELECT session_id, environment, started_at_ns, started_wall_ns FROM session"
@@ -95,6 +95,16 @@ class ShardedLog:
             *self._coordinator.segments,
             *(segment for shard in self._shards for segment in shard.segments),
         ]
+
+    @property
+    def events_files(self) -> list[EventsFile] | None:
+        """The logs as what compiled code reads; None where it cannot read all."""
+        files = [
+            self._coordinator.events_file(self._coordinator.segments),
+            *(shard.log.events_file(shard.segments, shard.offsets) for shard in self._shards),
+        ]
+        there = [file for file in files if file is not None]
+        return there if len(there) == len(files) else None
 
     @contextmanager
     def stream(self, connection: DuckDBPyConnection, selection: str, part: Part = "run") -> Iterator[None]:

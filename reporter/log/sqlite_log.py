@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from recorder.errors import LogError
 from reporter.border import blaming
 from reporter.log.event_codes import with_event_codes
-from reporter.log.one_log import OneLog
+from reporter.log.one_log import EventsFile, OneLog
 from reporter.log.source import grows, readable
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from reporter.log.segments import Part
+    from reporter.log.segments import Part, Segment
 
 _BATCH_ROWS: Final = 16_384
 """Of what is small: a batch costs about as much as two hundred of its rows."""
@@ -28,6 +28,11 @@ _BIG_BATCH_ROWS: Final = 1024
 """Few enough that a column of a batch, texts and all, stays well below the 2 GiB that Arrow allows it."""
 
 _PATIENCE_MS: Final = 30_000  # with a writer that has the log locked
+
+_EVENTS_OF_REQUESTS: Final = """
+    SELECT seq, code, at_ns, sample_uuid, data, chunk_gaps_us FROM events
+    WHERE code BETWEEN EventType.LOADGEN_ISSUE_CALLED AND EventType.RETRY AND sample_uuid <> ''"""
+"""The columns that `_requests.c` reads, by their places."""
 
 _WHOLE_GAPS: Final = "CASE WHEN length(chunk_gaps_us) % 4 = 0 THEN chunk_gaps_us ELSE x'' END"
 
@@ -57,6 +62,17 @@ class SqliteLog(OneLog):
         return frozenset(
             name for (name,) in self.select("SELECT name FROM sqlite_master WHERE type = 'table'")
         )
+
+    def events_file(self, segments: Sequence[Segment], offsets: Sequence[int] = ()) -> EventsFile | None:
+        """See `OneLog`."""
+        if not self.at_once:
+            return None
+        query = with_event_codes(self._own.query(_EVENTS_OF_REQUESTS, "run", offsets))
+        starts = [
+            (segment.first_seq + offset, segment.shift_ns)
+            for segment, offset in zip(segments, offsets or [0] * len(segments), strict=True)
+        ]
+        return EventsFile(self._uri, query, starts)
 
     @contextmanager
     def batches(self, selection: str, part: Part = "run", offsets: Sequence[int] = ()) -> Iterator[Any]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from reporter.log.database_in_memory import THREADS, empty_database
 from reporter.log.few_events import FewEvents
 from reporter.log.opened import opened
+from reporter.log.requests_table import make_requests
 from reporter.log.segments import segment_macros
 from reporter.log.sql_files import execute_file, sql_file
 
@@ -41,12 +42,6 @@ _TABLES: Final[Mapping[str, str | None]] = {
     "phases": None,
     "telemetry": None,
     "findings": None,
-    "marks": """
-        SELECT seq, code, at_ns, sample_uuid FROM events
-        WHERE code BETWEEN EventType.LOADGEN_ISSUE_CALLED AND EventType.RETRY AND sample_uuid <> ''""",
-    "issues": """
-        SELECT seq, coalesce(data, '') AS data FROM events WHERE code = EventType.LOADGEN_ISSUE_CALLED""",
-    "sends": "SELECT seq, coalesce(data, '') AS data FROM events WHERE code = EventType.REQUEST_SENT",
     "endings": None,
     "credible": None,
     "unencoded": """
@@ -58,10 +53,7 @@ _TABLES: Final[Mapping[str, str | None]] = {
     "episode_ends": """
         SELECT seq, at_ns, coalesce(data, '') AS data FROM events WHERE code = EventType.EPISODE_ENDED""",
     "tool_calls": "SELECT seq, coalesce(data, '') AS data FROM events WHERE code = EventType.TOOL_CALLED",
-    "requests": """
-        SELECT seq, code, coalesce(data, '') AS data,
-            whole_gaps(chunk_gaps_us) AS chunk_gaps_us
-        FROM events WHERE code BETWEEN EventType.COMPLETE AND EventType.CANCELLED""",
+    "requests": None,
     "windows": None,
     "measured_window": None,
     "sittings": None,
@@ -260,7 +252,10 @@ def _load_from(
         _make(connection, log, "few_events", _FEW_EVENTS)
         sources = dict.fromkeys(_FEW, FewEvents())
     for name, selection in tables.items():
-        _make(connection, sources.get(name, log), name, selection)
+        if name == "requests":
+            make_requests(connection, log)
+        else:
+            _make(connection, sources.get(name, log), name, selection)
     connection.execute("DROP TABLE IF EXISTS few_events")
 
 

@@ -1,5 +1,4 @@
--- One row a request, as the log has it; the view `samples` adds what follows from it. What COMPLETE, ERROR and CANCELLED
--- tell is joined while it streams: with few columns of the other events in memory, JSON for JSON.
+-- One row a request, as the log has it; the view `samples` adds what follows from it.
 -- `measured`: issued for the performance phase; one that went out late counts like the others.
 -- `settled`: it ended, and was not ended by the client; those that were not settled, a further segment asks again. A conversation is
 -- asked again as a whole: all of it is settled, by a result of its last turn or by a turn that failed, or nothing. So is
@@ -93,39 +92,7 @@ SELECT
     issues,
     ends,
     ended_seq
-FROM (
-    SELECT * REPLACE (
-        scheduled_ns + shift_of(issued_seq) AS scheduled_ns,
-        free_ns + shift_of(issued_seq) AS free_ns,
-        sent_high_ns + shift_of(sent_seq) AS sent_high_ns,
-        first_byte_ns + shift_of(ended_seq) AS first_byte_ns,
-        first_byte_low_ns + shift_of(ended_seq) AS first_byte_low_ns,
-        first_token_ns + shift_of(ended_seq) AS first_token_ns,
-        first_token_low_ns + shift_of(ended_seq) AS first_token_low_ns,
-        first_output_ns + shift_of(ended_seq) AS first_output_ns,
-        first_output_low_ns + shift_of(ended_seq) AS first_output_low_ns,
-        first_visible_ns + shift_of(ended_seq) AS first_visible_ns,
-        first_visible_low_ns + shift_of(ended_seq) AS first_visible_low_ns,
-        last_token_ns + shift_of(ended_seq) AS last_token_ns,
-        last_token_low_ns + shift_of(ended_seq) AS last_token_low_ns
-    )
-    FROM (
-        SELECT
-            begun.* EXCLUDE (issue, sending),
-            code,
-            chunk_gaps_us,
-            unnest(issue_payload(issue)),
-            unnest(sending_payload(sending)),
-            unnest(ending_payload(ending))
-        FROM (SELECT seq, code, chunk_gaps_us, data::VARCHAR AS ending FROM stream) AS endings
-        RIGHT JOIN (
-            SELECT marks.*, issues.data AS issue, sends.data AS sending
-            FROM marks
-            LEFT JOIN issues ON issues.seq = issued_seq
-            LEFT JOIN sends ON sends.seq = sent_seq
-        ) AS begun ON endings.seq = ended_seq
-    )
-) AS payloads
+FROM joined() AS payloads
 LEFT JOIN limits ON true;
 
 RESET disabled_optimizers;
@@ -149,9 +116,9 @@ WHERE NOT settled AND sitting < (SELECT max(sitting) FROM clocks);
 
 UPDATE requests SET scheduled_ns = NULL, sent_ns = NULL, sent_high_ns = NULL, ended_ns = NULL WHERE is_imported();
 
-DROP TABLE marks;
-DROP TABLE issues;
-DROP TABLE sends;
+DROP TABLE IF EXISTS marks;
+DROP TABLE IF EXISTS issues;
+DROP TABLE IF EXISTS sends;
 
 -- Filled in at report time, and only where a report has to look at the texts (reporter/tokens.py): what a tokenizer
 -- counted of what counts, in all and behind the first chunk; and, where only some categories count, what of the server's

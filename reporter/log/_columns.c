@@ -1,0 +1,224 @@
+/* Columns that grow by rows, and leave as Arrow arrays. */
+#include "_columns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "_arrow.h"
+
+#define FIELD(name, kind) {#name, sizeof #name - 1, kind},
+const field FIELDS[COLUMNS] = {OF_EVENTS(FIELD) OF_ISSUE(FIELD) OF_SENDING(FIELD) OF_ENDING(FIELD)};
+#undef FIELD
+
+static bool is_varied(kind of) { return of >= TEXT; }
+
+static bool is_list(kind of) { return of >= INTEGERS; }
+
+static size_t width(kind of) { return of == SMALL ? 4 : 8; }
+
+batch *batch_new(void) {
+    batch *new = calloc(1, sizeof *new);
+    if (!new) return NULL;
+    for (int place = 0; place < COLUMNS; place++) {
+        column *one = &new->columns[place];
+        kind of = FIELDS[place].kind;
+        one->valid = calloc(1, ROWS / 8);
+        if (is_varied(of)) {
+            one->offsets = calloc(ROWS + 1, sizeof *one->offsets);
+            one->values = malloc(one->room = 1024);
+        } else {
+            one->values = calloc(1, of == TRUTH ? ROWS / 8 : ROWS * width(of));
+        }
+        if (!one->valid || !one->values || (is_varied(of) && !one->offsets)) return batch_free(new), NULL;
+    }
+    return new;
+}
+
+static void free_column(column *one) {
+    free(one->valid), free(one->values), free(one->offsets);
+    memset(one, 0, sizeof *one);
+}
+
+void batch_free(batch *old) {
+    if (!old) return;
+    for (int place = 0; place < COLUMNS; place++) free_column(&old->columns[place]);
+    free(old);
+}
+
+static void set_bit(void *bits, int64_t place) { ((uint8_t *)bits)[place >> 3] |= (uint8_t)(1u << (place & 7)); }
+
+static void is_present(batch *to, column *one) {
+    set_bit(one->valid, to->rows);
+    one->present++;
+}
+
+bool put_integer(batch *to, int place, int64_t value) {
+    column *one = &to->columns[place];
+    if (FIELDS[place].kind == TRUTH) {
+        if (value) set_bit(one->values, to->rows);
+    } else if (FIELDS[place].kind == SMALL) {
+        ((int32_t *)one->values)[to->rows] = (int32_t)value;
+    } else {
+        ((int64_t *)one->values)[to->rows] = value;
+    }
+    is_present(to, one);
+    return true;
+}
+
+bool put_real(batch *to, int place, double value) {
+    ((double *)to->columns[place].values)[to->rows] = value;
+    is_present(to, &to->columns[place]);
+    return true;
+}
+
+char *reserve(batch *to, int place, size_t size) {
+    column *one = &to->columns[place];
+    if (size > INT32_MAX - one->used) return NULL;
+    if (one->used + size > one->room) {
+        size_t room = 2 * (one->used + size);
+        char *values = realloc(one->values, room);
+        if (!values) return NULL;
+        one->values = values, one->room = room;
+    }
+    return one->values + one->used;
+}
+
+void put_reserved(batch *to, int place, size_t size) {
+    column *one = &to->columns[place];
+    one->used += size, to->bytes += size;
+    is_present(to, one);
+}
+
+bool put_bytes(batch *to, int place, const void *bytes, size_t size) {
+    char *room = reserve(to, place, size);
+    if (!room) return false;
+    if (size) memcpy(room, bytes, size);
+    put_reserved(to, place, size);
+    return true;
+}
+
+void end_row(batch *to) {
+    to->rows++;
+    for (int place = 0; place < COLUMNS; place++)
+        if (is_varied(FIELDS[place].kind)) to->columns[place].offsets[to->rows] = (int32_t)to->columns[place].used;
+}
+
+bool is_full(const batch *of) { return of->rows == ROWS || of->bytes >= MOST_BYTES; }
+
+/* What an exported array owns: its buffers, and the arrays inside it. */
+typedef struct {
+    column owned;
+    const void *buffers[3];
+    struct ArrowArray **children;
+} held;
+
+static void release_array(struct ArrowArray *array) {
+    held *own = array->private_data;
+    for (int64_t child = 0; child < array->n_children; child++) {
+        struct ArrowArray *inside = array->children[child];
+        if (inside && inside->release) inside->release(inside);
+        free(inside);
+    }
+    free(own->children);
+    free_column(&own->owned);
+    free(own);
+    array->release = NULL;
+}
+
+/* An array of these rows with room for children; false without memory. */
+static bool open_array(struct ArrowArray *array, int64_t rows, int64_t children) {
+    held *own = calloc(1, sizeof *own);
+    if (own && children && !(own->children = calloc((size_t)children, sizeof *own->children))) free(own), own = NULL;
+    if (!own) return false;
+    *array = (struct ArrowArray){
+        .length = rows, .n_buffers = 1, .buffers = own->buffers, .children = own->children, .private_data = own};
+    array->release = release_array;
+    for (; array->n_children < children; array->n_children++)
+        if (!(own->children[array->n_children] = calloc(1, sizeof(struct ArrowArray)))) {
+            release_array(array);
+            return false;
+        }
+    return true;
+}
+
+static bool export_list_values(column *one, struct ArrowArray *array, size_t each) {
+    struct ArrowArray *numbers = array->children[0];
+    if (!open_array(numbers, (int64_t)(one->used / each), 0)) return false;
+    held *own = numbers->private_data;
+    own->owned.values = one->values, one->values = NULL;
+    own->buffers[1] = own->owned.values;
+    numbers->n_buffers = 2;
+    for (int64_t row = 0; row <= array->length; row++) one->offsets[row] /= (int32_t)each;
+    return true;
+}
+
+static bool export_column(column *one, kind of, int64_t rows, struct ArrowArray *array) {
+    if (!open_array(array, rows, is_list(of))) return false;
+    array->null_count = rows - one->present;
+    if (is_list(of) && !export_list_values(one, array, of == GAPS ? 4 : 8)) return false;
+    held *own = array->private_data;
+    own->owned = *one;
+    memset(one, 0, sizeof *one);
+    own->buffers[0] = own->owned.valid;
+    own->buffers[1] = is_varied(of) ? (void *)own->owned.offsets : own->owned.values;
+    own->buffers[2] = own->owned.values;
+    array->n_buffers = is_varied(of) && !is_list(of) ? 3 : 2;
+    return true;
+}
+
+bool batch_export(batch *from, struct ArrowArray *to) {
+    bool done = open_array(to, from->rows, COLUMNS);
+    for (int place = 0; done && place < COLUMNS; place++)
+        if (!export_column(&from->columns[place], FIELDS[place].kind, from->rows, to->children[place])) {
+            to->release(to);
+            done = false;
+        }
+    batch_free(from);
+    return done;
+}
+
+static void release_schema(struct ArrowSchema *schema) {
+    for (int64_t child = 0; child < schema->n_children; child++) {
+        struct ArrowSchema *inside = schema->children[child];
+        if (inside && inside->release) inside->release(inside);
+        free(inside);
+    }
+    free(schema->children);
+    schema->release = NULL;
+}
+
+static bool open_schema(struct ArrowSchema *schema, const char *format, const char *name, int64_t children) {
+    *schema = (struct ArrowSchema){.format = format, .name = name, .flags = ARROW_FLAG_NULLABLE};
+    schema->release = release_schema;
+    if (!children) return true;
+    if (!(schema->children = calloc((size_t)children, sizeof *schema->children))) return false;
+    for (; schema->n_children < children; schema->n_children++)
+        if (!(schema->children[schema->n_children] = calloc(1, sizeof(struct ArrowSchema)))) {
+            release_schema(schema);
+            return false;
+        }
+    return true;
+}
+
+/* One pair, after its number, in the byte order of the machine: what DuckDB calls JSON. */
+static const struct {
+    int32_t pairs, name_size;
+    char name[20];
+    int32_t value_size;
+    char value[12];
+} IS_JSON = {1, 20, "ARROW:extension:name", 10, "arrow.json"};
+
+bool schema_export(struct ArrowSchema *to) {
+    static const char *const FORMATS[] = {"l", "l", "i", "g", "b", "u", "u", "+l", "+l"};
+    if (!open_schema(to, "+s", "", COLUMNS)) return false;
+    bool done = true;
+    for (int place = 0; done && place < COLUMNS; place++) {
+        kind of = FIELDS[place].kind;
+        done = open_schema(to->children[place], FORMATS[of], FIELDS[place].name, is_list(of)) &&
+               (!is_list(of) || open_schema(to->children[place]->children[0], of == GAPS ? "I" : "l", "item", 0));
+    }
+    for (int place = 0; done && place < COLUMNS; place++)
+        if (FIELDS[place].kind == JSON) to->children[place]->metadata = (const char *)&IS_JSON;
+    if (!done) to->release(to);
+    return done;
+}

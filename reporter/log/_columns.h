@@ -1,0 +1,84 @@
+/* The columns of requests as they leave the compiled reader: what marks.sql and the payloads of requests.sql make of the
+ * events of one request. */
+#ifndef LOADGEN_COLUMNS_H
+#define LOADGEN_COLUMNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* MOMENT is an INTEGER on the clock of its segment; JSON is TEXT. */
+typedef enum { INTEGER, MOMENT, SMALL, REAL, TRUTH, TEXT, JSON, INTEGERS, GAPS } kind;
+
+#define OF_EVENTS(X)                                                                                               \
+    X(sample_uuid, TEXT) X(issued_ns, INTEGER) X(sent_ns, INTEGER) X(first_chunk_ns, INTEGER) X(ended_ns, INTEGER) \
+    X(ended_seq, INTEGER) X(first_seq, INTEGER) X(last_seq, INTEGER) X(issues, INTEGER) X(ends, INTEGER)           \
+    X(attempts, INTEGER) X(code, INTEGER) X(chunk_gaps_us, GAPS)
+#define OF_ISSUE(X)                                                                                              \
+    X(scheduled_ns, MOMENT) X(phase, TEXT) X(prompt_id, INTEGER) X(free_ns, MOMENT) X(conversation, TEXT)        \
+    X(turn, INTEGER) X(turns, INTEGER) X(episode, TRUTH) X(role, TEXT) X(endpoint, INTEGER) X(max_tokens, INTEGER) \
+    X(tags, JSON) X(trace_id, TEXT)
+#define OF_SENDING(X)                                                                                       \
+    X(reused, TRUTH) X(connect_ms, REAL) X(tls_ms, REAL) X(dns_ms, REAL) X(retried, TRUTH) X(unasked, INTEGER) \
+    X(sent_high_ns, MOMENT) X(span_id, TEXT)
+#define OF_ENDING(X)                                                                                              \
+    X(status, SMALL) X(stream, TRUTH) X(first_byte_ns, MOMENT) X(first_token_ns, MOMENT) X(first_output_ns, MOMENT) \
+    X(first_visible_ns, MOMENT) X(last_token_ns, MOMENT) X(first_chunk, JSON) X(chunks, INTEGER)                  \
+    X(silent_chunks, INTEGER) X(silent_tokens, TRUTH) X(reads, INTEGER) X(coalesced, INTEGER) X(bytes, INTEGER)   \
+    X(finish_reason, TEXT) X(input_tokens, INTEGER) X(output_tokens, INTEGER) X(reasoning_tokens, INTEGER)        \
+    X(cached_tokens, INTEGER) X(error, TEXT) X(message, TEXT) X(reason, TEXT) X(first_byte_low_ns, MOMENT)        \
+    X(first_token_low_ns, MOMENT) X(first_output_low_ns, MOMENT) X(first_visible_low_ns, MOMENT)                  \
+    X(last_token_low_ns, MOMENT) X(late_chunks, INTEGERS) X(unended, TEXT)
+
+#define NAMED(name, kind) COLUMN_##name,
+enum { OF_EVENTS(NAMED) OF_ISSUE(NAMED) OF_SENDING(NAMED) OF_ENDING(NAMED) COLUMNS };
+#undef NAMED
+
+enum { ROWS = 8192 /* of a batch at most */, MOST_BYTES = 64 << 20 /* of its texts and lists, about */ };
+
+typedef struct {
+    const char *name;
+    size_t size; /* of the name */
+    kind kind;
+} field;
+
+extern const field FIELDS[COLUMNS];
+
+typedef struct {
+    uint8_t *valid;
+    char *values; /* of a text or a list: the bytes of all of them */
+    int32_t *offsets; /* in bytes, which export divides for lists */
+    size_t used, room;
+    int64_t present;
+} column;
+
+typedef struct batch {
+    struct batch *next;
+    int64_t rows;
+    size_t bytes;
+    column columns[COLUMNS];
+} batch;
+
+batch *batch_new(void);
+void batch_free(batch *);
+
+/* Give the row that is being written a value. False: there is no memory. */
+bool put_integer(batch *, int place, int64_t value);
+bool put_real(batch *, int place, double value);
+/* Texts and lists; of a list the bytes of its numbers. */
+bool put_bytes(batch *, int place, const void *bytes, size_t size);
+/* Reserve room for a text or a list; NULL: there is no memory. `put_reserved` then says how much of it was used. */
+char *reserve(batch *, int place, size_t size);
+void put_reserved(batch *, int place, size_t size);
+
+/* The row is complete: what it was not given is NULL. */
+void end_row(batch *);
+bool is_full(const batch *);
+
+struct ArrowArray;
+struct ArrowSchema;
+/* Both return false without memory; the batch belongs to the array, or is freed. */
+bool batch_export(batch *, struct ArrowArray *);
+bool schema_export(struct ArrowSchema *);
+
+#endif

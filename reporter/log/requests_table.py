@@ -1,0 +1,107 @@
+"""The table `requests`: joined by compiled code, where that is built and sure of the events, else by SQL."""
+
+from __future__ import annotations
+
+import _sqlite3
+from typing import TYPE_CHECKING, Any, Final
+
+from reporter.log.sql_files import execute_file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from duckdb import DuckDBPyConnection
+
+    from reporter.log.one_log import EventsFile
+    from reporter.log.opened import OpenSource
+
+INTERFACE: Final = 1
+"""What Python expects of the compiled module; `_requests.c` has the same number, a change raises both."""
+
+
+def _usable() -> Any:
+    """The compiled module; None where it is not built, or finds no SQLite in what Python has loaded."""
+    try:
+        from reporter.log import _requests
+    except ImportError:
+        return None
+    # The file of Python's own module, and the libraries that it needs.
+    library = getattr(_sqlite3, "__file__", None)
+    is_usable = _requests.INTERFACE == INTERFACE and library is not None and _requests.use_sqlite(library)
+    return _requests if is_usable else None
+
+
+_compiled: Any = _usable()
+
+COMPILED: Final = _compiled is not None
+
+_EVENTS: Final[Mapping[str, str]] = {
+    "marks": """
+        SELECT seq, code, at_ns, sample_uuid FROM events
+        WHERE code BETWEEN EventType.LOADGEN_ISSUE_CALLED AND EventType.RETRY AND sample_uuid <> ''""",
+    "issues": """
+        SELECT seq, coalesce(data, '') AS data FROM events WHERE code = EventType.LOADGEN_ISSUE_CALLED""",
+    "sends": "SELECT seq, coalesce(data, '') AS data FROM events WHERE code = EventType.REQUEST_SENT",
+    "requests": """
+        SELECT seq, code, coalesce(data, '') AS data,
+            whole_gaps(chunk_gaps_us) AS chunk_gaps_us
+        FROM events WHERE code BETWEEN EventType.COMPLETE AND EventType.CANCELLED""",
+}
+"""What SQLite streams to the SQL that joins the events, in the order in which tables are made."""
+
+_GIVEN_UP: Final = "the log has unusual events"
+
+
+class _Stream:
+    """What DuckDB takes for an Arrow stream."""
+
+    def __init__(self, files: Sequence[EventsFile]) -> None:
+        self._stream = _compiled.requests(files)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._stream
+
+
+def make_requests(connection: DuckDBPyConnection, log: OpenSource) -> None:
+    """Make the table of a log.
+
+    Raises:
+        duckdb.Error: The log is damaged, or memory and temporary disk space are too small.
+    """
+    files = log.events_files if COMPILED else None
+    if files is None or not joined_by_compiled_code(connection, files):
+        join_by_sql(connection, log)
+
+
+def joined_by_compiled_code(connection: DuckDBPyConnection, files: Sequence[EventsFile]) -> bool:
+    """Make the table, unless the log has events that the compiled code is not sure to understand.
+
+    Raises:
+        duckdb.Error: Memory and temporary disk space are too small.
+    """
+    import duckdb
+
+    connection.register("stream", _Stream(files))
+    try:
+        execute_file(connection, "joined_requests")
+        execute_file(connection, "requests")
+    except duckdb.Error as error:
+        if _GIVEN_UP not in str(error):
+            raise
+        return False
+    finally:
+        connection.unregister("stream")
+    return True
+
+
+def join_by_sql(connection: DuckDBPyConnection, log: OpenSource) -> None:
+    """Make the table by the SQL that says what it is.
+
+    Raises:
+        duckdb.Error: The log is damaged, or memory and temporary disk space are too small.
+    """
+    for name, selection in _EVENTS.items():
+        with log.stream(connection, selection):
+            if name == "requests":
+                execute_file(connection, "joined_events")
+            execute_file(connection, name)
