@@ -49,6 +49,15 @@ def grade(reference: Reference, answer: Answer) -> Score:
     return score_of(Job("program", f"{code}\n\n{reference['tests']}", TIMEOUT_S), code, TIMEOUT_S + 1)
 
 
+BY_TESTS: Final = Scorer(
+    "official",
+    1,
+    grade,
+    "this project: every test passes",
+    headlines=(Headline("accuracy"), *BY_DIFFICULTY),
+    runs_code=True,
+)
+
 WORKLOAD: Final = Workload(
     name="coding_assistant",
     title="Python from a description, judged by tests (own data)",
@@ -58,15 +67,6 @@ WORKLOAD: Final = Workload(
     typical=Typical(120, 250),
     source=Source(files=("coding_assistant.jsonl",), packaged=True, rows=30, licence="Apache-2.0"),
     questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            "this project: every test passes",
-            headlines=(Headline("accuracy"), *BY_DIFFICULTY),
-            runs_code=True,
-        ),
-    ),
+    scorers=(BY_TESTS,),
     groups=(TAG,),
 )

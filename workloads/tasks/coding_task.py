@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from workloads.question import Question
 from workloads.sample import Sample
-from workloads.scorer import Headline, Scorer
-from workloads.tasks.coding_assistant import grade
-from workloads.tasks.difficulty import BY_DIFFICULTY, TAG, difficulty
+from workloads.tasks.coding_assistant import BY_TESTS
+from workloads.tasks.difficulty import TAG, difficulty
 from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
@@ -44,15 +43,6 @@ WORKLOAD: Final = Workload(
         licence="Apache-2.0",
     ),
     questions=questions,
-    scorers=(
-        Scorer(
-            "official",
-            1,
-            grade,
-            "this project: every test passes",
-            headlines=(Headline("accuracy"), *BY_DIFFICULTY),
-            runs_code=True,
-        ),
-    ),
+    scorers=(BY_TESTS,),
     groups=(TAG,),
 )
