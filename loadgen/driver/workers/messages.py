@@ -25,14 +25,14 @@ from enum import Enum, IntEnum, auto
 from typing import TYPE_CHECKING, Any
 
 from loadgen.driver.client.bounds import MAX_TOGETHER_BYTES
+from loadgen.driver.client.endpoint import Endpoint  # noqa: TC001 (what is unpickled is imported before a fork)
+from loadgen.driver.plan import Plan  # noqa: TC001 (likewise)
 from loadgen.driver.shard import Shard
 from loadgen.driver.workers.framing import framed
 from loadgen.driver.workers.packing import unpacked
 
 if TYPE_CHECKING:
-    from loadgen.driver.client.endpoint import Endpoint
     from loadgen.driver.phase import Phase
-    from loadgen.driver.plan import Plan
     from loadgen.driver.requests.agenda import Agenda
     from loadgen.driver.workers.packing import Packed
 
