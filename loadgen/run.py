@@ -9,7 +9,6 @@ from loadgen.sessions.errors import UsageError, one_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from types import TracebackType
     from typing import Self, Unpack
 
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -217,9 +216,7 @@ class Run:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:

@@ -27,7 +27,6 @@ from recorder.store import LOG_NAME, Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from types import TracebackType
 
     from recorder import schema
 
@@ -263,12 +262,7 @@ class EventRecorder(Active):
         self.require_made()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def finish(self) -> None:

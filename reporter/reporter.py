@@ -28,7 +28,6 @@ from rulesets.definitions import Definitions
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
-    from types import TracebackType
 
     from reporter.costs.prices import PriceTable
     from reporter.log.database import OpenLog
@@ -222,12 +221,7 @@ class MetricsReporter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property

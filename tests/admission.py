@@ -5,11 +5,8 @@ from __future__ import annotations
 import socket
 import threading
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING, Self
+from typing import IO, Self
 from urllib.parse import urlsplit
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 _PIECE = 65536
 
@@ -40,9 +37,7 @@ class Admission:
         threading.Thread(target=self._accept, daemon=True).start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.open()
         with suppress(OSError):
             self._listening.shutdown(socket.SHUT_RDWR)

@@ -32,7 +32,6 @@ from tests.parsed_queries import parse_queries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from types import TracebackType
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("loadgen", "recorder", "reporter", "rulesets", "workloads")
@@ -173,9 +172,7 @@ class Process:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def poll(self) -> int | None:

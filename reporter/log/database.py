@@ -20,7 +20,6 @@ from rulesets.definitions import Definitions
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
-    from types import TracebackType
 
     from duckdb import DuckDBPyConnection
 
@@ -118,9 +117,7 @@ class OpenLog:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _derived(self, **changes: Any) -> OpenLog:

@@ -24,7 +24,6 @@ from recorder.shards import node_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from types import TracebackType
 
 _LENGTH = struct.Struct("<I")
 
@@ -172,12 +171,7 @@ class PlainNodes:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._started.close()
 
 

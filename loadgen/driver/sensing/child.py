@@ -17,8 +17,6 @@ from loadgen.driver.system.child import command, exit_status, variables
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from loadgen.driver.sensing.config import SensorConfig
     from recorder.schema import Row
     from recorder.writer import EventRecorder
@@ -66,9 +64,7 @@ class SensorProcess:
         self._reading = asyncio.create_task(self._listen())
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         process = self._process
         if process is None:
             return

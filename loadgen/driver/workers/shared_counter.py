@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 from loadgen.driver.system.linux import LINUX
 
 if TYPE_CHECKING:
-    from types import TracebackType
     from typing import Self
 
 _NUMBER: Final = struct.Struct("=Q")
@@ -54,12 +53,7 @@ class SharedCounter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

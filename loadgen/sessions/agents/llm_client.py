@@ -13,7 +13,6 @@ from workloads.episodes.contract import CompletionsResult, RolloutMetrics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import TracebackType
 
 _NO_LITELLM: Final = (
     "the model of a provider takes LiteLLM: pip install 'llm-loadgen[agents]'; or name an endpoint with "
@@ -140,12 +139,7 @@ class ExternalLLMClient:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
 

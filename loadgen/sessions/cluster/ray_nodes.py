@@ -14,7 +14,6 @@ from recorder.shards import node_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from types import TracebackType
 
 START_S: Final = 60.0
 """So long a node may take to start a process, which needs CPUs that no other job has."""
@@ -104,12 +103,7 @@ class RayNodes:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         import ray
 
         for link in self.links:
