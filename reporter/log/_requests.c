@@ -16,7 +16,7 @@
 #include "_arrow.h"
 #include "_joined.h"
 
-enum { INTERFACE = 1 /* what requests_table.py expects; a change raises both */, THREADS = 2, QUEUED = 4 };
+enum { INTERFACE = 1 /* what requests_table.py expects; a change raises both */, THREADS = 2, QUEUED = 24 /* batches: about a second of a thread */ };
 
 typedef struct {
     pthread_mutex_t lock;
@@ -64,12 +64,14 @@ static void *read_sources(void *of) {
 }
 
 static void start(stream *own) {
+    pthread_mutex_lock(&own->lock);
     for (int thread = 0; thread < THREADS && thread < own->count; thread++) {
         own->reading++;
         if (pthread_create(&own->threads[own->started], NULL, read_sources, own)) own->reading--;
         else own->started++;
     }
     own->failed |= own->count && !own->started;
+    pthread_mutex_unlock(&own->lock);
 }
 
 static int get_schema(struct ArrowArrayStream *Py_UNUSED(of), struct ArrowSchema *to) {
@@ -79,7 +81,6 @@ static int get_schema(struct ArrowArrayStream *Py_UNUSED(of), struct ArrowSchema
 static int get_next(struct ArrowArrayStream *of, struct ArrowArray *to) {
     stream *own = of->private_data;
     pthread_mutex_lock(&own->lock);
-    if (!own->started && !own->failed) start(own);
     while (!own->first && own->reading && !own->failed) pthread_cond_wait(&own->changed, &own->lock);
     batch *full = own->failed ? NULL : own->first;
     bool failed = own->failed;
@@ -147,7 +148,7 @@ static void release_capsule(PyObject *capsule) {
     free(made);
 }
 
-/* requests(sources): an Arrow stream, in a capsule; a source is a URI, a query and the shifts of its segments. */
+/* requests(sources): an Arrow stream, in a capsule, which is read from now on; a source is a URI, a query and the shifts of its segments. */
 static PyObject *requests(PyObject *Py_UNUSED(module), PyObject *sources) {
     Py_ssize_t count = PySequence_Size(sources);
     if (count < 0) return NULL;
@@ -169,6 +170,7 @@ static PyObject *requests(PyObject *Py_UNUSED(module), PyObject *sources) {
             return NULL;
         }
     }
+    start(own);
     return PyCapsule_New(made, "arrow_array_stream", release_capsule);
 }
 

@@ -52,46 +52,41 @@ _EVENTS: Final[Mapping[str, str]] = {
 _GIVEN_UP: Final = "the log has unusual events"
 
 
-class _Stream:
-    """What DuckDB takes for an Arrow stream."""
+class CompiledRequests:
+    """The requests of logs as an Arrow stream, which compiled code reads from now on."""
 
     def __init__(self, files: Sequence[EventsFile]) -> None:
         self._stream = _compiled.requests(files)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """What DuckDB and pyarrow ask for."""
         return self._stream
 
+    def are_joined(self, connection: DuckDBPyConnection) -> bool:
+        """Make the table, unless the logs have events that the compiled code is not sure to understand.
 
-def make_requests(connection: DuckDBPyConnection, log: OpenSource) -> None:
-    """Make the table of a log.
+        Raises:
+            duckdb.Error: Memory and temporary disk space are too small.
+        """
+        import duckdb
 
-    Raises:
-        duckdb.Error: The log is damaged, or memory and temporary disk space are too small.
-    """
+        connection.register("stream", self)
+        try:
+            execute_file(connection, "joined_requests")
+            execute_file(connection, "requests")
+        except duckdb.Error as error:
+            if _GIVEN_UP not in str(error):
+                raise
+            return False
+        finally:
+            connection.unregister("stream")
+        return True
+
+
+def compiled_requests(log: OpenSource) -> CompiledRequests | None:
+    """The requests of a log, if compiled code can read it."""
     files = log.events_files if COMPILED else None
-    if files is None or not joined_by_compiled_code(connection, files):
-        join_by_sql(connection, log)
-
-
-def joined_by_compiled_code(connection: DuckDBPyConnection, files: Sequence[EventsFile]) -> bool:
-    """Make the table, unless the log has events that the compiled code is not sure to understand.
-
-    Raises:
-        duckdb.Error: Memory and temporary disk space are too small.
-    """
-    import duckdb
-
-    connection.register("stream", _Stream(files))
-    try:
-        execute_file(connection, "joined_requests")
-        execute_file(connection, "requests")
-    except duckdb.Error as error:
-        if _GIVEN_UP not in str(error):
-            raise
-        return False
-    finally:
-        connection.unregister("stream")
-    return True
+    return None if files is None else CompiledRequests(files)
 
 
 def join_by_sql(connection: DuckDBPyConnection, log: OpenSource) -> None:

@@ -82,6 +82,10 @@ class SqliteLog(OneLog):
 
     def select(self, selection: str) -> list[tuple[Any, ...]]:
         """See `OneLog`."""
+        if self.at_once:
+            # A connection of the driver takes ten times as long.
+            with self._blaming(), closing(sqlite3.connect(self._uri, uri=True)) as source:
+                return source.execute(with_event_codes(selection)).fetchall()
         with self._reading() as source, streamed(source, selection) as rows:
             return [tuple(row.values()) for batch in rows for row in batch.to_pylist()]
 
@@ -89,10 +93,14 @@ class SqliteLog(OneLog):
         """See `OneLog`; also while another process appends to the log."""
         numbers = ",".join(map(str, seqs))
         query = f"SELECT seq, coalesce(texts, '{{}}') FROM events WHERE seq IN ({numbers})"  # noqa: S608 (numbers)
+        with self._blaming(), closing(sqlite3.connect(self._uri, uri=True)) as source:
+            return dict(source.execute(query).fetchall())
+
+    @contextmanager
+    def _blaming(self) -> Iterator[None]:
         try:
-            with closing(sqlite3.connect(self._uri, uri=True)) as source:
-                return dict(source.execute(query).fetchall())
-        except sqlite3.Error as error:
+            yield
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise LogError(f"{self.path}: the log is damaged and cannot be read ({error})") from error
 
     def _reading(self) -> AbstractContextManager[Any]:

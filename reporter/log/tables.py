@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from reporter.log.database_in_memory import THREADS, empty_database
 from reporter.log.few_events import FewEvents
 from reporter.log.opened import opened
-from reporter.log.requests_table import make_requests
+from reporter.log.requests_table import compiled_requests, join_by_sql
 from reporter.log.segments import segment_macros
 from reporter.log.sql_files import execute_file, sql_file
 
@@ -247,13 +247,15 @@ def _load_from(
         streams = {name: selection for name, selection in tables.items() if selection is not None}
         _make_at_once(connection, log, streams, at_once)
         tables = {name: None for name in tables if name not in streams}
+    requests = compiled_requests(log) if "requests" in tables else None
     sources: dict[str, OpenSource | FewEvents] = {}
     if tables.keys() >= set(_FEW):
         _make(connection, log, "few_events", _FEW_EVENTS)
         sources = dict.fromkeys(_FEW, FewEvents())
     for name, selection in tables.items():
         if name == "requests":
-            make_requests(connection, log)
+            if requests is None or not requests.are_joined(connection):
+                join_by_sql(connection, log)
         else:
             _make(connection, sources.get(name, log), name, selection)
     connection.execute("DROP TABLE IF EXISTS few_events")

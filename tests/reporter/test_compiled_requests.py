@@ -48,8 +48,9 @@ def is_joined(run: Path) -> bool:
         load_tables(connection, run)
         connection.execute("DROP TABLE requests; DROP TABLE client_tokens")
         with opened(run) as log:
-            assert log.events_files is not None
-            return requests_table.joined_by_compiled_code(connection, log.events_files)
+            requests = requests_table.compiled_requests(log)
+            assert requests is not None
+            return requests.are_joined(connection)
 
 
 def varied(a_run: Callable[..., Run]) -> Run:
