@@ -299,7 +299,7 @@ def _logged(log: OpenLog, run: RunFacts) -> dict[str, Any]:
         "resumable": _is_resumable(run.planned),
         "messages": _messages(log),
         "violations": _violations(log),
-        "nodes": nodes(log),
+        "nodes": nodes(log, log.definitions.percentile_method),
         "shard": shard(log),
         "logged": tuple(Finding(**row) for row in all_figures(log, "logged")),
     }

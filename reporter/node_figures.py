@@ -5,17 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recorder.shards import SHARD
+from reporter.contents import statements
 from reporter.kinds import document, members, text, whole
-from reporter.log.database import all_figures, figures
+from reporter.log.database import figures
 from reporter.nodes import NodeReport, Nodes
 
 if TYPE_CHECKING:
     from reporter.log.database import OpenLog
+    from rulesets.definitions import PercentileMethod
 
 
-def nodes(log: OpenLog) -> Nodes | None:
+def nodes(log: OpenLog, method: PercentileMethod) -> Nodes | None:
     """The nodes of an opened log, over its window; None for a run of one machine."""
-    each = tuple(NodeReport(**row) for row in all_figures(log, "nodes"))
+    answer = log.execute(statements.nodes(method))
+    columns = [column[0] for column in answer.description or ()]
+    each = tuple(NodeReport(**dict(zip(columns, row, strict=True))) for row in answer.fetchall())
     return Nodes(**figures(log, "clock_bounds"), each=each) if each else None
 
 

@@ -21,6 +21,8 @@ class NodeReport:
         failed: …
         cancelled: …
         in_flight: Those without an end in the log.
+        qps: Its requests that completed in the window, per second of that; None without a window.
+        ttft_p99_ms: The TTFT of those that completed, at the p99.
         seconds: In how many seconds a request of the node was due.
         seconds_behind: In how many of them too few left in time (reporter/sql/figures/issuing.sql).
         issue_lag_p99_ms: How late it issued, at the p99.
@@ -44,6 +46,8 @@ class NodeReport:
     failed: int
     cancelled: int
     in_flight: int
+    qps: float | None
+    ttft_p99_ms: float | None
     seconds: int
     seconds_behind: int
     issue_lag_p99_ms: float | None

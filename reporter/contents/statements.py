@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from reporter.log.condition import quoted, value_of_tag
@@ -256,6 +257,19 @@ ORDER BY run"""
 def counts() -> str:
     """The query of how many requests were scheduled, issued, and ended how."""
     return sql_file("figures/counts").strip()
+
+
+def nodes(method: str) -> str:
+    """The query of the nodes of a run of several machines.
+
+    Args:
+        method: How percentiles are taken.
+    """
+    return re.sub(
+        r"quantile_cont\((\w+), 0\.99\)( FILTER \((.+)\))?",
+        lambda match: percentile(method, PERCENTILES["p99"], match[1], match[3] or ""),
+        sql_file("figures/nodes").strip(),
+    )
 
 
 def episodes(part: str) -> str:

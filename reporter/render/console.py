@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Final
 from rich.text import Text
 
 from reporter.findings.acceptance import IN_WORDS
-from reporter.render import accuracy, breakdown, cost, episodes, health, latency, telemetry, totals, verdict
+from reporter.render import (
+    accuracy,
+    breakdown,
+    cost,
+    episodes,
+    health,
+    latency,
+    nodes,
+    telemetry,
+    totals,
+    verdict,
+)
 from reporter.render.figures import whole
 from reporter.render.heading import heading
 from reporter.render.page import block, draw, sentence, text
@@ -69,6 +80,7 @@ def _whole(report: Report, width: int, *, verbose: bool) -> Iterator[Sequence[Re
     if verbose and (speeds := latency.table(report, latency.SPEED, width=width, verbose=True)):
         yield [speeds]
     yield episodes.section(report, width=width)
+    yield nodes.section(report.nodes, width=width)
     yield from telemetry.sections(report, width=width)
     yield list(health.in_full(report) if in_full else health.in_short(report))
     yield [_finding(finding) for finding in report.findings if finding.severity != "error"]

@@ -17,10 +17,15 @@ from recorder import EventType, shards
 from recorder.errors import LogError
 from reporter import MetricsReporter
 from reporter.archive.place import Place, place
+from reporter.contents import statements
 from reporter.errors import NoRoomError
 from reporter.log import fetched_shards
 from reporter.log.node_clock import fitted
 from reporter.log.query import query
+from reporter.nodes import NodeReport
+from reporter.render import console, nodes
+from reporter.render.figures import NOTHING
+from reporter.render.page import draw
 from tests.facts_of_runs import run_facts
 from tests.reporter.sharding import UNCERTAINTY_NS, sharded
 
@@ -55,6 +60,11 @@ def run(a_run: Callable[..., Run]) -> Run:
     return run.stops(120).ends(130)
 
 
+PART = """
+    SELECT count(*) FILTER (in_window) / any_value(duration_s), quantile_cont(ttft_ms, 0.99)
+    FROM samples, measured_window WHERE measured AND status <> 'failed' AND {node}"""
+
+
 def by_number(uuid: str) -> str:
     """The node of a request."""
     return f"node-{int(uuid, 36) % 3 if uuid.isalnum() else 0}"
@@ -87,6 +97,32 @@ def test_shards_are_read_as_one_log(run: Run, a_run: Callable[..., Run]) -> None
     assert all(by_number(uuid) == node for uuid, node in placed)
     seqs = query(many, "SELECT count(*), count(DISTINCT seq) FROM events").rows
     assert seqs[0][0] == seqs[0][1]
+
+
+def test_the_table_of_nodes(run: Run) -> None:
+    """A row for each, as its query answers; of many nodes those that need a look come first."""
+    folder = sharded(run, AHEAD_NS | {"node-3": 0}, by_number)
+    shutil.rmtree(folder / "shards" / "node-2")
+    report = report_of(folder)
+    answer = query(folder, statements.nodes("linear"))
+    assert [NodeReport(*row) for row in answer.rows] == list(report.nodes.each)
+    figures = {
+        node: query(folder, PART.format(node=f"node = '{node}'")).rows[0] for node in ("node-0", "node-1")
+    }
+    for node in report.nodes.each[:2]:
+        assert (node.qps, node.ttft_p99_ms) == pytest.approx(figures[node.node])
+    page = console.render(report, width=140)
+    table = page[page.index("Nodes, latencies") :].split("\n\n")[0].splitlines()
+    of_second = ["node-1", "3", "26.09", "0", "5.00", "0", "0.500", NOTHING, "4,000,000,000.000000", "0.020"]
+    assert table[3].split() == [*of_second, "completed"]
+    assert table[4].split() == ["node-2", "0", NOTHING, "0", *[NOTHING] * 6, "missing"]
+    assert "Nodes" not in console.render(replace(report, nodes=None), width=140)
+    each = tuple(replace(report.nodes.each[0], node=f"n{n}", ttft_p99_ms=n) for n in range(100))
+    many = replace(report.nodes, each=(*each, report.nodes.each[2]))
+    rows = draw([nodes.section(many, width=140)], width=140, color=False).splitlines()
+    assert "; 30 of 101, by what needs a look" in rows[0]
+    assert [row.split()[0] for row in rows[2:5]] == ["node-2", "n99", "n98"]
+    assert len(rows) == 2 + 30
 
 
 def test_any_split_makes_the_same_report(a_run: Callable[..., Run], run: Run) -> None:

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Final
 from reporter.contents import cost_statements, finding_statements, metric_statements, statements
 from reporter.contents.intervals import intervals
 from reporter.contents.run import RunContents
-from reporter.render import accuracy, breakdown, cost, episodes, health, latency, rule, telemetry, totals
+from reporter.render import (
+    accuracy,
+    breakdown,
+    cost,
+    episodes,
+    health,
+    latency,
+    nodes,
+    rule,
+    telemetry,
+    totals,
+)
 from reporter.render.heading import heading
 from reporter.render.html import template
 from reporter.render.html.excerpts import failed, samples, slowest
@@ -67,6 +78,7 @@ def _sections(report: Report, contents: RunContents) -> Iterator[Section]:
         yield failed(contents.failed, report.counts.failed)
     if parts := tuple(_parts(report, contents)):
         yield Tables("parts", "Parts of the run", parts, (_PARTS,))
+    yield from _nodes(report)
     yield _client(report)
     yield from _telemetry(report)
     if report.cost is not None:
@@ -194,6 +206,17 @@ def _parts(report: Report, contents: RunContents) -> Iterator[Table]:
             if name == statements.STAGE
             else statements.parts(report, name, contents.windows),
         )
+
+
+def _nodes(report: Report) -> Iterator[Tables]:
+    if report.nodes is not None:
+        table = Table(
+            tuple(column.title for column in nodes.COLUMNS),
+            tuple(tuple(map(plain, row)) for row in nodes.cells(report.nodes.each)),
+            wordy=frozenset({"state"}),
+            sql=statements.nodes(report.run.percentile_method),
+        )
+        yield Tables("nodes", "Nodes", (table,), (nodes.UNITS,))
 
 
 def _client(report: Report) -> Prose:

@@ -1,7 +1,7 @@
 -- How each node of a run of several machines was doing (reporter.nodes.NodeReport). A second is behind as in issuing.sql.
 WITH planned AS (
-    SELECT node, sitting, scheduled_ns, issued_ns, (issued_ns - coalesce(free_ns, scheduled_ns)) / 1e6 AS issue_lag_ms
-    FROM requests
+    SELECT node, sitting, status, in_window, scheduled_ns, issued_ns, issue_lag_ms, ttft_ms
+    FROM samples
     WHERE measured AND node IS NOT NULL
 ),
 
@@ -25,8 +25,14 @@ behind AS (
     GROUP BY node
 ),
 
-lags AS (
-    SELECT node, quantile_cont(issue_lag_ms, 0.99) AS issue_lag_p99_ms FROM planned GROUP BY node
+requests_of AS (
+    SELECT
+        node,
+        count(*) FILTER (in_window) / any_value(duration_s) AS qps,
+        quantile_cont(ttft_ms, 0.99) FILTER (status = 'completed') AS ttft_p99_ms,
+        quantile_cont(issue_lag_ms, 0.99) AS issue_lag_p99_ms
+    FROM planned, measured_window
+    GROUP BY node
 ),
 
 workers AS (
@@ -71,6 +77,8 @@ SELECT
     failed,
     cancelled,
     in_flight,
+    qps,
+    ttft_p99_ms,
     coalesce(seconds, 0) AS seconds,
     coalesce(seconds_behind, 0) AS seconds_behind,
     issue_lag_p99_ms,
@@ -83,7 +91,7 @@ SELECT
     longest_wait_ms
 FROM nodes
 LEFT JOIN behind USING (node)
-LEFT JOIN lags USING (node)
+LEFT JOIN requests_of USING (node)
 LEFT JOIN workers USING (node)
 LEFT JOIN recorders USING (node)
 ORDER BY node;
