@@ -13,6 +13,7 @@ Each `ask` is a request to the endpoint: a measured turn in the log.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -65,6 +66,14 @@ class EpisodeCutError(EpisodeError):
     ending = "cut"
 
 
+class ToolCall(NamedTuple):
+    """A call of a tool whose arguments are a JSON object."""
+
+    identifier: str
+    name: str
+    arguments: dict[str, Any]
+
+
 class Reply(NamedTuple):
     """A model's answer to one `ask`.
 
@@ -89,6 +98,20 @@ class Reply(NamedTuple):
     def tool_calls(self) -> Sequence[Mapping[str, Any]]:
         """The calls of tools, in OpenAI's format."""
         return tuple(self.message.get("tool_calls") or ())
+
+    def read_calls(self) -> list[ToolCall] | None:
+        """The calls of tools; None where the arguments of one cannot be read."""
+        calls = []
+        for call in self.tool_calls:
+            function = call.get("function") or {}
+            try:
+                arguments = json.loads(function.get("arguments") or "{}")
+            except ValueError:
+                return None
+            if not isinstance(arguments, dict):
+                return None
+            calls.append(ToolCall(call.get("id", ""), str(function.get("name")), arguments))
+        return calls
 
 
 @dataclass(slots=True)

@@ -6,7 +6,6 @@ requests. A turn is one message of the user, and as many steps as the model take
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from workloads.answer import Answer
-    from workloads.episodes.episode import Ask, Reply
+    from workloads.episodes.episode import Ask
     from workloads.sample import Message
     from workloads.sources import FileRow
 
@@ -134,8 +133,11 @@ async def _turn(
     while len(steps) <= _MOST_STEPS:
         reply = await ask(conversation, tools=tools)
         conversation.append(reply.message)
-        calls = _calls(reply)
-        for call, made in zip(calls or [], reply.tool_calls, strict=False):
+        # Officially, a step with a call that cannot be read is left out.
+        calls: list[dict[str, Any]] = [
+            {"name": call.name, "arguments": call.arguments} for call in reply.read_calls() or ()
+        ]
+        for call, made in zip(calls, reply.tool_calls, strict=False):
             with ask.tool(call["name"], made["function"].get("arguments")) as record:
                 record.result = services.call(ServiceCall(**call))
             conversation.append(_result(made, record.result))
@@ -145,21 +147,6 @@ async def _turn(
             return steps
         steps.append(calls)
     return steps
-
-
-def _calls(reply: Reply) -> list[dict[str, Any]] | None:
-    """The calls of a step; None where one of them cannot be read, which officially leaves out the step."""
-    calls = []
-    for call in reply.tool_calls:
-        function = call.get("function") or {}
-        try:
-            arguments = json.loads(function.get("arguments") or "{}")
-        except ValueError:
-            return None
-        if not isinstance(arguments, dict):
-            return None
-        calls.append({"name": str(function.get("name")), "arguments": arguments})
-    return calls
 
 
 def _result(call: Mapping[str, Any], text: str) -> Message:

@@ -6,11 +6,10 @@ and a round of tools are a step each.
 
 from __future__ import annotations
 
-import json
 import textwrap
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from workloads.environments.tau2.opening import open_world
 from workloads.episodes.episode import EpisodeResult
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from workloads.environments.tau2.world import World
-    from workloads.episodes.episode import Ask, Reply
+    from workloads.episodes.episode import Ask
     from workloads.sample import Message, Sample
 
 MOST_STEPS: Final = 200
@@ -39,14 +38,6 @@ Try to be helpful and always follow the policy. Always make sure you generate va
 <policy>
 {policy}
 </policy>"""
-
-
-class _Call(NamedTuple):
-    """A call of a tool that can be read."""
-
-    identifier: str
-    name: str
-    arguments: Mapping[str, Any]
 
 
 @dataclass(slots=True)
@@ -173,11 +164,11 @@ async def _turn(simulation: _Simulation, party: _Party, ask: Ask) -> str | None:
         simulation.trajectory.append({**reply.message, "role": party.name})
         if not reply.tool_calls:
             return reply.text if reply.text.strip() else None
-        calls = _calls(reply)
+        calls = reply.read_calls()
         if calls is None:
             return None
         for call in calls:
-            with ask.tool(call.name, dict(call.arguments)) as record:
+            with ask.tool(call.name, call.arguments) as record:
                 observation = simulation.world.call(party.name, call.name, call.arguments)
                 record.result = observation.text
                 record.error = observation.text if observation.failed else None
@@ -188,18 +179,3 @@ async def _turn(simulation: _Simulation, party: _Party, ask: Ask) -> str | None:
         simulation.steps += 1
         if simulation.is_over() is not None:
             return None
-
-
-def _calls(reply: Reply) -> list[_Call] | None:
-    """The calls of a message; None where one of them cannot be read, which ends a simulation."""
-    calls = []
-    for call in reply.tool_calls:
-        function = call.get("function") or {}
-        try:
-            arguments = json.loads(function.get("arguments") or "{}")
-        except ValueError:
-            return None
-        if not isinstance(arguments, dict):
-            return None
-        calls.append(_Call(call.get("id", ""), str(function.get("name")), arguments))
-    return calls
