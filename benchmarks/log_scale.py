@@ -11,41 +11,20 @@ import json
 import subprocess
 import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Final
 
 import generated_logs
-from report_scale import report_apart
+from report_scale import Measured, report_apart, table
 
 from reporter.archive.write import archive
 
 REQUESTS: Final = 1_000_000
 NODES: Final = 100
 ROUNDS: Final = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """What a report of one of the sources took: medians.
-
-    Attributes:
-        source: What was reported on.
-        requests: How many it has.
-        size_mb: How large it is.
-        seconds: From the call of the reporter to the report.
-        cpu_s: CPU seconds of the process.
-        peak_mb: The most memory that the process held.
-    """
-
-    source: str
-    requests: int
-    size_mb: float
-    seconds: float
-    cpu_s: float
-    peak_mb: float
 
 
 def main() -> None:
@@ -90,17 +69,6 @@ def measure(requests: int, nodes: int, rounds: int) -> list[Measured]:
 
 def _size_mb(folder: Path) -> float:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
-
-
-def table(measured: list[Measured]) -> str:
-    """The measurements, a line each."""
-    lines = [f"{'source':<24} {'requests':>11} {'MB':>7} {'seconds':>8} {'CPU s':>7} {'peak MB':>8}"]
-    lines += [
-        f"{line.source:<24} {line.requests:>11,} {line.size_mb:>7.0f} {line.seconds:>8.1f} "
-        f"{line.cpu_s:>7.1f} {line.peak_mb:>8.0f}"
-        for line in measured
-    ]
-    return "\n".join(lines)
 
 
 if __name__ == "__main__":

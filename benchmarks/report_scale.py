@@ -39,18 +39,18 @@ class Measured:
     """What one report took.
 
     Attributes:
-        requests: Requests in the log.
-        log_mb: The size of the log.
+        source: What was reported on.
+        requests: How many it has.
+        size_mb: How large it is.
         seconds: From the call of the reporter to the report, its imports included.
-        us_a_request: That, divided.
         cpu_s: CPU seconds of the process, its start included.
         peak_mb: The most memory that the process held.
     """
 
+    source: str
     requests: int
-    log_mb: float
+    size_mb: float
     seconds: float
-    us_a_request: float
     cpu_s: float
     peak_mb: float
 
@@ -76,8 +76,7 @@ def measure(requests: int) -> Measured:
     with TemporaryDirectory() as folder:
         log = Path(folder) / "events.db"
         write(log, requests)
-        seconds, cpu_s, peak_mb = report_apart(log)
-        return Measured(requests, log.stat().st_size / 1e6, seconds, seconds / requests * 1e6, cpu_s, peak_mb)
+        return Measured("one log", requests, log.stat().st_size / 1e6, *report_apart(log))
 
 
 def report_apart(log: Path) -> tuple[float, float, float]:
@@ -149,10 +148,11 @@ def request(random: Random, number: int, *, tags: bool) -> Iterator[Event]:
 
 def table(measured: list[Measured]) -> str:
     """The measurements, a line each."""
-    lines = [f"{'requests':>10} {'log MB':>8} {'seconds':>8} {'us/request':>11} {'CPU s':>6} {'peak MB':>8}"]
+    names = ("source", "requests", "MB", "seconds", "us/request", "CPU s", "peak MB")
+    lines = ["{:<24} {:>10} {:>6} {:>7} {:>10} {:>6} {:>7}".format(*names)]
     lines += [
-        f"{line.requests:>10,} {line.log_mb:>8.0f} {line.seconds:>8.2f} {line.us_a_request:>11.1f} "
-        f"{line.cpu_s:>6.2f} {line.peak_mb:>8.0f}"
+        f"{line.source:<24} {line.requests:>10,} {line.size_mb:>6.0f} {line.seconds:>7.2f} "
+        f"{line.seconds / line.requests * 1e6:>10.1f} {line.cpu_s:>6.2f} {line.peak_mb:>7.0f}"
         for line in measured
     ]
     return "\n".join(lines)
