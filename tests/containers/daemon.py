@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import os
-import warnings
 from contextlib import contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -34,18 +32,12 @@ def docker_client() -> Any:
 
 @cache
 def _unreachable() -> str:
-    """Why no daemon answers; empty where one does.
-
-    Where none does, the Docker package leaves its socket to the garbage collector, which warns of it.
-    """
-    why = ""
-    with warnings.catch_warnings(action="ignore", category=ResourceWarning):
-        try:
-            connect().close()
-        except WorkloadError as error:
-            why = str(error)
-        gc.collect()
-    return why
+    """Why no daemon answers; empty where one does."""
+    try:
+        connect().close()
+    except WorkloadError as error:
+        return str(error)
+    return ""
 
 
 @contextmanager

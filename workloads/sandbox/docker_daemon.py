@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import socket
 from collections import defaultdict
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +14,6 @@ from workloads.errors import ExtraError, SourceError
 from workloads.sandbox.base import DEFAULT_IMAGE, SandboxError
 
 if TYPE_CHECKING:
-    import socket
     from collections.abc import Iterator, Mapping
 
 _TIMEOUT_S: Final = 120
@@ -48,7 +48,17 @@ def connect() -> Any:
             "containers take a package that is not installed: pip install 'llm-loadgen[docker]'"
         ) from error
     with docker_errors("no Docker daemon answers"):
+        _require_listener(docker.from_env(version=docker.constants.DEFAULT_DOCKER_API_VERSION).api)
         return docker.from_env(timeout=_TIMEOUT_S).api
+
+
+def _require_listener(client: Any) -> None:
+    """Connect once to the socket of a client that has asked nothing: the client would leave it open."""
+    path = getattr(client.get_adapter(client.base_url), "socket_path", None)
+    client.close()
+    if path is not None:
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.connect(path)
 
 
 @contextmanager
