@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from reporter.log.database import OF_THE_HEAD, open_head, open_log
-from reporter.log.database_in_memory import empty_database
+from recorder.store import log_path
+from reporter.border import blaming
+from reporter.log.database import make_views
+from reporter.log.database_in_memory import THREADS, empty_database
 from reporter.log.query import VIEWS, QueryResult, answer_of
 from reporter.log.tables import big_tables_in
 
@@ -24,8 +28,8 @@ RUN = "run"
 def query_series(runs: Mapping[str, Path], sql: str) -> QueryResult:
     """Ask the logs of several runs, in DuckDB's SQL. It can neither read nor write any file.
 
-    One log is open at a time, and of it only the views that the query names are copied; what does not fit
-    into memory DuckDB keeps in a temporary file.
+    Of each log only the views that the query names are made, and few logs are open at a time; what does not
+    fit into memory DuckDB keeps in a temporary file.
 
     Args:
         runs: Folders of runs, or logs, by what `run` says of each; at least one.
@@ -37,22 +41,13 @@ def query_series(runs: Mapping[str, Path], sql: str) -> QueryResult:
     """
     views = _views_in(sql)
     with empty_database() as connection:
-        for name, run in runs.items():
-            with _opened(run, views) as log:
+        put = "CREATE TABLE memory.main.{view} AS"
+        for (name, run), log in _opened(connection, runs, views):
+            with blaming(log_path(run)):
                 for view in sorted(views):
-                    _copy(log, connection, view, name)
+                    log.execute(f"{put.format(view=view)} SELECT ? AS {RUN}, * FROM {view}", [name])  # noqa: S608 (a view)
+            put = "INSERT INTO memory.main.{view} BY NAME"
         return answer_of(connection, sql)
-
-
-@contextmanager
-def _opened(run: Path, views: set[str]) -> Iterator[DuckDBPyConnection]:
-    """A database with the views of one log."""
-    if views <= OF_THE_HEAD:
-        with open_head(run) as database:
-            yield database
-    else:
-        with open_log(run, also=big_tables_in(" ".join(views))) as log:
-            yield log.database
 
 
 def _views_in(sql: str) -> set[str]:
@@ -61,14 +56,22 @@ def _views_in(sql: str) -> set[str]:
     return set(named) or set(VIEWS.keys() - big_tables_in(" ".join(VIEWS)))
 
 
-def _copy(log: DuckDBPyConnection, into: DuckDBPyConnection, view: str, name: str) -> None:
-    """Add a view of one log to the table of the same name."""
-    rows = log.sql(f"SELECT ? AS {RUN}, * FROM {view}", params=[name]).to_arrow_reader()  # noqa: S608 (a view)
-    into.register("rows_of_a_run", rows)
-    there = into.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = ?", [view]).fetchone()
-    into.execute(
-        f"INSERT INTO {view} BY NAME FROM rows_of_a_run"
-        if there
-        else f"CREATE TABLE {view} AS FROM rows_of_a_run"
-    )
-    into.unregister("rows_of_a_run")
+def _opened(
+    connection: DuckDBPyConnection, runs: Mapping[str, Path], views: set[str]
+) -> Iterator[tuple[tuple[str, Path], DuckDBPyConnection]]:
+    """Each run with a connection to a database of its views; those of the next runs are made meanwhile."""
+
+    def load(number: int, run: Path) -> DuckDBPyConnection:
+        log = connection.cursor()
+        log.execute(f"ATTACH ':memory:' AS run_{number}; USE run_{number}")
+        make_views(log, run, views)
+        return log
+
+    ahead = enumerate(runs.values())
+    with ThreadPoolExecutor(THREADS) as pool:
+        loading = deque(pool.submit(load, number, run) for number, run in islice(ahead, THREADS))
+        for number, named in enumerate(runs.items()):
+            with loading.popleft().result() as log:
+                loading.extend(pool.submit(load, *following) for following in islice(ahead, 1))
+                yield named, log
+                log.execute(f"USE memory; DETACH run_{number}")

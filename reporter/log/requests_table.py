@@ -95,6 +95,7 @@ def join_by_sql(connection: DuckDBPyConnection, log: OpenSource) -> None:
     Raises:
         duckdb.Error: The log is damaged, or memory and temporary disk space are too small.
     """
+    execute_file(connection, "endings")
     for name, selection in _EVENTS.items():
         with log.stream(connection, selection):
             if name == "requests":

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.log.database_in_memory import THREADS, empty_database
 from reporter.log.few_events import FewEvents
+from reporter.log.needs import names_read, needed
 from reporter.log.opened import opened
 from reporter.log.requests_table import compiled_requests, join_by_sql
 from reporter.log.segments import segment_macros
@@ -42,7 +44,6 @@ _TABLES: Final[Mapping[str, str | None]] = {
     "phases": None,
     "telemetry": None,
     "findings": None,
-    "endings": None,
     "credible": None,
     "unencoded": """
         SELECT name AS type FROM events JOIN event_types USING (code)
@@ -119,7 +120,7 @@ BIG_TABLES: Final[Mapping[str, str | None]] = {
 }
 """What is made on demand, in this order."""
 
-_FEW: Final = ("session_events", "unencoded", "episode_ends", "tool_calls")
+_FEW: Final = frozenset({"session_events", "unencoded", "episode_ends", "tool_calls"})
 """Those of `_TABLES` that are of few events among many, which one scan of the log finds together."""
 
 _FEW_EVENTS: Final = """
@@ -200,6 +201,26 @@ def load_big_tables(connection: DuckDBPyConnection, run: Path, names: Collection
         _load(connection, run, missing, at_once=THREADS)
 
 
+@cache
+def tables_of(views: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """What views are made of: those of the tables that every opened log has, and those that are big."""
+    made = needed(views, [*_TABLES, *BIG_TABLES]) | {"clocks"}
+    if made & {"windows", "measured_window"}:
+        made |= needed({"windows", "measured_window", *names_read("figures/timeline")}, _TABLES)
+    return made & _TABLES.keys(), made & BIG_TABLES.keys()
+
+
+def load_only(connection: DuckDBPyConnection, run: Path, names: Collection[str]) -> None:
+    """Make tables and views of those that `tables_of` names.
+
+    Raises:
+        LogError: As for `load_tables`.
+    """
+    if names:
+        tables = {**_TABLES, **BIG_TABLES}
+        _load(connection, run, {name: source for name, source in tables.items() if name in names})
+
+
 def load_session(connection: DuckDBPyConnection, log: OpenSource) -> None:
     """Make the tables and macros that the view `samples` needs and that requests add nothing to.
 
@@ -249,7 +270,7 @@ def _load_from(
         tables = {name: None for name in tables if name not in streams}
     requests = compiled_requests(log) if "requests" in tables else None
     sources: dict[str, OpenSource | FewEvents] = {}
-    if tables.keys() >= set(_FEW):
+    if len(tables.keys() & _FEW) > 1:
         _make(connection, log, "few_events", _FEW_EVENTS)
         sources = dict.fromkeys(_FEW, FewEvents())
     for name, selection in tables.items():
