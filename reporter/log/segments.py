@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from reporter.log.node_clock import NodeClock
 
 SEQ_BITS: Final = 40
-"""Of an event's number in a shard; above them is the number of its segment."""
+"""Of an event's number in a shard; above them is the number of its segment, from 1 through all shards."""
 
 Part = Literal["run", "aside", "whole", "head"]
 """Of a log: what happened while it ran; from the first segment on in which it was scored; everything; of a
@@ -198,7 +198,7 @@ def _macro(name: str, starts: Sequence[int], values: Sequence[str], otherwise: s
     ]
     of_shards = values[len(starts) :]
     if of_shards:
-        listed = f"list_extract([{', '.join(of_shards)}], (event_seq >> {SEQ_BITS}) - {len(starts)})"
+        listed = f"list_extract([{', '.join(of_shards)}], event_seq >> {SEQ_BITS})"
         cases.append(f"WHEN event_seq >= {1 << SEQ_BITS} THEN {listed}")
     return f"CREATE MACRO {name}(event_seq) AS CASE {' '.join(reversed(cases))} ELSE {otherwise} END"
 

@@ -1,8 +1,8 @@
 """The logs of a run of several machines, read as if there were one (recorder/shards.py has their layout).
 
 The coordinator's log says what was run; the shards have the requests. Times of a shard are shifted onto the
-coordinator's clock. An event of a shard has the number of its segment in the upper bits of its own, so that
-numbers are unique, and the same in whatever order shards are read.
+coordinator's clock. An event of a shard has the number of its segment in the upper bits of its own, counted
+through all shards, so that numbers are unique, and the same in whatever order shards are read.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class ShardedLog:
         nodes: dict[str, LoggedNode] = {
             name: LoggedNode(name, is_here=False, clock=None) for name in expected
         }
-        number = len(coordinator.segments) + 1
+        number = 1  # whatever the coordinator's log has: it may be scored meanwhile
         for log in sorted(logs, key=lambda log: log.node or ""):
             shard = _shard(coordinator, log, readings, number)
             self._shards.append(shard)
