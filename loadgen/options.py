@@ -434,9 +434,13 @@ class ScoreOptions(ScoringOptions, total=False):
     grader_timeout: float | str | None
     """The most that grading one answer may take, ten times as much where programs are run."""
     processes: int | None
-    """Number of grading processes. Default: one per core."""
+    """Number of grading processes, with --ray on each node. Default: one per core."""
     data: str | Path | None
     """A folder with models that graders need and that are not installed: nltk_punkt for ifeval."""
+    ray: str | None
+    """Grade on the nodes of a Ray cluster: the one that this machine belongs to, or that of an address."""
+    nodes: int | None
+    """With --ray: the number of nodes. Default: all nodes with CPUs."""
     pass_number: int | None
     """Score nothing, and report this earlier pass."""
     prices: str | Path | None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,4 +34,6 @@ def accuracy(settings: AccuracySettings) -> None:
 
     prices = load(settings.prices)
     terminal = Terminal(quiet=settings.output.quiet, live=not settings.output.no_live)
-    finish(*run(with_load(with_tool_model(settings)), prices, terminal), settings)
+    with redirect_stdout(sys.stderr):  # Ray prints news of the cluster
+        outcome = run(with_load(with_tool_model(settings)), prices, terminal)
+    finish(*outcome, settings)

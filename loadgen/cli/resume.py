@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import redirect_stdout
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
@@ -12,7 +13,6 @@ from loadgen.sessions.series.series import SERIES, SeriesKind, read
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from loadgen.sessions.run.preparation import Prepared
     from loadgen.sessions.settings.resume import ResumeSettings
 
 
@@ -42,40 +42,12 @@ def resume(settings: ResumeSettings) -> None:
 def _resume_run(settings: ResumeSettings) -> None:
     from loadgen.cli.perf import finish
     from loadgen.cli.terminal.observer import Terminal
-    from loadgen.driver.workers.launcher import WorkerLauncher
-    from loadgen.sessions.run.ending import end_log
-    from loadgen.sessions.run.resumption import prepare_resumption, resumable, resumed_settings
-    from loadgen.sessions.run.run_folder import folder_of
-    from loadgen.sessions.run.scores import score
-    from loadgen.sessions.run.session import conduct, reported, score_if_over
+    from loadgen.sessions.run.resuming import finish_run
 
     terminal = Terminal(quiet=settings.quiet, live=not settings.no_live)
-    run, folder = resumable(settings.run), folder_of(settings.run)
-    if run.ended == "completed":
-        settings_of_run = resumed_settings(settings, run)
-        score(settings_of_run.tasks, folder, terminal)
-        finish(reported(folder, None, settings_of_run, observer=terminal), folder, settings_of_run)
-    prepared, broken = prepare_resumption(settings, run), None
-    if prepared.left:
-        if not settings.quiet:
-            sys.stderr.write(_announcement(prepared))
-        if prepared.perf.verdict.abort_on_fail:
-            sys.stderr.write("note: --abort-on-fail does not watch a resumed run; it continues to its end\n")
-        with WorkerLauncher(prepared.perf.client.transport) as launcher:
-            broken = conduct(prepared, launcher, folder, terminal)
-    else:
-        end_log(prepared, folder)
-    score_if_over(prepared, folder, broken, terminal)
-    report = reported(folder, broken, prepared.perf, observer=terminal)
-    finish(report, folder, prepared.perf)
-
-
-def _announcement(prepared: Prepared) -> str:
-    from loadgen.sessions.errors import printable
-
-    what = "requests" if prepared.plan.sessions is None else "conversations"
-    where = printable(" and ".join(target.url for target in prepared.targets))
-    return f"resuming: {prepared.plan.count} {what} remaining for {where}\n"
+    with redirect_stdout(sys.stderr):  # Ray prints news of the cluster
+        outcome = finish_run(settings, terminal)
+    finish(*outcome)
 
 
 _MODULES: Final[Mapping[SeriesKind, str]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import redirect_stdout
 from typing import TYPE_CHECKING
 
 import typer
@@ -53,7 +54,8 @@ def score(settings: ScoreSettings) -> None:
         from loadgen.sessions.settings.score import options_of
 
         try:
-            scoring = score_run(settings.run, options_of(settings), terminal)
+            with redirect_stdout(sys.stderr):  # Ray prints news of the cluster
+                scoring = score_run(settings.run, options_of(settings), terminal)
         except KeyboardInterrupt:
             sys.stderr.write("interrupted: the same command continues with what is left to score\n")
             raise

@@ -4,6 +4,7 @@
     ├── UsageError           what was asked for cannot be done
     │   └── EvalFnError      an eval function of a bench cannot be used (`loadgen.sessions.agents.bench`)
     ├── SetupError           this machine, or the endpoint, cannot do it
+    │   ├── GraderLostError  no grader is left (`loadgen.sessions.scoring.pool`)
     │   └── ProviderError    a provider rejected a request (`loadgen.sessions.agents.llm_client`)
     └── RunError             a run could not be recorded to its end
 

@@ -26,6 +26,7 @@ class RunSoFar:
 
     Attributes:
         ended: How it ended; see `Report.run`.
+        session_id: Its session.
         settings: Its settings, as in the log.
         settled: For each prompt, how many measured requests, or conversations, of it have their
             result: an answer, or a failure that the client did not cause.
@@ -36,6 +37,7 @@ class RunSoFar:
     """
 
     ended: str
+    session_id: str
     settings: Mapping[str, Any]
     settled: Mapping[int, int]
     measured_s: float
@@ -51,7 +53,7 @@ def so_far(run: Path) -> RunSoFar:
         LogError: The log is missing, damaged, or of a version that cannot be read.
     """
     with open_log(run, also=("questions", "passes")) as connection:
-        opened = connection.execute("SELECT ended, settings FROM session").fetchone()
+        opened = connection.execute("SELECT ended, settings, session_id FROM session").fetchone()
         settled = connection.execute(
             "SELECT prompt_id, count(*) FROM requests WHERE measured AND settled AND prompt_id IS NOT NULL "
             "AND coalesce(turn, 0) = 0 GROUP BY prompt_id",
@@ -66,6 +68,7 @@ def so_far(run: Path) -> RunSoFar:
     measured_s = sum(until_ns - since_ns for since_ns, until_ns in issuing) / 1e9
     return RunSoFar(
         ended=opened[0],
+        session_id=opened[2],
         settings=run_settings,
         settled=dict(settled),
         measured_s=measured_s,

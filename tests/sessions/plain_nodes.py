@@ -1,9 +1,9 @@
 """Nodes as plain processes, talked to over TCP: what Ray does, without Ray.
 
-    python -m tests.sessions.plain_nodes HOST
+    python -m tests.sessions.plain_nodes HOST SERVICE
 
-serves a node until its one client has gone; the first line that it prints is its port. Messages are pickles
-behind their length.
+serves a `Node` or a `GradingNode` until its one client has gone; the first line that it prints is its port.
+Messages are pickles behind their length.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ import signal
 import struct
 import subprocess
 import sys
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from loadgen.driver.errors import NodeGoneError
 from loadgen.sessions.cluster.installed import installed
-from loadgen.sessions.cluster.node import Node
 from recorder.shards import node_name
 
 if TYPE_CHECKING:
@@ -38,8 +37,12 @@ def _write(writer: asyncio.StreamWriter, message: Any) -> None:
     writer.write(_LENGTH.pack(len(payload)) + payload)
 
 
-async def _serve(host: str) -> None:
-    node, over, tasks = Node(), asyncio.Event(), set()
+async def _serve(host: str, service: str) -> None:
+    if service == "Node":
+        from loadgen.sessions.cluster.node import Node as Service
+    else:
+        from loadgen.sessions.cluster.grading_node import GradingNode as Service  # type: ignore[assignment]
+    node, over, tasks = Service(), asyncio.Event(), set()
 
     async def answer(writer: asyncio.StreamWriter, number: int, method: str, values: Sequence[Any]) -> None:
         try:
@@ -73,6 +76,7 @@ class PlainLink:
         prefix: What the command of the node begins with, such as `unshare`.
         host: The node's address.
         delay: The network.
+        service: What it serves.
     """
 
     def __init__(
@@ -81,11 +85,12 @@ class PlainLink:
         prefix: Sequence[str] = (),
         host: str = "127.0.0.1",
         delay: Delay | None = None,
+        service: str = "Node",
     ) -> None:
         self.name = name
         self.host = host
         self._delay = delay
-        command = [*prefix, sys.executable, "-m", __name__, host]
+        command = [*prefix, sys.executable, "-m", __name__, host, service]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self._asked: dict[int, asyncio.Future[Any]] = {}
         self._writer: asyncio.StreamWriter | None = None
@@ -110,10 +115,10 @@ class PlainLink:
         assert self.process.stdout is not None
         port = int(await asyncio.to_thread(self.process.stdout.readline))
         reader, self._writer = await asyncio.open_connection(self.host, port)
-        self._reading = asyncio.create_task(self._listen(reader))
+        self._reading = asyncio.create_task(self._listen(reader, self._writer))
 
-    async def _listen(self, reader: asyncio.StreamReader) -> None:
-        with suppress(asyncio.IncompleteReadError, ConnectionError):
+    async def _listen(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with closing(writer), suppress(asyncio.IncompleteReadError, ConnectionError):
             while True:
                 number, is_result, value = await _read(reader)
                 if self._delay is not None:
@@ -131,7 +136,7 @@ class PlainLink:
 
     def close(self) -> None:
         """End the node, which was perhaps stopped, and let go of it."""
-        if self._writer is not None:
+        if self._writer is not None and self._reading is not None and not self._reading.done():
             self._writer.close()
         with suppress(ProcessLookupError):
             self.process.send_signal(signal.SIGCONT)
@@ -145,13 +150,21 @@ class PlainNodes:
     Args:
         number: How many there are.
         prefixes: What the commands of some nodes begin with, by their numbers.
+        service: What they serve.
+        first: The number of the first.
     """
 
-    def __init__(self, number: int, prefixes: Mapping[int, Sequence[str]] | None = None) -> None:
+    def __init__(
+        self,
+        number: int,
+        prefixes: Mapping[int, Sequence[str]] | None = None,
+        service: str = "Node",
+        first: int = 0,
+    ) -> None:
         self._started = ExitStack()
         self.links = [
-            self._start(PlainLink(node_name(place), (prefixes or {}).get(place, ())))
-            for place in range(number)
+            self._start(PlainLink(node_name(place), (prefixes or {}).get(place, ()), service=service))
+            for place in range(first, first + number)
         ]
         facts = installed()
         self.facts: Sequence[Mapping[str, Any]] = [{"shard": link.name, **facts} for link in self.links]
@@ -175,5 +188,16 @@ class PlainNodes:
         self._started.close()
 
 
+class PlainCluster(PlainNodes):
+    """Two nodes as plain processes, in place of `loadgen.sessions.cluster.ray_nodes.RayNodes`."""
+
+    def __init__(self, address: str, number: int | None, service: type[Any], first: int = 0) -> None:
+        del address
+        super().__init__(number or 2, service=service.__name__, first=first)
+
+    def start(self, cpus: int | None) -> None:
+        """Do nothing: they are started."""
+
+
 if __name__ == "__main__":
-    asyncio.run(_serve(sys.argv[1]))
+    asyncio.run(_serve(*sys.argv[1:]))

@@ -12,7 +12,7 @@ import pytest
 
 import loadgen
 from loadgen.mock_endpoint.process import start_mock
-from loadgen.sessions.run.scores import accuracy_settings
+from loadgen.sessions.run.sandbox_needs import NOTHING, sandbox_needs
 from loadgen.sessions.scoring.options import ScoringChoices
 from loadgen.sessions.scoring.scoring_pass import score_run
 from loadgen.sessions.settings.tasks import TaskSettings
@@ -233,6 +233,4 @@ def test_other_tasks_need_no_daemon(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
     settings = TaskSettings(task=["gsm8k"], sandbox="docker", allow_code_execution=True)
     nothing_asked = Dataset("gsm8k", (), "", synthetic=False)
-    facts = accuracy_settings(settings, None, nothing_asked)
-    assert facts is not None
-    assert facts["scorers"] == {"gsm8k": "official"}
+    assert sandbox_needs(settings, None, nothing_asked) == NOTHING

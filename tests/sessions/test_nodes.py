@@ -274,7 +274,9 @@ def test_an_object_store_that_refuses(mock: MockProcess, bucket: str, tmp_path: 
 
     store = ""
     run(
-        prepared_of(mock, concurrency=3, requests=30, shards=bucket), tmp_path / "run", meanwhile=name_another
+        prepared_of(mock, concurrency=3, requests=300, shards=bucket),
+        tmp_path / "run",
+        meanwhile=name_another,
     )
     assert [code for code, _ in findings(tmp_path / "run")] == ["shard_not_uploaded"] * 3
     assert sum(len(asked(log)) for log in shards_of(tmp_path / "run")) == 30
@@ -374,7 +376,7 @@ def network_namespace() -> Iterator[tuple[Sequence[str], str, bool]]:
 def test_without_ray(monkeypatch: pytest.MonkeyPatch) -> None:
     """The message says what to install."""
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(SetupError, match=r"pip install 'llm-loadgen\[ray\]'"), RayNodes("auto", 2):
+    with pytest.raises(SetupError, match=r"pip install 'llm-loadgen\[ray\]'"), RayNodes("auto", 2, object):
         pass
 
 

@@ -1,4 +1,4 @@
-"""`loadgen perf --ray` on a cluster of three nodes, here all on this machine."""
+"""`--ray` on a cluster of three nodes, here all on this machine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -17,7 +16,9 @@ import pytest
 
 from loadgen.mock_endpoint.process import MockProcess, start_mock
 from recorder.event import EventType
+from reporter.log.query import query
 from tests.driver.test_worker_pool import of
+from tests.sessions.scoring.conftest import stored_run
 from tests.sessions.test_nodes import (
     IN_TIME_NAMESPACE,
     OFF_S,
@@ -31,6 +32,7 @@ from tests.system.conftest import events_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 pytestmark = [
     pytest.mark.slow,
@@ -40,6 +42,19 @@ pytestmark = [
 GIVE_UP_S = 300.0
 MEMORY = 100_000_000
 TTFT_MS = 40
+
+SLOW = """
+import os
+import time
+from pathlib import Path
+
+
+def grade(solution_str, ground_truth, **more):
+    Path(str(os.getpid())).touch()
+    time.sleep(0.05)
+    return float(solution_str == f"#### {ground_truth}")
+"""
+"""A module with an eval function, and the processes that it has run in."""
 
 
 class Nodes:
@@ -61,7 +76,7 @@ class Nodes:
         prefix = IN_TIME_NAMESPACE if has_time_namespaces() else ()
         self._third = subprocess.Popen(
             [
-                *(*prefix, str(Path(sys.executable).with_name("ray")), "start"),
+                *(*prefix, sys.executable, "-m", "ray.scripts.scripts", "start"),
                 *(f"--address={self.address}", "--num-cpus=2", "--block"),
                 f"--object-store-memory={MEMORY}",
             ],
@@ -75,13 +90,13 @@ class Nodes:
             time.sleep(0.1)
         ray.shutdown()
 
-    def actor_of_second(self) -> psutil.Process:
-        """The process of the second node that runs a session, once there is one."""
+    def actor_of_second(self, service: str = "Node") -> psutil.Process:
+        """The process of the second node that runs a session, or grades, once there is one."""
         raylet = psutil.Process(self.second.all_processes["raylet"][0].process.pid)
         give_up_s = time.monotonic() + GIVE_UP_S
         while time.monotonic() < give_up_s:
             for child in raylet.children():
-                if child.cmdline() and child.cmdline()[0].startswith("ray::Node"):
+                if child.cmdline() and child.cmdline()[0].startswith(f"ray::{service}"):
                     return child
             time.sleep(0.05)
         raise TimeoutError("the second node runs no session")
@@ -193,6 +208,31 @@ def test_ctrl_c_drains(nodes: Nodes, mock: MockProcess, tmp_path: Path) -> None:
         assert not of(EventType.CANCELLED, events_of(log))
 
 
+def test_scoring(nodes: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One node is killed in the middle: every answer is scored once, as on this machine."""
+    (tmp_path / "slow.py").write_text(SLOW, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    answers = [f"#### {number % 3}" for number in range(400)]
+    run = stored_run(tmp_path / "run", answers, ["1"] * len(answers))
+
+    command = [sys.executable, "-m", "loadgen", "score", str(run), "--eval", "slow:grade", "--json"]
+    scoring = subprocess.Popen([*command, "--ray", nodes.address], stdout=subprocess.PIPE, text=True)
+    actor = nodes.actor_of_second("GradingNode")
+    while not [child for child in actor.children() if (tmp_path / str(child.pid)).exists()]:
+        assert scoring.poll() is None
+        time.sleep(0.05)
+    actor.kill()
+    three = report_of(scoring)
+    assert scoring.returncode == 0
+    rows = of(EventType.SCORED, events_of(run / "events.db"))
+    assert len(rows) == 2 * len(answers)
+
+    alone = orjson.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    for score in (*three["accuracy"], *alone["accuracy"]):
+        score["pass"] = 0
+    assert three["accuracy"] == alone["accuracy"]
+
+
 def test_too_few_nodes(nodes: Nodes, mock: MockProcess, tmp_path: Path) -> None:
     """The message says how many there are; nothing is written."""
     session = perf(mock, tmp_path / "run", "-c", "4", "-n", "8", "--ray", nodes.address, "--nodes", "4")
@@ -203,7 +243,10 @@ def test_too_few_nodes(nodes: Nodes, mock: MockProcess, tmp_path: Path) -> None:
 
 
 def test_a_node_that_is_killed(nodes: Nodes, mock: MockProcess, tmp_path: Path) -> None:
-    """Its open requests are lost, the others finish their share, and the run is invalid."""
+    """Its open requests are lost, the others finish their share, and the run is invalid.
+
+    What was lost is asked again when the run is resumed.
+    """
     run = tmp_path / "run"
     options = ("-c", "6", "-n", "600", "--on-node-loss", "continue")
     session = perf(mock, run, *options, "--ray", nodes.address)
@@ -217,3 +260,8 @@ def test_a_node_that_is_killed(nodes: Nodes, mock: MockProcess, tmp_path: Path) 
     assert not report["validity"]["valid"]
     assert report["counts"]["by_error"]["worker_lost"] > 0
     assert sum(len(asked(log)) == 200 for log in shards_of(run)) == 2
+
+    command = [sys.executable, "-m", "loadgen", "resume", str(run), "--nodes", "2", "--json"]
+    subprocess.run(command, check=False, stdout=subprocess.PIPE)
+    settled = "SELECT prompt_id FROM requests WHERE measured AND settled ORDER BY prompt_id"
+    assert [number for (number,) in query(run, settled).rows] == list(range(600))

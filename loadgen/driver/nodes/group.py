@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.early_end import EarlyEnd
 from loadgen.driver.errors import DriverError, WorkerLostError
-from loadgen.driver.nodes.handle import NodeHandle
+from loadgen.driver.nodes.handle import SET_UP_TIMES, SILENCE_S, NodeHandle
 from loadgen.driver.progress import SessionProgress
 from recorder.event import Event, EventType
+from workloads.errors import WorkloadError
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping, Sequence
@@ -38,9 +39,6 @@ CLOCKS_AT_ONCE: Final = 8
 
 SILENT_S: Final = 2.0
 """A node that does not answer for so long is named in a finding."""
-
-SILENCE_S: Final = 30.0
-"""A node that says nothing for so long is taken for dead."""
 
 _COUNTED_AGAIN_S: Final = 0.001
 _LEAST_LEAD_NS: Final = 100_000_000
@@ -70,6 +68,7 @@ class NodeGroup:
         clock: The time.
         stop: Is asked to end the session.
         ends_on_loss: Whether a node that is lost ends it; else the others continue.
+        silence_s: A node that says nothing for so long is lost.
 
     Attributes:
         progress: Counters over all nodes.
@@ -85,9 +84,10 @@ class NodeGroup:
         stop: Stop,
         *,
         ends_on_loss: bool = True,
+        silence_s: float = SILENCE_S,
     ) -> None:
         self.progress = SessionProgress()
-        self.nodes = [NodeHandle(link, clock, self._on_loss) for link in links]
+        self.nodes = [NodeHandle(link, clock, self._on_loss, silence_s) for link in links]
         self._emit = emit
         self._clock = clock
         self._stop = stop
@@ -126,10 +126,15 @@ class NodeGroup:
 
         Raises:
             WorkerLostError: A node, or a worker on one, will never be ready.
-            DriverError: What prevents a node from being ready.
+            DriverError, WorkloadError: What prevents a node from being ready.
         """
         pairs = zip(self.nodes, configs, strict=True)
-        await asyncio.gather(*(_set_up(node, config, *values) for node, config in pairs))
+        self._watching = [asyncio.create_task(self._hear(node)) for node in self.nodes]
+        try:
+            await asyncio.gather(*(_set_up(node, config, *values) for node, config in pairs))
+        except BaseException:
+            await self._watch_no_more()
+            raise
 
     async def ask_all(self, method: str, *values: Any) -> list[Any]:
         """Call a method of all nodes; what a lost one returns is None."""
@@ -137,9 +142,9 @@ class NodeGroup:
 
     async def begin(self) -> None:
         """Read all clocks, and watch over the nodes from now on."""
+        await self._watch_no_more()
         await self._read_clocks()
-        self._watching += [asyncio.create_task(self._watch(node)) for node in self.nodes]
-        self._watching.append(asyncio.create_task(self._lose_the_silent()))
+        self._watching = [asyncio.create_task(self._watch(node)) for node in self.nodes]
         self._watching.append(asyncio.create_task(self._count()))
 
     async def end(self) -> list[Any]:
@@ -147,10 +152,13 @@ class NodeGroup:
         self._early_end.cancel()
         await self._read_clocks()
         ended = await asyncio.gather(*(node.command("end") for node in self.nodes))
+        await self._watch_no_more()
+        return ended
+
+    async def _watch_no_more(self) -> None:
         for task in self._watching:
             task.cancel()
         await asyncio.gather(*self._watching, return_exceptions=True)
-        return ended
 
     async def _read_clocks(self) -> None:
         """Read all clocks, a few at a time: a round trip that waits for others says little."""
@@ -197,6 +205,12 @@ class NodeGroup:
 
     # What nodes say…
 
+    async def _hear(self, node: NodeHandle) -> None:
+        """Ask a node that is being set up whether it is there, over and over."""
+        while node.lost is None:
+            await node.heard("started", SET_UP_TIMES)
+            await asyncio.sleep(READING_S)
+
     async def _watch(self, node: NodeHandle) -> None:
         """Ask a node how it is, over and over, and read its clock by that."""
         pause_s = max(LOOK_S, len(self.nodes) / MOST_LOOKS)
@@ -219,15 +233,6 @@ class NodeGroup:
         while True:
             await asyncio.sleep(max(LOOK_S, len(self.nodes) * _COUNTED_AGAIN_S))
             self._add_up()
-
-    async def _lose_the_silent(self) -> None:
-        """Give up nodes that are silent for too long."""
-        while True:
-            await asyncio.sleep(READING_S)
-            now_ns = self._clock.now_ns()
-            for node in self.nodes:
-                if node.silent_since_ns is not None and now_ns - node.silent_since_ns > SILENCE_S * 1e9:
-                    node.lose(f"it had said nothing for {SILENCE_S:g} s")
 
     @property
     def _all_stopped(self) -> bool:
@@ -282,7 +287,7 @@ def _silent(node: str, silent_s: float) -> dict[str, Any]:
 async def _set_up(node: NodeHandle, *values: Any) -> None:
     try:
         await node.ask("set_up", *values)
-    except DriverError as error:
+    except (DriverError, WorkloadError) as error:
         raise type(error)(f"{node.shown}: {error}") from error
     if node.lost is not None:
         raise WorkerLostError(f"{node.shown} was lost before the session began: {node.lost}")

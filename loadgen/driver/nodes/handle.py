@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from recorder.event import Event
     from recorder.shards import ClockReading
 
+SILENCE_S: Final = 30.0
+"""A node that says nothing for so long is taken for dead."""
+
+SET_UP_TIMES: Final = 4.0
+"""How many times as long it may say nothing while it is set up: it loads what it needs."""
+
 ROUND_TRIPS: Final = 16
 """How many exchanges a reading before and after a session has."""
 
@@ -29,26 +35,32 @@ class NodeHandle:
         link: The way to it.
         clock: The coordinator's.
         on_loss: Is called once with how the node was lost.
+        silence_s: If it says nothing for so long, it is lost.
 
     Attributes:
         name: Its name.
         reading: Where its clock stood last; None before the first reading.
         status: What it last said of itself.
         unsaid: Events of the session that it will hear of with the next message, on the coordinator's clock.
-        silent_since_ns: Since when it has not answered; None while it does.
         lost: How it was lost; None while it is not.
     """
 
-    def __init__(self, link: NodeLink, clock: Clock, on_loss: Callable[[NodeHandle], None]) -> None:
+    def __init__(
+        self,
+        link: NodeLink,
+        clock: Clock,
+        on_loss: Callable[[NodeHandle], None],
+        silence_s: float = SILENCE_S,
+    ) -> None:
         self.link = link
         self.name = link.name
         self.reading: ClockReading | None = None
         self.status: NodeStatus | None = None
         self.unsaid: list[Event] = []
-        self.silent_since_ns: int | None = None
         self.lost: str | None = None
         self._clock = clock
         self._on_loss = on_loss
+        self._silence_s = silence_s
         self._gone = asyncio.Event()
 
     @property
@@ -79,6 +91,21 @@ class NodeHandle:
             await asyncio.gather(call, gone, return_exceptions=True)
         return None
 
+    async def heard(self, method: str, times: float = 1.0) -> Any:
+        """Call a method that answers at once; None where the node is lost, also by its silence.
+
+        Args:
+            method: The method.
+            times: How many times as long as usual it may be silent.
+        """
+        silence_s = times * self._silence_s
+        try:
+            async with asyncio.timeout(silence_s):
+                return await self.ask(method)
+        except TimeoutError:
+            self.lose(f"it had said nothing for {silence_s:g} s")
+            return None
+
     async def command(self, method: str, *values: Any) -> Any:
         """The same with the events of the session that the node has not heard of, on its own clock."""
         events, self.unsaid = [self._on_its_clock(event) for event in self.unsaid], []
@@ -95,9 +122,7 @@ class NodeHandle:
     async def look(self) -> ClockExchange | None:
         """Ask for its status, which is an exchange of time as well; None where it is lost."""
         sent_ns = self._clock.now_ns()
-        self.silent_since_ns = self.silent_since_ns or sent_ns
-        status: NodeStatus | None = await self.ask("status")
-        self.silent_since_ns = None
+        status: NodeStatus | None = await self.heard("status")
         if status is None:
             return None
         self.status = status

@@ -10,7 +10,7 @@ import shutil
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.errors import NodeGoneError
@@ -21,6 +21,7 @@ from recorder.errors import BeingWrittenError, LogError, RecorderError
 from recorder.session import boot_id
 from recorder.shards import FOLDER, shard_log
 from recorder.store import verify
+from reporter.archive.place import store_address
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from loadgen.driver.nodes.handle import NodeHandle
     from loadgen.driver.nodes.link import NodeLink
     from loadgen.sessions.cluster.nodes import StartedNodes
+    from loadgen.sessions.settings.cluster import ClusterSettings
 
 PIECE_BYTES: Final = 4 * 1024 * 1024
 """One piece is on its way while another is written: a node takes 8 MiB, however long its log is."""
@@ -35,7 +37,10 @@ PIECE_BYTES: Final = 4 * 1024 * 1024
 NODES_AT_ONCE: Final = 4
 
 PIECE_S: Final = 60.0
-"""So long a piece may take."""
+"""So long a piece may take, and any other answer that takes no work."""
+
+RECOVERY_S: Final = 600.0
+"""So long a node may take to end a log that was cut off, which it has to read."""
 
 DYING_S: Final = 10.0
 """So long the writer of a node that was lost may take to die."""
@@ -70,8 +75,35 @@ class _Destination:
     store: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class ShardPlace:
+    """Where the shards of a session lie, if not in the run's folder.
+
+    Attributes:
+        shared: The folder on a path that all nodes share.
+        store: The address in an object store.
+    """
+
+    shared: Path | None = None
+    store: str | None = None
+
+    @classmethod
+    def of(cls, cluster: ClusterSettings, session_id: str) -> Self:
+        """The place that `--shards` says."""
+        if cluster.shards is None:
+            return cls()
+        store = store_address(cluster.shards)
+        if store is not None:
+            return cls(store=f"{store}/{session_id}")
+        return cls(shared=cluster.shards.absolute() / session_id)
+
+    def of_node(self, node: str, run: Path) -> _Destination:
+        """Where the log of a node is to be."""
+        return _Destination(node, shard_log(self.shared or run / FOLDER, node), self.store)
+
+
 async def bring_all_home(
-    shards: Sequence[NodeLog], nodes: StartedNodes, run: Path, shared: Path | None, store: str | None = None
+    shards: Sequence[NodeLog], nodes: StartedNodes, run: Path, place: ShardPlace
 ) -> list[Mapping[str, Any]]:
     """Have all shards where a report looks for them.
 
@@ -79,8 +111,7 @@ async def bring_all_home(
         shards: The logs of all nodes.
         nodes: The ways to them.
         run: The run's folder.
-        shared: The folder in which all of them are already, if there is one.
-        store: The address in an object store where they are to be, if there is one.
+        place: Where they are to be; in a shared folder they are already.
 
     Returns:
         A finding on each that is missing, or not in the store.
@@ -88,10 +119,10 @@ async def bring_all_home(
     places = asyncio.Semaphore(NODES_AT_ONCE)
 
     async def bring(shard: NodeLog) -> Mapping[str, Any] | None:
-        to = _Destination(shard.node.name, shard_log(shared or run / FOLDER, shard.node.name), store)
+        to = place.of_node(shard.node.name, run)
         async with places:
             try:
-                refused = await _bring(shard, nodes, to, is_shared=shared is not None)
+                refused = await _bring(shard, nodes, to, is_shared=place.shared is not None)
             except (NodeGoneError, RecorderError, OSError, sqlite3.Error) as error:
                 return _missing(shard.node, to.home, error)
         return None if refused is None else _not_stored(shard.node, to.home, refused)
@@ -122,7 +153,7 @@ async def _take(link: NodeLink, size: int, to: _Destination) -> Exception | None
     if to.store is not None:
         try:
             await link.call("upload", to.store, to.node)
-            await link.call("discard")
+            await _asked(link, PIECE_S, "discard")
         except LogError as error:
             refused = error
         else:
@@ -135,7 +166,7 @@ async def _recover(link: NodeLink, log: str, nodes: StartedNodes, to: _Destinati
     """End and take the log of a node that was lost, if its machine is still there, or is this one."""
     try:
         another = await nodes.again(link.name)
-        return await _take(another, await another.call("recover", log), to)
+        return await _take(another, await _asked(another, RECOVERY_S, "recover", log), to)
     except NodeGoneError:
         facts = next(facts for facts in nodes.facts if facts["shard"] == link.name)
         if not boot_id() or facts["boot_id"] != boot_id():
@@ -213,14 +244,11 @@ async def copy_log(link: NodeLink, size: int, log: Path) -> None:
     except LogError as error:
         raise NodeGoneError(f"what it sent is not its log: {error}") from error
     part.rename(log)
-    await link.call("discard")
+    await _asked(link, PIECE_S, "discard")
 
 
 async def _piece(link: NodeLink, start: int) -> bytes:
-    try:
-        piece: bytes = await asyncio.wait_for(link.call("read", start, PIECE_BYTES), PIECE_S)
-    except TimeoutError as error:
-        raise NodeGoneError(f"it sent no piece of its log for {PIECE_S:g} s") from error
+    piece: bytes = await _asked(link, PIECE_S, "read", start, PIECE_BYTES)
     return piece
 
 
@@ -232,6 +260,53 @@ def _not_stored(node: NodeHandle, home: Path, refused: Exception) -> Mapping[str
         "reports read it.",
         "remedy": "Keep that file with the run's folder; give the node credentials for the store.",
     }
+
+
+async def _asked(link: NodeLink, seconds: float, method: str, *values: Any) -> Any:
+    """Call a method of a node.
+
+    Raises:
+        NodeGoneError: It is gone, or does not answer in time.
+    """
+    try:
+        return await asyncio.wait_for(link.call(method, *values), seconds)
+    except TimeoutError as error:
+        raise NodeGoneError(f"it did not answer for {seconds:g} s") from error
+
+
+async def bring_stranded(
+    links: Sequence[NodeLink],
+    session_id: str,
+    nodes: Sequence[tuple[str, bool]],
+    run: Path,
+    place: ShardPlace,
+) -> None:
+    """Have the shards of an interrupted session where a report looks for them, each with an end.
+
+    Args:
+        links: The ways to nodes of now, on whose machines they may be.
+        session_id: The session.
+        nodes: The names of the nodes that it had, each with whether its shard is at its place.
+        run: The run's folder.
+        place: Where shards are to be.
+
+    Raises:
+        NodeGoneError: A node of now is gone; the message names it.
+        RecorderError, OSError, sqlite3.Error: A shard cannot be read, or written to.
+    """
+    for name, _ in nodes:
+        log = place.of_node(name, run).home
+        if log.exists():
+            await asyncio.to_thread(end_lost, log)
+    absent = [name for name, is_there in nodes if not is_there]
+    for link in links if absent and place.shared is None else ():
+        try:
+            logs = await _asked(link, PIECE_S, "stranded", session_id, absent)
+            for name, log in logs.items():
+                size = await _asked(link, RECOVERY_S, "recover", log)
+                await _take(link, size, place.of_node(name, run))
+        except NodeGoneError as error:
+            raise NodeGoneError(f"{link.name} ({link.host}): {error}") from error
 
 
 def _missing(node: NodeHandle, home: Path, error: Exception) -> Mapping[str, Any]:

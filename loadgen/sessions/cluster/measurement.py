@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -16,7 +17,7 @@ from loadgen.driver.shard import Shard
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.workers.packing import packed
-from loadgen.sessions.cluster.homecoming import NodeLog, bring_all_home
+from loadgen.sessions.cluster.homecoming import NodeLog, ShardPlace, bring_all_home
 from loadgen.sessions.cluster.node import NodeConfig
 from loadgen.sessions.interrupt import note_stop
 from loadgen.sessions.observer import SILENT
@@ -29,7 +30,6 @@ from loadgen.sessions.run.stop_notice import announce_stop
 from recorder.shards import coordinator_environment
 from recorder.store import LOG_NAME
 from recorder.writer import EventRecorder
-from reporter.archive.place import store_address
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,9 +43,20 @@ _OF_A_HOST: Final = frozenset({"host", "nvml"})
 
 
 async def measure_on_nodes(
-    prepared: Prepared, nodes: StartedNodes, folder: Path, observer: Observer = SILENT
+    prepared: Prepared,
+    nodes: StartedNodes,
+    folder: Path,
+    observer: Observer = SILENT,
+    session_id: str | None = None,
 ) -> None:
     """Run a session on nodes into the log of a folder, and the shards in it.
+
+    Args:
+        prepared: The session, or the rest of one.
+        nodes: The nodes.
+        folder: The run's folder.
+        observer: Gets the progress.
+        session_id: Of a session that is resumed; None for a new one.
 
     Raises:
         UnreachableError, RejectedError: The endpoint is not ready, as seen from a node; there is no log then.
@@ -54,15 +65,15 @@ async def measure_on_nodes(
         WriterError: The coordinator's log could not be written to its end.
     """
     plan, cluster, stop, clock = prepared.plan, prepared.perf.cluster, Stop(), system_clock()
-    session_id = uuid4().hex
-    store = None if cluster.shards is None else store_address(cluster.shards)
-    store = None if store is None else f"{store}/{session_id}"
-    shared = None if cluster.shards is None or store else cluster.shards.absolute() / session_id
+    session_id = session_id or uuid4().hex
+    place = ShardPlace.of(cluster, session_id)
     recorder = EventRecorder(
         session_id,
         path=folder / LOG_NAME,
         settings=prepared.settings(),
-        environment=environment() | coordinator_environment(nodes.facts, store or shared),
+        environment=environment() | coordinator_environment(nodes.facts, place.store or place.shared),
+        resume=prepared.left is not None,
+        after_seq=prepared.after_seq,
         on_failure=stop.on_failure(),
     )
     observer.stoppable(stop.from_any_thread())
@@ -73,9 +84,7 @@ async def measure_on_nodes(
         async with SensorProcess(sensors_here, recorder) as sensors:
             questions = nodes.shared(packed(prepared.agenda(), plan))
             with default_url_named(prepared.perf.endpoint):
-                await stop.unless_asked(
-                    group.set_up(_configs(prepared, group, session_id, shared, store), questions)
-                )
+                await stop.unless_asked(group.set_up(_configs(prepared, group, session_id, place), questions))
             async with recording(recorder, stop, observer):
                 await put_first_facts(prepared, recorder, clock, stop)
                 logs = await group.ask_all("open_log")
@@ -91,15 +100,13 @@ async def measure_on_nodes(
                 notice.cancel()
                 await asyncio.gather(notice, return_exceptions=True)
                 shards = list(map(NodeLog, group.nodes, logs, sizes))
-                for finding in await bring_all_home(shards, nodes, folder, shared, store):
+                for finding in await bring_all_home(shards, nodes, folder, place):
                     group.find(finding)
         if stop.asked.is_set():
             note_stop()
 
 
-def _configs(
-    prepared: Prepared, group: NodeGroup, session_id: str, shared: Path | None, store: str | None
-) -> list[NodeConfig]:
+def _configs(prepared: Prepared, group: NodeGroup, session_id: str, place: ShardPlace) -> list[NodeConfig]:
     """What each node must know."""
     perf, number = prepared.perf, len(group.nodes)
     # What ends the session by the counters of all nodes is watched here.
@@ -114,9 +121,11 @@ def _configs(
         transport=perf.client.transport,
         connect_ahead=perf.client.connect_ahead,
         probe=perf.endpoint.probe,
-        shards=shared,
-        store=store,
+        shards=place.shared,
+        store=place.store,
         sensors=tuple(sensor for sensor in sensors_of(prepared) if sensor.kind in _OF_A_HOST),
+        sandboxes=prepared.sandboxes,
+        folder=os.getcwd(),  # noqa: PTH109 (as a text)
     )
     return [
         replace(config, name=node.name, share=Shard(place, number)) for place, node in enumerate(group.nodes)

@@ -12,7 +12,7 @@ import shutil
 import sqlite3
 import tempfile
 import time
-from contextlib import AsyncExitStack, closing, suppress
+from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,9 +30,12 @@ from loadgen.driver.workers.packing import unpacked
 from loadgen.driver.workers.pool import WorkerPool
 from loadgen.sessions.cluster.homecoming import end_lost
 from loadgen.sessions.cluster.object_store import note_in_store, upload_log
+from loadgen.sessions.cluster.surroundings import enter, take_usual_priority
 from loadgen.sessions.run.endpoint_probe import require_ready
 from loadgen.sessions.run.environment import environment
+from loadgen.sessions.run.episodes import require_players
 from loadgen.sessions.run.recording import recording
+from loadgen.sessions.run.sandbox_needs import NOTHING
 from recorder.errors import RecorderError, WriterError
 from recorder.event import Event, EventType
 from recorder.shards import shard_environment, shard_log
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
     from loadgen.driver.sensing.config import SensorConfig
     from loadgen.driver.shard import Shard
     from loadgen.driver.workers.packing import Packed
+    from loadgen.sessions.run.sandbox_needs import SandboxNeeds
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,8 @@ class NodeConfig:
         shards: Where all shards lie, if on a shared path; else this node's is in a folder of its own.
         store: The address in an object store to which logs are uploaded at the end.
         sensors: What is read of this host.
+        sandboxes: What must be here for episodes, and for scorers of what they answer.
+        folder: Where the coordinator runs: modules and data are looked for there, if there is such a folder.
     """
 
     name: str
@@ -82,6 +88,8 @@ class NodeConfig:
     shards: Path | None = None
     store: str | None = None
     sensors: tuple[SensorConfig, ...] = field(default=())
+    sandboxes: SandboxNeeds = NOTHING
+    folder: str = ""
 
 
 class Node:
@@ -111,14 +119,18 @@ class Node:
         Raises:
             UnreachableError, RejectedError: An endpoint is not ready, as seen from here, or an object store.
             WorkerLostError: A worker will never be ready.
+            SandboxError, ExtraError, EpisodeCodeError: Episodes cannot be played here.
             OSError: The system does not let this process have as many workers.
         """
         self._config = config
         life, clock = self._life, system_clock()
         if config.shards is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="llm-loadgen-"))
-        with suppress(PermissionError):  # Ray starts its processes with a niceness of 15
-            os.setpriority(os.PRIO_PROCESS, 0, 0)
+            self._folder = own_folder(config.session_id, config.name)
+            shutil.rmtree(self._folder, ignore_errors=True)  # of an attempt that recorded nothing
+            self._folder.mkdir(mode=0o700)
+        take_usual_priority()
+        enter(config.folder)
+        await asyncio.to_thread(_require_episodes, config)
         self._log = shard_log(config.shards or self._folder or Path(), config.name)
         if config.store is not None:
             await asyncio.to_thread(note_in_store, config.store, config.name, self._log)
@@ -198,10 +210,16 @@ class Node:
         except (RecorderError, OSError, sqlite3.Error) as error:
             raise NodeGoneError(f"its log cannot be read: {error}") from error
 
+    async def stranded(self, session_id: str, names: Sequence[str]) -> dict[str, str]:
+        """The logs of nodes of a session that are still on this machine, by the nodes' names."""
+        logs = {name: shard_log(own_folder(session_id, name), name) for name in names}
+        return {name: str(log) for name, log in logs.items() if log.exists()}
+
     async def discard(self) -> None:
         """Remove the folder that this node made for its shard, once that is no longer needed."""
         if self._folder is not None:
             await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
+            self._folder = None
 
     # What the session says…
 
@@ -249,6 +267,19 @@ class Node:
 
     def _on_failure(self, error: Exception) -> None:
         self._broken = str(error)
+
+
+def own_folder(session_id: str, name: str) -> Path:
+    """The folder that a node makes for its shard, where no path is shared: found again by a later command."""
+    return Path(tempfile.gettempdir()) / f"llm-loadgen-{session_id}-{name}"
+
+
+def _require_episodes(config: NodeConfig) -> None:
+    """Make sure that this machine has what plays episodes, and their sandboxes."""
+    config.sandboxes.require()
+    episodes = config.plan.episodes
+    if episodes is not None and episodes.agent is not None:
+        require_players({episodes.agent}, episodes.paths)
 
 
 def _niced(name: str, niceness: int) -> Event:

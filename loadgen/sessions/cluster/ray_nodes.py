@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import logging
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from loadgen.driver.errors import NodeGoneError
 from loadgen.sessions.cluster import installed
-from loadgen.sessions.cluster.node import Node
 from loadgen.sessions.errors import SetupError
 from recorder.shards import node_name
 
@@ -64,14 +63,17 @@ class RayNodes:
     Args:
         address: Of the cluster; `auto` for that of this machine.
         number: How many machines take part; None for all that have CPUs.
+        service: The class of which each node has an instance.
+        first: The number of the first node; earlier ones have taken part before.
     """
 
-    def __init__(self, address: str, number: int | None) -> None:
+    def __init__(self, address: str, number: int | None, service: type[Any], first: int = 0) -> None:
         self.links: Sequence[RayLink] = ()
         self.facts: Sequence[Mapping[str, Any]] = ()
         self._address = address
         self._number = number
-        self._connected_here = False
+        self._service = service
+        self._first = first
 
     def __enter__(self) -> Self:
         """Connect, and choose the machines.
@@ -83,39 +85,40 @@ class RayNodes:
             import ray
         except ImportError as error:
             raise SetupError(_MISSING) from error
-        if not ray.is_initialized():
-            try:
-                ray.init(
-                    self._address, logging_level=logging.ERROR, log_to_driver=False, configure_logging=False
-                )
-            except (ConnectionError, RuntimeError, ValueError) as error:
-                raise SetupError(
-                    f"--ray {self._address}: no cluster of Ray can be used there ({_first_line(error)}); "
-                    "start one with `ray start --head`, and `ray start --address …` on the other "
-                    "machines; for one that wants a token, set RAY_AUTH_MODE=token"
-                ) from error
-            self._connected_here = True
-        try:
+        with ExitStack() as life:
+            if not ray.is_initialized():
+                self._connect()
+                life.callback(ray.shutdown)
+            life.callback(self._kill_all)
             self._machines = self._choose()
             self.facts = self._facts()
-        except BaseException:
-            self.__exit__(None, None, None)
-            raise
+            self._life = life.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._life.close()
+
+    def _connect(self) -> None:
         import ray
 
+        try:
+            ray.init(self._address, logging_level=logging.ERROR, log_to_driver=False, configure_logging=False)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise SetupError(
+                f"--ray {self._address}: no cluster of Ray can be used there ({_first_line(error)}); "
+                "start one with `ray start --head`, and `ray start --address …` on the other "
+                "machines; for one that wants a token, set RAY_AUTH_MODE=token"
+            ) from error
+
+    def _kill_all(self) -> None:
         for link in self.links:
             link.kill()
-        if self._connected_here:
-            ray.shutdown()
 
-    def start(self, cpus: int) -> None:
+    def start(self, cpus: int | None) -> None:
         """Start a node on each machine.
 
         Args:
-            cpus: How many CPUs each has to itself; of a machine with fewer, all.
+            cpus: How many CPUs each has to itself; of a machine with fewer, and for None, all.
 
         Raises:
             SetupError: A machine did not start one in time.
@@ -124,7 +127,8 @@ class RayNodes:
         from ray.exceptions import RayError
 
         for machine, facts in zip(self._machines, self.facts, strict=True):
-            actor = _actor(machine["NodeID"], min(cpus, machine["Resources"]["CPU"]))
+            has = machine["Resources"]["CPU"]
+            actor = self._actor(machine["NodeID"], has if cpus is None else min(cpus, has))
             self.links = [*self.links, RayLink(facts["shard"], facts["host"], actor, machine["NodeID"])]
         for link in self.links:
             try:
@@ -145,7 +149,12 @@ class RayNodes:
     async def again(self, name: str) -> RayLink:
         """Start another node on the machine of one that was lost."""
         link = next(link for link in self.links if link.name == name)
-        return RayLink(link.name, link.host, _actor(link.ray_node, 0), link.ray_node)
+        return RayLink(link.name, link.host, self._actor(link.ray_node, 0), link.ray_node)
+
+    def _actor(self, ray_node: str, cpus: float) -> Any:
+        import ray
+
+        return ray.remote(self._service).options(num_cpus=cpus, max_restarts=0, **_on(ray_node)).remote()
 
     def _choose(self) -> list[dict[str, Any]]:
         import ray
@@ -172,20 +181,22 @@ class RayNodes:
             ]
         finally:
             ray.cloudpickle.unregister_pickle_by_value(installed)
-        try:
-            answers = ray.get(asked, timeout=START_S)
-        except RayError as error:
-            raise SetupError(f"a node of the cluster did not answer: {_first_line(error)}") from error
+        _, late = ray.wait(asked, num_returns=len(asked), timeout=START_S)
+        answers = []
+        for answer, machine in zip(asked, self._machines, strict=True):
+            shown = f"the node {machine['NodeManagerAddress']} ({machine['NodeManagerHostname']})"
+            if answer in late:
+                raise SetupError(f"{shown} of the cluster did not answer within {START_S:g} s")
+            try:
+                answers.append(ray.get(answer))
+            except RayError as error:
+                raise SetupError(f"{shown} of the cluster did not answer: {_first_line(error)}") from error
         return [
             {"shard": node_name(number), **facts, "ray_node": machine["NodeID"]}
-            for number, (facts, machine) in enumerate(zip(answers, self._machines, strict=True))
+            for number, (facts, machine) in enumerate(
+                zip(answers, self._machines, strict=True), start=self._first
+            )
         ]
-
-
-def _actor(ray_node: str, cpus: float) -> Any:
-    import ray
-
-    return ray.remote(Node).options(num_cpus=cpus, max_restarts=0, **_on(ray_node)).remote()
 
 
 def _on(ray_node: str) -> Mapping[str, Any]:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from loadgen.sessions.cluster.installed import installed
 from loadgen.sessions.cluster.nodes import require_same, require_share
 from loadgen.sessions.observer import SILENT
+from recorder.errors import WriterError, WriterStalledError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Awaitable, Mapping, Sequence
     from pathlib import Path
 
-    from loadgen.sessions.cluster.nodes import StartedNodes
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.run.preparation import Prepared
     from loadgen.sessions.settings.perf import PerfSettings
-    from recorder.errors import WriterError
 
 
 def run_on_nodes(
@@ -29,22 +29,36 @@ def run_on_nodes(
         SetupError: The nodes cannot take part; which, and what to do.
         UsageError: A node would have nothing to do.
     """
+    from loadgen.sessions.cluster.measurement import measure_on_nodes
+    from loadgen.sessions.cluster.node import Node
     from loadgen.sessions.cluster.ray_nodes import RayNodes
     from loadgen.sessions.gating.foreseen import warn_of
-    from loadgen.sessions.run.descriptors import require_descriptors
     from loadgen.sessions.run.preparation import prepare
     from loadgen.sessions.run.run_folder import new_run_folder
+    from loadgen.sessions.run.scores import warn_of_no_judge
 
     prepared = prepare(settings)
-    with RayNodes(settings.cluster.ray or "auto", settings.cluster.nodes) as nodes:
+    with RayNodes(settings.cluster.ray or "auto", settings.cluster.nodes, Node) as nodes:
         require_same(installed(), nodes.facts)
         prepared = replace(prepared, workers=_workers(prepared, nodes.facts))
-        require_share(prepared.plan.load, len(nodes.facts), prepared.workers)
-        require_descriptors(prepared, min(node["open_files"] for node in nodes.facts), len(nodes.facts))
+        require_capable(prepared, nodes.facts)
         nodes.start(prepared.workers + 1)
         warn_of(prepared, observer)
         folder = new_run_folder(settings.output.out, settings.endpoint.model)
-        return prepared, folder, _conduct(prepared, nodes, folder, observer)
+        warn_of_no_judge(settings.tasks, observer)
+        return prepared, folder, asyncio.run(recorded(measure_on_nodes(prepared, nodes, folder, observer)))
+
+
+def require_capable(prepared: Prepared, nodes: Sequence[Mapping[str, Any]]) -> None:
+    """Make sure that every node has something to do, and can do it.
+
+    Raises:
+        SetupError, UsageError: One has not, or cannot; what to do.
+    """
+    from loadgen.sessions.run.descriptors import require_descriptors
+
+    require_share(prepared.plan.load, len(nodes), prepared.workers)
+    require_descriptors(prepared, min(node["open_files"] for node in nodes), len(nodes))
 
 
 def _workers(prepared: Prepared, nodes: Sequence[Mapping[str, Any]]) -> int:
@@ -60,15 +74,10 @@ def _workers(prepared: Prepared, nodes: Sequence[Mapping[str, Any]]) -> int:
     return workers if limit is None else max(1, min(workers, limit // len(nodes)))
 
 
-def _conduct(prepared: Prepared, nodes: StartedNodes, folder: Path, observer: Observer) -> WriterError | None:
-    """Run the session; return the error that broke the coordinator's log, if any."""
-    import asyncio
-
-    from loadgen.sessions.cluster.measurement import measure_on_nodes
-    from recorder.errors import WriterError, WriterStalledError
-
+async def recorded(measuring: Awaitable[None]) -> WriterError | None:
+    """Measure; return the error that broke the coordinator's log, if any."""
     try:
-        asyncio.run(measure_on_nodes(prepared, nodes, folder, observer))
+        await measuring
     except WriterStalledError:
         raise
     except WriterError as error:

@@ -15,6 +15,8 @@ from workloads.alike import examples
 from workloads.sample import Sample
 
 if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
     from loadgen.driver.client.codec import Codec, Generation
     from loadgen.driver.client.endpoint import Endpoint
     from loadgen.driver.episodes.plan import EpisodePlan, UserEndpoint
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from loadgen.sessions.settings.tasks import TaskSettings
     from workloads.dataset import Dataset
     from workloads.episodes.limits import EpisodeLimits
-    from workloads.sandbox.base import SandboxSpec
 
 
 def episode_plan(
@@ -47,7 +48,6 @@ def episode_plan(
 
     Raises:
         UsageError: An option cannot be used, or one that the samples need is missing.
-        SandboxError: Episodes need a sandbox, and none can be opened.
         EpisodeCodeError: The agent cannot be imported.
     """
     programs = [sample.episode for sample in examples(dataset.samples) if sample.episode is not None]
@@ -61,7 +61,8 @@ def episode_plan(
         raise UsageError(f"episodes are conversations: {error}") from error
     paths = (os.getcwd(),)  # noqa: PTH109 (as sys.path has it)
     if settings.agent_command is None:
-        _require_players(settings, [program.code for program in programs], paths)
+        codes = {program.code for program in programs}
+        require_players(codes if settings.agent is None else {settings.agent}, paths)
     user = _user(settings)
     if user is None and any(program.user for program in programs) and not settings.has_agent:
         if codec is not chat_completions:
@@ -71,7 +72,10 @@ def episode_plan(
             )
         user = UserEndpoint(target, generation.model, settings.user_temperature)
     sandbox = sandbox_of(tasks) if tasks.allow_code_execution else None
-    _require_sandboxes(settings, dataset.name, sandbox, [program.sandbox for program in programs])
+    if sandbox is None and any(program.sandbox is not None for program in programs):
+        raise UsageError(
+            f"{dataset.name}: its episodes run commands of the model: allow that with --allow-code-execution"
+        )
     command = None
     if settings.agent_command is not None:
         inside = sandbox is not None and (
@@ -92,33 +96,16 @@ def episode_plan(
     )
 
 
-def _require_players(settings: EpisodeSettings, codes: list[str], paths: tuple[str, ...]) -> None:
-    """Import what plays episodes once, so that what is missing is known before the first request."""
+def require_players(codes: AbstractSet[str], paths: tuple[str, ...]) -> None:
+    """Import what plays episodes once, so that what is missing is known before the first request.
+
+    Raises:
+        EpisodeCodeError: It cannot be imported.
+    """
     from workloads.episodes.agent import EpisodePlayer
 
-    for code in {settings.agent} if settings.agent is not None else set(codes):
+    for code in codes:
         EpisodePlayer(code, paths)
-
-
-def _require_sandboxes(
-    settings: EpisodeSettings, name: str, chosen: SandboxSpec | None, wanted: list[SandboxSpec | None]
-) -> None:
-    """Make sure that sandboxes open. Images of samples are fetched when they are played."""
-    kinds = {spec.kind for spec in wanted if spec is not None}
-    if chosen is None:
-        if kinds:
-            raise UsageError(
-                f"{name}: its episodes run commands of the model: allow that with --allow-code-execution"
-            )
-        return
-    if "docker" in kinds:
-        from workloads.sandbox.docker_daemon import connect
-
-        connect().close()
-    if "local" in kinds or (settings.has_agent and chosen.kind == "docker"):
-        from workloads.sandbox.opening import open_sandbox
-
-        open_sandbox(chosen).close()
 
 
 def _limits(settings: EpisodeSettings) -> EpisodeLimits:

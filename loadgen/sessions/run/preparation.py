@@ -35,6 +35,7 @@ from loadgen.sessions.run.loads import (
 )
 from loadgen.sessions.run.protocol_options import headers_of, options_of, protocol_of
 from loadgen.sessions.run.questions import count_of, dataset_of
+from loadgen.sessions.run.sandbox_needs import NOTHING, SandboxNeeds, sandbox_needs
 from loadgen.sessions.run.scores import accuracy_settings
 from loadgen.sessions.settings.definitions import chosen_in, with_definitions
 from loadgen.sessions.settings.stored import plain, stored_options
@@ -62,6 +63,7 @@ class Prepared:
         after_seq: The last event of the log that this is based on; None for a new run.
         logged_questions: Of a resumed run, the numbers of the benchmark questions in its log.
         accuracy: The log's facts on benchmarks and their scoring; None where there are none.
+        sandboxes: What must be there where episodes are played and programs are graded.
     """
 
     plan: Plan
@@ -75,6 +77,7 @@ class Prepared:
     after_seq: int | None = None
     logged_questions: frozenset[int] = frozenset()
     accuracy: Mapping[str, Any] | None = None
+    sandboxes: SandboxNeeds = NOTHING
 
     def agenda(self) -> Agenda:
         """The samples to send."""
@@ -176,7 +179,10 @@ def prepare(settings: PerfSettings) -> Prepared:
     workers = workers_of(settings.client.workers, plan.load, plan.count)
     workers = 1 if settings.episodes.sequential else workers
     accuracy = accuracy_settings(settings.tasks, settings.load.passes, dataset)
-    return Prepared(plan, targets, dataset, rules, workers, settings, accuracy=accuracy)
+    sandboxes = sandbox_needs(settings.tasks, episodes, dataset)
+    if settings.cluster.ray is None:  # else the nodes must have them
+        sandboxes.require()
+    return Prepared(plan, targets, dataset, rules, workers, settings, accuracy=accuracy, sandboxes=sandboxes)
 
 
 def _generation(settings: PerfSettings, dataset: Dataset) -> Generation:

@@ -11,7 +11,7 @@ import orjson
 from loadgen.driver.load import later
 from loadgen.driver.requests.order import order_of
 from loadgen.driver.requests.remaining import remaining
-from loadgen.sessions.errors import UsageError
+from loadgen.sessions.errors import UsageError, printable
 from loadgen.sessions.run.preparation import Prepared, prepare
 from loadgen.sessions.run.run_folder import folder_of, still_running
 from loadgen.sessions.settings.stored import settings_from_stored
@@ -23,6 +23,7 @@ from workloads.hugging_face import PREFIX
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from loadgen.sessions.observer import Observer
     from loadgen.sessions.settings.perf import PerfSettings
     from loadgen.sessions.settings.resume import ResumeSettings
     from reporter.log.so_far import RunSoFar
@@ -64,6 +65,7 @@ def resumed_settings(settings: ResumeSettings, run: RunSoFar) -> PerfSettings:
         "json": settings.json,
         "quiet": settings.quiet,
     }
+    options |= _cluster_options(settings, options)
     if settings.prompts is not None:
         if options.get(_source(options)) is None:
             raise UsageError(f"--prompts {settings.prompts}: those of this run were made up; leave it out")
@@ -73,6 +75,15 @@ def resumed_settings(settings: ResumeSettings, run: RunSoFar) -> PerfSettings:
             raise UsageError(f"--data {settings.data}: this run asks no benchmarks; leave it out")
         options["data"] = str(settings.data)
     return _settings(options, run)
+
+
+def _cluster_options(settings: ResumeSettings, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The cluster, where it is another one now."""
+    chosen = {"ray": settings.ray, "nodes": settings.nodes}
+    options_now = {name: value for name, value in chosen.items() if value is not None}
+    if options_now and options.get("ray") is None:
+        raise UsageError(f"--{min(options_now)}: this run had one machine; leave it out")
+    return options_now
 
 
 def prepare_resumption(settings: ResumeSettings, run: RunSoFar) -> Prepared:
@@ -98,16 +109,20 @@ def _require_resumable(path: Path, run: RunSoFar) -> None:
         raise UsageError(
             f"{folder} does not say how it was started: only a run of `loadgen perf` can be resumed"
         )
-    if run.settings["options"].get("ray") is not None:
-        raise UsageError(
-            f"{folder} is a run of several nodes, which cannot be resumed; `loadgen report {folder}` reports "
-            "what it has. Start a new run"
-        )
     if run.ended != "completed" and not _has_count(run.settings):
         raise UsageError(
             f"{folder} was to last {duration_text(run.settings['duration_s'])}. Duration-based runs cannot "
             "be resumed. Start a new run; one with --requests or --sessions can be resumed"
         )
+
+
+def announce_rest(prepared: Prepared, observer: Observer) -> None:
+    """Say what is left of a run."""
+    what = "requests" if prepared.plan.sessions is None else "conversations"
+    where = printable(" and ".join(target.url for target in prepared.targets))
+    observer.progress(f"resuming: {prepared.plan.count} {what} remaining for {where}")
+    if prepared.perf.verdict.abort_on_fail:
+        observer.progress("note: --abort-on-fail does not watch a resumed run; it continues to its end")
 
 
 def is_to_be_scored(run: RunSoFar) -> bool:
@@ -153,8 +168,8 @@ def _settings(options: Mapping[str, Any], run: RunSoFar) -> PerfSettings:
             raise UsageError(
                 f"the trace of the run, {file}, is not there: say where {name} is with --prompts"
             )
-    if options.get("data") is not None:
-        options = {**options, "data": Path(options["data"])}
+    folders = {name: Path(options[name]) for name in ("data", "shards") if options.get(name) is not None}
+    options = {**options, **folders}
     return settings_from_stored(options)
 
 

@@ -13,14 +13,18 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.scoring.options import JudgeEndpoint, ScoringChoices
+    from loadgen.sessions.settings.cluster import ClusterSettings
     from loadgen.sessions.settings.tasks import TaskSettings
     from workloads.dataset import Dataset
-    from workloads.sandbox.base import SandboxSpec
     from workloads.scorer import Scorer
 
 
-def scoring_of(tasks: TaskSettings) -> ScoringChoices:
+def scoring_of(tasks: TaskSettings, cluster: ClusterSettings | None = None) -> ScoringChoices:
     """How the answers of a session are scored.
+
+    Args:
+        tasks: The options of benchmarks.
+        cluster: Where graders run; None for this machine.
 
     Raises:
         UsageError: The judge's key cannot be read.
@@ -34,6 +38,8 @@ def scoring_of(tasks: TaskSettings) -> ScoringChoices:
         judge=judge_of(tasks),
         data=tasks.data,
         sandbox=sandbox_of(tasks),
+        ray=None if cluster is None else cluster.ray,
+        nodes=None if cluster is None else cluster.nodes,
     )
 
 
@@ -52,7 +58,6 @@ def accuracy_settings(tasks: TaskSettings, passes: int | None, dataset: Dataset)
         EvalError: An eval function cannot be used.
         ExtraError, SourceError: A scorer needs a package, or a model, that is missing.
         UsageError: The judge's URL or key cannot be used.
-        SandboxError: No container can be started: no daemon answers, or the image cannot be had.
     """
     if not tasks.task:
         return None
@@ -62,7 +67,6 @@ def accuracy_settings(tasks: TaskSettings, passes: int | None, dataset: Dataset)
     options = scoring_of(tasks)
     chosen = choose(tasks.task, options)
     require_all(chosen, _references(dataset))
-    _require_containers([entry.scorer for entry in chosen if entry.scorer.runs_code], options.sandbox)
     return {
         "tasks": [dict(task) for task in dataset.tasks],
         "scorers": {
@@ -89,8 +93,8 @@ def warn_of_no_judge(tasks: TaskSettings, observer: Observer) -> None:
         )
 
 
-def score(tasks: TaskSettings, folder: Path, observer: Observer = SILENT) -> None:
-    """Score the answers of a session, into its log.
+def score(tasks: TaskSettings, cluster: ClusterSettings, folder: Path, observer: Observer = SILENT) -> None:
+    """Score the answers of a session, into its log, where it was measured.
 
     Raises:
         KeyboardInterrupt: It was interrupted; existing scores are kept.
@@ -99,7 +103,7 @@ def score(tasks: TaskSettings, folder: Path, observer: Observer = SILENT) -> Non
     from loadgen.sessions.scoring.scoring_pass import score_run
 
     try:
-        scoring = score_run(folder, scoring_of(tasks), observer)
+        scoring = score_run(folder, scoring_of(tasks, cluster), observer)
     except BaseException:
         from loadgen.sessions.program import program
 
@@ -111,16 +115,13 @@ def score(tasks: TaskSettings, folder: Path, observer: Observer = SILENT) -> Non
     observer.progress(scoring.summary)
 
 
-def _require_containers(running: Sequence[Scorer], spec: SandboxSpec) -> None:
-    """Make sure that the containers in which scorers run programs can be had."""
-    if spec.kind == "docker" and not all(scorer.own_containers for scorer in running):
-        from workloads.sandbox.docker_daemon import image_facts
+def running_scorers(tasks: TaskSettings) -> Sequence[Scorer]:
+    """The scorers of a session that run what the model wrote."""
+    if not tasks.task:
+        return ()
+    from loadgen.sessions.scoring.choice import choose
 
-        image_facts(spec.image)
-    if any(scorer.own_containers for scorer in running):
-        from workloads.sandbox.docker_daemon import connect
-
-        connect().close()
+    return [entry.scorer for entry in choose(tasks.task, scoring_of(tasks)) if entry.scorer.runs_code]
 
 
 def _references(dataset: Dataset) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -101,7 +101,7 @@ def score_if_over(
     from loadgen.sessions.run.scores import score
 
     if prepared.accuracy is not None and broken is None and not stopped():
-        score(prepared.perf.tasks, folder, observer)
+        score(prepared.perf.tasks, prepared.perf.cluster, folder, observer)
 
 
 def reported(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from workloads.answer import Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from loadgen.sessions.scoring.choice import Chosen
 
@@ -28,14 +28,10 @@ def require_all(chosen: Sequence[Chosen], references: Iterable[tuple[str, Mappin
         ExtraError, SourceError: A package, or a model, is missing.
         TaskError: A scorer cannot grade the answers to such a question.
     """
-    scorers = [
-        chosen_scorer
-        for chosen_scorer in chosen
-        if not chosen_scorer.scorer.runs_code and _OF_A_FUNCTION not in chosen_scorer.scorer.name
-    ]
     tried: set[str] = set()
+    trying = _tried(chosen)
     for task, reference in references:
-        for chosen_scorer in scorers:
+        for chosen_scorer in trying:
             if chosen_scorer.task != task:
                 continue
             if chosen_scorer.scorer.require is not None:
@@ -43,3 +39,25 @@ def require_all(chosen: Sequence[Chosen], references: Iterable[tuple[str, Mappin
             elif chosen_scorer.key not in tried:
                 chosen_scorer.scorer.grade(reference, Answer(""))
                 tried.add(chosen_scorer.key)
+
+
+def needed_references(
+    chosen: Sequence[Chosen], references: Iterable[tuple[str, Mapping[str, Any]]]
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Those references, with their tasks, that `require_all` looks at."""
+    trying = _tried(chosen)
+    all_of = {entry.task for entry in trying if entry.scorer.require is not None}
+    one_of = {entry.task for entry in trying} - all_of
+    for task, reference in references:
+        if task in all_of or task in one_of:
+            yield task, reference
+            one_of.discard(task)
+
+
+def _tried(chosen: Sequence[Chosen]) -> list[Chosen]:
+    """The scorers that say what they need by a question, or by grading an empty answer."""
+    return [
+        chosen_scorer
+        for chosen_scorer in chosen
+        if not chosen_scorer.scorer.runs_code and _OF_A_FUNCTION not in chosen_scorer.scorer.name
+    ]

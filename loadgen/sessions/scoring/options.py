@@ -73,9 +73,11 @@ class ScoringChoices:
         grader_timeout_s: The most that the grading of one answer may take; ten times as much where a scorer
             runs code.
         grader_memory: The most bytes of memory that a grading process may take.
-        processes: The number of grading processes; None for one per usable core.
+        processes: The number of grading processes, of each node; None for one per usable core.
         data: A folder with models that graders need; None for the usual places alone.
         sandbox: Where programs of the model run.
+        ray: The address of the Ray cluster whose nodes grade; None for this machine.
+        nodes: How many of them; None for all that have CPUs.
     """
 
     scorers: tuple[str, ...] = ()
@@ -89,6 +91,8 @@ class ScoringChoices:
     processes: int | None = None
     data: Path | None = None
     sandbox: SandboxSpec = field(default_factory=SandboxSpec)
+    ray: str | None = None
+    nodes: int | None = None
 
     @property
     def model(self) -> str | None:

@@ -8,50 +8,35 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.sessions.errors import SetupError, UsageError
+from loadgen.sessions.errors import UsageError
 from loadgen.sessions.observer import SILENT
-from loadgen.sessions.package_version import package_version
 from loadgen.sessions.run.run_folder import folder_of, still_running
 from loadgen.sessions.scoring.choice import Chosen, choose
 from loadgen.sessions.scoring.options import ScoringChoices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from loadgen.sessions.observer import Observer
+    from loadgen.sessions.scoring.grader import Result
     from loadgen.sessions.scoring.grading import Grading
-    from loadgen.sessions.scoring.pool import Result
+    from loadgen.sessions.scoring.site import Site
     from recorder.schema import Row
     from recorder.writer import EventRecorder
     from reporter.answers import ReadTexts, Stored
     from reporter.log.database import OpenLog
     from reporter.log.passes import Scorable
-    from workloads.sandbox.base import SandboxSpec
 
 DEFAULT: Final = ScoringChoices()
 
-GRADINGS_A_PROCESS: Final = 16
-"""The number of gradings that justify a further process."""
-
 _MOST_WAITING: Final = 20_000
 """The number of events that may wait for the disk before grading pauses."""
-
-_PACKAGES: Final = (
-    "llm-loadgen",
-    "nltk",
-    "langdetect",
-    "math-verify",
-    "sympy",
-    "latex2sympy2_extended",
-    "tree-sitter",
-    "tree-sitter-java",
-    "tree-sitter-javascript",
-)
-"""Packages whose versions scores may depend on, if installed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,34 +102,43 @@ def score_run(folder: Path, options: ScoringChoices = DEFAULT, observer: Observe
     from reporter.log.database import open_log
 
     require_scorable(folder)
-    if options.data is not None:
-        from workloads.grading.nltk_data import offer
+    with _site(options, observer) as site:
+        with open_log(folder) as log:
+            there, chosen = _scorable(log, folder, options)
+            facts = _checked(log, folder, chosen, site)
+            if (
+                options.judge is None
+                or options.reparse
+                or not any(chosen_scorer.scorer.ask for chosen_scorer in chosen)
+            ):
+                plan = _plan(there, chosen, options, facts)
+                return _scored(log, folder, plan, site, observer)
+        from loadgen.sessions.scoring.judge import ask_judges
 
-        offer(options.data)
-    with open_log(folder) as log:
-        plan = _plan(log, folder, options)
-        _require_all(log, folder, plan.chosen)
-        if (
-            options.judge is None
-            or options.reparse
-            or not any(chosen_scorer.scorer.ask for chosen_scorer in plan.chosen)
-        ):
-            return _scored(log, folder, plan, options, observer)
-    from loadgen.sessions.scoring.judge import ask_judges
-
-    judging = ask_judges(folder, plan.chosen, options, observer)
-    with open_log(folder) as log:
-        plan = _plan(log, folder, options, None if judging is None else asdict(judging))
-        return _scored(log, folder, plan, options, observer)
+        judging = ask_judges(folder, chosen, options, observer)
+        with open_log(folder) as log:
+            there, chosen = _scorable(log, folder, options)
+            plan = _plan(there, chosen, options, facts, None if judging is None else asdict(judging))
+            return _scored(log, folder, plan, site, observer)
 
 
-def _require_all(log: OpenLog, folder: Path, chosen: Sequence[Chosen]) -> None:
+def _site(options: ScoringChoices, observer: Observer) -> AbstractContextManager[Site]:
+    """Where graders run."""
+    if options.ray is not None:
+        from loadgen.sessions.cluster.scoring import graders_on_ray
+
+        return graders_on_ray(options, observer)
+    from loadgen.sessions.scoring.site import Here
+
+    return nullcontext(Here(options))
+
+
+def _checked(log: OpenLog, folder: Path, chosen: Sequence[Chosen], site: Site) -> Mapping[str, Any]:
     """Check the requirements of the scorers before the pass begins."""
-    from loadgen.sessions.scoring.needs import require_all
     from reporter.answers import references, texts_of
 
     with texts_of(folder) as read:
-        require_all(chosen, references(log, read))
+        return site.check(chosen, references(log, read))
 
 
 def require_scorable(run: Path) -> None:
@@ -167,12 +161,8 @@ def require_scorable(run: Path) -> None:
         raise still_running(folder_of(run))
 
 
-def _plan(
-    log: OpenLog,
-    folder: Path,
-    options: ScoringChoices,
-    judging: Mapping[str, Any] | None = None,
-) -> _PassPlan:
+def _scorable(log: OpenLog, folder: Path, options: ScoringChoices) -> tuple[Scorable, Sequence[Chosen]]:
+    """What there is to score, and the scorers."""
     from reporter.log.passes import scorable
 
     there = scorable(log)
@@ -181,11 +171,20 @@ def _plan(
             f"{folder_of(folder)} asked no questions of a benchmark, so there is nothing to score: "
             "`loadgen accuracy TASK` asks some, and so does `loadgen perf --task TASK`"
         )
-    chosen = choose(list(there.tasks), options, there.accuracy)
+    return there, choose(list(there.tasks), options, there.accuracy)
+
+
+def _plan(
+    there: Scorable,
+    chosen: Sequence[Chosen],
+    options: ScoringChoices,
+    facts: Mapping[str, Any],
+    judging: Mapping[str, Any] | None = None,
+) -> _PassPlan:
     contents = {
         "scorers": [chosen_scorer.facts() for chosen_scorer in chosen],
-        "options": _stored_options(options, chosen),
-        "versions": _versions(),
+        "options": {**_stored_options(options, chosen), **facts["sandbox"]},
+        "versions": facts["versions"],
         **({} if judging is None else {"judging": judging}),
     }
     number, graded_before = _number(there, contents)
@@ -223,33 +222,7 @@ def _stored_options(options: ScoringChoices, chosen: Sequence[Chosen]) -> dict[s
         "allow_code_execution": options.allow_code_execution,
         "judge": {"url": url, **_judge(options)} if asks and options.model else None,
         "grader_timeout_s": options.grader_timeout_s,
-        **_sandbox(options.sandbox, chosen),
     }
-
-
-def _sandbox(spec: SandboxSpec, chosen: Sequence[Chosen]) -> dict[str, Any]:
-    """The isolation of programs, for the log; leftovers of earlier ones are removed first.
-
-    Raises:
-        SetupError: No program can be run on this machine.
-        ExtraError: The client of Docker is not installed.
-    """
-    from workloads.sandbox.base import SandboxError
-    from workloads.sandbox.programs import isolation
-
-    running = [entry.scorer for entry in chosen if entry.scorer.runs_code]
-    facts: dict[str, Any] = {}
-    try:
-        if any(scorer.own_containers for scorer in running):
-            from workloads.sandbox.container import remove_leftovers
-
-            remove_leftovers()
-            facts["sandbox"] = "docker"
-        if not all(scorer.own_containers for scorer in running):
-            facts.update(isolation(spec))
-    except SandboxError as error:
-        raise SetupError(f"code that the model wrote cannot be run on this machine: {error}") from error
-    return facts
 
 
 def _judge(options: ScoringChoices) -> dict[str, Any]:
@@ -257,17 +230,7 @@ def _judge(options: ScoringChoices) -> dict[str, Any]:
     return options.judge.facts() if options.judge else {"model": options.model}
 
 
-def _versions() -> dict[str, str]:
-    import platform
-
-    versions = {name: package_version(name) for name in _PACKAGES}
-    installed = {name: version for name, version in versions.items() if version is not None}
-    return {"python": platform.python_version(), **installed}
-
-
-def _scored(
-    log: OpenLog, folder: Path, plan: _PassPlan, options: ScoringChoices, observer: Observer
-) -> Scoring:
+def _scored(log: OpenLog, folder: Path, plan: _PassPlan, site: Site, observer: Observer) -> Scoring:
     """Run the pass."""
     from loadgen.sessions.run.environment import environment
     from recorder.event import EventType
@@ -284,7 +247,7 @@ def _scored(
         recorder.record_event(EventType.SCORING_STARTED, time.monotonic_ns(), data=plan.contents)
         reason = "interrupted"
         try:
-            _grade(log, folder, plan, options, recorder, graded, observer)
+            _grade(log, folder, plan, site, recorder, graded, observer)
             reason = "completed"
         finally:
             ended = {"pass": plan.number, "reason": reason}
@@ -296,28 +259,19 @@ def _grade(
     log: OpenLog,
     folder: Path,
     plan: _PassPlan,
-    options: ScoringChoices,
+    site: Site,
     recorder: EventRecorder,
     graded: Counter[str],
     observer: Observer,
 ) -> None:
     """Grade the remaining answers, and write the results."""
-    from loadgen.sessions.scoring.pool import GraderLimits, Pool
+    from loadgen.sessions.scoring.pool import Pool
     from reporter.answers import texts_of
 
     left = plan.total - plan.graded_before
-    limits = GraderLimits(options.grader_timeout_s, options.grader_memory)
     with (
         texts_of(folder) as read,
-        Pool(
-            [(chosen_scorer.task, chosen_scorer.scorer) for chosen_scorer in plan.chosen],
-            plan.number,
-            (options.model, options.sampling),
-            _processes(options, left),
-            limits,
-            _secrets(plan.chosen),
-            options.sandbox,
-        ) as pool,
+        Pool(site.graders(plan.chosen, plan.number, left)) as pool,
         observer.scoring(plan.total, plan.graded_before) as show,
     ):
         scored, total = 0, 0.0
@@ -356,21 +310,3 @@ def _rows(results: Sequence[Result]) -> list[Row]:
     now_ns = time.monotonic_ns()
     code = EventType.SCORED.value
     return [(code, now_ns, result.sample_uuid, result.payload, None, None) for result in results]
-
-
-def _processes(options: ScoringChoices, gradings: int) -> int:
-    from loadgen.driver.workers.sizing import usable_cpus
-
-    wanted = options.processes or usable_cpus()
-    return max(1, min(wanted, -(-gradings // GRADINGS_A_PROCESS)))
-
-
-def _secrets(chosen: Sequence[Chosen]) -> frozenset[str]:
-    """The variables that grading processes do not inherit: every key, if one runs a model's programs."""
-    from loadgen.driver.client.redaction import VARIABLES
-
-    return (
-        frozenset(VARIABLES)
-        if any(chosen_scorer.scorer.runs_code for chosen_scorer in chosen)
-        else frozenset()
-    )

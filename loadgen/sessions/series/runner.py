@@ -166,7 +166,8 @@ def _score_rest(
     with suppress(LogError):
         run = so_far(place)
         if run.ended == "completed" and is_to_be_scored(run):
-            score(settings_of(point, secrets(point), out=place).tasks, place, observer)
+            perf = settings_of(point, secrets(point), out=place)
+            score(perf.tasks, perf.cluster, place, observer)
 
 
 def _set_aside(place: Path) -> None:

@@ -13,7 +13,7 @@ from reporter.archive.place import store_address
 
 if TYPE_CHECKING:
     from loadgen.sessions.settings.endpoints import EndpointsSettings
-    from loadgen.sessions.settings.tasks import TaskSettings
+    from loadgen.sessions.settings.episodes import EpisodeSettings
     from loadgen.sessions.settings.verdict import VerdictSettings
 
 CLUSTER: Final = "Several machines"
@@ -63,7 +63,6 @@ class ClusterSettings:
     def __post_init__(self) -> None:
         if self.ray is None:
             for option, is_given in (
-                ("--nodes", self.nodes is not None),
                 ("--shards", self.shards is not None),
                 ("--on-node-loss continue", self.on_node_loss != "stop"),
             ):
@@ -74,21 +73,13 @@ class ClusterSettings:
                 store_address(self.shards)
             except LogError as error:
                 raise UsageError(f"--shards {error}") from error
-        if self.ray is not None and self.ray.startswith("ray://"):
-            raise UsageError(
-                f"--ray {self.ray}: Ray's client cannot measure: start the run on a node of the cluster, as "
-                "with `ray job submit -- loadgen perf --ray auto …`"
-            )
-        if self.nodes is not None and not 1 <= self.nodes <= MOST_NODES:
-            raise UsageError(f"--nodes {self.nodes}: must be from 1 to {MOST_NODES}")
+        check_nodes(self.ray, self.nodes, "perf")
 
     def check(
         self,
         endpoint: EndpointsSettings,
-        tasks: TaskSettings,
+        episodes: EpisodeSettings,
         verdict: VerdictSettings,
-        *,
-        has_agent: bool,
     ) -> None:
         """Refuse what works on one machine only.
 
@@ -99,10 +90,32 @@ class ClusterSettings:
             return
         refused = {
             "--abort-on-fail": verdict.abort_on_fail,
-            "--task": bool(tasks.task),
-            "--agent": has_agent,
+            "--sequential": episodes.sequential,
+            "--debug": episodes.debug,
             "--url litellm:": any(url.startswith("litellm:") for url in endpoint.urls),
         }
         for option, is_given in refused.items():
             if is_given:
                 raise UsageError(f"{option}: works on one machine only: leave it out, or --ray")
+
+
+def check_nodes(ray: str | None, nodes: int | None, command: str) -> None:
+    """Refuse an address or a number of nodes that cannot be used.
+
+    Args:
+        ray: `--ray`.
+        nodes: `--nodes`.
+        command: The command, for the message.
+
+    Raises:
+        UsageError: Which option, and what to do.
+    """
+    if ray is None and nodes is not None:
+        raise UsageError("--nodes: of several machines, which only a run with --ray has")
+    if ray is not None and ray.startswith("ray://"):
+        raise UsageError(
+            f"--ray {ray}: Ray's client cannot be used: start on a node of the cluster, as with "
+            f"`ray job submit -- loadgen {command} --ray auto …`"
+        )
+    if nodes is not None and not 1 <= nodes <= MOST_NODES:
+        raise UsageError(f"--nodes {nodes}: must be from 1 to {MOST_NODES}")

@@ -45,7 +45,7 @@ class PerfSettings:
         self.tasks.check(self.prompts, self.load, has_agent=self.episodes.has_agent)
         self.generation.check(self.endpoint)
         self.episodes.check(self.load, self.client.workers)
-        self.cluster.check(self.endpoint, self.tasks, self.verdict, has_agent=self.episodes.has_agent)
+        self.cluster.check(self.endpoint, self.episodes, self.verdict)
 
 
 def perf_settings(**options: Any) -> PerfSettings:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
+from loadgen.sessions.settings.cluster import CLUSTER
 from loadgen.sessions.settings.endpoint import API_KEYS
 from loadgen.sessions.settings.episodes import UserApiKey
 from loadgen.sessions.settings.formats import Json
@@ -46,6 +47,18 @@ class ResumeSettings:
     allow_code_execution: AllowCodeExecution = False
     judge_api_key: JudgeApiKey = field(default=None, repr=False)
     user_api_key: UserApiKey = field(default=None, repr=False)
+    ray: Annotated[
+        str | None,
+        Option(
+            metavar="auto|ADDRESS",
+            help="Of a run of several machines: the address of the Ray cluster. Default: that of the run.",
+            panel=CLUSTER,
+        ),
+    ] = None
+    nodes: Annotated[
+        int | None,
+        Option(metavar="N", help="With --ray: the number of nodes. Default: as in the run.", panel=CLUSTER),
+    ] = None
     json: Json = False
     quiet: Annotated[bool, Option("--quiet -q", help="No progress.")] = False
     no_live: NoLive = False

@@ -13,6 +13,7 @@ from loadgen.sessions.scoring.defaults import (
     DEFAULT_JUDGE_TIMEOUT_S,
 )
 from loadgen.sessions.scoring.options import ScoringChoices
+from loadgen.sessions.settings.cluster import CLUSTER, check_nodes
 from loadgen.sessions.settings.endpoint import seconds
 from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.on_invalid import OnInvalid
@@ -80,7 +81,11 @@ class ScoreSettings:
     ] = DEFAULT_GRADER_TIMEOUT_S
     processes: Annotated[
         int | None,
-        Option(metavar="N", help="Number of grading processes. Default: one per core.", panel=SCORING),
+        Option(
+            metavar="N",
+            help="Number of grading processes, with --ray on each node. Default: one per core.",
+            panel=SCORING,
+        ),
     ] = None
     data: Annotated[
         Path | None,
@@ -88,6 +93,23 @@ class ScoreSettings:
             metavar="DIR",
             help="A folder with models that graders need and that are not installed: nltk_punkt for ifeval.",
             panel=SCORING,
+        ),
+    ] = None
+    ray: Annotated[
+        str | None,
+        Option(
+            metavar="auto|ADDRESS",
+            help="Grade on the nodes of a Ray cluster: the one that this machine belongs to, or that of an "
+            "address.",
+            panel=CLUSTER,
+        ),
+    ] = None
+    nodes: Annotated[
+        int | None,
+        Option(
+            metavar="N",
+            help="With --ray: the number of nodes. Default: all nodes with CPUs.",
+            panel=CLUSTER,
         ),
     ] = None
     pass_number: Annotated[
@@ -112,6 +134,7 @@ class ScoreSettings:
             check_judge(self)
         else:
             self._check_reparse()
+        check_nodes(self.ray, self.nodes, "score")
         if self.data is not None and not self.data.is_dir():
             raise UsageError(f"--data {self.data}: the folder does not exist")
         if self.processes is not None and not 1 <= self.processes <= MOST_PROCESSES:
@@ -142,6 +165,7 @@ class ScoreSettings:
             "--reparse": self.reparse,
             "--processes": self.processes,
             "--data": self.data,
+            "--ray": self.ray,
         }
         if set_options := [option for option, value in others.items() if value]:
             raise UsageError(f"--pass {self.pass_number} scores nothing: leave {set_options[0]} out")
@@ -164,4 +188,6 @@ def options_of(settings: ScoreSettings) -> ScoringChoices:
         processes=settings.processes,
         data=settings.data,
         sandbox=sandbox_of(settings),
+        ray=settings.ray,
+        nodes=settings.nodes,
     )

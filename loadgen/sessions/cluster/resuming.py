@@ -1,0 +1,75 @@
+"""Finishing an interrupted session on the nodes of a cluster: what its shards have is not asked again."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from loadgen.driver.errors import NodeGoneError
+from loadgen.sessions.cluster.homecoming import ShardPlace, bring_stranded
+from loadgen.sessions.cluster.installed import installed
+from loadgen.sessions.cluster.measurement import measure_on_nodes
+from loadgen.sessions.cluster.nodes import require_same
+from loadgen.sessions.cluster.session import recorded, require_capable
+from loadgen.sessions.errors import SetupError
+from loadgen.sessions.run.ending import end_log
+from loadgen.sessions.run.resumption import announce_rest, prepare_resumption, resumed_settings
+from reporter.log.opened import opened
+from reporter.log.so_far import so_far
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from loadgen.sessions.cluster.nodes import StartedNodes
+    from loadgen.sessions.observer import Observer
+    from loadgen.sessions.run.preparation import Prepared
+    from loadgen.sessions.settings.resume import ResumeSettings
+    from recorder.errors import WriterError
+    from reporter.log.so_far import RunSoFar
+
+
+def finish_on_nodes(
+    settings: ResumeSettings, run: RunSoFar, folder: Path, observer: Observer
+) -> tuple[Prepared, WriterError | None]:
+    """Finish a session; return what was left of it, and what broke its log, if anything.
+
+    The nodes of now have names of their own: each writes a shard more.
+
+    Raises:
+        SetupError: The nodes cannot take part; which, and what to do.
+        UsageError: An input has changed, or a node would have nothing to do.
+    """
+    from loadgen.sessions.cluster.node import Node
+    from loadgen.sessions.cluster.ray_nodes import RayNodes
+
+    cluster = resumed_settings(settings, run).cluster
+    with opened(folder) as log:
+        earlier = [(node.name, node.is_here) for node in log.nodes]
+    with RayNodes(cluster.ray or "auto", cluster.nodes, Node, len(earlier)) as nodes:
+        require_same(installed(), nodes.facts)
+        nodes.start(run.settings["workers"] + 1)
+        return asyncio.run(_finish(settings, run.session_id, earlier, nodes, folder, observer))
+
+
+async def _finish(
+    settings: ResumeSettings,
+    session_id: str,
+    earlier: Sequence[tuple[str, bool]],
+    nodes: StartedNodes,
+    folder: Path,
+    observer: Observer,
+) -> tuple[Prepared, WriterError | None]:
+    cluster = resumed_settings(settings, so_far(folder)).cluster
+    try:
+        place = ShardPlace.of(cluster, session_id)
+        await bring_stranded(nodes.links, session_id, earlier, folder, place)
+    except NodeGoneError as error:
+        raise SetupError(f"the logs of the run could not be brought home: {error}") from error
+    prepared = prepare_resumption(settings, so_far(folder))
+    if not prepared.left:
+        end_log(prepared, folder)
+        return prepared, None
+    require_capable(prepared, nodes.facts)
+    announce_rest(prepared, observer)
+    return prepared, await recorded(measure_on_nodes(prepared, nodes, folder, observer, session_id))

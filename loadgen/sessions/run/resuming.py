@@ -1,0 +1,66 @@
+"""Finishing an interrupted run: the rest of its requests, the scores of its answers, and its report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from loadgen.sessions.observer import SILENT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from loadgen.sessions.observer import Observer
+    from loadgen.sessions.run.preparation import Prepared
+    from loadgen.sessions.settings.perf import PerfSettings
+    from loadgen.sessions.settings.resume import ResumeSettings
+    from recorder.errors import WriterError
+    from reporter.log.so_far import RunSoFar
+    from reporter.report import Report
+
+
+def finish_run(settings: ResumeSettings, observer: Observer = SILENT) -> tuple[Report, Path, PerfSettings]:
+    """Finish a run; return its report, its folder and its settings.
+
+    Raises:
+        BeingWrittenError: It is still running.
+        UsageError: It cannot be resumed; the message says why, and what to do.
+    """
+    from loadgen.sessions.run.resumption import resumable, resumed_settings
+    from loadgen.sessions.run.run_folder import folder_of
+    from loadgen.sessions.run.scores import score
+    from loadgen.sessions.run.session import reported, score_if_over
+
+    run, folder = resumable(settings.run), folder_of(settings.run)
+    perf = resumed_settings(settings, run)
+    if run.ended == "completed":
+        score(perf.tasks, perf.cluster, folder, observer)
+        return reported(folder, None, perf, observer=observer), folder, perf
+    measured = _finish_here if perf.cluster.ray is None else _finish_on_nodes
+    prepared, broken = measured(settings, run, folder, observer)
+    score_if_over(prepared, folder, broken, observer)
+    return reported(folder, broken, perf, observer=observer), folder, perf
+
+
+def _finish_here(
+    settings: ResumeSettings, run: RunSoFar, folder: Path, observer: Observer
+) -> tuple[Prepared, WriterError | None]:
+    from loadgen.driver.workers.launcher import WorkerLauncher
+    from loadgen.sessions.run.ending import end_log
+    from loadgen.sessions.run.resumption import announce_rest, prepare_resumption
+    from loadgen.sessions.run.session import conduct
+
+    prepared = prepare_resumption(settings, run)
+    if not prepared.left:
+        end_log(prepared, folder)
+        return prepared, None
+    announce_rest(prepared, observer)
+    with WorkerLauncher(prepared.perf.client.transport) as launcher:
+        return prepared, conduct(prepared, launcher, folder, observer)
+
+
+def _finish_on_nodes(
+    settings: ResumeSettings, run: RunSoFar, folder: Path, observer: Observer
+) -> tuple[Prepared, WriterError | None]:
+    from loadgen.sessions.cluster.resuming import finish_on_nodes
+
+    return finish_on_nodes(settings, run, folder, observer)

@@ -1,0 +1,82 @@
+"""The sandboxes that a session and the scoring of its answers need, checked where they will be opened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from workloads.alike import examples
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from loadgen.driver.episodes.plan import EpisodePlan
+    from loadgen.sessions.settings.tasks import TaskSettings
+    from workloads.dataset import Dataset
+    from workloads.sandbox.base import SandboxSpec
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxNeeds:
+    """What must be there.
+
+    Attributes:
+        daemon: Whether Docker must answer. Images of benchmarks are fetched when they are used.
+        image: The image that must be had; None for none.
+        opened: What must open; None for nothing.
+    """
+
+    daemon: bool = False
+    image: str | None = None
+    opened: SandboxSpec | None = None
+
+    def require(self) -> None:
+        """Make sure that it is there.
+
+        Raises:
+            SandboxError: It is not: the message says what to do.
+            ExtraError: The client of Docker is not installed.
+        """
+        if self.daemon:
+            from workloads.sandbox.docker_daemon import connect
+
+            connect().close()
+        if self.image is not None:
+            from workloads.sandbox.docker_daemon import image_facts
+
+            image_facts(self.image)
+        if self.opened is not None:
+            from workloads.sandbox.opening import open_sandbox
+
+            open_sandbox(self.opened).close()
+
+
+NOTHING: Final = SandboxNeeds()
+
+
+def sandbox_needs(tasks: TaskSettings, episodes: EpisodePlan | None, dataset: Dataset) -> SandboxNeeds:
+    """What a session needs, and the scorers of its benchmarks that run programs.
+
+    Raises:
+        TaskError, EvalError, ExtraError: A scorer cannot be used.
+    """
+    from loadgen.sessions.run.scores import running_scorers
+    from loadgen.sessions.settings.scoring import sandbox_of
+
+    spec, running = sandbox_of(tasks), running_scorers(tasks)
+    of_options = not all(scorer.own_containers for scorer in running)
+    kinds, has_agent = set(), False
+    if episodes is not None and episodes.sandbox is not None:
+        kinds, has_agent = set(_kinds(dataset)), episodes.has_agent
+    return SandboxNeeds(
+        daemon=any(scorer.own_containers for scorer in running) or "docker" in kinds,
+        image=spec.image if spec.kind == "docker" and of_options else None,
+        opened=spec if "local" in kinds or (has_agent and spec.kind == "docker") else None,
+    )
+
+
+def _kinds(dataset: Dataset) -> Iterator[str]:
+    """The kinds of sandboxes that questions name."""
+    for sample in examples(dataset.samples):
+        if sample.episode is not None and sample.episode.sandbox is not None:
+            yield sample.episode.sandbox.kind

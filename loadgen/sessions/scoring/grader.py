@@ -1,0 +1,202 @@
+"""One grader: a grading process that is replaced when it dies, and takes one answer with it at most.
+
+A grader is arbitrary code: it may loop without end, exhaust memory, or end its process. If the process takes
+too long or dies, the answer that it was grading has no score but a reason; a new one continues with the next.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import orjson
+
+from loadgen.sessions.scoring.grading import NO_STATUS, scored_payload
+from loadgen.sessions.scoring.member import EXIT_TIMEOUT_S, GraderProcess
+from reporter.kinds import members, number
+from workloads.errors import ExtraError
+from workloads.score import Status, failed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from loadgen.sessions.scoring.grading import Grading
+    from workloads.sandbox.base import SandboxSpec
+    from workloads.scorer import Scorer
+
+CODE_TIMES: Final = 10
+"""How many times as long a scorer that runs a model's program may take: that has its own limits."""
+
+
+class Result(NamedTuple):
+    """The result of one grading.
+
+    Attributes:
+        sample_uuid: The request whose answer it is.
+        status: The status of its score.
+        payload: The payload of its SCORED event, as JSON.
+        value: Its score; None without one.
+    """
+
+    sample_uuid: str
+    status: str
+    payload: str
+    value: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GraderLimits:
+    """The limits of a grader.
+
+    Attributes:
+        seconds: For one answer; see `CODE_TIMES` and `Scorer.seconds`.
+        memory: Bytes, of a process.
+    """
+
+    seconds: float
+    memory: int
+
+
+@dataclass(frozen=True, slots=True)
+class GraderConfig:
+    """How graders of a pass grade.
+
+    Attributes:
+        scorers: Each with the task that it is of; a grading names one by its number.
+        pass_number: Of the pass, for the results.
+        judge: The model whose replies count, and how it is sampled (`JudgeAnswer.sampling`); None for the
+            latest.
+        limits: The limits of a grader.
+        without: Variables of the environment that the processes do not inherit.
+        sandbox: Where programs of the model run.
+    """
+
+    scorers: Sequence[tuple[str, Scorer]]
+    pass_number: int
+    judge: tuple[str | None, str | None]
+    limits: GraderLimits
+    without: frozenset[str] = frozenset()
+    sandbox: SandboxSpec | None = None
+
+    def instructions(self) -> Mapping[str, Any]:
+        """The first message to a process: see `loadgen.sessions.scoring.process`."""
+        return {
+            "scorers": [(task, scorer.name) for task, scorer in self.scorers],
+            "pass": self.pass_number,
+            "judge": self.judge,
+            "memory": self.limits.memory,
+            "sandbox": self.sandbox,
+        }
+
+
+class ProcessGrader:
+    """A grader with a process of this machine; see `loadgen.sessions.scoring.pool.Grader`.
+
+    Args:
+        config: How it grades.
+    """
+
+    def __init__(self, config: GraderConfig) -> None:
+        self._config = config
+        self._member: GraderProcess | None = None
+        self._closing = threading.Event()
+
+    def grade(self, batch: Sequence[Grading], give: Callable[[list[Result]], None]) -> None:
+        """Let the process grade a batch; if it dies, let new ones grade the rest."""
+        came: list[Result] = []
+        while batch and not self._closing.is_set():
+            member = self._member or self._hired()
+            done, ended = self._until_ended(member, batch, came, give)
+            batch = batch[done:]
+            if ended is not None and not self._closing.is_set():
+                came.append(self._without_score(batch[0], ended))
+                batch = batch[1:]
+        _give(came, give)
+
+    def kill(self) -> None:
+        """End the process as it is, and start none in its place."""
+        self._closing.set()
+        member = self._member
+        if member is not None:
+            member.kill()
+
+    def close(self) -> None:
+        """End the process, which grades nothing."""
+        member = self._member
+        if member is not None:
+            self._lose(member, EXIT_TIMEOUT_S)
+
+    def _until_ended(
+        self,
+        member: GraderProcess,
+        batch: Sequence[Grading],
+        came: list[Result],
+        give: Callable[[list[Result]], None],
+    ) -> tuple[int, str | None]:
+        """Take results until the last, or until the process is lost; return their number, and why."""
+        done = 0
+        try:
+            member.send(batch)
+            for grading in batch:
+                if not member.has_line():
+                    _give(came, give)
+                limit_s = self._seconds(grading)
+                status, _, payload = member.next_line(limit_s).partition(b" ")
+                if status == NO_STATUS:
+                    raise ExtraError(payload.decode())
+                came.append(_result(grading, status, payload))
+                done += 1
+        except ValueError:
+            self._lose(member)
+            return done, "the grader disturbed its process: its output is not a score"
+        except TimeoutError:
+            self._lose(member)
+            return done, f"the grader took more than {limit_s:g} s"
+        except OSError:
+            return done, f"the grader's process ended: {self._lose(member, EXIT_TIMEOUT_S)}"
+        return done, None
+
+    def _seconds(self, grading: Grading) -> float:
+        _, scorer = self._config.scorers[grading.scorer]
+        seconds = self._config.limits.seconds
+        if scorer.seconds is not None:
+            return max(scorer.seconds, seconds)
+        return seconds * (CODE_TIMES if scorer.runs_code else 1)
+
+    def _without_score(self, grading: Grading, why: str) -> Result:
+        score = failed(why)
+        _, scorer = self._config.scorers[grading.scorer]
+        payload = orjson.dumps(scored_payload(self._config.pass_number, scorer.name, score))
+        return Result(grading.stored.sample_uuid, score.status, payload.decode())
+
+    def _hired(self) -> GraderProcess:
+        member = GraderProcess(self._config.without)
+        self._member = member
+        try:
+            member.begin(self._config.instructions())
+        except BaseException:
+            self._lose(member)
+            raise
+        return member
+
+    def _lose(self, member: GraderProcess, patience_s: float = 0.0) -> str:
+        self._member = None
+        return member.end(patience_s)
+
+
+def _give(came: list[Result], give: Callable[[list[Result]], None]) -> None:
+    """Pass on the results."""
+    if came:
+        give(came.copy())
+        came.clear()
+
+
+def _result(grading: Grading, status: bytes, payload: bytes) -> Result:
+    """Parse the result of a grading.
+
+    Raises:
+        ValueError: It is not a result: a grader has written to descriptors that are not its own.
+    """
+    value = number(members(orjson.loads(payload)).get("value"))
+    return Result(grading.stored.sample_uuid, Status(status.decode()), payload.decode(), value)

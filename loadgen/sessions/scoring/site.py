@@ -1,0 +1,144 @@
+"""Where graders run, and what they need there: this machine, or the nodes of a cluster."""
+
+from __future__ import annotations
+
+import platform
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from loadgen.driver.client.redaction import VARIABLES
+from loadgen.driver.workers.sizing import usable_cpus
+from loadgen.sessions.errors import SetupError
+from loadgen.sessions.package_version import package_version
+from loadgen.sessions.scoring.grader import GraderConfig, GraderLimits, ProcessGrader
+from loadgen.sessions.scoring.needs import require_all
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from loadgen.sessions.scoring.choice import Chosen
+    from loadgen.sessions.scoring.options import ScoringChoices
+    from loadgen.sessions.scoring.pool import Grader
+    from workloads.sandbox.base import SandboxSpec
+
+GRADINGS_A_PROCESS: Final = 16
+"""The number of gradings that justify a further process."""
+
+_PACKAGES: Final = (
+    "llm-loadgen",
+    "nltk",
+    "langdetect",
+    "math-verify",
+    "sympy",
+    "latex2sympy2_extended",
+    "tree-sitter",
+    "tree-sitter-java",
+    "tree-sitter-javascript",
+)
+"""Packages whose versions scores may depend on, if installed."""
+
+
+class Site(Protocol):
+    """Where graders run."""
+
+    def check(
+        self, chosen: Sequence[Chosen], references: Iterable[tuple[str, Mapping[str, Any]]]
+    ) -> Mapping[str, Any]:
+        """Check what scorers need there, before the first answer is graded.
+
+        Args:
+            chosen: The scorers.
+            references: The reference of each question, with its task.
+
+        Returns:
+            What scores depend on: `versions` of packages, and the `sandbox` of programs.
+
+        Raises:
+            ExtraError, SourceError, TaskError, SetupError: What is missing, and where.
+        """
+
+    def graders(self, chosen: Sequence[Chosen], pass_number: int, gradings: int) -> Sequence[Grader]:
+        """The graders of a pass, after the check.
+
+        Args:
+            chosen: The scorers; a grading names one by its number.
+            pass_number: Of the pass.
+            gradings: How many there are.
+        """
+
+
+class Here:
+    """This machine; see `Site`.
+
+    Args:
+        options: How answers are scored.
+    """
+
+    def __init__(self, options: ScoringChoices) -> None:
+        self._options = options
+        if options.data is not None:
+            from workloads.grading.nltk_data import offer
+
+            offer(options.data)
+
+    def check(
+        self, chosen: Sequence[Chosen], references: Iterable[tuple[str, Mapping[str, Any]]]
+    ) -> Mapping[str, Any]:
+        """Check what scorers need on this machine."""
+        require_all(chosen, references)
+        return {"versions": _versions(), "sandbox": _sandbox(self._options.sandbox, chosen)}
+
+    def graders(self, chosen: Sequence[Chosen], pass_number: int, gradings: int) -> Sequence[Grader]:
+        """As many processes as there are cores, or as the options say, but none without work."""
+        options = self._options
+        config = GraderConfig(
+            scorers=[(chosen_scorer.task, chosen_scorer.scorer) for chosen_scorer in chosen],
+            pass_number=pass_number,
+            judge=(options.model, options.sampling),
+            limits=GraderLimits(options.grader_timeout_s, options.grader_memory),
+            without=_secrets(chosen),
+            sandbox=options.sandbox,
+        )
+        wanted = options.processes or usable_cpus()
+        return [ProcessGrader(config) for _ in range(min(wanted, most_graders(gradings)))]
+
+
+def most_graders(gradings: int) -> int:
+    """How many graders have enough to do, one at least."""
+    return max(1, -(-gradings // GRADINGS_A_PROCESS))
+
+
+def _versions() -> dict[str, str]:
+    versions = {name: package_version(name) for name in _PACKAGES}
+    installed = {name: version for name, version in versions.items() if version is not None}
+    return {"python": platform.python_version(), **installed}
+
+
+def _sandbox(spec: SandboxSpec, chosen: Sequence[Chosen]) -> dict[str, Any]:
+    """The isolation of programs, for the log; leftovers of earlier ones are removed first.
+
+    Raises:
+        SetupError: No program can be run on this machine.
+        ExtraError: The client of Docker is not installed.
+    """
+    from workloads.sandbox.base import SandboxError
+    from workloads.sandbox.programs import isolation
+
+    running = [entry.scorer for entry in chosen if entry.scorer.runs_code]
+    facts: dict[str, Any] = {}
+    try:
+        if any(scorer.own_containers for scorer in running):
+            from workloads.sandbox.container import remove_leftovers
+
+            remove_leftovers()
+            facts["sandbox"] = "docker"
+        if not all(scorer.own_containers for scorer in running):
+            facts.update(isolation(spec))
+    except SandboxError as error:
+        raise SetupError(f"code that the model wrote cannot be run on this machine: {error}") from error
+    return facts
+
+
+def _secrets(chosen: Sequence[Chosen]) -> frozenset[str]:
+    """The variables that grading processes do not inherit: every key, if one runs a model's programs."""
+    runs_code = any(chosen_scorer.scorer.runs_code for chosen_scorer in chosen)
+    return frozenset(VARIABLES) if runs_code else frozenset()

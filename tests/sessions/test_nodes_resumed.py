@@ -1,0 +1,105 @@
+"""A run of several nodes that was interrupted, finished: what has a result is not asked again."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from loadgen.mock_endpoint.process import MockProcess, start_mock
+from loadgen.sessions.cluster import ray_nodes
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.run.resuming import finish_run
+from loadgen.sessions.settings.resume import ResumeSettings
+from recorder.event import EventType
+from reporter.log.query import query
+from tests.driver.test_worker_pool import events, of
+from tests.sessions.plain_nodes import PlainCluster
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+REQUESTS = 300
+
+COORDINATOR = """
+from loadgen.cli.start import main
+from loadgen.sessions.cluster import ray_nodes
+from tests.sessions.plain_nodes import PlainCluster
+
+ray_nodes.RayNodes = PlainCluster
+main()
+"""
+"""The command line, with two plain processes for nodes."""
+
+
+@pytest.fixture(scope="module")
+def mock() -> Iterator[MockProcess]:
+    """An endpoint."""
+    with start_mock(ttft="20ms", itl="0ms", tokens="2") as started:
+        yield started
+
+
+@pytest.fixture(autouse=True)
+def _two_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have two plain processes in place of a cluster."""
+    monkeypatch.setattr(ray_nodes, "RayNodes", PlainCluster)
+
+
+def interrupted(mock: MockProcess, run: Path, ending: signal.Signals, *options: str) -> None:
+    """Begin a run, and end it by a signal once some requests have answers."""
+    command = [
+        sys.executable,
+        "-c",
+        COORDINATOR,
+        "perf",
+        "--url",
+        mock.url,
+        "--model",
+        "m",
+        "--out",
+        str(run),
+    ]
+    load = ["-c", "4", "-n", str(REQUESTS), "--warmup", "5", "--workers", "1", "--ray", "auto"]
+    process = subprocess.Popen(
+        [*command, *load, *options], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )
+    try:
+        while not (
+            (run / "events.db").exists() and of(EventType.PHASE_STARTED, events(run / "events.db"))[1:]
+        ):
+            assert process.poll() is None
+            time.sleep(0.05)
+        time.sleep(0.5)
+        process.send_signal(ending)
+    finally:
+        process.wait(60)
+
+
+@pytest.mark.parametrize(
+    ("ending", "is_shared"), [(signal.SIGKILL, False), (signal.SIGKILL, True), (signal.SIGINT, False)]
+)
+def test_every_sample_has_one_result(
+    mock: MockProcess, tmp_path: Path, ending: signal.Signals, *, is_shared: bool
+) -> None:
+    """After the coordinator was killed, with the logs of its nodes still on them, and after Ctrl-C."""
+    options = ["--shards", str(tmp_path / "shared")] if is_shared else []
+    run = tmp_path / "run"
+    interrupted(mock, run, ending, *options)
+    report, _, _ = finish_run(ResumeSettings(run=run))
+
+    sql = "SELECT node, prompt_id FROM requests WHERE measured AND settled ORDER BY prompt_id"
+    settled = query(run, sql).rows
+    assert [prompt for _, prompt in settled] == list(range(5, REQUESTS + 5))
+    by_node = Counter(node for node, _ in settled)
+    assert sorted(by_node) == [f"node-{number}" for number in range(4)]
+    assert report.run.ended == "completed"
+    assert report.counts.completed == REQUESTS
+    assert len(report.run.sittings) == 2
+    with pytest.raises(UsageError, match="is complete"):
+        finish_run(ResumeSettings(run=run))
