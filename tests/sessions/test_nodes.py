@@ -279,7 +279,7 @@ def test_an_object_store_that_refuses(mock: MockProcess, bucket: str, tmp_path: 
         meanwhile=name_another,
     )
     assert [code for code, _ in findings(tmp_path / "run")] == ["shard_not_uploaded"] * 3
-    assert sum(len(asked(log)) for log in shards_of(tmp_path / "run")) == 30
+    assert sum(len(asked(log)) for log in shards_of(tmp_path / "run")) == 300
 
 
 def test_an_endpoint_that_a_node_cannot_reach(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ async def measure_on_nodes(
                     recorder.put(declared)
                 await group.begin()
                 notice = asyncio.create_task(announce_stop(stop, group, observer))
-                with observer.session(group.progress, plan, folder / LOG_NAME if shared else None):
+                with observer.session(group.progress, plan, folder / LOG_NAME if place.shared else None):
                     await LoadSession(plan, group, group.tell, clock, stop).run()
                 sizes = await group.end()
                 await sensors.finish()
