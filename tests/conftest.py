@@ -18,7 +18,7 @@ from loadgen.driver.system.signals import ENDING
 from loadgen.driver.workers.sizing import usable_cpus
 from tests.forking import CHILDREN, fork_children, start_children_afresh
 from tests.object_stores import BUCKET, MODULES, object_store
-from tests.preloaded import GIVE_UP_S, Preloaded, Process
+from tests.preloaded import GIVE_UP_S, LEAKS, Preloaded, Process
 from tests.program_file import ProgramFile
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def clean_environment(**more: str) -> dict[str, str]:
     """This environment without what the program reads, and so that it can be imported from any folder.
 
     A stored calibration of this machine is out of sight too. Plots keep their list of fonts
-    all the same, for it takes a second to make.
+    all the same, for it takes a second to make. What is left open is named on standard error.
     """
     environment = {
         key: value for key, value in os.environ.items() if not key.startswith(("LOADGEN_", "OPENAI_"))
@@ -212,6 +212,7 @@ def clean_environment(**more: str) -> dict[str, str]:
         "NO_COLOR": "1",
         "XDG_CACHE_HOME": os.devnull,
         "MPLCONFIGDIR": str(FONTS),
+        "PYTHONWARNINGS": LEAKS,
     }
     return environment | ours | more
 

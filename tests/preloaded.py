@@ -47,6 +47,9 @@ LIBRARIES = (
 )
 """What the program imports on use."""
 
+LEAKS = "default::ResourceWarning"
+"""Has Python name on standard error what a program leaves open."""
+
 GIVE_UP_S = 600.0
 """Far more than any command takes."""
 
@@ -62,7 +65,7 @@ class Preloaded:
         self._line, server_end = socket.socketpair()
         with server_end:
             self._server = subprocess.Popen(
-                [sys.executable, "-m", "tests.preloaded", str(server_end.fileno())],
+                [sys.executable, "-W", LEAKS, "-m", "tests.preloaded", str(server_end.fileno())],
                 cwd=ROOT,
                 env=os.environ | {"PYTHONPATH": str(ROOT)},
                 pass_fds=[server_end.fileno()],

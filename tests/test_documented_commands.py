@@ -179,6 +179,7 @@ def test_a_command_does_what_the_page_says(
     done = _typed(line, folder, environment, preloaded, program_folder)
     assert done.returncode in {0, 1, 4, 5}, f"{line}\n{done.stderr}"
     assert "Traceback" not in done.stderr
+    assert "ResourceWarning" not in done.stderr
 
 
 def _typed(
