@@ -90,7 +90,9 @@ def paced(cores: Cores, rounds: int) -> Iterator[Row]:
     """1,000 streams of 100 tokens per second."""
     pairs = both(cores, PACED, rounds)
     shares = [run.requests_s / PACED.possible for run in pairs.ours]
-    note = f"of {PACED.possible:,.0f}: {pairs.note('requests/s', lambda run: run.requests_s)}"
+    note = (
+        f"of {PACED.possible:,.0f}: {pairs.note('requests/s', lambda run: run.requests_s)}; {_losses(pairs)}"
+    )
     yield Row("1,000 streams: share of possible requests/s", shares, (0.96, 0.98), least=True, note=note)
     cpu_s, note = [_chunks_s(run) for run in pairs.ours], pairs.note("s", _chunks_s)
     yield Row("1,000 streams: CPU per million chunks", cpu_s, (6, 4), "s", note=note)
@@ -176,7 +178,8 @@ def described(run: ClientRun) -> str:
     return (
         f"{run.requests_s:,.0f} requests/s, {_chunks_s(run):.2f} s of CPU per million chunks, "
         f"{run.command_cpu_s:.2f} s in all, TTFT p99 off by {run.ttft_p99_off_ms:.2f} ms, "
-        f"server {run.server_share:.0%} busy{memory}{', INVALID: it did not keep up' if run.at_limit else ''}"
+        f"{run.lost}, server {run.server_share:.0%} busy{memory}"
+        f"{', INVALID: it did not keep up' if run.at_limit else ''}"
     )
 
 
@@ -193,6 +196,16 @@ def tell(line: str) -> None:
 
 def _chunks_s(run: ClientRun) -> float:
     return run.cpu_s / run.chunks * MILLION
+
+
+def _losses(pairs: Pairs) -> str:
+    """Where the time of both went, in the median round of each."""
+    names = ("lost", "vllm-rs lost")
+    return "; ".join(
+        f"{name}: {sorted(runs, key=lambda run: run.requests_s)[len(runs) // 2].lost}"
+        for name, runs in zip(names, (pairs.ours, pairs.theirs), strict=True)
+        if runs
+    )
 
 
 def _limited(runs: Sequence[ClientRun]) -> str:

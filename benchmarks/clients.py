@@ -7,8 +7,9 @@ import os
 import subprocess
 import time
 from dataclasses import dataclass
+from operator import sub
 from pathlib import Path
-from statistics import quantiles
+from statistics import fmean, quantiles
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from cores import Cores
+    from native_server import Served
     from timed_run import Pace
 
 VLLM_RS: Final = os.environ.get("VLLM_RS")
@@ -57,7 +59,25 @@ class Work:
     @property
     def possible(self) -> float:
         """Requests per second of a client that loses no time, once all streams are open."""
-        return self.streams / (self.pace.ttft_ms + (self.pace.tokens - 1) * self.pace.gap_ms) * 1e3
+        return self.streams / self.pace.whole_ms * 1e3
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Where a closed loop loses time, by the server's clock, in ms.
+
+    Attributes:
+        ramp: From the first request to the first one of the last stream.
+        late: How much longer than its pace the server took for a response: the mean.
+        gap: From the end of a response to the request that takes its place: the mean.
+    """
+
+    ramp: float
+    late: float
+    gap: float
+
+    def __str__(self) -> str:
+        return f"ramp {self.ramp:.0f} ms, server late {self.late:.1f} ms, gaps {self.gap:.1f} ms"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +93,7 @@ class ClientRun:
         peak_mb: The peak of PSS over all processes in that time; None where memory was not sampled.
         server_share: The share of its core that the server used in that time.
         at_limit: Whether the client reports that it did not keep up, which makes its times invalid.
+        lost: Where its time went.
     """
 
     requests_s: float
@@ -83,6 +104,7 @@ class ClientRun:
     peak_mb: float | None
     server_share: float
     at_limit: bool
+    lost: Lost
 
 
 def loadgen(cores: Cores, work: Work, *, workers: int | None = 1, memory: bool = False) -> ClientRun:
@@ -200,6 +222,25 @@ def _result(work: Work, usage: _Usage, server: NativeServer, ttft_p99_ms: float)
         peak_mb=usage.client.peak_mb(start_ns, end_ns),
         server_share=_between(usage.server, start_ns, end_ns) / seconds,
         at_limit=usage.at_limit,
+        lost=_lost(work, served),
+    )
+
+
+def _lost(work: Work, served: Sequence[Served]) -> Lost:
+    """Where the time of a closed loop went.
+
+    The request of number `streams` + k takes the place of the one that ends as number k. Whichever stream
+    that is, it holds for the means.
+    """
+    starts_ns = sorted(request.received_ns for request in served)
+    ends_ns = sorted(request.end_ns for request in served)
+    first_ns, late_starts_ns = starts_ns[0], starts_ns[work.streams :]
+    whole_ns = fmean(request.end_ns - request.received_ns for request in served)
+    gaps_ns = map(sub, late_starts_ns, ends_ns)
+    return Lost(
+        ramp=(starts_ns[work.streams - 1] - first_ns) / 1e6,
+        late=whole_ns / 1e6 - work.pace.whole_ms,
+        gap=fmean(gaps_ns) / 1e6,
     )
 
 

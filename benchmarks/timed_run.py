@@ -42,6 +42,11 @@ class Pace:
     gap_ms: float
     tokens: int
 
+    @property
+    def whole_ms(self) -> float:
+        """From a request to the last token of its reply."""
+        return self.ttft_ms + (self.tokens - 1) * self.gap_ms
+
     def options(self) -> Mapping[str, Any]:
         """The mock endpoint's options."""
         return {
