@@ -8,6 +8,8 @@ import orjson
 
 from loadgen.sessions.observer import SILENT
 from loadgen.sessions.package_version import package_version
+from recorder.shards import FOLDER as SHARDS
+from recorder.store import log_path
 from reporter.archive.place import FOLDER, place
 
 if TYPE_CHECKING:
@@ -26,19 +28,22 @@ def archive_run(run: Path, to: str | None, observer: Observer = SILENT) -> dict[
         to: A folder, or an address such as `s3://bucket/prefix`; None for `archive` in the run's folder.
 
     Returns:
-        What there is now: `archive` (its address), `logs`, `files`, `events`, `log_bytes`, `archive_bytes`.
+        What there is now: `archive` (its address), `logs`, `missing` (the nodes without a log), `files`,
+        `events`, `log_bytes`, `archive_bytes`.
 
     Raises:
         LogError: As for `reporter.archive.write.archive`.
     """
-    from loadgen.sessions.run.run_folder import folder_of
+    from loadgen.sessions.run.run_folder import folder_of, require_log
     from reporter.archive.write import archive
 
+    require_log(run, "to have it elsewhere, copy all its files, archive.json last")
     there = to or folder_of(run) / FOLDER
     whole = archive(run, there, package_version("llm-loadgen") or "", _Tenths(observer))
     return {
         "archive": place(there).address,
         "logs": len(whole.logs),
+        "missing": sorted(_nodes(run) - {log.node for log in whole.logs if log.node}),
         "files": sum(len(log.files) for log in whole.logs),
         "events": sum(log.events for log in whole.logs),
         "log_bytes": sum(log.log_bytes for log in whole.logs),
@@ -46,16 +51,34 @@ def archive_run(run: Path, to: str | None, observer: Observer = SILENT) -> dict[
     }
 
 
+def _nodes(run: Path) -> set[str]:
+    """The nodes that a run had."""
+    from reporter.log.settings import head
+    from reporter.log.shard_files import ShardFiles
+
+    files = ShardFiles.named_by([head(run).environment], log_path(run))
+    return set() if files is None else set(files.nodes)
+
+
 def described(archived: dict[str, Any], run: Path, *, as_json: bool) -> str:
     """What was archived, and what may be done now; or the same as JSON."""
     if as_json:
         return orjson.dumps(archived, option=orjson.OPT_INDENT_2).decode()
     share = archived["archive_bytes"] / max(archived["log_bytes"], 1)
+    if missing := archived["missing"]:
+        what_now = (
+            f"There is no log of {', '.join(missing)}: the archive and its reports are of a part of the run. "
+            f"If there is one, put it into {run / SHARDS}, remove the archive, and archive the run again."
+        )
+    else:
+        what_now = (
+            "Every event was read again, and is the same. Commands read the archive where there is no log: "
+            f"events.db and shards in {run} may be deleted."
+        )
     return (
         f"{archived['archive']}: {archived['events']:,} events of {archived['logs']} log(s), "
         f"{archived['archive_bytes'] / 1e6:,.1f} MB, {share:.0%} of {archived['log_bytes'] / 1e6:,.1f} MB.\n"
-        "Every event was read again, and is the same. Commands read the archive where there is no log: "
-        f"events.db and shards in {run} may be deleted."
+        f"{what_now}"
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from recorder.errors import LogError
+from recorder.shards import FOLDER as SHARDS
 from recorder.store import LOG_NAME
 
 if TYPE_CHECKING:
@@ -209,11 +210,14 @@ def has_log(folder: Path) -> bool:
 
 
 def source_files(folder: Path) -> list[Path]:
-    """The files that change whenever a log does: those of SQLite, or the manifest of an archive."""
+    """The files that change whenever a log does: those of SQLite and of shards, or an archive's manifest."""
     names = (
         (LOG_NAME, f"{LOG_NAME}-wal") if (folder / LOG_NAME).exists() else (MANIFEST, f"{FOLDER}/{MANIFEST}")
     )
-    return [folder / name for name in names if (folder / name).exists()]
+    return [
+        *(folder / name for name in names if (folder / name).exists()),
+        *sorted(folder.glob(f"{SHARDS}/*/{LOG_NAME}")),
+    ]
 
 
 def archive_of(run: Path) -> Place | None:

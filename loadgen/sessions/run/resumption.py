@@ -13,7 +13,7 @@ from loadgen.driver.requests.order import order_of
 from loadgen.driver.requests.remaining import remaining
 from loadgen.sessions.errors import UsageError, printable
 from loadgen.sessions.run.preparation import Prepared, prepare
-from loadgen.sessions.run.run_folder import folder_of, still_running
+from loadgen.sessions.run.run_folder import folder_of, require_log, still_running
 from loadgen.sessions.settings.stored import settings_from_stored
 from recorder.schema import encode
 from reporter.log.so_far import so_far
@@ -44,6 +44,7 @@ def resumable(path: Path) -> RunSoFar:
     """
     run = so_far(path)
     _require_resumable(path, run)
+    require_log(path, "a run is resumed in its log, so it takes its events.db")
     return run
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.claimed_folders import claim
 from recorder.errors import BeingWrittenError, LogExistsError
-from recorder.store import LOG_NAME
-from reporter.archive.place import is_remote
+from recorder.store import LOG_NAME, log_path
+from reporter.archive.place import archive_of, is_remote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,6 +42,20 @@ def new_run_folder(out: Path | None, model: str) -> Path:
 def folder_of(run: Path) -> Path:
     """The folder of a run that is named by its folder, its log, or the address of its archive."""
     return run if run.is_dir() or is_remote(run) else run.parent
+
+
+def require_log(run: Path, remedy: str) -> None:
+    """Refuse a run that is only an archive, where its log would be written to.
+
+    Args:
+        run: The run's folder, or the place of an archive.
+        remedy: What to do, for the message.
+
+    Raises:
+        UsageError: It is.
+    """
+    if not log_path(run).exists() and archive_of(run) is not None:
+        raise UsageError(f"{run}: an archive, which is only read: {remedy}")
 
 
 def still_running(run: Path) -> BeingWrittenError:

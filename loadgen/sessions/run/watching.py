@@ -45,7 +45,7 @@ def readings_while_it_runs(run: Path, interval_s: float, read: Callable[[], Read
 
 
 def await_log(run: Path, wait_s: float) -> None:
-    """Return when there is a log, or a series of them.
+    """Return when there is a log, or a series of them; at once for an archive.
 
     Raises:
         LogError: The path has no log that this version reads, or none appeared in time.
@@ -53,9 +53,10 @@ def await_log(run: Path, wait_s: float) -> None:
     from loadgen.sessions.series.series import is_series
     from recorder.errors import NotALogError
     from recorder.store import log_path, verify
+    from reporter.archive.place import archive_of
 
     give_up_s = time.monotonic() + wait_s
-    while not is_series(run):
+    while not is_series(run) and (log_path(run).exists() or archive_of(run) is None):
         log = log_path(run)
         may_become_one = _may_become_one(log)  # first: by the time that it fails, it may be a log
         try:

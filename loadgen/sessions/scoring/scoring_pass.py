@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.observer import SILENT
-from loadgen.sessions.run.run_folder import folder_of, still_running
+from loadgen.sessions.run.run_folder import folder_of, require_log, still_running
 from loadgen.sessions.scoring.choice import Chosen, choose
 from loadgen.sessions.scoring.options import ScoringChoices
 
@@ -154,6 +154,10 @@ def require_scorable(run: Path) -> None:
     from reporter.log.settings import settings
 
     log = log_path(run)
+    require_log(
+        run,
+        "score the run where its events.db is; --pass N reports an earlier scoring pass",
+    )
     require_current(log)
     if settings(run).get("imported"):
         raise UsageError(f"{folder_of(run)} was imported: its scores are those of its harness")
