@@ -19,7 +19,13 @@ if TYPE_CHECKING:
 
 MODULES = {
     Path("loadgen/driver/client/_wire.abi3.so"): ("_wire.c", "_body.c", "_chunks.c", "_rows.c"),
-    Path("reporter/log/_requests.abi3.so"): ("_requests.c", "_joined.c", "_payload.c", "_columns.c"),
+    Path("reporter/log/_requests.abi3.so"): (
+        "_requests.c",
+        "_joined.c",
+        "_events.c",
+        "_payload.c",
+        "_columns.c",
+    ),
 }
 """The client's I/O loop, and what joins the events of requests for reports, with the sources beside them.
 

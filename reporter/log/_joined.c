@@ -1,46 +1,13 @@
 /* The events of each request are gathered until it ends. Of all that began a number is kept, by which an event that comes
  * after the end is noticed. */
-#define Py_LIMITED_API 0x030B0000
-#include <Python.h>
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "_events.h"
 #include "_joined.h"
 #include "_payload.h"
 
-/* The few of SQLite's functions that are needed; its headers are not there everywhere. */
-typedef struct sqlite3 sqlite3;
-typedef struct sqlite3_stmt sqlite3_stmt;
-#define FUNCTIONS(X)                                                   \
-    X(int, threadsafe, (void))                                         \
-    X(int, open_v2, (const char *, sqlite3 **, int, const char *))     \
-    X(int, close, (sqlite3 *))                                         \
-    X(int, prepare_v2, (sqlite3 *, const char *, int, sqlite3_stmt **, const char **)) \
-    X(int, step, (sqlite3_stmt *))                                     \
-    X(int, finalize, (sqlite3_stmt *))                                 \
-    X(int, column_type, (sqlite3_stmt *, int))                         \
-    X(int64_t, column_int64, (sqlite3_stmt *, int))                    \
-    X(const unsigned char *, column_text, (sqlite3_stmt *, int))       \
-    X(const void *, column_blob, (sqlite3_stmt *, int))                \
-    X(int, column_bytes, (sqlite3_stmt *, int))
-
-#define POINTER(type, name, arguments) type(*name) arguments;
-static struct {
-    FUNCTIONS(POINTER)
-} sqlite;
-
-enum { OK = 0, ROW = 100, DONE = 101, READ_ONLY = 1, BY_URI = 0x40, NO_MUTEX = 0x8000 };
-enum { IS_INTEGER = 1, IS_TEXT = 3, IS_BLOB = 4, IS_NULL = 5 };
-enum { SEQ, CODE, AT_NS, UUID, DATA, CHUNK_GAPS }; /* columns of the query */
 enum { ISSUED = 20, SENT = 21, FIRST_CHUNK = 22, COMPLETE = 23, CANCELLED = 25, RETRY = 26 }; /* recorder/event.py */
-
-bool find_sqlite(void *library, void *(*look_up)(void *, const char *)) {
-#define FIND(type, name, arguments) \
-    if (!(*(void **)&sqlite.name = look_up(library, "sqlite3_" #name))) return false;
-    FUNCTIONS(FIND)
-    return sqlite.threadsafe() != 0;
-}
 
 void free_source(source *old) {
     free(old->uri), free(old->query), free(old->shifts);
@@ -155,7 +122,7 @@ static request *begin(reader *own, uint64_t hash, const char *uuid, size_t size,
 }
 
 static int64_t shift_at(const source *from, int64_t seq) {
-    Py_ssize_t place = from->count;
+    int64_t place = from->count;
     while (place && from->shifts[place - 1].first_seq > seq) place--;
     return place ? from->shifts[place - 1].by_ns : 0;
 }
@@ -184,67 +151,52 @@ static bool write_row(reader *own) {
     return own->rows;
 }
 
-static bool put_ending(reader *own, sqlite3_stmt *event, int64_t code, int64_t at_ns, int64_t shift_ns) {
-    batch *rows = own->rows;
+static const char *uuid_of(const event *of) { return (const char *)(of + 1); }
+
+static const char *data_of(const event *of) { return uuid_of(of) + of->uuid_size; }
+
+static bool put_ending(batch *rows, const event *end, int64_t at_ns, int64_t shift_ns) {
     put_integer(rows, COLUMN_ends, 1);
-    put_integer(rows, COLUMN_code, code);
+    put_integer(rows, COLUMN_code, end->code);
     put_integer(rows, COLUMN_ended_ns, at_ns);
-    put_integer(rows, COLUMN_ended_seq, sqlite.column_int64(event, SEQ));
-    const char *data = (const char *)sqlite.column_text(event, DATA);
-    if (!read_payload(rows, &ENDING, data, (size_t)sqlite.column_bytes(event, DATA), shift_ns)) return false;
-    int type = sqlite.column_type(event, CHUNK_GAPS);
-    if (type != IS_BLOB && type != IS_NULL) return false;
-    const void *gaps = sqlite.column_blob(event, CHUNK_GAPS);
-    size_t size = (size_t)sqlite.column_bytes(event, CHUNK_GAPS);
-    return put_bytes(rows, COLUMN_chunk_gaps_us, gaps, size % 4 ? 0 : size);
+    put_integer(rows, COLUMN_ended_seq, end->seq);
+    return read_payload(rows, &ENDING, data_of(end), end->data_size, shift_ns) &&
+           put_bytes(rows, COLUMN_chunk_gaps_us, data_of(end) + end->data_size, end->gaps_size % 4 ? 0 : end->gaps_size);
 }
 
-static bool end_request(reader *own, request **at, sqlite3_stmt *event, int64_t code, int64_t at_ns, int64_t shift_ns) {
+static bool end_request(reader *own, request **at, const event *end, int64_t at_ns, int64_t shift_ns) {
     request *one = *at;
-    if (!put_begun(own->rows, one) || !put_ending(own, event, code, at_ns, shift_ns)) return false;
+    if (!put_begun(own->rows, one) || !put_ending(own->rows, end, at_ns, shift_ns)) return false;
     *at = one->next, own->opened--;
     one->next = own->unused, own->unused = one;
     return write_row(own);
 }
 
-static bool copy_data(text *to, sqlite3_stmt *event) {
-    const void *data = sqlite.column_text(event, DATA);
-    return copy(to, data, (size_t)sqlite.column_bytes(event, DATA));
-}
-
-static bool read_event(reader *own, sqlite3_stmt *event) {
-    int data = sqlite.column_type(event, DATA);
-    if (sqlite.column_type(event, CODE) != IS_INTEGER || sqlite.column_type(event, AT_NS) != IS_INTEGER ||
-        sqlite.column_type(event, UUID) != IS_TEXT || (data != IS_TEXT && data != IS_NULL))
-        return false;
-    int64_t seq = sqlite.column_int64(event, SEQ), code = sqlite.column_int64(event, CODE), at_ns;
-    int64_t shift_ns = shift_at(own->from, seq);
-    if (__builtin_add_overflow(sqlite.column_int64(event, AT_NS), shift_ns, &at_ns)) return false;
-    const char *uuid = (const char *)sqlite.column_text(event, UUID);
-    size_t size = (size_t)sqlite.column_bytes(event, UUID);
-    if (!uuid) return false;
-    uint64_t hash = hash_of(uuid, size);
-    request **at = find(own, hash, uuid, size), *one = *at;
+static bool read_event(reader *own, const event *next) {
+    int64_t shift_ns = shift_at(own->from, next->seq), at_ns;
+    if (__builtin_add_overflow(next->at_ns, shift_ns, &at_ns)) return false;
+    uint64_t hash = hash_of(uuid_of(next), next->uuid_size);
+    request **at = find(own, hash, uuid_of(next), next->uuid_size), *one = *at;
     if (!one) {
-        if (!(one = begin(own, hash, uuid, size, seq))) return false;
-        at = find(own, hash, uuid, size);
+        if (!(one = begin(own, hash, uuid_of(next), next->uuid_size, next->seq))) return false;
+        at = find(own, hash, uuid_of(next), next->uuid_size);
     }
-    one->last_seq = seq;
-    switch (code) {
+    one->last_seq = next->seq;
+    switch (next->code) {
         case ISSUED:
             if (one->issues++) return false;
             one->issued_ns = at_ns, one->issue_shift = shift_ns;
-            return copy_data(&one->issue, event);
+            return copy(&one->issue, data_of(next), next->data_size);
         case SENT:
             if (one->sends++ && at_ns <= one->sent_ns) return false;
             one->sent_ns = at_ns, one->sending_shift = shift_ns;
-            return copy_data(&one->sending, event);
+            return copy(&one->sending, data_of(next), next->data_size);
         case FIRST_CHUNK:
             if (!one->chunks || at_ns < one->first_chunk_ns) one->first_chunk_ns = at_ns;
             if (!one->chunks++ || at_ns > one->last_chunk_ns) one->last_chunk_ns = at_ns;
             return true;
         case RETRY: return one->retries++, true;
-        default: return end_request(own, at, event, code, at_ns, shift_ns);
+        default: return end_request(own, at, next, at_ns, shift_ns);
     }
 }
 
@@ -264,23 +216,31 @@ static void free_requests(request *first) {
     }
 }
 
-static bool read_events(reader *own, sqlite3_stmt *events) {
-    int state;
-    while ((state = sqlite.step(events)) == ROW)
-        if (!read_event(own, events)) return false;
-    if (state != DONE || !put_open_requests(own)) return false;
+static bool read_block(reader *own, const block *from) {
+    size_t size;
+    for (const char *at = from->bytes; at < from->bytes + from->used; at += (size + 7) & ~(size_t)7) {
+        const event *next = (const event *)at;
+        size = sizeof *next + next->uuid_size + (size_t)next->data_size + next->gaps_size;
+        if (!read_event(own, next)) return false;
+    }
+    return true;
+}
+
+static bool read_events(reader *own, events *from) {
+    bool known = true;
+    block *last = NULL;
+    while (known && (last = events_next(from, last))) known = read_block(own, last);
+    free(last);
+    if (!known || !events_are_whole(from) || !put_open_requests(own)) return false;
     if (own->rows->rows) own->unwanted = !own->take(own->to, own->rows), own->rows = NULL;
     return true;
 }
 
 bool read_joined(const source *from, bool (*take)(void *, batch *), void *to) {
     reader own = {.from = from, .take = take, .to = to, .rows = batch_new()};
-    sqlite3 *log = NULL;
-    sqlite3_stmt *events = NULL;
-    bool done = own.rows && widen(&own) && widen_begun(&own) &&
-                sqlite.open_v2(from->uri, &log, READ_ONLY | BY_URI | NO_MUTEX, NULL) == OK &&
-                sqlite.prepare_v2(log, from->query, -1, &events, NULL) == OK && read_events(&own, events);
-    sqlite.finalize(events), sqlite.close(log);
+    events *log = events_open(from->uri, from->query);
+    bool done = log && own.rows && widen(&own) && widen_begun(&own) && read_events(&own, log);
+    if (log) events_close(log);
     for (size_t slot = 0; slot < own.slots; slot++) free_requests(own.open[slot]);
     free_requests(own.unused);
     free(own.open), free(own.begun), batch_free(own.rows);

@@ -11,13 +11,10 @@ typedef struct {
 typedef struct {
     char *uri, *query;
     shift *shifts; /* of the times of events from each number on, in order */
-    Py_ssize_t count;
+    int64_t count;
 } source;
 
 void free_source(source *);
-
-/* Look SQLite's functions up; whether all are there, for several threads. */
-bool find_sqlite(void *library, void *(*look_up)(void *, const char *));
 
 /* Give `take` the requests of a log in batches, which it owns; it returns whether it wants more.
  * False: the log is not one that this reader is sure to understand, or it cannot be read. */

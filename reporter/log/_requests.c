@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "_arrow.h"
+#include "_events.h"
 #include "_joined.h"
 
 enum { INTERFACE = 1 /* what requests_table.py expects; a change raises both */, THREADS = 2, QUEUED = 24 /* batches: about a second of a thread */ };

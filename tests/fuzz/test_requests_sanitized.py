@@ -15,7 +15,8 @@ import pytest
 from tests.conftest import ROOT
 
 SOURCES: Final = [
-    ROOT / "reporter" / "log" / name for name in ("_requests.c", "_joined.c", "_payload.c", "_columns.c")
+    ROOT / "reporter" / "log" / f"_{name}.c"
+    for name in ("requests", "joined", "events", "payload", "columns")
 ]
 FLAGS: Final = ["-g", "-O0", "-fPIC", "-shared", "-pthread", "-fsanitize=address,undefined"]
 ROUNDS: Final = os.environ.get("REQUESTS_ROUNDS", "300")

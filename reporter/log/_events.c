@@ -1,0 +1,170 @@
+/* SQLite takes as long to read a log as joining takes: so it is left to another thread, which copies what it reads. */
+#include "_events.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The few of SQLite's functions that are needed; its headers are not there everywhere. */
+typedef struct sqlite3 sqlite3;
+typedef struct sqlite3_stmt sqlite3_stmt;
+#define FUNCTIONS(X)                                                                   \
+    X(int, threadsafe, (void))                                                         \
+    X(int, open_v2, (const char *, sqlite3 **, int, const char *))                     \
+    X(int, close, (sqlite3 *))                                                         \
+    X(int, prepare_v2, (sqlite3 *, const char *, int, sqlite3_stmt **, const char **)) \
+    X(int, step, (sqlite3_stmt *))                                                     \
+    X(int, finalize, (sqlite3_stmt *))                                                 \
+    X(int, column_type, (sqlite3_stmt *, int))                                         \
+    X(int64_t, column_int64, (sqlite3_stmt *, int))                                    \
+    X(const unsigned char *, column_text, (sqlite3_stmt *, int))                       \
+    X(const void *, column_blob, (sqlite3_stmt *, int))                                \
+    X(int, column_bytes, (sqlite3_stmt *, int))
+
+#define POINTER(type, name, arguments) type(*name) arguments;
+static struct {
+    FUNCTIONS(POINTER)
+} sqlite;
+
+enum { OK = 0, ROW = 100, DONE = 101, READ_ONLY = 1, BY_URI = 0x40, NO_MUTEX = 0x8000 };
+enum { IS_INTEGER = 1, IS_TEXT = 3, IS_BLOB = 4, IS_NULL = 5 };
+enum { SEQ, CODE, AT_NS, UUID, DATA, CHUNK_GAPS }; /* columns of the query */
+enum { BLOCK_BYTES = 256 * 1024, BLOCKS = 6 /* are full, at most */ };
+
+bool find_sqlite(void *library, void *(*look_up)(void *, const char *)) {
+#define FIND(type, name, arguments) \
+    if (!(*(void **)&sqlite.name = look_up(library, "sqlite3_" #name))) return false;
+    FUNCTIONS(FIND)
+    return sqlite.threadsafe() != 0;
+}
+
+struct events {
+    const char *uri, *query;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    block *first, *last, *unused;
+    int full;
+    bool stopped, ended, whole;
+};
+
+static block *new_block(events *own, size_t least) {
+    pthread_mutex_lock(&own->lock);
+    block *new = own->unused;
+    if (new) own->unused = new->next;
+    pthread_mutex_unlock(&own->lock);
+    if (new && new->room < least) free(new), new = NULL;
+    size_t room = least > BLOCK_BYTES ? least : BLOCK_BYTES;
+    if (!new && (new = malloc(sizeof *new + room))) new->room = room;
+    if (new) new->next = NULL, new->used = 0;
+    return new;
+}
+
+/* Wait until there is room, and add a block. False: nobody wants more. */
+static bool hand_on(events *own, block *full) {
+    pthread_mutex_lock(&own->lock);
+    while (own->full >= BLOCKS && !own->stopped) pthread_cond_wait(&own->changed, &own->lock);
+    if (own->last) own->last->next = full;
+    else own->first = full;
+    own->last = full, own->full++;
+    bool wanted = !own->stopped;
+    pthread_cond_broadcast(&own->changed);
+    pthread_mutex_unlock(&own->lock);
+    return wanted;
+}
+
+/* Whether a row has the types that a recorder writes; then its sizes. */
+static bool measure(sqlite3_stmt *row, event *to) {
+    int data = sqlite.column_type(row, DATA), gaps = sqlite.column_type(row, CHUNK_GAPS);
+    if (sqlite.column_type(row, CODE) != IS_INTEGER || sqlite.column_type(row, AT_NS) != IS_INTEGER ||
+        sqlite.column_type(row, UUID) != IS_TEXT || (data != IS_TEXT && data != IS_NULL) ||
+        (gaps != IS_BLOB && gaps != IS_NULL))
+        return false;
+    *to = (event){sqlite.column_int64(row, SEQ), sqlite.column_int64(row, CODE), sqlite.column_int64(row, AT_NS), 0, 0, 0};
+    if (!sqlite.column_text(row, UUID) || (data == IS_TEXT && !sqlite.column_text(row, DATA))) return false;
+    to->uuid_size = (uint32_t)sqlite.column_bytes(row, UUID);
+    to->data_size = (uint32_t)sqlite.column_bytes(row, DATA);
+    to->gaps_size = (uint32_t)sqlite.column_bytes(row, CHUNK_GAPS);
+    return true;
+}
+
+static char *put(char *at, const void *bytes, size_t size) {
+    if (size) memcpy(at, bytes, size);
+    return at + size;
+}
+
+static bool read_rows(events *own, sqlite3_stmt *rows) {
+    block *to = NULL;
+    event next;
+    int state;
+    while ((state = sqlite.step(rows)) == ROW && measure(rows, &next)) {
+        size_t size = (sizeof next + next.uuid_size + (size_t)next.data_size + next.gaps_size + 7) & ~(size_t)7;
+        if (to && to->room - to->used < size) {
+            if (!hand_on(own, to)) return false;
+            to = NULL;
+        }
+        if (!to && !(to = new_block(own, size))) return false;
+        char *at = put(to->bytes + to->used, &next, sizeof next);
+        at = put(at, sqlite.column_text(rows, UUID), next.uuid_size);
+        at = put(at, sqlite.column_text(rows, DATA), next.data_size);
+        put(at, sqlite.column_blob(rows, CHUNK_GAPS), next.gaps_size);
+        to->used += size;
+    }
+    return (!to || hand_on(own, to)) && state == DONE;
+}
+
+static void *read_log(void *of) {
+    events *own = of;
+    sqlite3 *log = NULL;
+    sqlite3_stmt *rows = NULL;
+    bool whole = sqlite.open_v2(own->uri, &log, READ_ONLY | BY_URI | NO_MUTEX, NULL) == OK &&
+                 sqlite.prepare_v2(log, own->query, -1, &rows, NULL) == OK && read_rows(own, rows);
+    sqlite.finalize(rows), sqlite.close(log);
+    pthread_mutex_lock(&own->lock);
+    own->ended = true, own->whole = whole;
+    pthread_cond_broadcast(&own->changed);
+    pthread_mutex_unlock(&own->lock);
+    return NULL;
+}
+
+events *events_open(const char *uri, const char *query) {
+    events *new = calloc(1, sizeof *new);
+    if (!new) return NULL;
+    new->uri = uri, new->query = query;
+    pthread_mutex_init(&new->lock, NULL), pthread_cond_init(&new->changed, NULL);
+    if (!pthread_create(&new->thread, NULL, read_log, new)) return new;
+    pthread_mutex_destroy(&new->lock), pthread_cond_destroy(&new->changed);
+    free(new);
+    return NULL;
+}
+
+block *events_next(events *own, block *last) {
+    pthread_mutex_lock(&own->lock);
+    if (last) last->next = own->unused, own->unused = last;
+    while (!own->first && !own->ended) pthread_cond_wait(&own->changed, &own->lock);
+    block *next = own->first;
+    if (next) {
+        if (!(own->first = next->next)) own->last = NULL;
+        own->full--;
+        pthread_cond_broadcast(&own->changed);
+    }
+    pthread_mutex_unlock(&own->lock);
+    return next;
+}
+
+bool events_are_whole(events *own) { return own->whole; }
+
+static void free_blocks(block *first) {
+    for (block *next; first; first = next) next = first->next, free(first);
+}
+
+void events_close(events *own) {
+    pthread_mutex_lock(&own->lock);
+    own->stopped = true;
+    pthread_cond_broadcast(&own->changed);
+    pthread_mutex_unlock(&own->lock);
+    pthread_join(own->thread, NULL);
+    free_blocks(own->first), free_blocks(own->unused);
+    pthread_mutex_destroy(&own->lock), pthread_cond_destroy(&own->changed);
+    free(own);
+}
