@@ -108,7 +108,7 @@ class _RowProgress:
 
 
 def _print(results: Sequence[RowResult], *, json: bool) -> None:
-    from loadgen.sessions.conformance.record import record
+    from loadgen.sessions.conformance.evaluation import record
 
     if json:
         import orjson

@@ -12,8 +12,7 @@ from loadgen.sessions.cluster.measurement import measure_on_nodes
 from loadgen.sessions.cluster.nodes import require_same
 from loadgen.sessions.cluster.session import recorded, require_capable
 from loadgen.sessions.errors import SetupError
-from loadgen.sessions.run.ending import end_log
-from loadgen.sessions.run.resumption import announce_rest, prepare_resumption, resumed_settings
+from loadgen.sessions.run.resumption import announce_rest, end_log, prepare_resumption, resumed_settings
 from reporter.log.opened import opened
 from reporter.log.so_far import so_far
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from loadgen.sessions.conformance.measured import LoggedRequest
     from loadgen.sessions.conformance.row import ConformanceRow
 
+
 TOLERANCE_MS: Final = 2.0
 """How far the typical error of a row's requests may be from 0; of TPOT, that of both ends over the gaps."""
 
@@ -218,3 +219,21 @@ def _medians(times: Sequence[Times]) -> Times:
 def _short(value: object) -> str:
     text = str(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def record(result: RowResult) -> dict[str, object]:
+    """A row as JSON has it."""
+    return {
+        "scenario": result.row.scenario.name,
+        "protocol": result.row.protocol,
+        "transport": result.row.transport,
+        "passed": result.passed,
+        "tries": result.tries,
+        "expected": result.row.expected.sees,
+        "seen": result.seen,
+        "true_ms": result.true._asdict(),
+        "measured_ms": result.measured._asdict(),
+        "expected_tokens": result.row.expected.tokens,
+        "tokens": result.tokens,
+        "misses": [miss.what for miss in result.misses],
+    }

@@ -45,8 +45,7 @@ def _finish_here(
     settings: ResumeSettings, run: RunSoFar, folder: Path, observer: Observer
 ) -> tuple[Prepared, WriterError | None]:
     from loadgen.driver.workers.launcher import WorkerLauncher
-    from loadgen.sessions.run.ending import end_log
-    from loadgen.sessions.run.resumption import announce_rest, prepare_resumption
+    from loadgen.sessions.run.resumption import announce_rest, end_log, prepare_resumption
     from loadgen.sessions.run.session import conduct
 
     prepared = prepare_resumption(settings, run)

@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from loadgen.sessions.observer import Observer
+    from loadgen.sessions.run.preparation import Prepared
     from loadgen.sessions.settings.perf import PerfSettings
     from loadgen.sessions.settings.resume import ResumeSettings
     from reporter.log.so_far import RunSoFar
+
 
 MOST_LEFT: Final = 10_000_000
 """The most requests of a run that can be resumed: they are checked one by one."""
@@ -259,3 +261,19 @@ def _rest(prepared: Prepared, run: RunSoFar) -> Prepared:
         after_seq=run.last_seq,
         logged_questions=run.questions,
     )
+
+
+def end_log(prepared: Prepared, folder: Path) -> None:
+    """Close a log that has everything but an end: a segment in which nothing was left to do."""
+    import time
+
+    from loadgen.sessions.run.environment import environment
+    from recorder.event import EventType
+    from recorder.store import LOG_NAME
+    from recorder.writer import EventRecorder
+
+    with EventRecorder(
+        path=folder / LOG_NAME, environment=environment(), resume=True, after_seq=prepared.after_seq
+    ) as recorder:
+        recorder.record_event(EventType.TEST_STARTED, time.monotonic_ns())
+        recorder.record_event(EventType.TEST_ENDED, time.monotonic_ns(), data={"reason": "completed"})
