@@ -92,11 +92,9 @@ class Dialer:
 
     def _literal(self) -> list[Address]:
         """The address that the host is, if it is one: no name has to be looked up for that."""
-        host = self._endpoint.host
         try:
             addresses = socket.getaddrinfo(
-                # Of bytes, Python needs no tables of international names, whose import takes milliseconds.
-                *(host.encode() if host.isascii() else host, self._endpoint.port),
+                *(self._endpoint.host, self._endpoint.port),
                 type=socket.SOCK_STREAM,
                 flags=socket.AI_NUMERICHOST,
             )
