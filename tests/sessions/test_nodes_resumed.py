@@ -20,12 +20,18 @@ from recorder.event import EventType
 from reporter.log.query import query
 from tests.driver.test_worker_pool import events, of
 from tests.sessions.plain_nodes import PlainCluster
+from tests.sessions.test_nodes import prepared_of
+from tests.sessions.test_nodes import run as measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from tests.sessions.plain_nodes import PlainNodes
+
 REQUESTS = 300
+
+SETTLED = "SELECT node, prompt_id FROM requests WHERE measured AND settled ORDER BY prompt_id"
 
 COORDINATOR = """
 from loadgen.cli.start import main
@@ -93,8 +99,7 @@ def test_every_sample_has_one_result(
     interrupted(mock, run, ending, *options)
     report, _, _ = finish_run(ResumeSettings(run=run))
 
-    sql = "SELECT node, prompt_id FROM requests WHERE measured AND settled ORDER BY prompt_id"
-    settled = query(run, sql).rows
+    settled = query(run, SETTLED).rows
     assert [prompt for _, prompt in settled] == list(range(5, REQUESTS + 5))
     by_node = Counter(node for node, _ in settled)
     assert sorted(by_node) == [f"node-{number}" for number in range(4)]
@@ -103,3 +108,18 @@ def test_every_sample_has_one_result(
     assert len(report.run.sittings) == 2
     with pytest.raises(UsageError, match="is complete"):
         finish_run(ResumeSettings(run=run))
+
+
+def test_the_share_of_a_node_that_was_lost(mock: MockProcess, tmp_path: Path) -> None:
+    """The others went on without it: what it had not answered is asked when the run is resumed."""
+
+    def kill(nodes: PlainNodes) -> None:
+        nodes.links[1].process.kill()
+
+    prepared = prepared_of(mock, concurrency=6, requests=REQUESTS, on_node_loss="continue")
+    measure(prepared, tmp_path, meanwhile=kill)
+    before = len(query(tmp_path, SETTLED).rows)
+    assert before < REQUESTS
+    report, _, _ = finish_run(ResumeSettings(run=tmp_path))
+    assert [prompt for _, prompt in query(tmp_path, SETTLED).rows] == list(range(REQUESTS))
+    assert "node_lost" in {finding.code for finding in report.findings}

@@ -166,6 +166,7 @@ async def _recover(link: NodeLink, log: str, nodes: StartedNodes, to: _Destinati
     """End and take the log of a node that was lost, if its machine is still there, or is this one."""
     try:
         another = await nodes.again(link.name)
+        await _asked(another, PIECE_S, "started")
         return await _take(another, await _asked(another, RECOVERY_S, "recover", log), to)
     except NodeGoneError:
         facts = next(facts for facts in nodes.facts if facts["shard"] == link.name)

@@ -24,6 +24,7 @@ from loadgen.sessions.observer import SILENT
 from loadgen.sessions.run.default_url import default_url_named
 from loadgen.sessions.run.environment import environment
 from loadgen.sessions.run.first_facts import put_first_facts
+from loadgen.sessions.run.gate_watch import watch_gate
 from loadgen.sessions.run.recording import recording
 from loadgen.sessions.run.sensors import declared_power, sensors_of
 from loadgen.sessions.run.stop_notice import announce_stop
@@ -92,13 +93,17 @@ async def measure_on_nodes(
                 for declared in declared_power(prepared, clock.now_ns()):
                     recorder.put(declared)
                 await group.begin()
-                notice = asyncio.create_task(announce_stop(stop, group, observer))
+                background = [asyncio.create_task(announce_stop(stop, group, observer))]
+                if prepared.perf.verdict.abort_on_fail and prepared.left is None:
+                    following = watch_gate(folder / LOG_NAME, group, recorder, clock, stop, observer)
+                    background.append(asyncio.create_task(following))
                 with observer.session(group.progress, plan, folder / LOG_NAME if place.shared else None):
                     await LoadSession(plan, group, group.tell, clock, stop).run()
                 sizes = await group.end()
                 await sensors.finish()
-                notice.cancel()
-                await asyncio.gather(notice, return_exceptions=True)
+                for task in background:
+                    task.cancel()
+                await asyncio.gather(*background, return_exceptions=True)
                 shards = list(map(NodeLog, group.nodes, logs, sizes))
                 for finding in await bring_all_home(shards, nodes, folder, place):
                     group.find(finding)

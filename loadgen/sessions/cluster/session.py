@@ -33,11 +33,13 @@ def run_on_nodes(
     from loadgen.sessions.cluster.node import Node
     from loadgen.sessions.cluster.ray_nodes import RayNodes
     from loadgen.sessions.gating.foreseen import warn_of
+    from loadgen.sessions.run.gate_watch import require_watchable
     from loadgen.sessions.run.preparation import prepare
     from loadgen.sessions.run.run_folder import new_run_folder
     from loadgen.sessions.run.scores import warn_of_no_judge
 
     prepared = prepare(settings)
+    require_watchable(prepared)
     with RayNodes(settings.cluster.ray or "auto", settings.cluster.nodes, Node) as nodes:
         require_same(installed(), nodes.facts)
         prepared = replace(prepared, workers=_workers(prepared, nodes.facts))

@@ -19,6 +19,7 @@ from recorder.event import Event, EventType
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from loadgen.driver.nodes.group import NodeGroup
     from loadgen.driver.stop import Stop
     from loadgen.driver.system.clock import Clock
     from loadgen.driver.workers.pool import WorkerPool
@@ -50,7 +51,7 @@ def require_watchable(prepared: Prepared) -> None:
 
 async def watch_gate(
     log: Path,
-    pool: WorkerPool,
+    pool: WorkerPool | NodeGroup,
     recorder: EventRecorder,
     clock: Clock,
     stop: Stop,

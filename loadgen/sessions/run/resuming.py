@@ -25,14 +25,14 @@ def finish_run(settings: ResumeSettings, observer: Observer = SILENT) -> tuple[R
         BeingWrittenError: It is still running.
         UsageError: It cannot be resumed; the message says why, and what to do.
     """
-    from loadgen.sessions.run.resumption import resumable, resumed_settings
+    from loadgen.sessions.run.resumption import is_complete, resumable, resumed_settings
     from loadgen.sessions.run.run_folder import folder_of
     from loadgen.sessions.run.scores import score
     from loadgen.sessions.run.session import reported, score_if_over
 
     run, folder = resumable(settings.run), folder_of(settings.run)
     perf = resumed_settings(settings, run)
-    if run.ended == "completed":
+    if is_complete(run):
         score(perf.tasks, perf.cluster, folder, observer)
         return reported(folder, None, perf, observer=observer), folder, perf
     measured = _finish_here if perf.cluster.ray is None else _finish_on_nodes

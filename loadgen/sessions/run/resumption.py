@@ -16,6 +16,7 @@ from loadgen.sessions.run.preparation import Prepared, prepare
 from loadgen.sessions.run.run_folder import folder_of, require_log, still_running
 from loadgen.sessions.settings.stored import settings_from_stored
 from recorder.schema import encode
+from reporter.kinds import members
 from reporter.log.so_far import so_far
 from workloads.amounts import duration_text
 from workloads.hugging_face import PREFIX
@@ -104,7 +105,7 @@ def _require_resumable(path: Path, run: RunSoFar) -> None:
     folder = folder_of(path)
     if run.ended == "running":
         raise still_running(folder)
-    if run.ended == "completed" and not is_to_be_scored(run):
+    if is_complete(run) and not is_to_be_scored(run):
         raise UsageError(
             f"{folder} is complete: there is nothing to resume; `loadgen report {folder}` reports it"
         )
@@ -112,7 +113,7 @@ def _require_resumable(path: Path, run: RunSoFar) -> None:
         raise UsageError(
             f"{folder} does not say how it was started: only a run of `loadgen perf` can be resumed"
         )
-    if run.ended != "completed" and not _has_count(run.settings):
+    if not is_complete(run) and not _has_count(run.settings):
         raise UsageError(
             f"{folder} was to last {duration_text(run.settings['duration_s'])}. Duration-based runs cannot "
             "be resumed. Start a new run; one with --requests or --sessions can be resumed"
@@ -128,6 +129,17 @@ def announce_rest(prepared: Prepared, observer: Observer) -> None:
         observer.progress("note: --abort-on-fail does not watch a resumed run; it continues to its end")
 
 
+def is_complete(run: RunSoFar) -> bool:
+    """Whether every request has its result, as far as the run was to issue them.
+
+    Nodes that continued without a lost one have issued their own shares only.
+    """
+    if run.ended != "completed" or members(run.settings.get("options")).get("on_node_loss") != "continue":
+        return run.ended == "completed"
+    wanted = run.settings.get("sessions") or run.settings.get("requests")
+    return not isinstance(wanted, int) or _has_duration(run.settings) or sum(run.settled.values()) >= wanted
+
+
 def is_to_be_scored(run: RunSoFar) -> bool:
     """Whether a run asked benchmarks, and its answers have not been scored to the end."""
     return isinstance(run.settings.get("accuracy"), dict) and not run.scored
@@ -137,6 +149,10 @@ def _has_count(settings: Mapping[str, Any]) -> bool:
     return isinstance(settings.get("requests"), int) or isinstance(settings.get("sessions"), int)
 
 
+def _has_duration(settings: Mapping[str, Any]) -> bool:
+    return isinstance(settings.get("duration_s"), int | float)
+
+
 def _can_be_resumed(settings: Mapping[str, Any]) -> bool:
     """Whether settings have what is needed to resume a run of `loadgen perf`."""
     if settings.get("command") != "perf" or not all(
@@ -144,7 +160,7 @@ def _can_be_resumed(settings: Mapping[str, Any]) -> bool:
     ):
         return False
     names = (*settings["headers"], settings["dataset"].get("name"), settings["dataset"].get("sha256"))
-    limited = _has_count(settings) or isinstance(settings.get("duration_s"), int | float)
+    limited = _has_count(settings) or _has_duration(settings)
     return limited and all(isinstance(name, str) for name in names)
 
 

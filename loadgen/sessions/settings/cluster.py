@@ -88,8 +88,12 @@ class ClusterSettings:
         """
         if self.ray is None:
             return
+        if verdict.abort_on_fail and (self.shards is None or store_address(self.shards) is not None):
+            raise UsageError(
+                "--abort-on-fail: with --ray it reads the logs of nodes while they grow: give --shards PATH, "
+                "a folder that all nodes share, or leave it out"
+            )
         refused = {
-            "--abort-on-fail": verdict.abort_on_fail,
             "--sequential": episodes.sequential,
             "--debug": episodes.debug,
             "--url litellm:": any(url.startswith("litellm:") for url in endpoint.urls),
