@@ -34,6 +34,8 @@ CHILDREN = (
 """What the program starts most often. Its other children use DuckDB, which does not survive a fork."""
 
 _FRESH_POPEN = subprocess.Popen
+_FORKING = threading.Lock()
+"""One thread forks at a time: filelock, where a package has imported it, refuses a second one."""
 _MOST_DESCRIPTORS = 4096
 
 
@@ -69,7 +71,7 @@ class ForkingPopen(subprocess.Popen[Any]):
             super()._execute_child(args, *options, shell, *pipes, *others)  # type: ignore[misc]
             return
         _import_all(args[3])
-        with warnings.catch_warnings():
+        with _FORKING, warnings.catch_warnings():
             # The child runs nothing but Python code of its one thread.
             warnings.simplefilter("ignore", DeprecationWarning)
             self.pid = os.fork()
