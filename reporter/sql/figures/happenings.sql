@@ -8,10 +8,12 @@ WITH answers AS NOT MATERIALIZED (
         chunk_gaps_us,
         tokens.output AS output_tokens,
         coalesce(last_token_ns, ended_ns) AS last_ns,
-        coalesce(
-            list_sum(chunk_gaps_us) > 0 AND span_of(first_token_ns) IS DISTINCT FROM span_of(last_token_ns),
-            false
-        ) AS spread
+        -- Gaps are added up only where that decides.
+        CASE
+            WHEN span_of(first_token_ns) IS DISTINCT FROM span_of(last_token_ns)
+            THEN coalesce(list_sum(chunk_gaps_us) > 0, false)
+            ELSE false
+        END AS spread
     FROM counted
     WHERE status = 'completed'
 )
