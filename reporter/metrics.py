@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
-from reporter.accuracy.scores import asks_again
+from reporter.accuracy.benchmarks import asks_again
 from reporter.bounds import COMPLETED, bounds
 from reporter.breakdown import breakdown
 from reporter.displayed import DisplayedReport

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import orjson
 
-from reporter.accuracy import undetermined
-from reporter.accuracy.scores import TABLES, accuracy, asks_benchmarks
+from reporter.accuracy.benchmarks import TABLES, asks_benchmarks
 from reporter.border import blaming
 from reporter.episode_figures import episodes
 from reporter.errors import OptionError
@@ -155,9 +154,7 @@ class MetricsReporter:
             report: Report
             report, log = decided_report(log.with_samples_table(), judged_by or (rules and rules[0]), options)
             if benchmarks or options.scoring_pass is not None:
-                scores = accuracy(log, options.scoring_pass)
-                findings = [*report.findings, *undetermined.findings(scores)]
-                report = replace(report, accuracy=scores, findings=in_order(findings))
+                report = _with_scores(log, report, options.scoring_pass)
             report = replace(report, episodes=episodes(log))
             if has_sensors(log):
                 report = with_telemetry(log, report)
@@ -230,6 +227,15 @@ class MetricsReporter:
         if self._log is None:
             self._log = open_log(self._run)
         return self._log
+
+
+def _with_scores(log: OpenLog, report: Report, scoring_pass: int | None) -> Report:
+    from reporter.accuracy import undetermined
+    from reporter.accuracy.scores import accuracy
+
+    scores = accuracy(log, scoring_pass)
+    findings = [*report.findings, *undetermined.findings(scores)]
+    return replace(report, accuracy=scores, findings=in_order(findings))
 
 
 def _with_cost(log: OpenLog, report: Report, prices: PriceTable, *, benchmarks: bool) -> Report:

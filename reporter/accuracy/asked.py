@@ -122,11 +122,6 @@ class ScorerPass:
         return ", ".join(parts) + (" tokens" if named["at most"] is not None else "")
 
 
-def of_benchmarks(settings: Mapping[str, Any]) -> bool:
-    """Whether the questions of a run are those of benchmarks, by the settings that its log opens with."""
-    return bool(members(settings.get(_KEY)).get("tasks"))
-
-
 def asked(settings: Mapping[str, Any]) -> list[RunTask]:
     """The tasks of a run, in the order given."""
     accuracy = members(settings.get(_KEY))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.accuracy.asked import asked, of_benchmarks, passes, stopped
+from reporter.accuracy.asked import asked, passes, stopped
 from reporter.accuracy.definitions import defined
 from reporter.accuracy.groups import groups
 from reporter.accuracy.headlines import headlines, without_unparsed
@@ -15,7 +15,6 @@ from reporter.accuracy.rows import SampleCounts, attempts, counts, not_scored, w
 from reporter.accuracy.statistics import over_repeats, over_samples
 from reporter.accuracy.task_score import HeadlineFigure, TaskScore
 from reporter.errors import OptionError
-from reporter.kinds import members, whole
 from reporter.log.session import logged_settings
 
 if TYPE_CHECKING:
@@ -25,26 +24,12 @@ if TYPE_CHECKING:
     from reporter.accuracy.definitions import Definition
     from reporter.log.database import OpenLog
 
-TABLES: Final = ("scores",)
-"""The tables to load first of a log with benchmark questions."""
-
-
-def asks_benchmarks(log: OpenLog) -> bool:
-    """Whether the questions of an opened log are those of benchmarks."""
-    return of_benchmarks(logged_settings(log))
-
-
-def asks_again(log: OpenLog) -> bool:
-    """Whether they are those of benchmarks, each sent several times on purpose."""
-    settings = logged_settings(log)
-    return of_benchmarks(settings) and (whole(members(settings["accuracy"]).get("repeats")) or 1) > 1
-
 
 def accuracy(log: OpenLog, scoring_pass: int | None = None) -> list[TaskScore]:
     """What a run scored: one element for each task and scorer.
 
     Args:
-        log: An opened log, with `TABLES` where `asks_benchmarks`.
+        log: An opened log, with `TABLES` where `asks_benchmarks` (reporter/accuracy/benchmarks.py).
         scoring_pass: The only pass that is reported; by default of each scorer the last that was finished.
             One that stopped half-way gives a note on its task only.
 
