@@ -71,10 +71,18 @@ class Nodes:
         qps_low: The least that `throughput.qps` can be, as completions near the window's ends may belong to
             either side of them; None where that is not known.
         qps_high: The most.
+        output_tps_low: The same of `throughput.output_tps`, by the chunks near the window's ends.
+        output_tps_high: …
+        total_tps_low: The same of `throughput.total_tps`.
+        total_tps_high: …
         each: The nodes, by their names.
     """
 
     clock_uncertainty_ms: float | None
     qps_low: float | None
     qps_high: float | None
+    output_tps_low: float | None
+    output_tps_high: float | None
+    total_tps_low: float | None
+    total_tps_high: float | None
     each: tuple[NodeReport, ...]

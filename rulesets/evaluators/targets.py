@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rulesets import client_delay
 from rulesets.evaluators import defined, facts, figure, tags, unscored
+from rulesets.evaluators.clock_doubt import with_clock_doubt
 from rulesets.evaluators.rule import NOT_MEASURED, Rule, RuleOutcome, figure_in_words, is_asked_for
 from rulesets.expression import described
 from rulesets.metric import meets
@@ -94,6 +95,8 @@ def evaluate(target: Target, case: Case) -> RuleOutcome:
     outcome = _evaluate(target, case, case.run)
     if outcome.status in {"PASS", "FAIL"} and client_delay.leaves_open(target, case.ruleset, case.run):
         return _client_in_doubt(target, outcome)
+    if target.quantity.kind == "throughput" or target.stat == "rate":
+        outcome = with_clock_doubt(target, outcome, case.run)
     if target.quantity.kind not in _IN_DOUBT or outcome.status == "SKIP":
         return outcome
     ends = [_evaluate(target, case, run) for run in case.run.ends]

@@ -30,7 +30,13 @@ def on_another_clock(event: Event, ahead_ns: int) -> Event:
 
 
 def sharded(
-    run: Run, ahead_ns: Mapping[str, int], node_of: Callable[[str], str], store: str | None = None
+    run: Run,
+    ahead_ns: Mapping[str, int],
+    node_of: Callable[[str], str],
+    store: str | None = None,
+    *,
+    misread_ns: Mapping[str, int] | None = None,
+    uncertainty_ns: int = UNCERTAINTY_NS,
 ) -> Path:
     """Write a run as several nodes do, and return its folder.
 
@@ -40,12 +46,16 @@ def sharded(
         node_of: Which node issued a request.
         store: The address in an object store to which the nodes upload their logs; else they are in the
             run's folder.
+        misread_ns: How far the readings of each clock are off.
+        uncertainty_ns: How far they may be.
     """
     facts = [{"shard": node} for node in ahead_ns]
     environment = run.environment | shards.coordinator_environment(facts, store)
     whole = [event for event in run.events if event.sample_uuid is None and event.type != EventType.TELEMETRY]
     readings = [
-        shards.ClockReading(node, at_ns, -by_ns, UNCERTAINTY_NS, 2 * UNCERTAINTY_NS).event()
+        shards.ClockReading(
+            node, at_ns, (misread_ns or {}).get(node, 0) - by_ns, uncertainty_ns, 2 * uncertainty_ns
+        ).event()
         for node, by_ns in ahead_ns.items()
         for at_ns in (whole[0].at_ns, whole[-1].at_ns)
     ]

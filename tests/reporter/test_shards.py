@@ -20,12 +20,17 @@ from reporter.archive.place import Place, place
 from reporter.contents import statements
 from reporter.errors import NoRoomError
 from reporter.log import fetched_shards
+from reporter.log.database import open_log
 from reporter.log.node_clock import fitted
 from reporter.log.query import query
+from reporter.measured.evidence import LogEvidence
 from reporter.nodes import NodeReport
 from reporter.render import console, nodes
 from reporter.render.figures import NOTHING
 from reporter.render.page import draw
+from rulesets.evaluation import evaluate
+from rulesets.of_report import OfReport
+from rulesets.ruleset import of_expressions
 from tests.facts_of_runs import run_facts
 from tests.reporter.sharding import UNCERTAINTY_NS, sharded
 
@@ -123,6 +128,57 @@ def test_the_table_of_nodes(run: Run) -> None:
     assert "; 30 of 101, by what needs a look" in rows[0]
     assert [row.split()[0] for row in rows[2:5]] == ["node-2", "n99", "n98"]
     assert len(rows) == 2 + 30
+
+
+def test_rates_are_known_to_the_uncertainty_of_the_clocks(a_run: Callable[..., Run]) -> None:
+    """Wherever a clock was within it, rates are between their ends; what these decide is left open."""
+    run = a_run(kind="constant", rate=100).begins(duration_s=0.1)
+    for number in range(12):
+        at_ms = 10.0 * number
+        chunks = (at_ms + 1 + 3 * chunk for chunk in range(4))
+        run.answers(*chunks, at_ms=at_ms, complete=at_ms + 10, usage=(7, 8), uuid=f"{number:02}")
+    run.stops(100).ends(130)
+    folders, ahead_ns = [], {"a": 0, "b": 10**12}
+    for misread_ns in (0, 4_000_000, -4_000_000):
+        split = a_run()
+        split.settings, split.events = run.settings, run.events
+        off = {"b": misread_ns}
+        folders.append(sharded(split, ahead_ns, by_parity, misread_ns=off, uncertainty_ns=4_000_000))
+    reports = list(map(report_of, folders))
+    nodes = reports[0].nodes
+    assert nodes is not None
+    for metric in ("qps", "output_tps", "total_tps"):
+        low, high = getattr(nodes, f"{metric}_low"), getattr(nodes, f"{metric}_high")
+        assert all(low <= getattr(report.throughput, metric) <= high for report in reports)
+        assert 0 < high - low < 0.5 * high
+    assert len({report.throughput.output_tps for report in reports}) > 1
+    for asked, status in (
+        (nodes.output_tps_low * 0.99, "PASS"),
+        (nodes.output_tps_low * 1.01, "INCONCLUSIVE"),
+        (nodes.output_tps_high * 0.99, "INCONCLUSIVE"),
+        (nodes.output_tps_high * 1.01, "FAIL"),
+    ):
+        (row,) = evaluate(of_expressions([f"output_tps>{asked:.9f}"]), OfReport(reports[0].to_dict())).rows
+        assert row.status == status, asked
+    assert "by the nodes' clocks" in rule_of(reports[0], f"output_tps>{nodes.output_tps_high * 0.99:.9f}")
+    with open_log(folders[0]) as log:
+        goodput = of_expressions([f"good(ttft<1s):rate>{nodes.qps_high * 0.99:.9f}"])
+        (row,) = evaluate(goodput, LogEvidence(log, reports[0])).rows
+    assert (row.status, "by the nodes' clocks" in row.reason) == ("INCONCLUSIVE", True)
+    unread = replace(nodes, **dict.fromkeys(("output_tps_low", "output_tps_high")))
+    assert "was never compared" in rule_of(replace(reports[0], nodes=unread), "output_tps>1")
+
+
+def by_parity(uuid: str) -> str:
+    """The node of a request, of two."""
+    return "ab"[int(uuid) % 2]
+
+
+def rule_of(report: Report, rule: str) -> str:
+    """Why a rule is not decided."""
+    (row,) = evaluate(of_expressions([rule]), OfReport(report.to_dict())).rows
+    assert row.status == "INCONCLUSIVE"
+    return row.reason
 
 
 def test_any_split_makes_the_same_report(a_run: Callable[..., Run], run: Run) -> None:
