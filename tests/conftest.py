@@ -20,6 +20,7 @@ from tests.forking import CHILDREN, fork_children, start_children_afresh
 from tests.object_stores import BUCKET, MODULES, object_store
 from tests.preloaded import GIVE_UP_S, LEAKS, Preloaded, Process
 from tests.program_file import ProgramFile
+from tests.remembered_logs import forget_logs, remembered_log, remembered_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -181,6 +182,20 @@ def start_fresh_loadgen(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
         )
 
     return start
+
+
+@pytest.fixture(scope="session")
+def _logs() -> Iterator[None]:
+    """At the end no log is open."""
+    yield
+    forget_logs()
+
+
+@pytest.fixture
+def remembered_logs(_logs: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What runs in this process loads a log once, and computes its figures once."""
+    monkeypatch.setattr("reporter.reporter.open_log", remembered_log)
+    monkeypatch.setattr("reporter.validation.compute", remembered_report)
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,6 @@ from loadgen.sessions.run.report import make_report
 from loadgen.sessions.series.series import Series, SeriesKind, SeriesPoint, folder_of, write
 from loadgen.sessions.settings.gate import GateSettings
 from tests.conftest import clean_environment
-from tests.remembered_logs import forget_logs, remembered_log, remembered_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,18 +39,9 @@ sweep: {points: {min: 3}, checks: [{tps_per_user_consistency: 0.01}]}
 """
 
 
-@pytest.fixture(scope="session")
-def _logs() -> Iterator[None]:
-    """At the end no log is open."""
-    yield
-    forget_logs()
-
-
 @pytest.fixture(autouse=True)
-def _remembered(_logs: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def _remembered(remembered_logs: None) -> None:
     """Commands that run in this process load a log once, and compute its figures once."""
-    monkeypatch.setattr("reporter.reporter.open_log", remembered_log)
-    monkeypatch.setattr("reporter.validation.compute", remembered_report)
 
 
 @pytest.fixture(scope="session")

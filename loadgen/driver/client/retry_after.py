@@ -21,7 +21,8 @@ def retry_after_s(head: Head) -> float | None:
     value = head.header("retry-after")
     if value is None:
         return None
-    if _SECONDS.fullmatch(value.strip()):
+    value = value.strip(" \t")
+    if _SECONDS.fullmatch(value):
         return min(float(value), MOST_S)
     from email.utils import parsedate_to_datetime
 
