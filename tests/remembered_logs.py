@@ -23,7 +23,7 @@ from reporter.log.database import OpenLog, open_log
 from reporter.metrics import compute
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Collection, Hashable
 
     from reporter.displayed import DisplayedReport
     from reporter.evidence import CheckInputs
@@ -50,11 +50,11 @@ class StayingOpen(OpenLog):
         """Stay open."""
 
 
-def remembered_log(run: Path) -> OpenLog:
+def remembered_log(run: Path, also: Collection[str] = ()) -> OpenLog:
     """As `open_log`; a log that is finished, and small, is opened once."""
     content = _content(log_path(run))
     if content is None:
-        return open_log(run)
+        return open_log(run, also)
     if content not in _OPENED:
         log = open_log(run)
         folder = Path(tempfile.mkdtemp(prefix="remembered-"))
@@ -64,6 +64,7 @@ def remembered_log(run: Path) -> OpenLog:
         if len(_OPENED) > MOST_LOGS:
             _forget(_OPENED.popitem(last=False)[1])
     _OPENED.move_to_end(content)
+    _OPENED[content].load(also)
     return _OPENED[content]
 
 

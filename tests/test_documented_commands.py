@@ -92,7 +92,7 @@ def exact(solution_str, ground_truth, extra_info=None, **kw):
 """
 
 
-READING = frozenset("archive compare export gate import init plot report rules sql".split())
+READING = {"archive", "compare", "export", "gate", "import", "init", "plot", "report", "rules", "sql"}
 """Commands that start nothing."""
 
 
@@ -171,6 +171,8 @@ def folder(preloaded: Preloaded, server: MockProcess, tmp_path_factory: pytest.T
     return place
 
 
+@pytest.mark.usefixtures("remembered_logs")
+@pytest.mark.usefixtures("remembered_logs")
 @pytest.mark.parametrize("command", RUN, ids=lambda command: f"{command.page}: {command.line}")
 def test_a_command_does_what_the_page_says(
     command: Shown,
@@ -178,7 +180,6 @@ def test_a_command_does_what_the_page_says(
     program_folder: Path,
     server: MockProcess,
     folder: Path,
-    remembered_logs: None,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:

@@ -26,11 +26,11 @@ from recorder.event import Event, EventType
 from recorder.lifecycle import violations
 from recorder.writer import EventRecorder
 from reporter import MetricsReporter
-from reporter.log.database import open_log
 from reporter.log.tables import rows
 from reporter.render import console
 from reporter.render import json as json_report
 from reporter.render.html import run as page_of_run
+from tests.remembered_logs import remembered_log
 from workloads.catalog import workload
 from workloads.scorer import Inquiry
 
@@ -103,14 +103,14 @@ def options(url: str, model: str = "judge-1", key: str | None = KEY, **more: Any
 
 def asked(run: Path) -> list[tuple[str, str, str | None]]:
     """Every request to a judge: the model, how it ended, how it failed."""
-    with open_log(run, ["judge_calls"]) as connection:
+    with remembered_log(run, ["judge_calls"]) as connection:
         query = "SELECT model, status, error FROM judge_calls ORDER BY issued_ns, sample_uuid"
         return connection.execute(query).fetchall()
 
 
 def scores(run: Path, pass_number: int) -> list[tuple[float | None, str, str]]:
     """What a pass says of each answer."""
-    with open_log(run, ["scores"]) as connection:
+    with remembered_log(run, ["scores"]) as connection:
         return connection.execute(
             "SELECT value, status, reason FROM scores WHERE pass = ? ORDER BY prompt_id", [pass_number]
         ).fetchall()
@@ -181,7 +181,7 @@ def test_only_what_is_open_is_asked(run: Path, judge: MockProcess) -> None:
 
 def sampled(run: Path) -> list[tuple[str, float | None, int | None]]:
     """How each request to a judge was sampled."""
-    with open_log(run, ["judge_calls"]) as connection:
+    with remembered_log(run, ["judge_calls"]) as connection:
         query = "SELECT sampling, temperature, max_tokens FROM judge_calls ORDER BY issued_ns, sample_uuid"
         return connection.execute(query).fetchall()
 
@@ -196,7 +196,7 @@ def test_the_judge_is_sampled_as_its_options_say(run: Path, judge: MockProcess) 
     assert sampled(run)[5:] == [("temperature=0.7,max_tokens=64", 0.7, 64)] * 5
     score_run(run, asking)
     assert len(asked(run)) == 11, "only the call that failed is made again"
-    with open_log(run, ["passes"]) as connection:
+    with remembered_log(run, ["passes"]) as connection:
         rows = connection.execute("SELECT options ->> '$.judge' FROM passes ORDER BY pass").fetchall()
     asked_as = {"url": judge.url, "model": "judge-1"}
     assert [orjson.loads(stored) for (stored,) in rows[:2]] == [
@@ -224,7 +224,7 @@ def test_a_judges_reply_is_stored_with_the_score(tmp_path: Path) -> None:
     script.write_bytes(b"\n".join(map(orjson.dumps, lines)))
     with start_mock(ttft="1ms", itl="0", replies=script) as judge:
         score_run(run, options(judge.url))
-    with open_log(run, ["scores"]) as connection:
+    with remembered_log(run, ["scores"]) as connection:
         query = "SELECT status, map_entries(details) FROM scores ORDER BY prompt_id LIMIT 2"
         first, second = connection.execute(query).fetchall()
     assert (first[0], {item["key"]: item["value"] for item in first[1]}) == ("scored", reply)
@@ -246,7 +246,7 @@ def test_an_unreadable_verdict_is_asked_again(run: Path, tmp_path: Path) -> None
 def test_calls_are_not_part_of_the_measurement(run: Path, judge: MockProcess) -> None:
     """They are requests of a segment of their own: the run has as many requests and segments as it had."""
     ask(run, judge.url)
-    with open_log(run, ["events"]) as connection:
+    with remembered_log(run, ["events"]) as connection:
         (measured,) = connection.execute("SELECT count(*) FROM samples").fetchone() or (None,)
         (segments,) = connection.execute("SELECT count(*) FROM sittings").fetchone() or (None,)
         phases = connection.execute(
