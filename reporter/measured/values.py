@@ -64,39 +64,31 @@ class Values:
         is_speed = BY_NAME[metric].quantity.kind == "speed"
         infinite = self.violations(where) if self.violations and not is_speed else 0
         ranked = Ranked(_packed(table["value"], "d"), _upto(table), infinite)
+        one_by_one = cache(lambda: self._one_by_one(metric, where))
         return LogSample(
             ranked,
             self.method,
             means=cache(lambda: self._means(metric, where)),
             spans=lambda low, high: self._spans(metric, where, low, high),
-            order=self._in_order(metric, where, ranked.count),
+            order=lambda edge: self._in_order(metric, where, edge, ranked.count, one_by_one),
         )
 
     def _in_order(
-        self, metric: str, where: Where, values: int
-    ) -> Callable[[float | None], Sequence[tuple[int, float]]]:
+        self,
+        metric: str,
+        where: Where,
+        edge: float | None,
+        values: int,
+        one_by_one: Callable[[], Sequence[float]],
+    ) -> Sequence[tuple[int, float]]:
         """For each request in the order of issue: how many values, and their sum or how many up to an edge.
 
         Of many requests, for each of equal spans of time.
         """
-        if _is_of_gaps(metric):
-            many = cache(lambda: self._requests(where) > ONE_BY_ONE)
-            return lambda edge: self._by_span(metric, where, edge, many=many())
-        if values > ONE_BY_ONE:
-            return lambda edge: self._by_span(metric, where, edge, many=True)
-        one_by_one = cache(lambda: self._one_by_one(metric, where))
-        return lambda edge: [(1, value if edge is None else float(value <= edge)) for value in one_by_one()]
-
-    def _one_by_one(self, metric: str, where: Where) -> Sequence[float]:
-        """The value of each request that has one, in the order of issue: one query for all edges."""
-        rows = _rows(metric, condition(where), BY_ISSUE, self.end)
-        query = f"SELECT value FROM ({rows}) ORDER BY span"  # noqa: S608 (what a log or a rule has is quoted)
-        return [value for (value,) in self.log.execute(query).fetchall()]
-
-    def _by_span(
-        self, metric: str, where: Where, edge: float | None, *, many: bool
-    ) -> Sequence[tuple[int, float]]:
-        """The same by a query for each edge: of metrics with many values a request, or of many requests."""
+        is_of_gaps = _is_of_gaps(metric)
+        many = (self._requests(where) if is_of_gaps else values) > ONE_BY_ONE
+        if not many and not is_of_gaps:
+            return [(1, value if edge is None else float(value <= edge)) for value in one_by_one()]
         span = issued_in(self.log, SPANS) if many else BY_ISSUE
         rows, amount = _rows(metric, condition(where), span, self.end), "fsum(value * weight)"
         if edge is not None:
@@ -109,6 +101,12 @@ class Values:
         if not many:
             return list(amounts.values())
         return [amounts.get(number, (0, 0.0)) for number in range(SPANS)]
+
+    def _one_by_one(self, metric: str, where: Where) -> Sequence[float]:
+        """The value of each request that has one, in the order of issue."""
+        rows = _rows(metric, condition(where), BY_ISSUE, self.end)
+        query = f"SELECT value FROM ({rows}) ORDER BY span"  # noqa: S608 (what a log or a rule has is quoted)
+        return [value for (value,) in self.log.execute(query).fetchall()]
 
     def _requests(self, where: Where) -> int:
         """How many requests completed."""
