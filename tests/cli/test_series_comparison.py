@@ -24,7 +24,10 @@ from tests.conftest import clean_environment
 from tests.remembered_logs import remembered_log
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from loadgen.mock_endpoint.process import MockProcess
+    from reporter.compare.points import SeriesComparison
     from tests.preloaded import Preloaded
 
 GIVE_UP_S = 120.0
@@ -43,18 +46,34 @@ def sweeps(preloaded: Preloaded, mock: MockProcess, tmp_path_factory: pytest.Tem
     return [folder / "old", Path(shutil.copytree(folder / "old", folder / "new <b>"))]
 
 
-def written(sweeps: list[Path], form: str, capsys: pytest.CaptureFixture[str]) -> str:
-    """The comparison in a format."""
-    with suppress(typer.Exit):
-        compare(CompareSettings(runs=sweeps, form=form))
-    return capsys.readouterr().out
+@pytest.fixture(scope="module")
+def compared(sweeps: list[Path]) -> SeriesComparison:
+    """What the sweeps are compared to, for all formats."""
+    settings = CompareSettings(runs=sweeps)
+    return compare_points(settings, *points_of_series(settings))
 
 
-def test_a_page_has_the_points_the_plots_and_the_queries(
-    sweeps: list[Path], capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def written(
+    sweeps: list[Path],
+    compared: SeriesComparison,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Callable[[str], str]:
+    """Write the comparison in a format."""
+    monkeypatch.setattr("loadgen.sessions.series.comparison.compare_points", lambda *_: compared)
+
+    def write(form: str) -> str:
+        with suppress(typer.Exit):
+            compare(CompareSettings(runs=sweeps, form=form))
+        return capsys.readouterr().out
+
+    return write
+
+
+def test_a_page_has_the_points_the_plots_and_the_queries(written: Callable[[str], str]) -> None:
     """Both sweeps in one plot, the changes of each point; names are text."""
-    page = written(sweeps, "html", capsys)
+    page = written("html")
     for title in (
         "Throughput against interactivity",
         "Throughput against median TTFT",
@@ -68,22 +87,21 @@ def test_a_page_has_the_points_the_plots_and_the_queries(
     assert "<b>" not in page.partition("<main")[2].partition("<script")[0]
 
 
-def test_every_table_of_the_page_has_its_query(sweeps: list[Path]) -> None:
+def test_every_table_of_the_page_has_its_query(sweeps: list[Path], compared: SeriesComparison) -> None:
     """Over the views of a run of the series."""
-    settings = CompareSettings(runs=sweeps)
-    page = page_of(compare_points(settings, *points_of_series(settings)))
+    page = page_of(compared)
     tables = [table for section in page.sections if isinstance(section, Tables) for table in section.tables]
     log = remembered_log(sweeps[0] / "01-concurrency-1")
     log.load(BIG_TABLES)
     assert [table.caption for table in tables if not log.execute(table.sql).fetchall()] == []
 
 
-def test_markdown_and_csv_have_every_point(sweeps: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_markdown_and_csv_have_every_point(written: Callable[[str], str]) -> None:
     """A row per point, and a row per point, metric and side."""
-    text = written(sweeps, "md", capsys)
+    text = written("md")
     assert re.findall(r"^\| (concurrency-\d)", text, re.MULTILINE) == ["concurrency-1", "concurrency-2"]
     assert "<b>" not in text
-    rows = list(csv.DictReader(StringIO(written(sweeps, "csv", capsys))))
+    rows = list(csv.DictReader(StringIO(written("csv"))))
     assert {row["point"] for row in rows} == {"concurrency-1", "concurrency-2"}
     assert len({(row["point"], row["metric"], row["side"]) for row in rows}) == len(rows)
 
