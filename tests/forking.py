@@ -21,6 +21,7 @@ import threading
 import warnings
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ CHILDREN = (
 _FRESH_POPEN = subprocess.Popen
 _FORKING = threading.Lock()
 """One thread forks at a time: filelock, where a package has imported it, refuses a second one."""
-_MOST_DESCRIPTORS = 4096
+_STANDARD_ERROR = 2
 
 
 class ForkingPopen(subprocess.Popen[Any]):
@@ -153,16 +154,21 @@ def _exit_code(module: str) -> int:
 
 
 def _take_streams(streams: tuple[int, int, int], inherited: Collection[int]) -> None:
-    """Put the three streams in their places, and close what a new program would not have."""
+    """Put the three streams in their places, and let what a new program would not have lead nowhere.
+
+    It is not closed: an object of the parent's that is freed here closes its descriptor, whose number must
+    not be that of a connection by then. The next connection would get the same number, and with it what both
+    are sent.
+    """
     sources = [os.dup(source if source >= 0 else number) for number, source in enumerate(streams)]
     for number, source in enumerate(sources):
         os.dup2(source, number)
-    below = 3
-    for descriptor in sorted(inherited):
-        os.closerange(below, descriptor)
-        os.set_inheritable(descriptor, True)  # noqa: FBT003
-        below = descriptor + 1
-    os.closerange(below, _MOST_DESCRIPTORS)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in [int(link.name) for link in Path("/dev/fd").iterdir()]:
+        if descriptor in inherited:
+            os.set_inheritable(descriptor, True)  # noqa: FBT003
+        elif descriptor > _STANDARD_ERROR and descriptor != nowhere:
+            os.dup2(nowhere, descriptor, inheritable=False)
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 (a descriptor)
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
