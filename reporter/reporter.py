@@ -19,7 +19,6 @@ from reporter.log.tables import rows
 from reporter.quantile import PERCENTILES, method_named
 from reporter.report_options import ReportOptions, TPOTReportingMode
 from reporter.telemetry.agreement import has_sensors
-from reporter.telemetry.telemetry import with_telemetry
 from reporter.tokens import with_counted_tokens
 from reporter.validation import decided_report, rules_of, with_verdict
 from rulesets.definitions import Definitions
@@ -157,6 +156,8 @@ class MetricsReporter:
                 report = _with_scores(log, report, options.scoring_pass)
             report = replace(report, episodes=episodes(log))
             if has_sensors(log):
+                from reporter.telemetry.telemetry import with_telemetry
+
                 report = with_telemetry(log, report)
             if rules is not None:
                 report = with_verdict(log, report, rules)

@@ -67,12 +67,12 @@ def decided_report(log: OpenLog, rules: Ruleset | None, options: ReportOptions) 
     Returns:
         The report, and the log over the window of the report's rates.
     """
-    from reporter.measured.evidence import LogEvidence
-
     asked = asked_figures(rules)
     report, computed, inputs = compute(log, options, asked)
     if rules is None or not any(finding.code in OVERHEAD for finding in report.findings):
         return report, computed
+    from reporter.measured.evidence import LogEvidence
+
     # How far the figures are from their bounds is known only now.
     method = rules.definitions.percentile_method
     evidence = LogEvidence(

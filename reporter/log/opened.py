@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from recorder.lock import is_held
 from recorder.store import log_path
-from reporter.archive.archived_log import opened_archive
-from reporter.archive.place import archive_of
 from reporter.border import blaming
 from reporter.log.shard_files import opened_shards, shard_files
 from reporter.log.sharded_log import ShardedLog
@@ -79,12 +77,19 @@ def opened(run: Path) -> Iterator[OpenSource]:
     """
     with ExitStack() as stack:
         stack.enter_context(blaming(log_path(run)))
-        archived = None if log_path(run).exists() else archive_of(run)
-        if archived is not None:
-            coordinator, *archived_shards = stack.enter_context(opened_archive(archived))
-            of_run = shard_files(coordinator)
-            yield coordinator if of_run is None else ShardedLog(coordinator, of_run.nodes, archived_shards)
-            return
+        if not log_path(run).exists():
+            # What reads archives takes as long to import as a small table to make.
+            from reporter.archive.archived_log import opened_archive
+            from reporter.archive.place import archive_of
+
+            archived = archive_of(run)
+            if archived is not None:
+                coordinator, *archived_shards = stack.enter_context(opened_archive(archived))
+                of_run = shard_files(coordinator)
+                yield (
+                    coordinator if of_run is None else ShardedLog(coordinator, of_run.nodes, archived_shards)
+                )
+                return
         log = stack.enter_context(opened_sqlite(log_path(run)))
         of_run = shard_files(log)
         if of_run is None:

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from recorder.errors import LogError
 from recorder.store import log_path
-from reporter.archive.manifest import archived_opening
-from reporter.archive.place import archive_of
 from reporter.border import blaming
 from reporter.kinds import document, members
 from reporter.log.source import readable
@@ -67,12 +65,16 @@ def head(run: Path) -> LogHead:
 
 def _opening(run: Path, log: Path) -> tuple[Any, Any, Any] | None:
     """The settings, the environment and the start, as the log or its archive has them."""
-    archived = None if log.exists() else archive_of(run)
-    if archived is not None:
-        opening = archived_opening(archived)
-        if opening is None:
-            return None
-        return opening["settings"], opening["environment"], opening["started_wall_ns"]
+    if not log.exists():
+        from reporter.archive.manifest import archived_opening
+        from reporter.archive.place import archive_of
+
+        archived = archive_of(run)
+        if archived is not None:
+            opening = archived_opening(archived)
+            if opening is None:
+                return None
+            return opening["settings"], opening["environment"], opening["started_wall_ns"]
     with readable(log) as uri, closing(sqlite3.connect(uri, uri=True)) as connection:
         row: tuple[Any, Any, Any] | None = connection.execute(_OPENING).fetchone()
         return row
