@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 def nodes(log: OpenLog, method: PercentileMethod) -> Nodes | None:
     """The nodes of an opened log, over its window; None for a run of one machine."""
+    if log.execute("SELECT count(*) FROM node_logs").fetchall() == [(0,)]:
+        return None
     answer = log.execute(statements.nodes(method))
     columns = [column[0] for column in answer.description or ()]
     each = tuple(NodeReport(**dict(zip(columns, row, strict=True))) for row in answer.fetchall())
-    return Nodes(**figures(log, "clock_bounds"), each=each) if each else None
+    return Nodes(**figures(log, "clock_bounds"), each=each)
 
 
 def shard(log: OpenLog) -> tuple[str, int] | None:

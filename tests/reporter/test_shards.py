@@ -17,6 +17,7 @@ from recorder import EventType, shards
 from recorder.errors import LogError
 from reporter import MetricsReporter
 from reporter.archive.place import Place, place
+from reporter.archive.write import archive
 from reporter.contents import statements
 from reporter.errors import NoRoomError
 from reporter.log import fetched_shards
@@ -256,6 +257,8 @@ def test_shards_in_an_object_store(run: Run, bucket: str, monkeypatch: pytest.Mo
     )
     assert replace(report_of(folder), run=here.run) == here
     assert query(folder, "SELECT count(DISTINCT node) FROM samples").rows == [(3,)]
+    assert [log.node for log in archive(folder, f"{bucket}/archive", "1.0").logs] == [None, *AHEAD_NS]
+    assert replace(report_of(type(folder)(f"{bucket}/archive")), run=here.run) == here
     assert fetches == [f"{node}/events.db" for node in AHEAD_NS]
 
     there = place(bucket)
