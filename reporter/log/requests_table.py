@@ -25,9 +25,11 @@ def _usable() -> Any:
         from reporter.log import _requests
     except ImportError:
         return None
-    # The file of Python's own module, and the libraries that it needs.
-    library = getattr(_sqlite3, "__file__", None)
-    is_usable = _requests.INTERFACE == INTERFACE and library is not None and _requests.use_sqlite(library)
+    # What Python's own module needs; a Python that has it built in leaves the system's.
+    libraries = (getattr(_sqlite3, "__file__", None), "libsqlite3.so.0")
+    is_usable = _requests.INTERFACE == INTERFACE and any(
+        _requests.use_sqlite(library) for library in libraries if library is not None
+    )
     return _requests if is_usable else None
 
 
