@@ -48,21 +48,20 @@ def finish_on_nodes(
     with RayNodes(cluster.ray or "auto", cluster.nodes, Node, len(earlier)) as nodes:
         require_same(installed(), nodes.facts)
         nodes.start(run.settings["workers"] + 1)
-        return asyncio.run(_finish(settings, run.session_id, earlier, nodes, folder, observer))
+        return asyncio.run(_finish(settings, run, earlier, nodes, folder, observer))
 
 
 async def _finish(
     settings: ResumeSettings,
-    session_id: str,
+    run: RunSoFar,
     earlier: Sequence[tuple[str, bool]],
     nodes: StartedNodes,
     folder: Path,
     observer: Observer,
 ) -> tuple[Prepared, WriterError | None]:
-    cluster = resumed_settings(settings, so_far(folder)).cluster
+    place = ShardPlace.of(resumed_settings(settings, run).cluster, run.session_id)
     try:
-        place = ShardPlace.of(cluster, session_id)
-        await bring_stranded(nodes.links, session_id, earlier, folder, place)
+        await bring_stranded(nodes.links, run.session_id, earlier, folder, place)
     except NodeGoneError as error:
         raise SetupError(f"the logs of the run could not be brought home: {error}") from error
     prepared = prepare_resumption(settings, so_far(folder))
@@ -71,4 +70,4 @@ async def _finish(
         return prepared, None
     require_capable(prepared, nodes.facts)
     announce_rest(prepared, observer)
-    return prepared, await recorded(measure_on_nodes(prepared, nodes, folder, observer, session_id))
+    return prepared, await recorded(measure_on_nodes(prepared, nodes, folder, observer, run.session_id))
