@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
 import typer
 
+from loadgen.cli.app import main
 from loadgen.cli.gate import gate
 from loadgen.mock_endpoint.process import MockProcess, start_mock
 from loadgen.sessions.run.report import make_report
@@ -42,6 +47,54 @@ sweep: {points: {min: 3}, checks: [{tps_per_user_consistency: 0.01}]}
 @pytest.fixture(autouse=True)
 def _remembered(remembered_logs: None) -> None:
     """Commands that run in this process load a log once, and compute its figures once."""
+
+
+READING = {"compare", "export", "gate", "list", "plot", "report", "rules", "sql"}
+"""Commands that start nothing and end with what they have read."""
+
+
+@pytest.fixture
+def loadgen(
+    loadgen: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run the program in an empty folder; a command that only reads in this process, for remembered logs.
+
+    `in_process=False`, a `stdout=` and a variable of the environment give each its own process.
+    """
+
+    def run(
+        *arguments: object, in_process: bool = True, **options: Any
+    ) -> subprocess.CompletedProcess[str]:
+        if options or not in_process or arguments[:1] == () or arguments[0] not in READING:
+            return loadgen(*arguments, **options)
+        return run_here(*map(str, arguments), folder=tmp_path)
+
+    return run
+
+
+def run_here(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command in this process, with a folder, an environment and streams of its own."""
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        TemporaryFile("w+", encoding="utf-8", newline="") as out,
+        TemporaryFile("w+", encoding="utf-8", newline="") as errors,
+    ):
+        environment = clean_environment()
+        patch.chdir(folder)
+        for name in os.environ.keys() - environment.keys():
+            patch.delenv(name)
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        patch.setattr(sys, "argv", ["loadgen", *arguments])
+        patch.setattr(sys, "stdout", out)
+        patch.setattr(sys, "stderr", errors)
+        code = main()
+        texts = []
+        for stream in (out, errors):
+            stream.flush()
+            stream.seek(0)
+            texts.append(stream.read())
+    return subprocess.CompletedProcess(list(arguments), code, *texts)
 
 
 @pytest.fixture(scope="session")
