@@ -179,6 +179,7 @@ def test_nothing_is_left_for_the_garbage_collector(tmp_path: Path, sent: bytes) 
     replies.write_text('{"match": "bad", "status": 429}')
     host = Host(MockOptions(ttft="1ns", itl="1ns", tokens="3", replies=replies))
     gc.collect()
+    gc.freeze()  # the objects of all other tests, which would take half a second each time
     gc.disable()
     try:
         connection, client = connected(host, sent)
