@@ -39,9 +39,7 @@ def texts_of(output: str, reasoning: str | None = None, tool_calls: Any = None) 
 
 def by(run: Run, **definitions: Any) -> Report:
     """The report of a run by these definitions; it can be asked for again by others."""
-    folder = run.folder if (run.folder / "events.db").exists() else run.write()
-    with MetricsReporter(folder) as reporter:
-        return reporter.create_report(definitions=Definitions(**definitions))
+    return run.report(definitions=Definitions(**definitions))
 
 
 def each(run: Run, *definitions: Definitions, **options: Any) -> list[Report]:
