@@ -45,7 +45,8 @@ NEEDS = {
     r"^loadgen (selftest|calibrate|demo)": "takes too long; tests of their own run them",
     r"^loadgen (mock|view|watch)\b": "serves or waits until it is stopped; tests of their own run them",
     r"--ray ": "needs a cluster of Ray; tests of its own run it",
-    r"^loadgen optimize .*--tools": "takes long; a test of its own improves a tool set",
+    r"^loadgen optimize ": "takes long; tests of their own improve a tool set",
+    r"tool_selection:tools=": "differs from another line in the set of tools; tests of the task ask them",
     r"^loadgen search ": "takes half a minute; tests of their own run it",
     r"--data [DdF]|accuracy (gsm8k|ifeval|mmlu_pro)|--task gsm8k|simpleqa": "needs a benchmark's data",
     r"capitals|sums\.jsonl": "is run by the page's own test",
@@ -77,10 +78,6 @@ SHORTER = (
     (r"--concurrency 1,2,4,8,16,32", "--concurrency 1,2"),
     (r"(-c|--concurrency) (100|200)", r"\1 10"),
     (r"bursts:5,100,10s,1s", "bursts:5,100,100ms,50ms"),
-    (
-        r"--all-variants (--mode medium) --max-calls 5000",
-        r"--variant cost_optimized \1 --levels edge --max-calls 40",
-    ),
     (r"(accuracy .*tool_selection\S*)", r"\1 --samples 2"),
 )
 """What is made shorter, so that a command takes less than a second."""

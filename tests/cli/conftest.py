@@ -62,9 +62,7 @@ def loadgen(
     `in_process=False`, a `stdout=` and a variable of the environment give each its own process.
     """
 
-    def run(
-        *arguments: object, in_process: bool = True, **options: Any
-    ) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: object, in_process: bool = True, **options: Any) -> subprocess.CompletedProcess[str]:
         if options or not in_process or arguments[:1] == () or arguments[0] not in READING:
             return loadgen(*arguments, **options)
         return run_here(*map(str, arguments), folder=tmp_path)

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import orjson
 import pytest
 
 from loadgen.mock_endpoint.process import start_mock
+from tests.conftest import ROOT, clean_environment
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from tests.preloaded import Preloaded
 
     Loadgen = Callable[..., subprocess.CompletedProcess[str]]
-
-ROOT = Path(__file__).parents[2]
 
 MODULE = """
 from pathlib import Path
@@ -105,19 +105,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def loadgen(site: Path) -> Loadgen:
-    """Run the program where the package is installed."""
+def loadgen(site: Path, preloaded: Preloaded) -> Loadgen:
+    """Run the program where the package is installed: in the folder that it is imported from first."""
 
-    def run(*arguments: object, **more: Any) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "loadgen", *map(str, arguments)],
-            cwd=ROOT,
-            env=os.environ | {"PYTHONPATH": str(site)},
-            capture_output=True,
-            text=True,
-            check=False,
-            **more,
-        )
+    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+        path = f"{site}{os.pathsep}{ROOT}"  # of its worker processes
+        return preloaded.run(*arguments, cwd=site, env=clean_environment(PYTHONPATH=path))
 
     return run
 
@@ -178,7 +171,9 @@ def test_they_are_listed_and_broken_ones_are_reported(loadgen: Loadgen) -> None:
     assert "whispering a plug-in of capitals-plugin 1.2" in protocols
 
 
-def test_a_session_asks_and_scores_a_plugin(loadgen: Loadgen, url: str, data: Path, tmp_path: Path) -> None:
+def test_a_session_asks_and_scores_a_plugin(
+    loadgen: Loadgen, preloaded: Preloaded, url: str, data: Path, tmp_path: Path
+) -> None:
     """Its benchmark, by its protocol; and it is scored again, by the scorer that it adds."""
     run = tmp_path / "run"
     asked = loadgen(
@@ -192,12 +187,8 @@ def test_a_session_asks_and_scores_a_plugin(loadgen: Loadgen, url: str, data: Pa
     assert again.returncode == 0, again.stderr
     scores = {score["scorer"]: score["value"] for score in orjson.loads(again.stdout)["accuracy"]}
     assert scores == {"official": 0.5, "loud": 0.5}
-    removed = subprocess.run(
-        [sys.executable, "-m", "loadgen", "report", str(run), "--json"],
-        cwd=ROOT,
-        capture_output=True,
-        check=True,
-    )
+    removed = preloaded.run("report", run, "--json", cwd=tmp_path, env=clean_environment())
+    assert removed.returncode == 0, removed.stderr
     assert len(orjson.loads(removed.stdout)["accuracy"]) == 2
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "<img src=x onerror=window.pwned=1>\x1b[31m"
 MS = 1_000_000
 

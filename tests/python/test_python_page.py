@@ -33,6 +33,7 @@ def test_the_examples_run(tmp_path: Path) -> None:
     assert "PASS error:rate<1%" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ttft", "outcome"), [("10ms", "3 passed"), ("1500ms", "1 failed, 2 passed")])
 def test_the_suite_gates(tmp_path: Path, ttft: str, outcome: str) -> None:
     """Green on a quick endpoint, red on one that misses its TTFT."""
