@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from loadgen.mock_endpoint.process import MockProcess, start_mock
 from loadgen.sessions.cluster import ray_nodes
+from loadgen.sessions.cluster.node import own_folder
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.resuming import finish_run
 from loadgen.sessions.settings.resume import ResumeSettings
@@ -20,12 +23,11 @@ from recorder.event import EventType
 from reporter.log.query import query
 from tests.driver.test_worker_pool import events, of
 from tests.sessions.plain_nodes import PlainCluster
-from tests.sessions.test_nodes import prepared_of
+from tests.sessions.test_nodes import prepared_of, session_row
 from tests.sessions.test_nodes import run as measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from tests.sessions.plain_nodes import PlainNodes
 
@@ -36,6 +38,7 @@ SETTLED = "SELECT node, prompt_id FROM requests WHERE measured AND settled ORDER
 COORDINATOR = """
 from loadgen.cli.start import main
 from loadgen.sessions.cluster import ray_nodes
+from loadgen.sessions.cluster.node import own_folder
 from tests.sessions.plain_nodes import PlainCluster
 
 ray_nodes.RayNodes = PlainCluster
@@ -57,6 +60,27 @@ def _two_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_nodes, "RayNodes", PlainCluster)
 
 
+def logs_of_nodes(run: Path) -> list[Path]:
+    """The logs of both nodes while they grow, wherever they are; none until both are there."""
+    try:
+        session_id, environment = session_row(run / "events.db")
+    except (sqlite3.OperationalError, TypeError):  # it is being made, and has no row yet
+        return []
+    if environment["shards_path"] is None:
+        logs = [own_folder(session_id, name) / name / "events.db" for name in ("node-0", "node-1")]
+    else:
+        logs = [Path(environment["shards_path"]) / name / "events.db" for name in ("node-0", "node-1")]
+    return logs if all(log.exists() for log in logs) else []
+
+
+def answered(log: Path) -> int:
+    """How many requests have an answer."""
+    try:
+        return len(of(EventType.COMPLETE, events(log)))
+    except sqlite3.OperationalError:  # it is being made
+        return 0
+
+
 def interrupted(mock: MockProcess, run: Path, ending: signal.Signals, *options: str) -> None:
     """Begin a run, and end it by a signal once some requests have answers."""
     command = [
@@ -76,12 +100,9 @@ def interrupted(mock: MockProcess, run: Path, ending: signal.Signals, *options: 
         [*command, *load, *options], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
     )
     try:
-        while not (
-            (run / "events.db").exists() and of(EventType.PHASE_STARTED, events(run / "events.db"))[1:]
-        ):
+        while min(map(answered, logs_of_nodes(run)), default=0) < 5:
             assert process.poll() is None
             time.sleep(0.05)
-        time.sleep(0.5)
         process.send_signal(ending)
     finally:
         process.wait(60)

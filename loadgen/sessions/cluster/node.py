@@ -126,8 +126,6 @@ class Node:
         life, clock = self._life, system_clock()
         if config.shards is None:
             self._folder = own_folder(config.session_id, config.name)
-            shutil.rmtree(self._folder, ignore_errors=True)  # of an attempt that recorded nothing
-            self._folder.mkdir(mode=0o700)
         take_usual_priority()
         enter(config.folder)
         await asyncio.to_thread(_require_episodes, config)
@@ -157,6 +155,8 @@ class Node:
 
     async def open_log(self) -> str:
         """Make the log, and record from now on; return where it is."""
+        if self._folder is not None:
+            self._folder.mkdir(mode=0o700)
         await self._life.enter_async_context(recording(self._recorder, self._stop))
         await self._sensors.ready()
         if (niceness := os.getpriority(os.PRIO_PROCESS, 0)) > 0:
