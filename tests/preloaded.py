@@ -87,8 +87,10 @@ class Preloaded:
         cwd: Path,
         env: Mapping[str, str],
         stdout: Any = subprocess.PIPE,
+        stderr: Any = subprocess.PIPE,
         leads_session: bool = False,
         limits: Mapping[int, int] | None = None,
+        constants: Mapping[str, float] | None = None,
         fresh_children: bool = False,
     ) -> Process:
         """Start `loadgen` with these arguments.
@@ -98,8 +100,10 @@ class Preloaded:
             cwd: The folder where it starts.
             env: All of its environment.
             stdout: A file, a descriptor, or a pipe that `Process.stdout` reads.
+            stderr: Likewise.
             leads_session: Whether it leads a session, and so a process group, of its own.
             limits: Its limits by the numbers that `resource` has for them, soft and hard.
+            constants: Other values for constants of the program, by `module:name`.
             fresh_children: Whether its child processes start in interpreters of their own.
         """
         request = {
@@ -108,18 +112,19 @@ class Preloaded:
             "env": dict(env),
             "leads_session": leads_session,
             "limits": list((limits or {}).items()),
+            "constants": dict(constants or {}),
             "fresh_children": fresh_children,
         }
         body = json.dumps(request).encode()
         out_read, out_write = os.pipe()
         error_read, error_write = os.pipe()
         report, server_report = socket.socketpair()
-        target = out_write if stdout == subprocess.PIPE else stdout
-        descriptors = [
-            target if isinstance(target, int) else target.fileno(),
-            error_write,
-            server_report.fileno(),
-        ]
+        targets = (
+            out_write if stdout == subprocess.PIPE else stdout,
+            error_write if stderr == subprocess.PIPE else stderr,
+        )
+        descriptors = [target if isinstance(target, int) else target.fileno() for target in targets]
+        descriptors.append(server_report.fileno())
         with server_report:
             self.pass_on(_NUMBER.pack(len(body)), body, descriptors)
         os.close(out_write)
@@ -316,6 +321,10 @@ def _take_over(request: dict[str, Any], descriptors: list[int]) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for limit, value in request["limits"]:
         resource.setrlimit(limit, (value, value))
+    for place, value in request["constants"].items():
+        module, _, name = place.partition(":")
+        assert hasattr(sys.modules[module], name), place
+        setattr(sys.modules[module], name, value)
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["env"])

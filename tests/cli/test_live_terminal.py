@@ -8,8 +8,6 @@ import pty
 import shutil
 import signal
 import struct
-import subprocess
-import sys
 import termios
 from typing import TYPE_CHECKING, Self
 
@@ -23,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from tests.preloaded import Preloaded
+
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
@@ -31,10 +31,8 @@ def url() -> Iterator[str]:
         yield mock.url
 
 
-IMPATIENT = (
-    "import loadgen.cli.start as it, loadgen.cli.terminal.status_line as line; line._LINE_S = 0.3; it.main()"
-)
-"""The program, which writes a line three times a second, and not every five seconds."""
+IMPATIENT = {"loadgen.cli.terminal.status_line:_LINE_S": 0.3}
+"""The program writes a line three times a second, and not every five seconds."""
 
 
 class Run:
@@ -42,6 +40,7 @@ class Run:
 
     def __init__(
         self,
+        preloaded: Preloaded,
         folder: Path,
         *options: object,
         command: tuple[str, ...] = ("perf", "--model", "m"),
@@ -53,14 +52,15 @@ class Run:
         self._stream = pyte.ByteStream(self.screen)
         self._ours, theirs = pty.openpty()
         self.resize(columns)
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", IMPATIENT, *command, *map(str, options)],
+        self._process = preloaded.start(
+            *command,
+            *options,
             cwd=folder,
             env=clean_environment(**{"TERM": "xterm", **environment}),
-            stdin=theirs,
             stdout=theirs,
             stderr=theirs,
-            start_new_session=True,
+            leads_session=True,
+            constants=IMPATIENT,
         )
         os.close(theirs)
 
@@ -93,7 +93,7 @@ class Run:
 
     def __exit__(self, *_: object) -> None:
         self._process.kill()
-        self._process.wait()
+        self._process.close()
         os.close(self._ours)
 
     def _read(self) -> bool:
@@ -106,9 +106,11 @@ class Run:
         return bool(sent)
 
 
-def test_a_run_is_shown_as_a_block_that_is_gone_in_the_end(tmp_path: Path, url: str) -> None:
+def test_a_run_is_shown_as_a_block_that_is_gone_in_the_end(
+    preloaded: Preloaded, tmp_path: Path, url: str
+) -> None:
     """By the figures of its log; narrower when the terminal is; the report stands where it was."""
-    with Run(tmp_path, "--url", url, "--rate", 20, "--duration", "60s") as run:
+    with Run(preloaded, tmp_path, "--url", url, "--rate", 20, "--duration", "60s") as run:
         run.reads_until("/s wanted")
         assert "/s of 20.0/s wanted" in run.page
         assert "performance" in run.page
@@ -125,14 +127,14 @@ def test_a_run_is_shown_as_a_block_that_is_gone_in_the_end(tmp_path: Path, url: 
         assert b"\x1b[?25l" not in run.sent
 
 
-def test_lines_where_no_block_is_wanted(tmp_path: Path, url: str) -> None:
+def test_lines_where_no_block_is_wanted(preloaded: Preloaded, tmp_path: Path, url: str) -> None:
     """One now and then, without control characters: as an option says, and in a plain terminal."""
     arguments = ("--url", url, "--rate", 20, "--duration", "1s", "--summary")
     for name in ("option", "terminal"):
         (tmp_path / name).mkdir()
     with (
-        Run(tmp_path / "option", *arguments, "--no-live") as by_option,
-        Run(tmp_path / "terminal", *arguments, TERM="dumb") as in_terminal,
+        Run(preloaded, tmp_path / "option", *arguments, "--no-live") as by_option,
+        Run(preloaded, tmp_path / "terminal", *arguments, TERM="dumb") as in_terminal,
     ):
         assert (by_option.ends(), in_terminal.ends()) == (0, 0)
     for run in (by_option, in_terminal):
@@ -141,11 +143,11 @@ def test_lines_where_no_block_is_wanted(tmp_path: Path, url: str) -> None:
         assert b"\x1b" not in before_report
 
 
-def test_no_colour_where_none_is_wanted(tmp_path: Path) -> None:
+def test_no_colour_where_none_is_wanted(preloaded: Preloaded, tmp_path: Path) -> None:
     """With NO_COLOR, failures are shown without a colour."""
     with (
         start_mock(scenario="chaos", fault_share=1.0) as mock,
-        Run(tmp_path, "--url", mock.url, "--rate", 20, "--duration", "60s", NO_COLOR="1") as run,
+        Run(preloaded, tmp_path, "--url", mock.url, "--rate", 20, "--duration", "60s", NO_COLOR="1") as run,
     ):
         run.reads_until("errors  ")
         assert "failed" in run.page
@@ -170,7 +172,9 @@ duration = "0.5s"
 """
 
 
-def test_every_command_that_measures_shows_lines_where_no_block_is_wanted(tmp_path: Path, url: str) -> None:
+def test_every_command_that_measures_shows_lines_where_no_block_is_wanted(
+    preloaded: Preloaded, tmp_path: Path, url: str
+) -> None:
     """A suite, an audit, and the resumption of one."""
     (tmp_path / "suite.toml").write_text(SUITE.format(url=url))
     audit = ("audit", "output-caching", "--url", url, "--model", "m", "--out", "audit", "-n", "4", "-c", "2")
@@ -178,7 +182,7 @@ def test_every_command_that_measures_shows_lines_where_no_block_is_wanted(tmp_pa
     for command in (("run", "suite.toml"), audit, ("resume", "audit")):
         if command[0] == "resume":
             shutil.rmtree(next(path for path in sorted((tmp_path / "audit").iterdir()) if path.is_dir()))
-        with Run(tmp_path, "--no-live", command=command) as run:
+        with Run(preloaded, tmp_path, "--no-live", command=command) as run:
             code = run.ends()
         if b"\x1b" in run.sent or code not in {0, 1, 4}:
             wrong.append((command, code, run.page))
