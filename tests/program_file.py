@@ -26,6 +26,7 @@ request = {{
     "leads_session": False,
     "limits": [],
     "fresh_children": False,
+    "constants": {{}},
 }}
 body = json.dumps(request).encode()
 line = socket.socket(socket.AF_UNIX)

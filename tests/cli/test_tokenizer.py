@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import socket
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import orjson
@@ -19,6 +17,7 @@ from loadgen.sessions.settings.perf import perf_settings
 from loadgen.sessions.settings.tokenizer import counter
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable
     from pathlib import Path
 
@@ -74,28 +73,15 @@ def test_a_missing_tokenizer_is_reported() -> None:
         counter("./nowhere")
 
 
-def test_prompts_of_a_file_and_a_tokenizer(words: Path, tmp_path: Path) -> None:
+def test_prompts_of_a_file_and_a_tokenizer(loadgen: Loadgen, words: Path, tmp_path: Path) -> None:
     """Both can be given: the tokenizer counts the tokens of a server that sends no usage."""
     prompts = tmp_path / "prompts.jsonl"
     prompts.write_text('{"prompt": "one two three"}\n')
     with start_mock(scenario="no_usage") as server:
-        command = [
-            *(
-                sys.executable,
-                "-m",
-                "loadgen",
-                "perf",
-                "--url",
-                server.url,
-                "--model",
-                "demo",
-                "-n",
-                "3",
-                "-q",
-            ),
-            *("--prompts", str(prompts), "--tokenizer", str(words), "--out", str(tmp_path / "run")),
-        ]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = loadgen(
+            *("perf", "--url", server.url, "--model", "demo", "-n", 3, "-q"),
+            *("--prompts", prompts, "--tokenizer", words, "--out", "run"),
+        )
     assert "counted by a local tokenizer" in done.stdout
     tokens = orjson.loads((tmp_path / "run" / "report.json").read_bytes())["tokens"]
     assert (tokens["source"], tokens["input"]) == ("client_tokenizer", 9)

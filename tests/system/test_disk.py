@@ -18,7 +18,6 @@ import pytest
 from loadgen.mock_endpoint.process import MockProcess, start_mock
 from recorder.event import EventType
 from recorder.lifecycle import violations
-from tests.conftest import ROOT, clean_environment
 from tests.system.conftest import WatchedRun
 
 if TYPE_CHECKING:
@@ -163,33 +162,15 @@ def test_a_report_that_cannot_be_written(
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["events.db"]
 
 
-IMPATIENT = "import recorder.store, loadgen.cli.start as it; recorder.store._LOCK_TIMEOUT_S = 0.3; it.main()"
-"""The program, which waits 0.3 s, and not a minute, for the process that has locked its log."""
+IMPATIENT = {"recorder.store:_LOCK_TIMEOUT_S": 0.3}
+"""The program waits 0.3 s, and not a minute, for the process that has locked its log."""
 
 
-def test_a_log_that_stays_locked(mock: MockProcess, tmp_path: Path) -> None:
+def test_a_log_that_stays_locked(start_loadgen: Start, mock: MockProcess, tmp_path: Path) -> None:
     """By another program: the run ends by itself, says so, and reports what it has."""
-    process = subprocess.Popen(
-        [
-            *(
-                sys.executable,
-                "-c",
-                IMPATIENT,
-                "perf",
-                "--url",
-                mock.url,
-                "--model",
-                "mock",
-                *map(str, FOR_LONG),
-            ),
-            *("--out", str(tmp_path / "run"), "--json"),
-        ],
-        cwd=ROOT,
-        env=clean_environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
+    process = start_loadgen(
+        *("perf", "--url", mock.url, "--model", "mock", *FOR_LONG, "--out", tmp_path / "run", "--json"),
+        constants=IMPATIENT,
     )
     run = WatchedRun(process, tmp_path / "run" / "events.db")
     run.wait_for(EventType.COMPLETE, 20)
