@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from array import array
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,9 +18,9 @@ from reporter import MetricsReporter
 from reporter.answers import texts_of
 from reporter.archive import write
 from reporter.archive.write import archive
-from reporter.log.query import VIEWS, queries, query
+from reporter.log.query import VIEWS, query
 from reporter.log.settings import head
-from reporter.log.tables import rows
+from reporter.log.tables import BIG_TABLES, rows
 from tests.object_stores import BUCKET, SECRET
 from tests.reporter.conftest import BASE_NS, WALL_NS
 from tests.reporter.sharding import sharded
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from tests.reporter.conftest import Run
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def run(a_run: Callable[..., Run]) -> Run:
     """Requests with texts, whose names are ids or not, a failure, and an episode with a tool."""
     run = a_run(kind="constant", rate=50)
@@ -62,51 +63,63 @@ def scored_later(folder: Path) -> None:
     store.close()
 
 
-def require_same(log: Path, archived: Path) -> None:
-    """Make sure that a log and its archive have the same report, views, events and texts."""
-    with MetricsReporter(log) as before, MetricsReporter(archived) as after:
-        assert before.create_report() == after.create_report()
-    of_views = [f"FROM {view}" for view in VIEWS]
-    for answers in zip(of_views, queries(log, of_views), queries(archived, of_views), strict=True):
-        view, before_rows, after_rows = answers[0], *(sorted(map(str, answer.rows)) for answer in answers[1:])
-        assert before_rows == after_rows, view
-    assert list(rows(log)) == list(rows(archived))
-    assert head(log) == head(archived)
-    seqs = [seq for (seq,) in query(log, "SELECT seq FROM events").rows]
-    with texts_of(log) as of_log, texts_of(archived) as of_archive:
-        assert of_log(seqs) == of_archive(seqs)
+def contents(place: Path) -> tuple[object, ...]:
+    """What is read of a log or of its archive: the report, every view, every event, the head, and texts."""
+    with MetricsReporter(place) as reporter:
+        report, log = reporter.create_report(), reporter.log
+        log.load(BIG_TABLES)
+        views = {view: sorted(map(str, log.execute(f"FROM {view}").fetchall())) for view in VIEWS}
+        seqs = [seq for (seq,) in log.execute("SELECT seq FROM events").fetchall()]
+    with texts_of(place) as texts:
+        return report, views, list(rows(place)), head(place), texts(seqs)
 
 
-def test_an_archive_is_read_as_its_log(run: Run, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def folder(run: Run) -> Path:
+    """The folder of the run, which no test changes."""
+    return run.write()
+
+
+@pytest.fixture(scope="module")
+def contents_of_log(folder: Path) -> tuple[object, ...]:
+    """What is read of the run's log."""
+    return contents(folder)
+
+
+def test_an_archive_is_read_as_its_log(run: Run, folder: Path, tmp_path: Path) -> None:
     """Also where the log was scored later, after a restart, and in as many parts as it takes."""
-    folder = run.write()
+    folder = shutil.copytree(folder, tmp_path / "run")
     scored_later(folder)
     progress = []
     whole = archive(folder, tmp_path / "whole", "1.0", progress.append)
     assert [log.events for log in whole.logs] == [len(run.events) + 1]
     assert (progress[-1].step, progress[-1].events) == ("check", progress[-1].of_events)
-    require_same(folder, tmp_path / "whole")
+    expected = contents(folder)
+    assert contents(tmp_path / "whole") == expected
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(write, "PART_EVENTS", 1)
         archive(folder, tmp_path / "parts", "1.0")
-    require_same(folder, tmp_path / "parts")
+    assert contents(tmp_path / "parts") == expected
 
 
 def test_an_archive_of_shards_is_read_as_they_are(run: Run, tmp_path: Path) -> None:
     """Each node's log is in it, with its clock."""
-    folder = sharded(run, {"a": 10**15, "b": -(10**18)}, lambda uuid: "ab"[len(uuid) % 2])
+    (tmp_path / "run").mkdir()
+    folder = sharded(
+        replace(run, folder=tmp_path / "run"), {"a": 10**15, "b": -(10**18)}, lambda uuid: "ab"[len(uuid) % 2]
+    )
     whole = archive(folder, tmp_path / "archive", "1.0")
     assert [log.node for log in whole.logs] == [None, "a", "b"]
-    require_same(folder, tmp_path / "archive")
+    assert contents(tmp_path / "archive") == contents(folder)
     shutil.move(tmp_path / "archive", folder / "archive")
     shutil.rmtree(folder / "shards")
     (folder / "events.db").unlink()
     assert query(folder, "SELECT count(DISTINCT node) FROM samples").rows == [(2,)]
 
 
-def test_an_unfinished_archive_is_not_read(run: Run, tmp_path: Path) -> None:
+def test_an_unfinished_archive_is_not_read(folder: Path, tmp_path: Path) -> None:
     """Until every event was compared there is no archive, and the next attempt starts from nothing."""
-    folder, place = run.write(), tmp_path / "archive"
+    place = tmp_path / "archive"
     killed = KeyboardInterrupt()
 
     def die(*_: object) -> None:
@@ -120,19 +133,18 @@ def test_an_unfinished_archive_is_not_read(run: Run, tmp_path: Path) -> None:
     with pytest.raises(LogError, match="not a run folder"):
         query(place, "SELECT 1")
     archive(folder, place, "1.0")
-    require_same(folder, place)
+    assert list(rows(place)) == list(rows(folder))
     with pytest.raises(LogError, match="an archive is there already; choose another place"):
         archive(folder, place, "1.0")
 
 
-def test_what_was_written_is_compared_with_the_log(run: Run, tmp_path: Path) -> None:
+def test_what_was_written_is_compared_with_the_log(folder: Path, tmp_path: Path) -> None:
     """An event that is missing in the archive, or another one, is found before anybody deletes the log."""
     whole_part = write._file
 
     def half(there: write.Place, name: str, part: object, database: object) -> object:
         return whole_part(there, name, part.slice(1), database)
 
-    folder = run.write()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(write, "_file", half)
         with pytest.raises(LogError, match="keep the log, and archive it again"):
@@ -140,10 +152,10 @@ def test_what_was_written_is_compared_with_the_log(run: Run, tmp_path: Path) -> 
     assert not (tmp_path / "archive" / "archive.json").exists()
 
 
-def test_a_damaged_archive_is_an_error(run: Run, tmp_path: Path) -> None:
+def test_a_damaged_archive_is_an_error(folder: Path, tmp_path: Path) -> None:
     """A file that is missing or shorter is named: no report covers a part of a run."""
     place = tmp_path / "archive"
-    archive(run.write(), place, "1.0")
+    archive(folder, place, "1.0")
     (part,) = place.glob("events/*/*.parquet")
     content = part.read_bytes()
     part.write_bytes(content[:-1])
@@ -160,9 +172,8 @@ def test_a_damaged_archive_is_an_error(run: Run, tmp_path: Path) -> None:
         query(place, "SELECT 1")
 
 
-def test_only_a_run_that_is_over_is_archived_where_there_is_room(run: Run, tmp_path: Path) -> None:
+def test_only_a_run_that_is_over_is_archived_where_there_is_room(folder: Path, tmp_path: Path) -> None:
     """A run that is being written, and a place with other files, are refused."""
-    folder = run.write()
     hold = Hold(folder)
     with pytest.raises(LogError, match="being written; archive it when it is over"):
         archive(folder, tmp_path / "archive", "1.0")
@@ -176,11 +187,12 @@ def test_only_a_run_that_is_over_is_archived_where_there_is_room(run: Run, tmp_p
         assert "secret" not in str(refused.value)
 
 
-def test_an_archive_in_an_object_store(run: Run, bucket: str, tmp_path: Path) -> None:
+def test_an_archive_in_an_object_store(
+    folder: Path, contents_of_log: tuple[object, ...], bucket: str, tmp_path: Path
+) -> None:
     """It is written there and read there; what a store refuses is said without credentials."""
-    folder = run.write()
     archive(folder, f"{bucket}/one", "1.0")
-    require_same(folder, type(tmp_path)(f"{bucket}/one"))
+    assert contents(type(tmp_path)(f"{bucket}/one")) == contents_of_log
     nowhere = bucket.replace(BUCKET, "no-such-bucket", 1)
     with pytest.raises(LogError, match=f"{nowhere}/one: ") as refused:
         archive(folder, f"{nowhere}/one", "1.0")
@@ -189,11 +201,11 @@ def test_an_archive_in_an_object_store(run: Run, bucket: str, tmp_path: Path) ->
         query(type(tmp_path)(f"{bucket}/two"), "SELECT 1")
 
 
-def test_gaps_that_are_not_numbers_are_left_out(run: Run, tmp_path: Path) -> None:
+def test_gaps_that_are_not_numbers_are_left_out(a_run: Callable[..., Run], tmp_path: Path) -> None:
     """Bytes that are not whole numbers are read as no gaps from the archive too."""
-    run.events[3] = run.events[3]._replace(
-        data={**run.events[3].data, "chunk_gaps_us": array("I", [1]).tobytes()[:3]}
-    )
+    run = a_run().answers(10, 20, chunk_gaps_us=array("I", [1]).tobytes()[:3]).answers(30, 50).ends()
     folder = run.write()
     archive(folder, tmp_path / "archive", "1.0")
-    require_same(folder, tmp_path / "archive")
+    gaps = "SELECT sample_uuid, gap_ms FROM chunks ORDER BY ALL"
+    assert query(folder, gaps).rows == query(tmp_path / "archive", gaps).rows
+    assert list(rows(folder)) == list(rows(tmp_path / "archive"))
