@@ -44,15 +44,12 @@ COLUMNS: Final = tuple(metric.column for metric in REQUEST_METRICS if metric.per
 """The metrics that are a column of `samples`, summarised over the measured requests that completed."""
 
 
-def compute(
-    log: OpenLog, options: ReportOptions, asked: tuple[AffectedFigure, ...] | None = None
-) -> tuple[DisplayedReport, OpenLog, CheckInputs]:
-    """Compute the report of a log by its definitions.
+def compute(log: OpenLog, options: ReportOptions) -> tuple[DisplayedReport, OpenLog, CheckInputs]:
+    """Compute the report of a log by its definitions; without rules, the TTFT decides its validity.
 
     Args:
         log: With the run's own window.
         options: The reader's choices.
-        asked: The figures that decide whether the client was too late.
 
     Returns:
         The report, the log over the window of the report's rates, and what its findings are of.
@@ -78,7 +75,7 @@ def compute(
         counts=counts,
         latency_ms=summaries["latency_ms"],
         own=own,
-        deciding=asked,
+        deciding=None,
         bounds=in_doubt,
         reported=summaries,
         held_ms=summaries["held_ms"],
@@ -102,7 +99,7 @@ def compute(
     )
     all_findings = findings(inputs)
     report = DisplayedReport(
-        run=_computed_by(run, definitions, options, asked),
+        run=_computed_by(run, definitions, options),
         validity=accepted(validity(all_findings), all_findings, run.on_invalid),
         counts=counts,
         window=replace(log.window, issuing_s=issuing_s(log.timelines)),
@@ -135,26 +132,19 @@ def decided_by(
     all_findings = findings(replace(inputs, deciding=asked))
     return replace(
         report,
-        run=replace(report.run, own_delay_decides=_named(asked)),
+        run=replace(report.run, own_delay_decides=None if asked is None else list(map(str, asked))),
         validity=accepted(validity(all_findings), all_findings, report.run.on_invalid),
         findings=all_findings,
     )
 
 
-def _named(asked: tuple[AffectedFigure, ...] | None) -> list[str] | None:
-    return None if asked is None else list(map(str, asked))
-
-
-def _computed_by(
-    run: RunFacts, definitions: Definitions, options: ReportOptions, asked: tuple[AffectedFigure, ...] | None
-) -> RunFacts:
+def _computed_by(run: RunFacts, definitions: Definitions, options: ReportOptions) -> RunFacts:
     """The facts of a run with how its figures were computed."""
     return replace(
         run,
         tpot_mode=options.tpot_reporting_mode.value,
         percentile_method=definitions.percentile_method,
         definitions=definitions.to_dict(),
-        own_delay_decides=_named(asked),
         percentiles=None if options.percentiles is None else list(options.percentiles),
     )
 

@@ -67,8 +67,10 @@ def decided_report(log: OpenLog, rules: Ruleset | None, options: ReportOptions) 
     Returns:
         The report, and the log over the window of the report's rates.
     """
+    report, computed, inputs = compute(log, options)
     asked = asked_figures(rules)
-    report, computed, inputs = compute(log, options, asked)
+    if asked is not None:
+        report = decided_by(report, inputs, asked)
     if rules is None or not any(finding.code in OVERHEAD for finding in report.findings):
         return report, computed
     from reporter.measured.evidence import LogEvidence

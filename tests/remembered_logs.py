@@ -1,8 +1,8 @@
 """Logs that stay open, and figures that are computed once: tests of commands ask one run many things.
 
 A log of the same content is loaded once, and its figures are computed once for the same definitions and
-options. What rules make of them, and what a command writes, is made each time. The tests of `reporter`
-itself load and compute what they test.
+options. What rules make of them, and what a command writes, is made each time. Tests of `reporter` do so
+only where they report one run by several rules or options (`tests.reporter.conftest.Run.report`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from recorder.lock import is_held
 from recorder.store import LOG_NAME, log_path
@@ -68,15 +68,13 @@ def remembered_log(run: Path, also: Collection[str] = ()) -> OpenLog:
     return _OPENED[content]
 
 
-def remembered_report(
-    log: OpenLog, options: ReportOptions, asked: Any = None
-) -> tuple[DisplayedReport, OpenLog, CheckInputs]:
+def remembered_report(log: OpenLog, options: ReportOptions) -> tuple[DisplayedReport, OpenLog, CheckInputs]:
     """As `compute`; for a log that stays open the same is computed once."""
-    key = (log.definitions, log.windows, log.has_samples_table, repr(options), asked)
+    key = (log.definitions, log.windows, log.has_samples_table, repr(options))
     if not isinstance(log, StayingOpen) or options.tokenizer is not None or log.token_counts is not None:
-        return compute(log, options, asked)
+        return compute(log, options)
     if key not in log.computed:
-        log.computed[key] = compute(log, options, asked)
+        log.computed[key] = compute(log, options)
     report, computed, inputs = log.computed[key]
     return deepcopy(report), computed, inputs
 

@@ -17,6 +17,7 @@ from reporter import MetricsReporter
 from reporter.log.database import open_log
 from reporter.log.query import QueryResult
 from reporter.log.tables import BIG_TABLES
+from tests.remembered_logs import remembered_log, remembered_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,9 +42,10 @@ def ns(ms: float) -> int:
 
 
 MOST_OPENED = 4
-"""How many runs are kept loaded."""
+"""How many runs are kept."""
 
-_OPENED: dict[bytes, MetricsReporter] = {}
+_WRITTEN: dict[bytes, Path] = {}
+"""The folders of such runs."""
 
 
 @dataclass
@@ -165,13 +167,19 @@ class Run:
         return self.folder
 
     def report(self, **options: Any) -> Report:
-        """What the reporter makes of it; the same run of several cases is written and loaded once."""
+        """What the reporter makes of it; the same run of several cases is written and loaded once.
+
+        What it computes for the same options is computed once, whatever rules make of it.
+        """
         content = pickle.dumps((self.settings, self.environment, self.events, self.beat))
-        reporter = _OPENED.pop(content, None) or MetricsReporter(self.write())
-        _OPENED[content] = reporter
-        if len(_OPENED) > MOST_OPENED:
-            _OPENED.pop(next(iter(_OPENED))).close()
-        return reporter.create_report(**options)
+        if content not in _WRITTEN:
+            _WRITTEN[content] = self.write()
+            if len(_WRITTEN) > MOST_OPENED:
+                _WRITTEN.pop(next(iter(_WRITTEN)))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("reporter.reporter.open_log", remembered_log)
+            patch.setattr("reporter.validation.compute", remembered_report)
+            return MetricsReporter(_WRITTEN[content]).create_report(**options)
 
 
 def gaps_us(sent_ns: int, arrivals_ns: list[int]) -> bytes:
