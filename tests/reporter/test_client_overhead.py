@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from recorder import EventType
+from reporter.findings.client_overhead import late_reads_ms
+from reporter.health import ClientHealth
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,15 +65,19 @@ def test_opening_a_connection_is_on_neither_side(
 
 
 @pytest.mark.parametrize(
-    ("source", "lag_ms", "share"),
-    [("kernel", 5.0, 0.0), ("read", 5.0, 0.1), ("read", 1.0, 0.0), ("read", 500.0, 1.0), (None, 5.0, 0.0)],
+    ("source", "lag_ms", "late_ms"),
+    [("kernel", 5.0, 0.0), ("read", 5.0, 4.0), ("read", 1.0, 0.0), ("read", 500.0, 499.0), (None, 5.0, 0.0)],
 )
-def test_late_reads_are_the_clients_own(
-    a_run: NewRun, source: str | None, lag_ms: float, share: float
-) -> None:
+def test_late_reads_are_the_clients_own(source: str | None, lag_ms: float, late_ms: float) -> None:
     """Where arrivals are stamped as they are read, the loop's lag is in the TTFT, but for an idle one's."""
+    assert late_reads_ms(source, ClientHealth(readings=2, loop_lag_p50_ms=lag_ms)) == late_ms
+
+
+@pytest.mark.parametrize(("lag_ms", "share"), [(5.0, 0.1), (500.0, 1.0)])
+def test_late_reads_of_the_worst_worker_are_in_the_share(a_run: NewRun, lag_ms: float, share: float) -> None:
+    """Of 40 ms to the first token; all of it at most."""
     run = a_run()
-    run.environment = {"timestamp_source": source}
+    run.environment = {"timestamp_source": "read"}
     run.session(EventType.TELEMETRY, 5, source="client", worker=0, loop_lag_p50_ms=lag_ms)
     run.session(EventType.TELEMETRY, 5, source="client", worker=1, loop_lag_p50_ms=lag_ms / 2)
     assert run.answers(40, usage=(1, 1)).ends().report().own_ttft_share == pytest.approx(share)

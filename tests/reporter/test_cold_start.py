@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.findings.cold_start import FEWEST, MOST_TOGETHER, First, Usual, cold_requests
+from reporter.findings.cold_start import FEWEST, MOST_TOGETHER, First, Usual, cold_requests, cold_start
+from reporter.log.database import open_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -137,15 +138,16 @@ def test_a_report_says_so(a_run: Callable[..., Run]) -> None:
 )
 def test_an_ordinary_report_says_nothing(a_run: Callable[..., Run], ttfts: list[float]) -> None:
     """A hiccup in the middle, a start that is a little slower, a server that is slow all the time."""
-    assert "cold_start" not in {finding.code for finding in run_of(a_run, ttfts).report().findings}
+    with open_log(run_of(a_run, ttfts).write()) as log:
+        assert cold_start(log, "closed", 0, "linear") is None
 
 
 def test_loads_without_a_usual_start_are_not_checked(a_run: Callable[..., Run]) -> None:
     """Offline, and after a warm-up."""
     ttfts = [2800.0, *[40.0] * 99]
-    assert "cold_start" not in {
-        finding.code for finding in run_of(a_run, ttfts, kind="offline").report().findings
-    }
+    with open_log(run_of(a_run, ttfts).write()) as log:
+        assert cold_start(log, "closed", 0, "linear") is not None
+        assert cold_start(log, "offline", 0, "linear") is None
     warm = run_of(a_run, ttfts).answers(-50, at_ms=-100, uuid="before", issue={"phase": "warmup"})
     report = warm.report()
     assert report.counts.warmup == 1

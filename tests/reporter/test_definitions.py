@@ -8,13 +8,16 @@ import pytest
 
 from reporter import MetricsReporter
 from reporter.errors import OptionError
+from reporter.log.database import open_log
 from reporter.quantile import percentiles_named
+from reporter.tokens import with_counted_tokens
 from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reporter import Report
+    from reporter.log.database import OpenLog
     from tests.reporter.conftest import Run
 
     NewRun = Callable[..., Run]
@@ -35,11 +38,6 @@ class Letters:
 def texts_of(output: str, reasoning: str | None = None, tool_calls: Any = None) -> dict[str, Any]:
     """The texts of an answer."""
     return {"output": output, "reasoning": reasoning, "tool_calls": tool_calls}
-
-
-def by(run: Run, **definitions: Any) -> Report:
-    """The report of a run by these definitions; it can be asked for again by others."""
-    return run.report(definitions=Definitions(**definitions))
 
 
 def each(run: Run, *definitions: Definitions, **options: Any) -> list[Report]:
@@ -120,40 +118,49 @@ def test_tpot_as_loadgen_has_it(a_run: NewRun) -> None:
     assert [tpot(report) for report in (first, second, third)] == [(70 - 50) / 2] * 3
 
 
+def tpots(log: OpenLog) -> list[float | None]:
+    """The TPOT of each request, in ms."""
+    return [ms for (ms,) in log.execute("SELECT tpot_ms FROM samples ORDER BY sample_uuid").fetchall()]
+
+
 @pytest.mark.parametrize(
-    ("output", "finish_reason", "after"),
-    [(3, "stop", 2), (4, "stop", 3), (4, "length", None), (7, "stop", None)],
+    ("outputs", "after"),
+    [([(3, "stop"), (4, "stop")], [2, 3]), ([(4, "length"), (7, "stop"), (3, "stop")], [None, None, 2])],
 )
 def test_where_each_chunk_is_a_token_so_is_the_first(
-    a_run: NewRun, output: int, finish_reason: str, after: int | None
+    a_run: NewRun, outputs: list[tuple[int, str]], after: list[int | None]
 ) -> None:
     """By the server's count; the token that ends a text has no chunk. Else it is unknown, with a finding."""
-    run = a_run().answers(50, 60, 70, usage=(1, output), finish_reason=finish_reason).ends()
-    report = by(run, tpot_denominator="tokens_after_first_chunk")
-    assert tpot(report) == (None if after is None else 20 / after)
-    assert ("first_chunk_unknown" in codes(report)) is (after is None)
+    run = a_run()
+    for output, finish_reason in outputs:
+        run.answers(50, 60, 70, usage=(1, output), finish_reason=finish_reason)
+    with MetricsReporter(run.ends().write()) as reporter:
+        definitions = Definitions(tpot_denominator="tokens_after_first_chunk")
+        report, log = reporter.create_report_and_log(definitions)
+        assert tpots(log) == [None if tokens is None else 20 / tokens for tokens in after]
+    assert ("first_chunk_unknown" in codes(report)) is (None in after)
 
 
-@pytest.mark.parametrize(
-    ("texts", "first_chunk", "after"),
-    [
-        (texts_of("abcdefg"), {"content": 4}, 3),
-        (texts_of("abc", "uvwxyz"), {"reasoning": 2}, 4 + 3),
-        (texts_of("abc", "uvwxyz"), {"reasoning": 6, "content": 1}, 2),
-        (texts_of("", None, [{"function": {"name": "f", "arguments": "12345"}}]), {"tool_call": 2}, 3),
-        (texts_of("", None, [{"function": {"name": "f", "arguments": "12345"}}]), {"tool_call": 0}, 5),
-        (texts_of("abcdefg"), None, None),
-    ],
+AFTER_FIRST: tuple[tuple[dict[str, Any], Any, int | None], ...] = (
+    (texts_of("abcdefg"), {"content": 4}, 3),
+    (texts_of("abc", "uvwxyz"), {"reasoning": 2}, 4 + 3),
+    (texts_of("abc", "uvwxyz"), {"reasoning": 6, "content": 1}, 2),
+    (texts_of("", None, [{"function": {"name": "f", "arguments": "12345"}}]), {"tool_call": 2}, 3),
+    (texts_of("", None, [{"function": {"name": "f", "arguments": "12345"}}]), {"tool_call": 0}, 5),
+    (texts_of("abcdefg"), None, None),
 )
-def test_a_tokenizer_counts_what_came_after_the_first_chunk(
-    a_run: NewRun, texts: dict[str, Any], first_chunk: Any, after: int | None
-) -> None:
+"""Texts, the length of the first chunk, and how many tokens come after it."""
+
+
+def test_a_tokenizer_counts_what_came_after_the_first_chunk(a_run: NewRun) -> None:
     """The rest of the text, in every category; without the first chunk's length the count is unknown."""
-    run = a_run().answers(50, 60, 70, usage=(1, 9), texts=texts, first_chunk=first_chunk).ends()
-    report = run.report(
-        definitions=Definitions(tpot_denominator="tokens_after_first_chunk"), tokenizer=Letters()
-    )
-    assert tpot(report) == (None if after is None else 20 / after)
+    run = a_run()
+    for texts, first_chunk, _ in AFTER_FIRST:
+        run.answers(50, 60, 70, usage=(1, 9), texts=texts, first_chunk=first_chunk)
+    with open_log(run.ends().write()) as log:
+        definitions = Definitions(tpot_denominator="tokens_after_first_chunk")
+        counted = with_counted_tokens(log.with_definitions(definitions), Letters())
+        assert tpots(counted) == [None if after is None else 20 / after for *_, after in AFTER_FIRST]
 
 
 def test_an_answer_of_one_token(a_run: NewRun) -> None:
@@ -247,26 +254,32 @@ def test_only_some_categories_count_of_a_tokenizers_tokens(a_run: NewRun) -> Non
     assert [report.tokens.output for report in reports] == [letters for _, letters in CATEGORIES.values()]
 
 
-@pytest.mark.parametrize(
-    ("texts", "expected"),
-    [
-        (texts_of("abc"), {"reasoning": 0, "content": 30, "tool_call": 0}),
-        (texts_of("", "xyz"), {"reasoning": 30, "content": 0, "tool_call": 0}),
-        (texts_of("", None, [{"function": {}}]), {"reasoning": 0, "content": 0, "tool_call": 30}),
-        (texts_of("abc", None, [{"function": {}}]), {"reasoning": 0, "content": None, "tool_call": None}),
-        (texts_of("abc", "xyz"), {"reasoning": None, "content": None, "tool_call": 0}),
-    ],
+ONE_CATEGORY: tuple[tuple[Any, dict[Any, int | None]], ...] = (
+    (texts_of("abc"), {"reasoning": 0, "content": 30, "tool_call": 0}),
+    (texts_of("", "xyz"), {"reasoning": 30, "content": 0, "tool_call": 0}),
+    (texts_of("", None, [{"function": {}}]), {"reasoning": 0, "content": 0, "tool_call": 30}),
+    (texts_of("abc", None, [{"function": {}}]), {"reasoning": 0, "content": None, "tool_call": None}),
+    (texts_of("abc", "xyz"), {"reasoning": None, "content": None, "tool_call": 0}),
 )
-def test_a_server_that_reports_no_category(
-    a_run: NewRun, texts: Any, expected: dict[str, int | None]
-) -> None:
+"""Texts, and the tokens of each category alone, of 30."""
+
+
+def test_a_server_that_reports_no_category(a_run: NewRun) -> None:
     """Of an answer of one category the count is known; of several it is unknown, with a finding."""
-    run = a_run().answers(50, 60, usage=(1, 30), texts=texts).ends()
-    with MetricsReporter(run.write()) as reporter:
-        for category, tokens in expected.items():
-            report = reporter.create_report(definitions=Definitions(token_categories=(category,)))  # type: ignore[arg-type]  # it is one
-            assert report.tokens.output == tokens, category
-            assert ("tokens_unknown" in codes(report)) is (tokens is None)
+    run = a_run()
+    for texts, _ in ONE_CATEGORY:
+        run.answers(50, 60, usage=(1, 30), texts=texts)
+    with MetricsReporter(run.ends().write()) as reporter:
+        for category in ("reasoning", "content", "tool_call"):
+            log = reporter.log.with_definitions(Definitions(token_categories=(category,)))  # type: ignore[arg-type]  # it is one
+            rows = with_counted_tokens(log, None).execute(
+                "SELECT output_tokens FROM samples ORDER BY sample_uuid"
+            )
+            assert rows.fetchall() == [(expected[category],) for _, expected in ONE_CATEGORY], category
+        report = reporter.create_report(definitions=Definitions(token_categories=("reasoning",)))
+    assert "tokens_unknown" in codes(report)
+    whole = a_run().answers(50, 60, usage=(1, 30), texts=texts_of("abc")).ends()
+    assert "tokens_unknown" not in codes(whole.report(definitions=Definitions(token_categories=("content",))))
 
 
 def test_without_reasoning_tpot_counts_from_the_first_output(a_run: NewRun) -> None:

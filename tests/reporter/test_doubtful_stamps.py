@@ -15,7 +15,6 @@ from reporter.log.database import open_log
 from reporter.log.settings import LogHead
 from reporter.measured import measured
 from reporter.render.comparison import render
-from reporter.reporter import MetricsReporter
 from rulesets.definitions import Definitions
 from rulesets.evaluation import evaluate
 from rulesets.of_report import OfReport
@@ -216,14 +215,13 @@ def test_validity_is_decided_by_both_ends(
     a_run: NewRun, own_ms: float, every: int, low_ms: float, code: str
 ) -> None:
     """A run is invalid where client overhead is too large at both ends; between them, rules cannot tell."""
-    folder = delayed(a_run(kind="constant", rate=5.0), own_ms, low_ms, every).write()
-    with MetricsReporter(folder) as reporter:
-        report = reporter.create_report()
-        assert report.ttft_ms is not None
-        near = f"ttft:p(99)<{report.ttft_ms.p99 - 1e-3}ms"
-        rules = of_expressions(["ttft:p(99)<1s", near, "ttft:p(99)<1ms", "error<1%"])
-        judged = reporter.create_report(judged_by=rules)
-        locked = reporter.create_report(judged_by=replace(rules, locked=True))
+    run = delayed(a_run(kind="constant", rate=5.0), own_ms, low_ms, every)
+    report = run.report()
+    assert report.ttft_ms is not None
+    near = f"ttft:p(99)<{report.ttft_ms.p99 - 1e-3}ms"
+    rules = of_expressions(["ttft:p(99)<1s", near, "ttft:p(99)<1ms", "error<1%"])
+    judged = run.report(judged_by=rules)
+    locked = run.report(judged_by=replace(rules, locked=True))
     assert [finding.code for finding in report.findings if finding.code.startswith("client_")] == [code]
     assert report.validity.valid is judged.validity.valid is (code != "client_limited")
     verdict, whole = (

@@ -22,6 +22,7 @@ from reporter.log.database import open_log
 from reporter.log.growing_log import EndedRequest, GrowingLog, followed_metrics
 from rulesets.definitions import Definitions
 from tests.conftest import EXAMPLES
+from tests.for_each import for_each
 from tests.reporter.conftest import BASE_NS, WALL_NS
 from tests.reporter.sharding import sharded
 from tests.reporter.test_bounds_law import logged, requests
@@ -29,6 +30,7 @@ from tests.reporter.test_bounds_law import logged, requests
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from reporter.log.database import OpenLog
     from tests.reporter.conftest import Run
 
 PLAIN = Definitions()
@@ -87,18 +89,17 @@ def followed(run: Run, definitions: Definitions, cuts: Sequence[int]) -> tuple[l
         return ended, log.issued
 
 
-def reported(run: Run, definitions: Definitions) -> tuple[list[EndedRequest], int]:
+def reported(opened: OpenLog, definitions: Definitions) -> tuple[list[EndedRequest], int]:
     """The same by the views of the report."""
     metrics = sorted(followed_metrics(definitions))
     ends = [
         [name, name] if name in LENGTHS else [column(name, "low"), column(name, "high")] for name in metrics
     ]
     columns = ", ".join(column for pair in ends for column in pair)
-    with open_log(run.folder) as opened:
-        log = opened.with_definitions(definitions)
-        rows = log.execute(
-            f"SELECT status, token_source, {columns} FROM samples WHERE measured"  # noqa: S608 (ours)
-        ).fetchall()
+    log = opened.with_definitions(definitions)
+    rows = log.execute(
+        f"SELECT status, token_source, {columns} FROM samples WHERE measured"  # noqa: S608 (ours)
+    ).fetchall()
     ended = []
     for status, source, *values in rows:
         pairs = dict(zip(metrics, zip(values[::2], values[1::2], strict=True), strict=True))
@@ -127,17 +128,25 @@ DEFINITIONS = [
 ]
 
 
-@pytest.mark.parametrize("definitions", DEFINITIONS)
-def test_the_figures_are_those_of_the_report(a_run: Callable[..., Run], definitions: Definitions) -> None:
+@pytest.fixture(scope="module")
+def eventful_log(a_run: Callable[..., Run]) -> Iterator[OpenLog]:
+    """The log of a run of all sorts of requests."""
+    with open_log(eventful(a_run().begins()).write()) as log:
+        yield log
+
+
+@for_each("definitions", DEFINITIONS)
+def test_the_figures_are_those_of_the_report(
+    a_run: Callable[..., Run], eventful_log: OpenLog, definitions: Definitions
+) -> None:
     """Of every request that ended, by the same definitions."""
-    run = eventful(a_run().begins())
-    ended, issued = followed(run, definitions, [7, 8, 20])
-    expected, measured = reported(run, definitions)
+    ended, issued = followed(eventful(a_run().begins()), definitions, [7, 8, 20])
+    expected, measured = reported(eventful_log, definitions)
     assert (in_order(ended), issued) == (in_order(expected), measured)
     assert {request.ending for request in ended} == {"completed", "failed", "cancelled"}
 
 
-@settings(max_examples=3 * EXAMPLES, deadline=None)
+@settings(max_examples=2 * EXAMPLES, deadline=None)
 @given(
     drawn=st.lists(requests(), min_size=1, max_size=6),
     definitions=st.sampled_from(DEFINITIONS),
@@ -153,7 +162,8 @@ def test_the_figures_in_doubt_are_those_of_the_report(
     # Requests overlap, so that looks find some of them in flight.
     run.events.sort(key=lambda event: event.at_ns)
     ended, issued = followed(run, definitions, cuts)
-    expected, measured = reported(run, definitions)
+    with open_log(run.folder) as log:
+        expected, measured = reported(log, definitions)
     assert (in_order(ended), issued) == (in_order(expected), measured)
 
 
@@ -199,7 +209,8 @@ def test_the_logs_of_nodes_are_followed_as_one(a_run: Callable[..., Run]) -> Non
         assert log.awaited == ()
         connection.execute("INSERT INTO events SELECT * FROM kept")
         ended += log.ended()
-        expected, measured = reported(run, PLAIN)
+        with open_log(folder) as opened:
+            expected, measured = reported(opened, PLAIN)
         assert (in_order(ended), log.issued) == (in_order(expected), measured)
     elsewhere = {"a": own / "b" / "events.db"}
     with (

@@ -13,6 +13,8 @@ from recorder import EventType
 from recorder.heartbeat import Heartbeat
 from reporter import MetricsReporter, TPOTReportingMode
 from reporter.health import RecorderHealth
+from reporter.log.database import figures, open_log
+from reporter.log.session import run_facts
 from reporter.report import RequestCounts, ThroughputFigures, Tokens
 from reporter.run_facts import CompleteUntil
 from rulesets.definitions import Definitions
@@ -261,10 +263,9 @@ def test_a_log_without_this_fact_is_reported_nevertheless(a_run: NewRun, damage:
     folder = a_run().answers(50, 60, at_ms=10).write()
     with closing(sqlite3.connect(folder / "events.db")) as log, log:
         log.execute(damage)
-    with MetricsReporter(folder) as reporter:
-        report = reporter.create_report()
-    assert report.run.complete_until is None
-    assert report.counts.completed == 1
+    with open_log(folder) as log:
+        assert run_facts(log).complete_until is None
+        assert figures(log, "counts")["completed"] == 1
 
 
 def test_an_empty_log_has_a_report(a_run: NewRun) -> None:

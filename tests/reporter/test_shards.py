@@ -32,6 +32,7 @@ from reporter.render.page import draw
 from rulesets.evaluation import evaluate
 from rulesets.of_report import OfReport
 from rulesets.ruleset import of_expressions
+from tests.conftest import EXAMPLES
 from tests.facts_of_runs import run_facts
 from tests.reporter.sharding import UNCERTAINTY_NS, sharded
 
@@ -96,13 +97,15 @@ def test_shards_are_read_as_one_log(run: Run, a_run: Callable[..., Run]) -> None
     facts = {"run": run_facts(), "nodes": None, "client": reports[0].client, "recorder": reports[0].recorder}
     assert replace(reports[1], **facts) == replace(reports[0], **facts)
     assert reports[0].to_dict().keys() == reports[1].to_dict().keys() - {"nodes"}
-    for rows in ("SELECT * EXCLUDE (node) FROM samples", *map("FROM {}".format, VIEWS)):
-        assert sorted(map(str, query(single, rows).rows)) == sorted(map(str, query(many, rows).rows)), rows
-    assert query(single, "SELECT DISTINCT node FROM samples").rows == [(None,)]
-    placed = query(many, "SELECT sample_uuid, node FROM samples").rows
-    assert all(by_number(uuid) == node for uuid, node in placed)
-    seqs = query(many, "SELECT count(*), count(DISTINCT seq) FROM events").rows
-    assert seqs[0][0] == seqs[0][1]
+    with open_log(single, ("outputs",)) as of_one, open_log(many, ("events", "outputs")) as of_many:
+        for rows in ("SELECT * EXCLUDE (node) FROM samples", *map("FROM {}".format, VIEWS)):
+            before, after = (sorted(map(str, log.execute(rows).fetchall())) for log in (of_one, of_many))
+            assert before == after, rows
+        assert of_one.execute("SELECT DISTINCT node FROM samples").fetchall() == [(None,)]
+        placed = of_many.execute("SELECT sample_uuid, node FROM samples").fetchall()
+        assert all(by_number(uuid) == node for uuid, node in placed)
+        seqs = of_many.execute("SELECT count(*), count(DISTINCT seq) FROM events").fetchall()
+        assert seqs[0][0] == seqs[0][1]
 
 
 def test_the_table_of_nodes(run: Run) -> None:
@@ -185,7 +188,7 @@ def rule_of(report: Report, rule: str) -> str:
 def test_any_split_makes_the_same_report(a_run: Callable[..., Run], run: Run) -> None:
     """Whichever node issued what, and whatever the nodes are called."""
 
-    @settings(max_examples=5)
+    @settings(max_examples=3 * EXAMPLES)
     @given(st.permutations(("a", "b", "c", "d")), st.lists(st.integers(0, 3), min_size=12, max_size=12))
     def same(names: list[str], places: list[int]) -> None:
         split = a_run()

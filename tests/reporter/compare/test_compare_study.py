@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from reporter.compare.comparison import MetricChange
 
-TRIALS = 60
+TRIALS = 40
 UNLIKELY = 0.001
 """The probability of this many false positives, or more, at a rate of 5 %."""
 

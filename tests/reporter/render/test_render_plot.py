@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from typing import get_args
 
 import pytest
 
 from reporter.log.planes import planes
 from reporter.plots.pareto import pareto_plot
-from reporter.plots.plot import Axis, NoPlot, Plot, PlotSeries
+from reporter.plots.plot import Axis, Kind, NoPlot, Plot, PlotSeries
 from reporter.render.plot import picture
 from reporter.sweep import Figures
 
@@ -66,18 +67,23 @@ def test_a_sweep_has_its_runs_front_knee_and_those_that_meet_their_targets() -> 
     )
 
 
-@pytest.mark.parametrize("kind", ["line", "step", "bars", "points", "band"])
 @pytest.mark.parametrize("scale", ["linear", "log", "time", "percentile"])
-def test_every_kind_of_series_is_drawn_on_every_scale(kind: str, scale: str) -> None:
+def test_every_kind_of_series_is_drawn_on_every_scale(scale: str) -> None:
     """Also with a single point, with a value that is not known, and in groups; axes have their units."""
     x = (0.1, 0.5, 0.9)
-    series = [
-        PlotSeries("one", kind, x[:1], (2.0,), (1.0,), (3.0,)),  # type: ignore[arg-type]
-        PlotSeries("other", kind, x, (2.0, None, 4.0), (1.0, None, 3.0), (3.0, None, 5.0)),  # type: ignore[arg-type]
-    ]
-    plot = Plot("a", "A", Axis("time", "s", scale), LATENCY, tuple(series), "")  # type: ignore[arg-type]
-    assert {"A", "time [s]", "TTFT [ms]", "one", "other"} <= texts(picture([plot], "svg"))
-    assert picture([plot], "png").startswith(b"\x89PNG")
+    plots = []
+    for kind in get_args(Kind):
+        series = (
+            PlotSeries(f"one {kind}", kind, x[:1], (2.0,), (1.0,), (3.0,)),
+            PlotSeries(f"other {kind}", kind, x, (2.0, None, 4.0), (1.0, None, 3.0), (3.0, None, 5.0)),
+        )
+        axis = Axis(f"time of {kind}", "s", scale)  # type: ignore[arg-type]
+        plots.append(Plot("a", f"A {kind}", axis, LATENCY, series, ""))
+    labels = texts(picture(plots, "svg"))
+    for kind in get_args(Kind):
+        assert {f"A {kind}", f"time of {kind} [s]", "TTFT [ms]", f"one {kind}", f"other {kind}"} <= labels
+    if scale == "log":
+        assert picture(plots, "png").startswith(b"\x89PNG")
 
 
 def test_names_are_rows() -> None:
