@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Final
@@ -11,11 +12,26 @@ from uuid import uuid4
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-MEMORY_LIMIT: Final = "1GB"
-"""What DuckDB keeps in memory before it moves tables to a temporary file; the process takes some more."""
+LEAST_MEMORY: Final = 10**9
+MOST_MEMORY: Final = 2 * 10**9
+"""DuckDB keeps a quarter of the memory, within these bounds, before it moves tables to a temporary file.
+
+The process takes some 0.5 GB more.
+"""
+
+_CGROUP_LIMIT: Final = Path("/sys/fs/cgroup/memory.max")
 
 THREADS: Final = min(4, os.cpu_count() or 1)
 """Reading is one thread's work; more than a few that count only take memory."""
+
+
+def memory_limit() -> int:
+    """What DuckDB may keep in memory, in bytes."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    # A container may have less than its machine; without a limit the file says `max`.
+    with suppress(OSError, ValueError):
+        memory = min(memory, int(_CGROUP_LIMIT.read_text()))
+    return min(max(LEAST_MEMORY, memory // 4), MOST_MEMORY)
 
 
 def empty_database() -> DuckDBPyConnection:
@@ -24,7 +40,7 @@ def empty_database() -> DuckDBPyConnection:
 
     return duckdb.connect(
         config={
-            "memory_limit": MEMORY_LIMIT,
+            "memory_limit": f"{memory_limit()}B",
             "threads": THREADS,
             # DuckDB makes the folder when it needs it, and removes it.
             "temp_directory": str(Path(gettempdir()) / f"loadgen-{uuid4().hex}"),
