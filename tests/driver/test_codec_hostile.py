@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loadgen.driver.client.answer import ParsedResponse
@@ -88,6 +88,7 @@ PAYLOAD = st.builds(
 
 
 @EACH
+@settings(max_examples=20)
 @given(payloads=st.lists(PAYLOAD | ANY, max_size=3))
 def test_any_json_is_read_or_malformed(codec: Codec, payloads: list[Any]) -> None:
     """No JSON makes another exception than the one that is announced, nor what the log could not keep."""

@@ -33,6 +33,7 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 
+@pytest.mark.slow
 def test_a_provider_is_asked_through_litellm(monkeypatch: pytest.MonkeyPatch) -> None:
     """By the environment, or where another provider than OpenAI is at `api_base`."""
     with start_mock(ttft="1ms", itl="0", api_key="sk-own-key") as mock:

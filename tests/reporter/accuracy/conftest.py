@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -29,22 +30,30 @@ LATER_MS = 60_000.0
 """When answers are scored."""
 
 TABLES = """
-    CREATE TABLE session (settings JSON);
-    CREATE TABLE passes (
+    CREATE OR REPLACE TABLE session (settings JSON);
+    CREATE OR REPLACE TABLE passes (
         pass BIGINT, task VARCHAR, scorer VARCHAR, version BIGINT, definition VARCHAR, judge VARCHAR,
         ended VARCHAR, options JSON, started_ns BIGINT
     );
-    CREATE TABLE questions (prompt_id BIGINT, task VARCHAR, question_id VARCHAR, tags MAP(VARCHAR, VARCHAR));
-    CREATE TABLE asked (
+    CREATE OR REPLACE TABLE questions (
+        prompt_id BIGINT, task VARCHAR, question_id VARCHAR, tags MAP(VARCHAR, VARCHAR)
+    );
+    CREATE OR REPLACE TABLE asked (
         prompt_id BIGINT, attempt BIGINT, output_tokens BIGINT, issued_ns BIGINT, replaced_ns BIGINT
     );
-    CREATE TABLE scores (
+    CREATE OR REPLACE TABLE scores (
         pass BIGINT, task VARCHAR, scorer VARCHAR, sample_uuid VARCHAR, prompt_id BIGINT, question_id VARCHAR,
         attempt BIGINT, value DOUBLE, status VARCHAR, extracted VARCHAR, reason VARCHAR,
         metrics MAP(VARCHAR, DOUBLE), tags MAP(VARCHAR, VARCHAR), output_tokens BIGINT, input_tokens BIGINT,
         truncated BOOLEAN, refused BOOLEAN
     );"""
 """The tables and views that scores are computed from, as docs/sql.md has them."""
+
+
+@cache
+def _database() -> duckdb.DuckDBPyConnection:
+    """One for all runs, each of which makes its own tables: opening it takes longer than that."""
+    return duckdb.connect()
 
 
 @dataclass
@@ -124,7 +133,7 @@ class Benchmark:
 
     def scores(self, scoring_pass: int | None = None) -> list[dict[str, Any]]:
         """What the run scored, computed from tables."""
-        with duckdb.connect() as connection:
+        with _database().cursor() as connection:
             connection.execute(TABLES)
             connection.execute("INSERT INTO session VALUES (?)", [orjson.dumps(self.run.settings).decode()])
             self._fill(connection)
@@ -256,6 +265,11 @@ class Benchmark:
             ended = {"pass": number, "reason": scoring_pass.ended}
             events.append(Event(EventType.SCORING_ENDED, ns(at_ms + 2), None, ended))
         return events
+
+
+@pytest.fixture(autouse=True)
+def _remembered(remembered_logs: None) -> None:
+    """A log that is reported several times is loaded once, and its figures are computed once."""
 
 
 @pytest.fixture

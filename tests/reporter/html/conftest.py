@@ -43,6 +43,11 @@ class MadePage:
     path: Path
 
 
+@pytest.fixture(autouse=True)
+def _remembered(remembered_logs: None) -> None:
+    """A log that is reported several times is loaded once, and its figures are computed once."""
+
+
 def made_page(run: Path, path: Path) -> MadePage:
     """The page of a run, in a file."""
     with opened_report(run, None) as (report, evidence):

@@ -188,6 +188,7 @@ def assert_points_have_names(page: Opened) -> None:
                 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 def test_the_pages_of_a_comparison_and_of_a_sweep(
     hostile_page: MadePage, pages_of_several_runs: dict[Path, list[Plot]], open_page: Any, size: str
