@@ -36,6 +36,9 @@ EXAMPLES = int(os.environ.get("TIMES_AS_MANY_EXAMPLES", "1"))
 ROOT = Path(__file__).parents[1]
 FONTS = ROOT / ".pytest_cache" / "matplotlib"
 
+BROKEN_PIPES = signal.getsignal(signal.SIGPIPE)
+"""How this process takes them before any command has run in it."""
+
 # Hundreds of processes are started, each of which would compile the whole program again; and without a cache
 # each worker of the suite would rewrite the assertions of all tests, which takes 20 s.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -75,10 +78,13 @@ def pytest_unconfigure() -> None:
 
 @pytest.fixture(autouse=True)
 def _broken_pipes() -> Iterator[None]:
-    """A command that prints lets its process end by SIGPIPE; called by a test it must not end the others."""
-    before = signal.getsignal(signal.SIGPIPE)
+    """A command that prints lets its process end by SIGPIPE; called by a test it must not end the others.
+
+    Nor called by a fixture of a module, which is made before this one.
+    """
+    signal.signal(signal.SIGPIPE, BROKEN_PIPES)
     yield
-    signal.signal(signal.SIGPIPE, before)
+    signal.signal(signal.SIGPIPE, BROKEN_PIPES)
 
 
 @pytest.fixture(scope="session", autouse=True)

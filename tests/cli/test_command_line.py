@@ -90,12 +90,19 @@ def leaves(command: Any) -> Iterator[Any]:
 
 
 def messages(command: Any) -> Iterator[str]:
-    """The message for each option of a command with an invalid value."""
+    """The message of a command without arguments, and for each option with an invalid value."""
+    try:
+        command.make_context(command.name, [])
+    except CommandLineError as error:
+        yield message(error, _COMMANDS)
+    context = command.context_class(command, info_name=command.name)
     for parameter in command.params:
         option = next((name for name in parameter.opts if name.startswith("--")), None)
         for value in WRONG_VALUES if option and not parameter.is_flag else ():
+            given = {parameter.name: [value] if parameter.multiple else value}
             try:
-                command.make_context(command.name, [f"{option}={value}"])
+                with context.scope(cleanup=False):
+                    parameter.handle_parse_result(context, given, [])
             except CommandLineError as error:
                 yield message(error, _COMMANDS)
 
@@ -105,6 +112,7 @@ def test_no_message_has_the_words_of_a_library() -> None:
     every = [text for command in leaves(get_command(application())) for text in messages(command)]
     assert [text for text in every if OF_A_LIBRARY.search(text)] == []
     assert "--max-rate 0: must be at least 1" in every
+    assert "--model is missing" in every
     assert "--concurrency 1,2: must be a whole number" in every
 
 
