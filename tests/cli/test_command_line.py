@@ -99,10 +99,10 @@ def messages(command: Any) -> Iterator[str]:
     for parameter in command.params:
         option = next((name for name in parameter.opts if name.startswith("--")), None)
         for value in WRONG_VALUES if option and not parameter.is_flag else ():
-            given = {parameter.name: [value] if parameter.multiple else value}
+            options = {parameter.name: [value] if parameter.multiple else value}
             try:
                 with context.scope(cleanup=False):
-                    parameter.handle_parse_result(context, given, [])
+                    parameter.handle_parse_result(context, options, [])
             except CommandLineError as error:
                 yield message(error, _COMMANDS)
 

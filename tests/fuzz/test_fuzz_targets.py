@@ -33,7 +33,7 @@ def loaded() -> Any:
 
 targets = loaded()
 FILES = sorted(path for path in CORPUS.rglob("*") if path.is_file())
-EXAMPLES = {"log": 2, "ruleset": 40, "http": 100}
+EXAMPLES = {"log": 2, "ruleset": 60, "http": 150}
 
 
 @pytest.fixture(autouse=True)
@@ -86,7 +86,7 @@ def test_the_laws_hold(name: str) -> None:
     """Never an exception outside the taxonomy, never more memory than is allowed, whatever comes in."""
     seeds = [path.read_bytes() for path in FILES if path.parent.name == name]
 
-    @settings(max_examples=EXAMPLES.get(name, 60), deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=EXAMPLES.get(name, 100), deadline=None, suppress_health_check=list(HealthCheck))
     @given(data=mutations(seeds, words()))
     def holds(data: bytes) -> None:
         targets.TARGETS[name](data)
