@@ -11,7 +11,7 @@ READY := $(VENV)/.ready
 TESTS := -m pytest -n auto --maxprocesses 8 --dist worksteal
 
 # Properties that compute whole reports: `make test` tries them with few examples.
-SLOW_PROPERTIES := $(addprefix tests/reporter/test_, bounds_law.py client_health.py growing_log.py metrics_properties.py) tests/reporter/telemetry/test_energy.py
+SLOW_PROPERTIES := $(addprefix tests/reporter/test_, bounds_law.py client_health.py growing_log.py metrics_properties.py shards.py) tests/reporter/telemetry/test_energy.py
 
 define LOWEST
 import tomllib

@@ -192,7 +192,12 @@ def test_an_archive_in_an_object_store(
 ) -> None:
     """It is written there and read there; what a store refuses is said without credentials."""
     archive(folder, f"{bucket}/one", "1.0")
-    assert contents(type(tmp_path)(f"{bucket}/one")) == contents_of_log
+    place = type(tmp_path)(f"{bucket}/one")
+    with MetricsReporter(place) as reporter:
+        of_archive = (reporter.create_report(), list(rows(place)), head(place))
+    report, _, events, opening, _ = contents_of_log
+    assert of_archive == (report, events, opening)
+    assert query(place, "SELECT count(*) FROM outputs").rows == [(5,)]
     nowhere = bucket.replace(BUCKET, "no-such-bucket", 1)
     with pytest.raises(LogError, match=f"{nowhere}/one: ") as refused:
         archive(folder, f"{nowhere}/one", "1.0")

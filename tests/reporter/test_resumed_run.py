@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from reporter import Report
 
+# Several tests report the same two segments.
+pytestmark = pytest.mark.usefixtures("remembered_logs")
 LATER_MS = 60_000.0
 """When the second segment begins, a minute after the first."""
 
