@@ -189,6 +189,13 @@ def a_curve(folder: Path, run: Path, *concurrencies: int, offline: bool, **setti
     return folder
 
 
+@pytest.fixture(scope="module")
+def two_points(made_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A curve of 2 and 64 in flight with a model of the round; not to be changed."""
+    folder = tmp_path_factory.mktemp("curve") / "a"
+    return a_curve(folder, made_run, 2, 64, offline=False, model="gpt-oss-120b")
+
+
 def points_of(out: Path) -> dict[str, Any]:
     """The point.yaml of each point, by the path of its folder."""
     return {
@@ -219,13 +226,12 @@ def test_a_curve_has_the_official_name_and_one_offline_result(made_run: Path, tm
 
 
 def test_c_max_is_declared_and_an_agentic_curve_has_no_offline(
-    made_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    two_points: Path, made_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A C_max without a point has no Offline result; agentic points have their own load pattern."""
     about = tmp_path / "about.yaml"
     about.write_text("system_desc: {max_supported_concurrency: 128, c_min_override: 4}\n")
-    series = a_curve(tmp_path / "a", made_run, 2, 64, offline=False, model="gpt-oss-120b")
-    exported(series, tmp_path / "none", about=about)
+    exported(two_points, tmp_path / "none", about=about)
     assert {point["offline"] for point in points_of(tmp_path / "none").values()} == {"none"}
     output = capsys.readouterr().out
     assert "an Offline result: no run with --offline, and no point at C_max (128)" in output
@@ -254,7 +260,7 @@ def test_seeds_and_salt_of_requests(
 
 
 def test_points_have_their_accuracy_results(
-    made_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    two_points: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Each its own, with an entry for each benchmark; what has no place is a mistake."""
     scores = {
@@ -268,11 +274,10 @@ def test_points_have_their_accuracy_results(
     (tmp_path / "scores.json").write_bytes(orjson.dumps({"accuracy": scores}))
     points = tmp_path / "points.json"
     points.write_bytes(orjson.dumps({"points": {"c-64": "scores.json"}}))
-    series = a_curve(tmp_path / "a", made_run, 2, 64, offline=False, model="gpt-oss-120b")
     whole = {"accuracy": {**scores, "exact_match": {"value": 78.3, "n": 4395}}}
     (tmp_path / "scores.json").write_bytes(orjson.dumps(whole))
     out = tmp_path / "out"
-    files = exported(series, out, accuracy=points)
+    files = exported(two_points, out, accuracy=points)
     place = "results/system/gpt-oss-120b/r64/accuracy_results.json"
     assert {name for name in files if name.endswith("accuracy_results.json")} == {place}
     entries = content(out / place)["accuracy_scores"]
@@ -285,25 +290,24 @@ def test_points_have_their_accuracy_results(
     # The point at C_max is elected, and its result counts for High and for Offline.
     assert "2 of 5 are there" in capsys.readouterr().out
     with pytest.raises(UsageError, match="does not say which"):
-        exported(series, out, accuracy=tmp_path / "scores.json")
+        exported(two_points, out, accuracy=tmp_path / "scores.json")
     scores["gpqa"]["repeats"] = 7
     (tmp_path / "scores.json").write_bytes(orjson.dumps({"accuracy": scores}))
     with pytest.raises(UsageError, match="a divisor of `n`"):
-        exported(series, out, accuracy=points)
+        exported(two_points, out, accuracy=points)
 
 
-def test_members_that_differ_between_points_are_given_per_point(made_run: Path, tmp_path: Path) -> None:
+def test_members_that_differ_between_points_are_given_per_point(two_points: Path, tmp_path: Path) -> None:
     """Offline belongs to one point; other members can be given for one."""
     about = tmp_path / "about.yaml"
     about.write_text("point: {offline: elected}\n")
     with pytest.raises(UsageError, match=r"point.offline: differs from point to point"):
         disclosed(about)
-    series = a_curve(tmp_path / "a", made_run, 2, 64, offline=False)
     about.write_text("points: {r2: {model_notes: ours}, r8: {model_notes: theirs}}\n")
     with pytest.raises(UsageError, match=r"points.r8: the point does not exist; the curve has r2, r64"):
-        exported(series, tmp_path / "out", about=about)
+        exported(two_points, tmp_path / "out", about=about)
     about.write_text("points: {r2: {model_notes: ours}}\n")
-    exported(series, tmp_path / "out", about=about)
+    exported(two_points, tmp_path / "out", about=about)
     notes = {place[-2:]: point.get("model_notes") for place, point in points_of(tmp_path / "out").items()}
     assert notes == {"r2": "ours", "64": None}
 

@@ -13,11 +13,13 @@ from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.settings.export import ExportSettings
 from reporter.log.query import query
 from tests.cli.stand_ins import STREAM, ReceivedRequest, Reply, StandIn, stand_in
+from tests.conftest import clean_environment
 
 if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from tests.preloaded import Preloaded
 
 pytest.importorskip("opentelemetry.sdk", reason="the extra `otel`")
 
@@ -29,7 +31,7 @@ def collector() -> Iterator[StandIn]:
         yield server
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def endpoint() -> Iterator[StandIn]:
     """A model server that is busy for the first request."""
 
@@ -41,17 +43,18 @@ def endpoint() -> Iterator[StandIn]:
         yield server
 
 
-@pytest.fixture
-def traced_run(
-    loadgen: Callable[..., subprocess.CompletedProcess[str]], endpoint: StandIn, tmp_path: Path
-) -> Path:
-    """A run with a trace context, one of whose requests was retried."""
-    done = loadgen(
+@pytest.fixture(scope="module")
+def traced_run(preloaded: Preloaded, endpoint: StandIn, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with a trace context, one of whose requests was retried; not to be changed."""
+    folder = tmp_path_factory.mktemp("traced")
+    done = preloaded.run(
         *("perf", "--url", endpoint.url, "--model", "m", "-n", 8, "-c", 2, "-q", "--no-probe"),
         *("--trace-context", "--retry", 2, "--on-invalid", "warn", "--out", "run"),
+        cwd=folder,
+        env=clean_environment(),
     )
     assert done.returncode == 0, done.stderr
-    return tmp_path / "run"
+    return folder / "run"
 
 
 def spans_of(collector: StandIn) -> list[Any]:
