@@ -64,13 +64,14 @@ class Values:
         is_speed = BY_NAME[metric].quantity.kind == "speed"
         infinite = self.violations(where) if self.violations and not is_speed else 0
         ranked = Ranked(_packed(table["value"], "d"), _upto(table), infinite)
+        requests = cache(lambda: self._requests(where) if _is_of_gaps(metric) else ranked.count)
         one_by_one = cache(lambda: self._one_by_one(metric, where))
         return LogSample(
             ranked,
             self.method,
             means=cache(lambda: self._means(metric, where)),
             spans=lambda low, high: self._spans(metric, where, low, high),
-            order=lambda edge: self._in_order(metric, where, edge, ranked.count, one_by_one),
+            order=lambda edge: self._in_order(metric, where, edge, requests, one_by_one),
         )
 
     def _in_order(
@@ -78,16 +79,15 @@ class Values:
         metric: str,
         where: Where,
         edge: float | None,
-        values: int,
+        requests: Callable[[], int],
         one_by_one: Callable[[], Sequence[float]],
     ) -> Sequence[tuple[int, float]]:
         """For each request in the order of issue: how many values, and their sum or how many up to an edge.
 
         Of many requests, for each of equal spans of time.
         """
-        is_of_gaps = _is_of_gaps(metric)
-        many = (self._requests(where) if is_of_gaps else values) > ONE_BY_ONE
-        if not many and not is_of_gaps:
+        many = requests() > ONE_BY_ONE
+        if not many and not _is_of_gaps(metric):
             return [(1, value if edge is None else float(value <= edge)) for value in one_by_one()]
         span = issued_in(self.log, SPANS) if many else BY_ISSUE
         rows, amount = _rows(metric, condition(where), span, self.end), "fsum(value * weight)"
