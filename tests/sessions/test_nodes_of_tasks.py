@@ -99,7 +99,10 @@ def figures(run: loadgen.Run) -> dict[str, float]:
     }
 
 
-@pytest.mark.parametrize("options", [{}, {"agent": "double:twice", "allow_code_execution": True}])
+@pytest.mark.parametrize(
+    "options",
+    [{}, pytest.param({"agent": "double:twice", "allow_code_execution": True}, marks=pytest.mark.slow)],
+)
 def test_nodes_score_as_one_machine(mock: MockProcess, tmp_path: Path, options: dict[str, Any]) -> None:
     """Every question once for each repetition, split over the nodes; the figures of accuracy are equal."""
     alone = accuracy(mock, tmp_path / "one", **options)

@@ -111,7 +111,12 @@ def interrupted(mock: MockProcess, run: Path, ending: signal.Signals, *options: 
 
 
 @pytest.mark.parametrize(
-    ("ending", "is_shared"), [(signal.SIGKILL, False), (signal.SIGKILL, True), (signal.SIGINT, False)]
+    ("ending", "is_shared"),
+    [
+        (signal.SIGKILL, False),
+        pytest.param(signal.SIGKILL, True, marks=pytest.mark.slow),
+        pytest.param(signal.SIGINT, False, marks=pytest.mark.slow),
+    ],
 )
 def test_every_sample_has_one_result(
     mock: MockProcess, tmp_path: Path, ending: signal.Signals, *, is_shared: bool
