@@ -6,7 +6,7 @@ from io import StringIO
 
 import pyte
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from loadgen.cli.terminal.block import Block
@@ -46,6 +46,7 @@ blocks = st.lists(
 )
 
 
+@example([["a", "a", "a", "a", "aa", "a"], ["a", "a", "a", "a", "aa"]], 0)
 @given(blocks, st.integers(0, ROWS))
 def test_the_screen_shows_the_last_block_below_what_was_before(drawn: list[list[str]], before: int) -> None:
     """Wherever it begins, whatever changes; and nothing of it when it is cleared."""

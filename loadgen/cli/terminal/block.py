@@ -18,6 +18,7 @@ _COLORS: Final[dict[Tone, str]] = {"bad": "\x1b[31m", "warn": "\x1b[33m", "dim":
 _PLAIN: Final = "\x1b[0m"
 _REST_OF_LINE: Final = "\x1b[K"
 _REST_OF_SCREEN: Final = "\x1b[J"
+_ROWS_BELOW: Final = f"\r\x1b[1B{_REST_OF_SCREEN}\x1b[1A"
 
 
 class Block:
@@ -62,7 +63,7 @@ class Block:
                 text += "\r\x1b[1B" if row < len(self._shown) else "\r\n"
             if row >= len(self._shown) or line != self._shown[row]:
                 text += f"\r{self._styled(line)}{_REST_OF_LINE}"
-        return text + (_REST_OF_SCREEN if len(lines) < len(self._shown) else "")
+        return text + (_ROWS_BELOW if len(lines) < len(self._shown) else "")
 
     def _cleared(self, width: int) -> str:
         """Go to the block's beginning and clear from there: a narrower terminal has broken its lines."""

@@ -18,8 +18,7 @@ INTERFACE: Final = 1
 
 def of_this_version(module: Any) -> Any:
     """Return the compiled module, or None with a warning where it was built from other sources than these."""
-    # Builds from before there was a number have the first interface.
-    if module is None or getattr(module, "INTERFACE", 1) == INTERFACE:
+    if module is None or getattr(module, "INTERFACE", None) == INTERFACE:
         return module
     warnings.warn(
         f"{module.__file__} was built from another version of loadgen and is not used: "
