@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
     from reporter.compare.comparison import MetricChange
 
-TRIALS = 40
+pytestmark = pytest.mark.slow
+
+TRIALS = 60
 UNLIKELY = 0.001
 """The probability of this many false positives, or more, at a rate of 5 %."""
 
