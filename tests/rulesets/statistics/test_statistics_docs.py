@@ -1,4 +1,4 @@
-"""docs/statistics.md names every method, and its tables and that of docs/compare.md are what the methods say."""
+"""docs/statistics.md names every method; its tables, and one of docs/compare.md, are what the methods say."""
 
 from fractions import Fraction
 from pathlib import Path
