@@ -27,9 +27,10 @@ MODULES = {
         "_columns.c",
     ),
 }
-"""The client's I/O loop, and what joins the events of requests for reports, with the sources beside them.
+"""The client's I/O loop, and what joins the events of requests for reports, with their sources.
 
-They are built against the stable ABI of CPython 3.11: one file for all later versions.
+Sources lie in the folder of their module, which is built against the stable ABI of CPython 3.11: one file for all
+later versions.
 """
 
 FLAGS = ("-O2", "-fPIC", "-shared", "-pthread", "-fvisibility=hidden", "-Wall")
