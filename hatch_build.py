@@ -29,7 +29,7 @@ MODULES = {
 }
 """The client's I/O loop, and what joins the events of requests for reports, with their sources.
 
-Sources lie in the folder of their module, which is built against the stable ABI of CPython 3.11: one file for all
+They lie in the folder of their module. It is built against the stable ABI of CPython 3.11: one file for all
 later versions.
 """
 

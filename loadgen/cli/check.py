@@ -24,16 +24,14 @@ def check(settings: CheckSettings) -> None:
 
     loadgen check --url http://127.0.0.1:8000 --model llama
     """
-    import asyncio
-
-    from loadgen.driver.stop import unless_interrupted
+    from loadgen.driver.stop import run_unless_interrupted
     from loadgen.sessions.run.check import ask_endpoint
     from loadgen.sessions.run.default_url import default_url_named
 
     lines: list[CheckLine] = []
     emit = lines.append if settings.json else printer(lines)
     with default_url_named(settings):
-        asyncio.run(unless_interrupted(ask_endpoint(settings, emit)))
+        run_unless_interrupted(ask_endpoint(settings, emit))
     if settings.json:
         print_json(lines)
     if any(line.status == "failed" for line in lines):

@@ -102,12 +102,23 @@ class Stop:
                 signal.signal(number, before[number])
 
 
-async def unless_interrupted(work: Coroutine[Any, Any, Result]) -> Result:
-    """Await work without a session; any of the signals cancels it.
+def run_unless_interrupted(work: Coroutine[Any, Any, Result]) -> Result:
+    """Run work without a session in an event loop of its own; any of the signals cancels it.
 
     Raises:
         StoppedEarlyError: A signal came.
+        KeyboardInterrupt: SIGINT came before the loop ran.
     """
+    interruptible = _unless_interrupted(work)
+    try:
+        return asyncio.run(interruptible)
+    finally:
+        # What an early signal did not let begin would be warned of as never awaited.
+        interruptible.close()
+        work.close()
+
+
+async def _unless_interrupted(work: Coroutine[Any, Any, Result]) -> Result:
     stop = Stop()
     with stop.on_signals():
         return await stop.unless_asked(work)

@@ -15,7 +15,7 @@ from loadgen.driver.client.transports import load_transport
 from loadgen.driver.errors import RejectedError, UnreachableError
 from loadgen.driver.probe import Prober
 from loadgen.driver.requests.turn import RequestRunner
-from loadgen.driver.stop import unless_interrupted
+from loadgen.driver.stop import run_unless_interrupted
 from loadgen.mock_endpoint.scenarios.answers import KEY
 from loadgen.mock_endpoint.scenarios.dialects import plain_sse
 from loadgen.mock_endpoint.scenarios.protocols import DIALECTS
@@ -68,7 +68,7 @@ def ask(
     with EventRecorder(path=folder / LOG_NAME, settings=settings) as recorder:
         _tell(recorder.put, EventType.TEST_STARTED)
         _tell(recorder.put, EventType.PHASE_STARTED, phase=PHASE, duration_s=None, requests=None)
-        asyncio.run(unless_interrupted(_ask_all(rows, bases, recorder.put, at_once, done, make_codec)))
+        run_unless_interrupted(_ask_all(rows, bases, recorder.put, at_once, done, make_codec))
         _tell(recorder.put, EventType.STOP_PERFORMANCE_TRACKING, reason="requests", scheduled=None)
         _tell(recorder.put, EventType.PHASE_ENDED, phase=PHASE)
         _tell(recorder.put, EventType.TEST_ENDED, reason="completed")
