@@ -67,12 +67,12 @@ def described(archived: dict[str, Any], run: Path, *, as_json: bool) -> str:
     share = archived["archive_bytes"] / max(archived["log_bytes"], 1)
     if missing := archived["missing"]:
         what_now = (
-            f"There is no log of {', '.join(missing)}: the archive and its reports are of a part of the run. "
-            f"If there is one, put it into {run / SHARDS}, remove the archive, and archive the run again."
+            f"Missing logs: {', '.join(missing)}. The archive and its reports cover only a part of the run. "
+            f"If you have them, put them into {run / SHARDS}, remove the archive, and archive the run again."
         )
     else:
         what_now = (
-            "Every event was read again, and is the same. Commands read the archive where there is no log: "
+            "Every event was read again, and is the same. Commands read the archive if the log is missing: "
             f"events.db and shards in {run} may be deleted."
         )
     return (

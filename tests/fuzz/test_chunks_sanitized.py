@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
-import sys
-import sysconfig
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.fuzz.sanitized import built, run
 
-SOURCES: Final = [
-    ROOT / "loadgen" / "driver" / "client" / name for name in ("_wire.c", "_body.c", "_chunks.c", "_rows.c")
-]
-FLAGS: Final = ["-g", "-O0", "-fPIC", "-shared", "-pthread", "-fsanitize=address,undefined"]
 ROUNDS: Final = os.environ.get("CHUNKS_ROUNDS", "8000")
 PROGRAM: Final = """
 import random, sys
@@ -61,28 +53,9 @@ for _ in range(int(sys.argv[2])):
 @pytest.fixture(scope="module")
 def module(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The module, compiled with sanitizers."""
-    compiler, include = shutil.which("cc"), Path(sysconfig.get_path("include"))
-    if sys.platform != "linux" or compiler is None or not (include / "Python.h").exists():
-        pytest.skip("needs Linux, a C compiler and the headers of Python")
-    built = tmp_path_factory.mktemp("chunks") / "_wire.abi3.so"
-    command = [compiler, *FLAGS, f"-I{include}", "-o", built, *SOURCES]
-    if subprocess.run(command, check=False, capture_output=True).returncode:
-        pytest.skip("needs a C compiler with sanitizers")
-    return built
+    return built(Path("loadgen/driver/client/_wire.abi3.so"), tmp_path_factory.mktemp("chunks"))
 
 
 def test_any_frames_and_moments(module: Path) -> None:
     """Objects of Python come from malloc here, so that the sanitizer knows their ends."""
-    compiler = shutil.which("cc")
-    assert compiler is not None
-    names = [[compiler, f"-print-file-name=lib{name}.so"] for name in ("asan", "ubsan")]
-    libraries = [subprocess.run(name, check=True, capture_output=True, text=True) for name in names]
-    environment = os.environ | {
-        "LD_PRELOAD": " ".join(library.stdout.strip() for library in libraries),
-        "ASAN_OPTIONS": "detect_leaks=0",
-        "UBSAN_OPTIONS": "halt_on_error=1",
-        "PYTHONMALLOC": "malloc",
-    }
-    command = [sys.executable, "-P", "-S", "-c", PROGRAM, str(module), ROUNDS]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
-    assert done.returncode == 0, done.stderr
+    run(PROGRAM, module, ROUNDS)

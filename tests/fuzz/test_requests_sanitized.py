@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
-import sys
-import sysconfig
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.fuzz.sanitized import built, run
 
-SOURCES: Final = [
-    ROOT / "reporter" / "log" / f"_{name}.c"
-    for name in ("requests", "joined", "events", "payload", "columns")
-]
-FLAGS: Final = ["-g", "-O0", "-fPIC", "-shared", "-pthread", "-fsanitize=address,undefined"]
 ROUNDS: Final = os.environ.get("REQUESTS_ROUNDS", "300")
 PROGRAM: Final = """
 import _sqlite3, ctypes, random, sqlite3, sys
@@ -87,28 +78,9 @@ assert None in counts and len(counts) > 5, counts
 @pytest.fixture(scope="module")
 def module(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The module, compiled with sanitizers."""
-    compiler, include = shutil.which("cc"), Path(sysconfig.get_path("include"))
-    if sys.platform != "linux" or compiler is None or not (include / "Python.h").exists():
-        pytest.skip("needs Linux, a C compiler and the headers of Python")
-    built = tmp_path_factory.mktemp("requests") / "_requests.abi3.so"
-    command = [compiler, *FLAGS, f"-I{include}", "-o", built, *SOURCES]
-    if subprocess.run(command, check=False, capture_output=True).returncode:
-        pytest.skip("needs a C compiler with sanitizers")
-    return built
+    return built(Path("reporter/log/_requests.abi3.so"), tmp_path_factory.mktemp("requests"))
 
 
 def test_any_payloads(module: Path, tmp_path: Path) -> None:
     """No byte is read or written that is not the reader's own, and none is kept."""
-    compiler = shutil.which("cc")
-    assert compiler is not None
-    names = [[compiler, f"-print-file-name=lib{name}.so"] for name in ("asan", "ubsan")]
-    libraries = [subprocess.run(name, check=True, capture_output=True, text=True) for name in names]
-    environment = os.environ | {
-        "LD_PRELOAD": " ".join(library.stdout.strip() for library in libraries),
-        "ASAN_OPTIONS": "detect_leaks=0",
-        "UBSAN_OPTIONS": "halt_on_error=1",
-        "PYTHONMALLOC": "malloc",
-    }
-    command = [sys.executable, "-P", "-S", "-c", PROGRAM, str(module), str(tmp_path), ROUNDS]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
-    assert done.returncode == 0, done.stderr
+    run(PROGRAM, module, tmp_path, ROUNDS)

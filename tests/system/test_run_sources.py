@@ -159,7 +159,7 @@ def test_no_command_passes_half_a_run(runs: dict[str, str], tmp_path: Path) -> N
     log.unlink()
     code, printed = outcome(("archive", "RUN", "-o", "OUT/archive"), str(half), tmp_path)
     assert code == 0
-    assert "There is no log of node-1: the archive and its reports are of a part of the run" in printed
+    assert "Missing logs: node-1. The archive and its reports cover only a part of the run" in printed
     for source in (half, tmp_path / "archive"):
         assert outcome(rules, str(source), tmp_path)[0] == INVALID
         _, compared = outcome(("compare", "OTHER", "RUN"), str(source), tmp_path, runs["log"])

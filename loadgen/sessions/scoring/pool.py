@@ -116,7 +116,7 @@ class Pool:
         for _ in begun:
             self._todo.put(None)
         while any(thread.is_alive() for thread in begun):
-            # Idle graders end by themselves; busy ones are killed if the results are no longer wanted.
+            # Idle graders end by themselves; busy ones are killed if their results are not wanted any more.
             for grader in self._graders if error else ():
                 grader.kill()
             for thread in begun:

@@ -101,7 +101,7 @@ def test_a_node_that_dies_or_falls_silent(
 
 @pytest.mark.usefixtures("nodes")
 def test_a_node_without_docker(new_run: NewRun, monkeypatch: Any) -> None:
-    """Where containers are needed it is named, and there is no pass."""
+    """Where containers are needed it is named, and nothing is scored."""
     monkeypatch.setenv("DOCKER_HOST", "unix:///there-is-none.sock")
     run = new_run(["1"], task="humaneval")
     options = ScoringChoices(allow_code_execution=True, sandbox=SandboxSpec("docker"), ray="auto")
