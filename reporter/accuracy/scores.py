@@ -13,7 +13,7 @@ from reporter.accuracy.notes import notes, of_stopped, of_unparsed
 from reporter.accuracy.repeated import pass_figures
 from reporter.accuracy.rows import SampleCounts, attempts, counts, not_scored, with_graded_rows
 from reporter.accuracy.statistics import over_repeats, over_samples
-from reporter.accuracy.task_score import HeadlineFigure, TaskScore
+from reporter.accuracy.task_score import TaskScore, unknown_headlines
 from reporter.errors import OptionError
 from reporter.log.session import logged_settings
 
@@ -154,10 +154,7 @@ def _not_scored(log: OpenLog, task: RunTask, outdated: ScorerPass | None) -> Tas
         judge_model=None,
         official=definition.official,
         pass_=None,
-        headlines={
-            headline.name: HeadlineFigure(None, None, headline.unit, headline.better, None, None, None, None)
-            for headline in definition.headlines
-        },
+        headlines=unknown_headlines(definition),
         pass_threshold=task.pass_threshold,
         notes=list(notes(task, outdated, definition, counted, {})),
         **_of_samples(counted),

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from reporter.accuracy.definitions import Definition
+
 Better = Literal["higher", "lower"]
 Unit = Literal["share", "number"]
 Method = Literal["wilson", "normal", "clustered"]
@@ -202,6 +204,14 @@ class TaskScore:
     def to_dict(self) -> dict[str, Any]:
         """As in report.json: `pass_` is `pass` there, which cannot be a name in Python."""
         return {name.rstrip("_"): value for name, value in asdict(self).items()}
+
+
+def unknown_headlines(definition: Definition) -> dict[str, HeadlineFigure]:
+    """The main figures of a benchmark that was not scored: none has a value."""
+    return {
+        headline.name: HeadlineFigure(None, None, headline.unit, headline.better, None, None, None, None)
+        for headline in definition.headlines
+    }
 
 
 def plain(scores: Iterable[TaskScore]) -> list[dict[str, Any]]:

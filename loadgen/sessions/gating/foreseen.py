@@ -204,7 +204,7 @@ def _expected(accuracy: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """`accuracy` of the future report, with the names alone."""
     from reporter.accuracy.definitions import defined
     from reporter.accuracy.repeated import pass_figures
-    from reporter.accuracy.task_score import HeadlineFigure, TaskScore
+    from reporter.accuracy.task_score import TaskScore, unknown_headlines
 
     pass_at, hat, _ = pass_figures([(accuracy["repeats"], 0, 1)])
     for task_facts in accuracy["tasks"]:
@@ -212,12 +212,6 @@ def _expected(accuracy: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         own = accuracy["scorers"].get(task)
         for scorer in (*([] if own is None else [own]), *accuracy["evals"]):
             definition = defined(name, scorer)
-            figures = {
-                headline.name: HeadlineFigure(
-                    None, None, headline.unit, headline.better, None, None, None, None
-                )
-                for headline in definition.headlines
-            }
             yield TaskScore(
                 task=task,
                 name=name,
@@ -229,7 +223,7 @@ def _expected(accuracy: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
                 official=definition.official,
                 pass_=None,
                 issued=0,
-                headlines=figures,
+                headlines=unknown_headlines(definition),
                 pass_at=pass_at,
                 pass_hat=hat,
             ).to_dict()
