@@ -15,6 +15,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from loadgen.driver.system.collector import collect_rarely
 from loadgen.sessions.interrupt import interrupt, require_none
 from loadgen.sessions.secrets import conceal
 from rulesets.exit_codes import ExitCode
@@ -27,6 +28,7 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 def main() -> NoReturn:
     """Run the command line, and end the process with its exit code."""
+    collect_rarely()
     heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
     _hear(heard, _end)
     if note := conceal():

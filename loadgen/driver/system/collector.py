@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import gc
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Self
 
-_NS_PER_MS = 1e6
+_NS_PER_MS: Final = 1e6
 
 
-_USUAL: Final = gc.get_threshold()
+def collect_rarely() -> None:
+    """Let the collector come seldom: what a program imports, and most of what it makes, stays to its end."""
+    gc.set_threshold(50_000, 50, 100)
 
 
 def calm() -> None:
@@ -21,13 +25,21 @@ def calm() -> None:
     A start leaves little over; collecting it among all that was imported would delay the first request.
     """
     gc.freeze()
-    gc.set_threshold(50_000, 50, 100)
+    collect_rarely()
 
 
-def recover() -> None:
-    """Let the collector have everything again, as often as before: libraries count what it leaves over."""
-    gc.unfreeze()
-    gc.set_threshold(*_USUAL)
+@contextmanager
+def recovering() -> Iterator[None]:
+    """At the end, let the collector have everything again, as often as before.
+
+    Libraries count what it leaves over.
+    """
+    usual = gc.get_threshold()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*usual)
 
 
 class GcPauses:

@@ -76,20 +76,19 @@ def conduct(
     """
     import asyncio
 
-    from loadgen.driver.system.collector import recover
+    from loadgen.driver.system.collector import recovering
     from loadgen.sessions.run.measurement import measure
     from recorder.errors import WriterError, WriterStalledError
 
     _spawn(launcher, prepared.workers)
     try:
-        asyncio.run(measure(prepared, launcher, folder, observer))
+        with recovering():
+            asyncio.run(measure(prepared, launcher, folder, observer))
     except WriterStalledError:
         raise
     except WriterError as error:
         # What was committed before can be reported; the report says that the run has no end.
         return error
-    finally:
-        recover()
     return None
 
 
