@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.driver.client.arrival import StampingSocket
 from loadgen.driver.client.exchange import Setup
 from loadgen.driver.client.failure import Failure
+from loadgen.driver.client.time_limit import time_limit
 from loadgen.driver.client.tls import TLSLayer, explained, tls_context
 from loadgen.driver.errors import RequestFailedError
 
@@ -53,7 +54,7 @@ class Dialer:
             RequestFailedError: `dns`, `refused`, `tls`, `connect_timeout` or `client_limit`.
         """
         try:
-            async with asyncio.timeout(self._timeouts.connect_s):
+            async with time_limit(self._timeouts.connect_s):
                 return await self._dial()
         except TimeoutError as error:
             message = self._timeouts.unconnected(self._where)

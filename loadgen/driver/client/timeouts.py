@@ -15,7 +15,7 @@ class Timeouts:
 
     Attributes:
         total_s: From the request's issue to the end of its response, all attempts and waits included.
-        connect_s: For looking the host up and both handshakes together.
+        connect_s: For looking the host up and both handshakes together (`time_limit`).
         first_byte_s: From the request's last byte to the response's first.
         idle_s: Between two reads of a response.
         named: The option that sets `total_s`, for messages.
