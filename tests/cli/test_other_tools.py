@@ -13,11 +13,11 @@ import typer
 from loadgen.cli.app import application
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.other_tools import COMMANDS, require_own_options
-from loadgen.sessions.settings.other_tools import OTHER_OPTIONS, TOOLS
+from loadgen.sessions.settings.other_tools import OTHER_OPTIONS
 from tests import golden
 
 PAGE = Path(__file__).parents[2] / "docs" / "coming-from.md"
-MARK = "<!-- tables -->\n"
+MARK = "<!-- table -->\n"
 
 
 def own_options(name: str) -> set[str]:
@@ -111,29 +111,26 @@ def test_what_is_advised_is_there() -> None:
     assert advised - own_options("perf") == set()
 
 
-def test_the_page_has_the_tables() -> None:
-    """docs/coming-from.md ends with them; `make golden` writes them again."""
+def test_the_page_has_the_table() -> None:
+    """docs/coming-from.md ends with it; `make golden` writes it again."""
     head, mark, _ = PAGE.read_text(encoding="utf-8").partition(MARK)
-    golden.check(PAGE, f"{head}{mark}{all_tables()}")
+    golden.check(PAGE, f"{head}{mark}{table()}")
 
 
-def all_tables() -> str:
-    """One table a tool."""
-    return "".join(table(tool) for tool in TOOLS)
-
-
-def table(tool: str) -> str:
-    """The options of a tool, in the order of the table in the code."""
-    rows = [
-        f"| `{name}` | {here(option)} | {option.note} |"
-        for name, option in OTHER_OPTIONS.items()
-        if tool in option.tools
-    ]
-    return "\n".join([f"\n### {tool}\n", "| there | here | note |", "|---|---|---|", *rows]) + "\n"
+def table() -> str:
+    """The options in the order of the table in the code; those with the same advice share a row."""
+    names: dict[str, list[str]] = {}
+    for name, option in OTHER_OPTIONS.items():
+        names.setdefault(here(option), []).append(f"`{name}` ({', '.join(option.tools)})")
+    rows = [f"| {', '.join(there)} | {advised} |" for advised, there in names.items()]
+    return "\n".join(["", "| there | here |", "|---|---|", *rows]) + "\n"
 
 
 def here(option: Any) -> str:
-    """What to type: in general, and for particular values."""
-    particular = [f"`{value}`: `{ours}`" for value, ours in option.by_value.items() if ours]
+    """What to type: in general, for particular values, and the difference."""
+    values: dict[str, list[str]] = {}
+    for value, ours in option.by_value.items():
+        values.setdefault(ours, []).append(f"`{value}`")
+    particular = [f"{', '.join(typed)}: `{ours}`" for ours, typed in values.items() if ours]
     general = f"`{option.ours.replace('{}', 'VALUE')}`" if option.ours else "leave it out"
-    return "; ".join([general, *particular])
+    return "; ".join([general, *particular]) + (f" ({option.note})" if option.note else "")

@@ -17,7 +17,6 @@ K6: Final = "k6"
 LOCUST: Final = "Locust"
 LM_EVAL: Final = "lm-eval"
 TRTLLM: Final = "trtllm-bench"
-TOOLS: Final = (VLLM, SGLANG, GUIDELLM, AIPERF, TRTLLM, K6, LOCUST, LM_EVAL)
 
 Values = Literal[0, 1, "many"]
 
