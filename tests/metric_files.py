@@ -99,8 +99,13 @@ def gate_page(text: str) -> str:
 
 
 def plot_page(text: str) -> str:
-    """docs/plot.md, with the plots of the catalog."""
-    rows = ((f"`{name}`", shows) for name, shows in described().items())
+    """docs/plot.md, with the plots of the catalog; those of several metrics that show the same share a row."""
+    names: dict[str, list[str]] = {}
+    for name, shows in described().items():
+        label, separator, content = shows.partition(": ")
+        is_metric = separator and label.lower() == name.partition("-")[0]
+        names.setdefault(content if is_metric else shows, []).append(f"`{name}`")
+    rows = ((", ".join(plots), shows) for shows, plots in names.items())
     return _with_table(text, ("name", "what it shows"), rows, mark="plots")
 
 
