@@ -99,7 +99,7 @@ def gate_page(text: str) -> str:
 
 
 def plot_page(text: str) -> str:
-    """docs/plot.md, with the plots of the catalog; those of several metrics that show the same share a row."""
+    """docs/plot.md, with the plots of the catalog, in one row where they show the same of several metrics."""
     names: dict[str, list[str]] = {}
     for name, shows in described().items():
         label, separator, content = shows.partition(": ")
