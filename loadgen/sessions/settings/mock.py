@@ -63,7 +63,7 @@ class MockSettings:
         Option(
             "--fast",
             help="Serve with the engine that keeps up with a thousand streams on one core, and says in the "
-            "end how late its chunks left. It has no TLS and no /metrics.",
+            "end how late its chunks left. It has no TLS.",
             panel=_SERVING,
         ),
     ] = False
