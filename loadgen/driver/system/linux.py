@@ -10,6 +10,7 @@ Everything works on Linux and on macOS; on Linux it is exact at full speed.
 | `clock`: issuing at a moment          | a timerfd                     | the loop's timer, then yielding |
 | `cpu_time`: waiting for a processor   | schedstat in /proc            | unknown                         |
 | `workers`: processors to use          | the affinity mask             | all there are                   |
+| `sessions.cluster`: a node's priority | set for each thread           | set for the process             |
 | `workers.shared_counter`: memory      | a memfd                       | a temporary file                |
 | `mock_endpoint.fast`: waiting         | epoll and a timerfd           | `selectors`                     |
 
