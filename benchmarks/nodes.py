@@ -2,6 +2,11 @@
 
     python benchmarks/nodes.py [--rounds N] [--requests N] [--only ray|coordinator|copy|schedule]
 
+The same work: a native server has one core; the command, its worker and Ray share the other. Ray's own
+processes run in both cases. So whatever a run through Ray takes in addition, the worker lacks. Unpinned, a
+worker takes up to twice the CPU for the same request, by what the scheduler happens to put where.
+On a busy machine compare the CPU per request: the rate depends on what else runs.
+
 The coordinator's nodes are simulated: they answer after a network's round trip, and issue nothing. What Ray
 itself takes for a call is measured with one actor.
 """
@@ -16,11 +21,16 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import islice
+from statistics import median
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
+from cores import choose, on_core
+from native_server import MissingServerError, NativeServer, executable
+from process_tree import Watch
 from scorecard import Row, table
 from timed_run import MODEL, PROGRAM, Pace
 
@@ -31,13 +41,14 @@ from loadgen.driver.phase import Phase
 from loadgen.driver.progress import SessionProgress
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
-from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.cluster.homecoming import PIECE_BYTES
 from loadgen.sessions.run.preparation import prepare
 from loadgen.sessions.settings.perf import perf_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from cores import Cores
 
 
 NODES: Final = (10, 100, 1000)
@@ -53,15 +64,44 @@ _INVALID: Final = 4
 
 def through_ray(rounds: int, requests: int) -> Iterator[Row]:
     """The same work by plain worker processes and through Ray, in turns."""
-    ratios, rates = [], []
-    with _cluster() as address:
+    rate, cpu = "Ray on one node: requests/s relative to plain", "Ray on one node: CPU per request, likewise"
+    try:
+        executable()
+    except MissingServerError as error:
+        yield Row(rate, [], (0, 0), note=f"skipped: {error}")
+        return
+    cores, pairs = choose(), []
+    tell(str(cores))
+    with on_core(cores.client), _cluster() as address, on_core(cores.server):
         for number in range(rounds):
-            pair = {name: _rate(requests, options) for name, options in _in_turns(address, number)}
-            tell(f"round {number + 1}: plain {pair['plain']:,.0f}, Ray {pair['ray']:,.0f} requests/s")
-            ratios.append(pair["ray"] / pair["plain"])
-            rates.append(pair["ray"])
-    note = f"{min(rates, default=0):,.0f} to {max(rates, default=0):,.0f} requests/s through Ray"
-    yield Row("Ray on one node: requests/s relative to plain", ratios, (0.95, 0.99), least=True, note=note)
+            pair = {name: _run(cores, requests, options) for name, options in _in_turns(address, number)}
+            pairs.append((pair["plain"], pair["ray"]))
+            tell(f"round {number + 1}: plain {pair['plain']}; Ray {pair['ray']}")
+    ratios = [ray.requests_s / plain.requests_s for plain, ray in pairs]
+    yield Row(rate, ratios, (0.95, 0.99), least=True, note=_note(pairs, "requests_s", "requests/s"))
+    ratios = [ray.cpu_us / plain.cpu_us for plain, ray in pairs]
+    yield Row(cpu, ratios, (1.05, 1.01), note=_note(pairs, "cpu_us", "µs"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What one run took.
+
+    Attributes:
+        requests_s: Requests per second.
+        cpu_us: CPU time of all processes but the server for a request, Ray's own among them.
+    """
+
+    requests_s: float
+    cpu_us: float
+
+    def __str__(self) -> str:
+        return f"{self.requests_s:,.0f} requests/s, {self.cpu_us:.1f} µs"
+
+
+def _note(pairs: Sequence[tuple[_Run, _Run]], figure: str, unit: str) -> str:
+    plain, ray = (median(getattr(run, figure) for run in runs) for runs in zip(*pairs, strict=True))
+    return f"plain {plain:,.4g}, Ray {ray:,.4g} {unit}"
 
 
 def _in_turns(address: str, number: int) -> list[tuple[str, list[str]]]:
@@ -69,17 +109,21 @@ def _in_turns(address: str, number: int) -> list[tuple[str, list[str]]]:
     return both if number % 2 else both[::-1]
 
 
-def _rate(requests: int, options: list[str]) -> float:
-    with TemporaryDirectory() as folder, start_mock(**WORK.options()) as mock:
-        command = [*PROGRAM, "perf", "--url", mock.url, "--model", MODEL, "--workers", "1", "--json", "-q"]
-        run = subprocess.run(
-            [*command, "-c", str(STREAMS), "-n", str(requests), "--out", f"{folder}/run", *options],
-            stdout=subprocess.PIPE,
-            check=False,
-        )
-        if run.returncode not in {0, _INVALID}:
-            sys.exit(run.returncode)
-        return float(json.loads(run.stdout)["throughput"]["qps"])
+def _run(cores: Cores, requests: int, options: list[str]) -> _Run:
+    with TemporaryDirectory() as folder, NativeServer(cores.server, WORK) as server:
+        command = [*PROGRAM, "perf", "--url", server.url, "--model", MODEL, "--workers", "1", "--json", "-q"]
+        command += ["-c", str(STREAMS), "-n", str(requests), "--out", f"{folder}/run", *options]
+        with on_core(cores.client):
+            process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        # Ray's processes are children of this one.
+        with Watch(os.getpid(), memory=False) as everything, Watch(server.pid, memory=False) as served:
+            report = process.communicate()[0]
+    if process.returncode not in {0, _INVALID}:
+        sys.exit(process.returncode)
+    throughput, window = (json.loads(report)[part] for part in ("throughput", "window"))
+    start_ns, end_ns = window["start_ns"], window["end_ns"]
+    cpu_s = (everything.cpu_s(start_ns, end_ns) or 0.0) - (served.cpu_s(start_ns, end_ns) or 0.0)
+    return _Run(throughput["qps"], cpu_s / requests * 1e6)
 
 
 @contextmanager
