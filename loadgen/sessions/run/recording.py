@@ -26,6 +26,9 @@ GIVE_UP_AFTER_S: Final = 3.0
 PART: Final = 2000
 """The number of events that are queued at once."""
 
+_LOOKS: Final = 20
+"""How often it is looked whether to warn, in that time."""
+
 _LOOK_AGAIN_S: Final = 0.02
 _LOOK_SOON_S: Final = 0.001
 _LOOK_LATER: Final = 1.25
@@ -83,7 +86,7 @@ async def _warn(recorder: EventRecorder, observer: Observer) -> None:
     """Warn when the disk makes no progress."""
     worth_a_word_s = WARN_AFTER_S
     while True:
-        await asyncio.sleep(_LOOK_AGAIN_S)
+        await asyncio.sleep(WARN_AFTER_S / _LOOKS)
         stalled_s = recorder.stalled_s
         if stalled_s > worth_a_word_s:
             worth_a_word_s += WARN_AFTER_S
