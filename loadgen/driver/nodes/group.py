@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LOST: Final = "node_lost"
 """The reason of the end of a session that lost a node; also the code of the finding."""
 
-LOOK_S: Final = 0.2
+LOOK_S: Final = 0.5
 """How often a node is asked for its status; many nodes less often, in all `MOST_LOOKS` times per second."""
 
 MOST_LOOKS: Final = 200
