@@ -58,6 +58,7 @@ COPIED_BYTES: Final = 512 * 1024 * 1024
 DRAWN: Final = 300_000
 WORK: Final = Pace(ttft_ms=0, gap_ms=0, tokens=16)
 STREAMS: Final = 64
+LOOK_S: Final = 0.5
 
 _INVALID: Final = 4
 
@@ -89,7 +90,7 @@ class _Run:
 
     Attributes:
         requests_s: Requests per second.
-        cpu_us: CPU time of all processes but the server for a request, Ray's own among them.
+        cpu_us: CPU time of all processes but the server for a request: Ray's own, and this one, which looks.
     """
 
     requests_s: float
@@ -116,7 +117,8 @@ def _run(cores: Cores, requests: int, options: list[str]) -> _Run:
         with on_core(cores.client):
             process = subprocess.Popen(command, stdout=subprocess.PIPE)
         # Ray's processes are children of this one.
-        with Watch(os.getpid(), memory=False) as everything, Watch(server.pid, memory=False) as served:
+        everything = Watch(os.getpid(), memory=False, interval_s=LOOK_S)
+        with everything, Watch(server.pid, memory=False) as served:
             report = process.communicate()[0]
     if process.returncode not in {0, _INVALID}:
         sys.exit(process.returncode)
