@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, Final
 
+from reporter.log.database_in_memory import THREADS
 from reporter.quantile import PERCENTILES, position
 from reporter.report import Summary
 
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 
 
 _VALUES_AT_ONCE: Final = 4_000_000
-"""How many values are sorted at a time: DuckDB keeps them in memory until it has."""
+"""How many values are sorted at a time, on all threads: DuckDB keeps them in memory until it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,10 +183,29 @@ def _with_totals(
 ) -> dict[str, Summary]:
     """Summarise columns whose totals are known, as many at once as memory has room for.
 
+    DuckDB sorts the values of a column on one thread: where there are several batches, several are under way.
+    """
+    batches = list(_batches(totals_by_name))
+    if len(batches) < 2:  # noqa: PLR2004 (nothing to share)
+        return _of_batches(log, values, batches, ranks)
+    shares = [batches[first::THREADS] for first in range(THREADS)]
+    with ThreadPoolExecutor(THREADS) as pool, ExitStack() as connections:
+        logs = [log.with_room() for _ in shares]
+        for own in logs:
+            connections.enter_context(own.connection)
+        parts = pool.map(_of_batches, logs, repeat(values), shares, repeat(ranks))
+        return {name: summary for part in parts for name, summary in part.items()}
+
+
+def _of_batches(
+    log: OpenLog, values: str, batches: Sequence[Mapping[str, _Totals]], ranks: _PercentileList
+) -> dict[str, Summary]:
+    """Summarise batches of columns, one after the other.
+
     DuckDB's discrete quantile of (rank + 1/2) / n is the value of that rank, whichever way it rounds.
     """
     summaries_by_name: dict[str, Summary] = {}
-    for names in _batches(totals_by_name):
+    for names in batches:
         asked = [
             f"fsum({_square(name, column_totals)}), quantile_disc({name}, [{_shares(column_totals, ranks)}])"
             for name, column_totals in names.items()
@@ -197,10 +219,10 @@ def _with_totals(
 
 
 def _batches(totals_by_name: Mapping[str, _Totals]) -> Iterator[dict[str, _Totals]]:
-    at_once = max(
-        1,
-        _VALUES_AT_ONCE // max((column_totals.count for column_totals in totals_by_name.values()), default=1),
-    )
+    most = max((column_totals.count for column_totals in totals_by_name.values()), default=1)
+    at_once = max(1, _VALUES_AT_ONCE // most)
+    if at_once < len(totals_by_name):
+        at_once = max(1, at_once // THREADS)
     columns = iter(totals_by_name.items())
     while batch := dict(islice(columns, at_once)):
         yield batch

@@ -38,7 +38,7 @@ def empty_database() -> DuckDBPyConnection:
     """A DuckDB in memory, with a limit beyond which it uses a temporary file."""
     import duckdb
 
-    return duckdb.connect(
+    connection = duckdb.connect(
         config={
             "memory_limit": f"{memory_limit()}B",
             "threads": THREADS,
@@ -48,3 +48,6 @@ def empty_database() -> DuckDBPyConnection:
             "autoinstall_known_extensions": False,
         },
     )
+    # DuckDB draws one on standard output, in Jupyter and in the interpreter.
+    connection.execute("SET enable_progress_bar = false")
+    return connection

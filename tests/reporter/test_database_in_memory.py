@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -33,3 +35,14 @@ def test_the_limit_is_duckdbs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database_in_memory, "MOST_MEMORY", 2**30)
     with empty_database() as connection:
         assert connection.execute("SELECT current_setting('memory_limit')").fetchone() == ("1.0 GiB",)
+
+
+def test_no_progress_bar_is_drawn() -> None:
+    """As DuckDB does on standard output, where no file is run: in Jupyter, and with `python -c`."""
+    code = """
+from reporter.log.database_in_memory import empty_database
+with empty_database() as connection:
+    print(connection.execute("SELECT current_setting('enable_progress_bar')").fetchall())
+"""
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout == "[(False,)]\n"

@@ -23,6 +23,7 @@ from tests.reporter.conftest import ns
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from reporter.report import Report
     from tests.reporter.conftest import Run
 
     NewRun = Callable[..., Run]
@@ -51,6 +52,27 @@ SUMMARIES = (
     "dns_ms",
     "own_ms",
 )
+
+
+@pytest.mark.parametrize("at_once", [1, 12])
+def test_columns_that_are_summarised_in_turns(
+    a_run: NewRun, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    """As of a run with very many requests: the same figures, also over a window of its own."""
+    run = a_run()
+    for number in range(4):
+        run.answers(50 + number, 90, at_ms=3 + number, complete=95 + number, usage=(10, 4))
+    definitions = Definitions(throughput_window="steady_state", tpot_denominator="n")
+
+    def report() -> Report:
+        with MetricsReporter(folder) as reporter:
+            return reporter.create_report(definitions=definitions)
+
+    folder = run.ends().write()
+    together = report()
+    monkeypatch.setattr("reporter.distribution._VALUES_AT_ONCE", at_once)
+    monkeypatch.setattr("reporter.log.database.FEW_REQUESTS", 0)
+    assert report() == together
 
 
 def test_the_times_of_one_request(a_run: NewRun) -> None:
