@@ -31,8 +31,9 @@ CHILDREN = (
     "loadgen.mock_endpoint",
     "loadgen.driver.workers.process",
     "loadgen.sessions.scoring.process",
+    "tests.sessions.plain_nodes",
 )
-"""What the program starts most often. Its other children use DuckDB, which does not survive a fork."""
+"""What starts most often. Other children of the program use DuckDB, which does not survive a fork."""
 
 _FRESH_POPEN = subprocess.Popen
 _FORKING = threading.Lock()

@@ -3,26 +3,33 @@
     python -m tests.sessions.plain_nodes HOST SERVICE
 
 serves a `Node` or a `GradingNode` until its one client has gone; the first line that it prints is its port.
-Messages are pickles behind their length.
+Messages are pickles behind their length. It is a forked process (`tests.forking`) where nothing is put before
+that command.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import pickle
 import signal
 import struct
 import subprocess
 import sys
 from contextlib import ExitStack, closing, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from loadgen.driver.errors import NodeGoneError
+from loadgen.sessions.cluster.grading_node import GradingNode
 from loadgen.sessions.cluster.installed import installed
+from loadgen.sessions.cluster.node import Node
 from recorder.shards import node_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+ROOT = Path(__file__).parents[2]
 
 _LENGTH = struct.Struct("<I")
 
@@ -38,11 +45,8 @@ def _write(writer: asyncio.StreamWriter, message: Any) -> None:
 
 
 async def _serve(host: str, service: str) -> None:
-    if service == "Node":
-        from loadgen.sessions.cluster.node import Node as Service
-    else:
-        from loadgen.sessions.cluster.grading_node import GradingNode as Service  # type: ignore[assignment]
-    node, over, tasks = Service(), asyncio.Event(), set()
+    node: Node | GradingNode = Node() if service == "Node" else GradingNode()
+    over, tasks = asyncio.Event(), set()
 
     async def answer(writer: asyncio.StreamWriter, number: int, method: str, values: Sequence[Any]) -> None:
         try:
@@ -73,7 +77,7 @@ class PlainLink:
 
     Args:
         name: The node's name.
-        prefix: What the command of the node begins with, such as `unshare`.
+        prefix: What the command of the node begins with, such as `unshare`; with one it is not forked.
         host: The node's address.
         delay: The network.
         service: What it serves.
@@ -90,8 +94,9 @@ class PlainLink:
         self.name = name
         self.host = host
         self._delay = delay
-        command = [*prefix, sys.executable, "-m", __name__, host, service]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        command = [*prefix, sys.executable, "-P", "-m", __name__, host, service]
+        environment = os.environ | {"PYTHONPATH": str(ROOT)}
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
         self._asked: dict[int, asyncio.Future[Any]] = {}
         self._writer: asyncio.StreamWriter | None = None
         self._connecting = asyncio.Lock()
@@ -162,9 +167,10 @@ class PlainNodes:
         first: int = 0,
     ) -> None:
         self._started = ExitStack()
+        self._prefixes = {node_name(place): prefix for place, prefix in (prefixes or {}).items()}
         self.links = [
-            self._start(PlainLink(node_name(place), (prefixes or {}).get(place, ()), service=service))
-            for place in range(first, first + number)
+            self._start(PlainLink(name, self._prefixes.get(name, ()), service=service))
+            for name in map(node_name, range(first, first + number))
         ]
         facts = installed()
         self.facts: Sequence[Mapping[str, Any]] = [{"shard": link.name, **facts} for link in self.links]
@@ -179,7 +185,7 @@ class PlainNodes:
 
     async def again(self, name: str) -> PlainLink:
         """Start another node on the machine of one that was lost."""
-        return self._start(PlainLink(name))
+        return self._start(PlainLink(name, self._prefixes.get(name, ())))
 
     def __enter__(self) -> Self:
         return self

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from tests.sessions.plain_nodes import PlainNodes
 
-REQUESTS = 300
+REQUESTS = 150
 
 SETTLED = "SELECT node, prompt_id FROM requests WHERE measured AND settled ORDER BY prompt_id"
 
@@ -39,8 +39,10 @@ COORDINATOR = """
 from loadgen.cli.start import main
 from loadgen.sessions.cluster import ray_nodes
 from loadgen.sessions.cluster.node import own_folder
+from tests.forking import CHILDREN, fork_children
 from tests.sessions.plain_nodes import PlainCluster
 
+fork_children(*CHILDREN)
 ray_nodes.RayNodes = PlainCluster
 main()
 """
@@ -50,7 +52,7 @@ main()
 @pytest.fixture(scope="module")
 def mock() -> Iterator[MockProcess]:
     """An endpoint."""
-    with start_mock(ttft="20ms", itl="0ms", tokens="2") as started:
+    with start_mock(ttft="40ms", itl="0ms", tokens="2") as started:
         yield started
 
 
