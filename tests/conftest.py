@@ -238,9 +238,12 @@ def clean_environment(**more: str) -> dict[str, str]:
     return environment | ours | more
 
 
-@pytest.fixture(scope="session", params=sorted(MODULES))
+@pytest.fixture(scope="session", params=["gs", pytest.param("s3", marks=pytest.mark.slow)])
 def object_store_variables(request: pytest.FixtureRequest) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """A stand-in for each kind of object store: its scheme, and the variables by which it is used."""
+    """A stand-in for each kind of object store: its scheme, and the variables by which it is used.
+
+    That of S3 takes twice the time, and the program uses both through one interface.
+    """
     pytest.importorskip(MODULES[request.param])
     with object_store(request.param) as variables:
         yield request.param, variables
