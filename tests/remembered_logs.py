@@ -49,6 +49,22 @@ class StayingOpen(OpenLog):
     def close(self) -> None:
         """Stay open."""
 
+    def forget(self) -> None:
+        """Close it after all."""
+        self.computed.clear()
+        self.database.close()
+
+
+def staying_open(log: OpenLog, run: Path) -> StayingOpen:
+    """An opened log that its readers do not close.
+
+    Args:
+        log: The log as it was opened.
+        run: Where its big tables are read from.
+    """
+    values = {item.name: getattr(log, item.name) for item in fields(log)}
+    return StayingOpen(**values | {"run": run})
+
 
 def remembered_log(run: Path, also: Collection[str] = ()) -> OpenLog:
     """As `open_log`; a log that is finished, and small, is opened once."""
@@ -59,8 +75,7 @@ def remembered_log(run: Path, also: Collection[str] = ()) -> OpenLog:
         log = open_log(run)
         folder = Path(tempfile.mkdtemp(prefix="remembered-"))
         shutil.copyfile(log_path(run), folder / LOG_NAME)
-        values = {item.name: getattr(log, item.name) for item in fields(log)}
-        _OPENED[content] = StayingOpen(**values | {"run": folder})
+        _OPENED[content] = staying_open(log, folder)
         if len(_OPENED) > MOST_LOGS:
             _forget(_OPENED.popitem(last=False)[1])
     _OPENED.move_to_end(content)
@@ -86,8 +101,7 @@ def forget_logs() -> None:
 
 
 def _forget(log: StayingOpen) -> None:
-    log.computed.clear()
-    log.database.close()
+    log.forget()
     shutil.rmtree(log.run)
 
 

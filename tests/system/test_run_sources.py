@@ -18,13 +18,17 @@ from loadgen.sessions.viewing.folder import ViewedFolder
 from recorder.errors import LogError
 from recorder.store import LOG_NAME, PAGE_BYTES
 from reporter.archive.write import archive
+from reporter.log.database import open_log
 from reporter.log.query import query
 from tests.object_stores import BUCKET, MODULES, object_store
+from tests.remembered_logs import StayingOpen, remembered_report, staying_open
 from tests.reporter.conftest import Run
 from tests.reporter.sharding import sharded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
+
+    from reporter.log.database import OpenLog
 
 SOURCES = ("archive", "archive of shards", "shards in a store")
 INVALID: Final = 4
@@ -56,8 +60,8 @@ REFUSED: Mapping[str, tuple[tuple[str, ...], str]] = {
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """One run, as a log and from each source, by its name."""
     top = tmp_path_factory.mktemp("sources")
-    pytest.importorskip(MODULES["s3"])
-    with object_store("s3") as variables, pytest.MonkeyPatch.context() as patch:
+    pytest.importorskip(MODULES["gs"])
+    with object_store("gs") as variables, pytest.MonkeyPatch.context() as patch:
         for name, value in variables.items():
             patch.setenv(name, value)
         log, split = filled(top / "log").write(), sharded(filled(top / "shards"), NODES, _node_of)
@@ -66,7 +70,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
         archive(log, top / "archived" / "archive", "1.0")
         (top / "archived" / LOG_NAME).unlink()
         archive(split, top / "archive-of-shards", "1.0")
-        stored = sharded(filled(top / "stored"), NODES, _node_of, f"s3://{BUCKET}/shards")
+        stored = sharded(filled(top / "stored"), NODES, _node_of, f"gs://{BUCKET}/shards")
         places = (log, split, top / "archived", top / "archive-of-shards", stored)
         yield dict(zip(("log", "shards", *SOURCES), map(str, places), strict=True))
 
@@ -109,20 +113,58 @@ def session_of(run: str) -> str:
     return str(query(Path(run), "SELECT session_id FROM session").rows[0][0])
 
 
+class Sources:
+    """Sources that are opened once, and whose figures are computed once, for all commands that read them."""
+
+    def __init__(self) -> None:
+        self._opened: dict[Path, StayingOpen] = {}
+
+    def open(self, run: Path, also: Collection[str] = ()) -> OpenLog:
+        """As `open_log`."""
+        if run not in self._opened:
+            self._opened[run] = staying_open(open_log(run), run)
+        self._opened[run].load(also)
+        return self._opened[run]
+
+    def outcomes(self, run: str, out: Path, other: str) -> dict[str, tuple[int, str]]:
+        """The exit code and the output of each command that reads a run."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("reporter.reporter.open_log", self.open)
+            patch.setattr("reporter.validation.compute", remembered_report)
+            return {name: outcome(words, run, out, other) for name, words in READING.items()}
+
+    def close(self) -> None:
+        """Close what is open."""
+        for log in self._opened.values():
+            log.forget()
+
+
 @pytest.fixture(scope="module")
-def of_log(runs: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str]]:
+def sources() -> Iterator[Sources]:
+    """The sources."""
+    with closing(Sources()) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def of_log(
+    runs: dict[str, str], sources: Sources, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, tuple[int, str]]:
     """What each command makes of the log."""
-    out, other = tmp_path_factory.mktemp("of-log"), str(Path(runs["log"]).with_name("other"))
-    return {name: outcome(words, runs["log"], out, other) for name, words in READING.items()}
+    other = str(Path(runs["log"]).with_name("other"))
+    return sources.outcomes(runs["log"], tmp_path_factory.mktemp("of-log"), other)
 
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_commands_read_a_run_from_any_source(
-    runs: dict[str, str], of_log: dict[str, tuple[int, str]], source: str, tmp_path: Path
+    runs: dict[str, str],
+    sources: Sources,
+    of_log: dict[str, tuple[int, str]],
+    source: str,
+    tmp_path: Path,
 ) -> None:
     """With the exit code that they have for the log; figures of requests are the same."""
-    for name, words in READING.items():
-        code, printed = outcome(words, runs[source], tmp_path, runs["log"])
+    for name, (code, printed) in sources.outcomes(runs[source], tmp_path, runs["log"]).items():
         assert code == of_log[name][0], name
         if name in {"sql", "plot", "openmetrics"}:
             assert printed == of_log[name][1].replace("a session", session_of(runs[source])), name
