@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from statistics import mean, stdev
 from typing import TYPE_CHECKING
 
@@ -25,15 +26,20 @@ METHODS = st.sampled_from(["linear", "lower", "loadgen_floor", "nearest_rank"])
 FIGURES = st.floats(0, 1e6).map(lambda value: round(value, 6))
 
 
+@cache
+def database() -> duckdb.DuckDBPyConnection:
+    """One for all columns: opening it takes longer than most summaries."""
+    return duckdb.connect(config={"threads": 1})
+
+
 def summarise(method: PercentileMethod, **columns: Sequence[float | None]) -> Summary | None:
     """The summary that DuckDB makes of a column `value`, which may have weights."""
-    with duckdb.connect() as connection:
-        connection.register("figures", pa.table(columns))
-        return (
-            weighted_summary(connection, "FROM figures", method)
-            if "weight" in columns
-            else summaries(connection, "FROM figures", ["value"], method)["value"]
-        )
+    database().register("figures", pa.table(columns))
+    return (
+        weighted_summary(database(), "FROM figures", method)
+        if "weight" in columns
+        else summaries(database(), "FROM figures", ["value"], method)["value"]
+    )
 
 
 def check(computed: Summary | None, values: list[float], method: PercentileMethod) -> None:
@@ -92,9 +98,8 @@ def test_nulls_are_left_out() -> None:
 def test_columns_are_summarised_each_for_itself() -> None:
     """Of other lengths, and one without values among them."""
     columns = {"few": [None, 2.0, None], "none": pa.nulls(3, pa.float64()), "many": [3.0, 1.0, 2.0]}
-    with duckdb.connect() as connection:
-        connection.register("figures", pa.table(columns))
-        computed = summaries(connection, "FROM figures", list(columns), "nearest_rank")
+    database().register("figures", pa.table(columns))
+    computed = summaries(database(), "FROM figures", list(columns), "nearest_rank")
     assert list(computed) == list(columns)
     assert computed["none"] is None
     check(computed["few"], [2.0], "nearest_rank")

@@ -53,7 +53,7 @@ TABLES = """
 @cache
 def _database() -> duckdb.DuckDBPyConnection:
     """One for all runs, each of which makes its own tables: opening it takes longer than that."""
-    return duckdb.connect()
+    return duckdb.connect(config={"threads": 1})
 
 
 @dataclass
