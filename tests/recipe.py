@@ -7,6 +7,9 @@ from pathlib import Path
 
 DOCS = Path(__file__).parents[1] / "docs"
 
+NO_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+"""For a pytest in a copy of the program: the plug-ins of this one take half of its time."""
+
 
 def blocks(page: str) -> dict[str, str]:
     """The files of a page: each block by the last path that is named before it.

@@ -26,9 +26,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from reporter.report import Report
-    from tests.preloaded import Preloaded
+    from tests.preloaded import Preloaded, Process
 
     Gate = Callable[..., tuple[int, Any]]
+
+GIVE_UP_S = 120.0
+"""Far more than a sweep of two points takes."""
 
 RULES = """\
 schema: rulesets/1
@@ -116,6 +119,24 @@ def made_run(preloaded: Preloaded, mock: MockProcess, tmp_path_factory: pytest.T
     )
     assert run.returncode == 0, run.stderr
     return folder / "run"
+
+
+@pytest.fixture(scope="session")
+def swept(preloaded: Preloaded, mock: MockProcess, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sweep of two points; not to be changed."""
+    folder = tmp_path_factory.mktemp("swept") / "sweep"
+    start_sweep(preloaded, mock, folder).communicate(timeout=GIVE_UP_S)
+    return folder
+
+
+def start_sweep(preloaded: Preloaded, mock: MockProcess, folder: Path) -> Process:
+    """A sweep in a process of its own."""
+    return preloaded.start(
+        *("sweep", "--url", mock.url, "--model", "small-model", "-q"),
+        *("-c", "1,2", "-n", 6, "--out", folder),
+        cwd=folder.parent,
+        env=clean_environment(LOADGEN_API_KEY="sk-right-key"),
+    )
 
 
 @pytest.fixture(scope="session")

@@ -115,6 +115,7 @@ def read_json(path: Path) -> Any:
     return orjson.loads(path.read_bytes())
 
 
+@pytest.mark.slow
 def test_the_recipe_of_a_server_run(shell: Shell, folder: Path) -> None:
     """It is run, judged, and exported to what the checker of the round reads."""
     ran = shell(command("perf", "--rate 24"))

@@ -77,6 +77,7 @@ def test_a_target_that_even_the_lowest_rate_misses(
     assert orjson.loads(capsys.readouterr().out) == result
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_short_scouts")
 def test_an_endpoint_that_meets_the_highest_load_passes(
     mock: MockProcess, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -20,30 +20,19 @@ from loadgen.sessions.settings.compare import CompareSettings
 from reporter.log.tables import BIG_TABLES
 from reporter.render.html.page import Tables
 from reporter.render.html.series_comparison import page_of
-from tests.conftest import clean_environment
 from tests.remembered_logs import remembered_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from loadgen.mock_endpoint.process import MockProcess
     from reporter.compare.points import SeriesComparison
-    from tests.preloaded import Preloaded
-
-GIVE_UP_S = 120.0
 
 
 @pytest.fixture(scope="module")
-def sweeps(preloaded: Preloaded, mock: MockProcess, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """A sweep of two points and a copy with a hostile name; not to be changed."""
+def sweeps(swept: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """A sweep of two points twice, once with a hostile name; not to be changed."""
     folder = tmp_path_factory.mktemp("compared")
-    preloaded.start(
-        *("sweep", "--url", mock.url, "--model", "small-model", "-q"),
-        *("-c", "1,2", "-n", 6, "--out", folder / "old"),
-        cwd=folder,
-        env=clean_environment(LOADGEN_API_KEY="sk-right-key"),
-    ).communicate(timeout=GIVE_UP_S)
-    return [folder / "old", Path(shutil.copytree(folder / "old", folder / "new <b>"))]
+    return [Path(shutil.copytree(swept, folder / name)) for name in ("old", "new <b>")]
 
 
 @pytest.fixture(scope="module")
@@ -106,8 +95,11 @@ def test_markdown_and_csv_have_every_point(written: Callable[[str], str]) -> Non
     assert len({(row["point"], row["metric"], row["side"]) for row in rows}) == len(rows)
 
 
-def test_the_markdown_file_and_what_only_runs_have(sweeps: list[Path], tmp_path: Path) -> None:
+def test_the_markdown_file_and_what_only_runs_have(
+    sweeps: list[Path], compared: SeriesComparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`--markdown` writes the same; a picture is of one pair of runs."""
+    monkeypatch.setattr("loadgen.sessions.series.comparison.compare_points", lambda *_: compared)
     path = tmp_path / "comparison.md"
     with suppress(typer.Exit):
         compare(CompareSettings(runs=sweeps, markdown=path))

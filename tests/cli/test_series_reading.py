@@ -23,34 +23,15 @@ from loadgen.sessions.series.series import SERIES, read, write
 from loadgen.sessions.settings.compare import CompareSettings
 from recorder.lock import Hold
 from reporter.errors import QueryError
-from tests.conftest import clean_environment
+from tests.cli.conftest import GIVE_UP_S, start_sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from loadgen.mock_endpoint.process import MockProcess
-    from tests.preloaded import Preloaded, Process
+    from tests.preloaded import Preloaded
 
 POINTS = ["01-concurrency-1", "02-concurrency-2"]
-GIVE_UP_S = 120.0
-
-
-@pytest.fixture(scope="module")
-def swept(preloaded: Preloaded, mock: MockProcess, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A sweep of two points; not to be changed."""
-    folder = tmp_path_factory.mktemp("swept") / "sweep"
-    start(preloaded, mock, folder).communicate(timeout=GIVE_UP_S)
-    return folder
-
-
-def start(preloaded: Preloaded, mock: MockProcess, folder: Path) -> Process:
-    """A sweep in a process of its own."""
-    return preloaded.start(
-        *("sweep", "--url", mock.url, "--model", "small-model", "-q"),
-        *("-c", "1,2", "-n", 6, "--out", folder),
-        cwd=folder.parent,
-        env=clean_environment(LOADGEN_API_KEY="sk-right-key"),
-    )
 
 
 def printed(
@@ -168,7 +149,7 @@ def test_a_sweep_is_watched_run_by_run(
 ) -> None:
     """Also one that has not begun yet; at its end there is the summary, and the exit code of the series."""
     folder = tmp_path / "sweep"
-    process = start(preloaded, mock, folder)
+    process = start_sweep(preloaded, mock, folder)
     with pytest.raises(typer.Exit) as end:
         watch(folder, wait=GIVE_UP_S, interval=0.1)
     process.communicate(timeout=GIVE_UP_S)

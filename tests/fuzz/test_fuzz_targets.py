@@ -81,7 +81,10 @@ def words() -> list[bytes]:
     return [line[1:-1].encode().decode("unicode_escape").encode("latin-1") for line in lines]
 
 
-@pytest.mark.parametrize("name", targets.TARGETS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow) if name == "log" else name for name in targets.TARGETS],
+)
 def test_the_laws_hold(name: str) -> None:
     """Never an exception outside the taxonomy, never more memory than is allowed, whatever comes in."""
     seeds = [path.read_bytes() for path in FILES if path.parent.name == name]

@@ -17,6 +17,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
 SUITE = next(block for block in BLOCKS if block.startswith("# test_endpoint.py"))
 
 
+@pytest.mark.slow
 def test_the_examples_run(tmp_path: Path) -> None:
     """One after the other, as in a notebook."""
     script = "".join(block for block in BLOCKS if block is not SUITE)

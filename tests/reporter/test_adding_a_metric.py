@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.conftest import ROOT
-from tests.recipe import blocks, with_line
+from tests.recipe import NO_PLUGINS, blocks, with_line
 from tests.reporter.conftest import ns
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def add_column(clone: Path, column: str) -> None:
 
 def python(clone: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run Python in the copy, which imports the copy's modules."""
-    environment = os.environ | {"PYTHONPATH": str(clone), "COLUMNS": "200"}
+    environment = os.environ | {"PYTHONPATH": str(clone), "COLUMNS": "200", **NO_PLUGINS}
     return subprocess.run(
         [sys.executable, *arguments], cwd=clone, env=environment, capture_output=True, text=True, check=False
     )
@@ -89,6 +89,7 @@ def checked(clone: Path) -> str:
     return f"{ended.stdout}{ended.stderr}" if ended.returncode else ""
 
 
+@pytest.mark.slow
 def test_the_recipe_adds_two_metrics(clone: Path, a_run: Callable[..., Run]) -> None:
     """After the page's blocks and its command, each place that the page lists has both metrics."""
     add_row(clone, ROWS[0])

@@ -159,10 +159,11 @@ def test_a_missing_run(tmp_path: Path) -> None:
 
 
 def test_views_of_a_series_are_those_of_the_whole_log(a_run: Callable[..., Run]) -> None:
-    """Of many runs only what a query needs is made."""
+    """Of many runs only what a query needs is made; two runs are put together in one way for all views."""
     run = a_run().answers(5, 7).session(EventType.TELEMETRY, 60, source="client", worker=0)
     folder = run.session(EventType.FINDING, 70, code="c", severity="info", message="m").ends().write()
     whole = queries(folder, [f"FROM {view} ORDER BY ALL" for view in VIEWS])
     for view, answer in zip(VIEWS, whole, strict=True):
-        series = query_series({"a": folder, "b": folder}, f"FROM {view} ORDER BY ALL")
-        assert series.rows == [(run, *row) for run in "ab" for row in answer.rows]
+        names = "ab" if view == next(iter(VIEWS)) else "a"
+        series = query_series(dict.fromkeys(names, folder), f"FROM {view} ORDER BY ALL")
+        assert series.rows == [(name, *row) for name in names for row in answer.rows]

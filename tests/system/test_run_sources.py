@@ -155,7 +155,11 @@ def of_log(
     return sources.outcomes(runs["log"], tmp_path_factory.mktemp("of-log"), other)
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize(
+    "source",
+    # Archives and shards are each among the others.
+    [pytest.param(name, marks=pytest.mark.slow) if name == "archive of shards" else name for name in SOURCES],
+)
 def test_commands_read_a_run_from_any_source(
     runs: dict[str, str],
     sources: Sources,

@@ -15,6 +15,7 @@ import pytest
 from loadgen.mock_endpoint.process import start_mock
 from reporter.log.query import query
 from tests import golden
+from tests.recipe import NO_PLUGINS
 from workloads.arrivals import ARRIVAL_PROCESSES
 
 ROOT = Path(__file__).parents[2]
@@ -54,7 +55,7 @@ def python(checkout: Path, *arguments: str) -> str:
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=checkout,
-        env={**os.environ, "PYTHONPATH": str(checkout)},
+        env={**os.environ, "PYTHONPATH": str(checkout), **NO_PLUGINS},
         capture_output=True,
         text=True,
         check=True,
