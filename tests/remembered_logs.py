@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Final
 from recorder.lock import is_held
 from recorder.store import LOG_NAME, log_path
 from reporter.log.database import OpenLog, open_log
+from reporter.log.query import QueryResult
+from reporter.log.tables import big_tables_in
 from reporter.metrics import compute
 
 if TYPE_CHECKING:
@@ -81,6 +83,13 @@ def remembered_log(run: Path, also: Collection[str] = ()) -> OpenLog:
     _OPENED.move_to_end(content)
     _OPENED[content].load(also)
     return _OPENED[content]
+
+
+def query(run: Path, sql: str) -> QueryResult:
+    """As `reporter.log.query.query`, of a log that stays open."""
+    with remembered_log(run, big_tables_in(sql)) as log:
+        answer = log.execute(sql)
+        return QueryResult([column[0] for column in answer.description or ()], answer.fetchall())
 
 
 def remembered_report(log: OpenLog, options: ReportOptions) -> tuple[DisplayedReport, OpenLog, CheckInputs]:

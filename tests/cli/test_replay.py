@@ -11,7 +11,7 @@ import pytest
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.earlier_run import replayed_requests
 from loadgen.sessions.run.first_facts import dataset_findings
-from reporter.log.database import open_log
+from tests.remembered_logs import remembered_log
 from workloads.traces.replayed import questions
 from workloads.traces.trace import TracePart, read_trace
 
@@ -41,7 +41,7 @@ def perf(mock: MockProcess, loadgen: Loadgen, tmp_path: Path) -> Callable[..., P
 
 def requests_of(run: Path, phase: str = "performance") -> list[tuple[Any, ...]]:
     """Of each request: when it was due in ns, and the tokens that the server counted, in and out."""
-    with open_log(run) as log:
+    with remembered_log(run) as log:
         return log.execute(
             "SELECT scheduled_ns, input_tokens, output_tokens FROM samples "
             "WHERE phase = ? AND status = 'completed' ORDER BY prompt_id, turn",
@@ -51,7 +51,7 @@ def requests_of(run: Path, phase: str = "performance") -> list[tuple[Any, ...]]:
 
 def texts_of(run: Path) -> list[tuple[Any, ...]]:
     """Each prompt of a run, and what later turns of conversations add."""
-    with open_log(run, ("prompts",)) as log:
+    with remembered_log(run, ("prompts",)) as log:
         return log.execute("SELECT prompt_id, turn, prompt FROM prompts ORDER BY ALL").fetchall()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reporter.log.query import query
+from tests.remembered_logs import query
 
 if TYPE_CHECKING:
     import subprocess

@@ -20,7 +20,7 @@ from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.run.loads import load_of
 from loadgen.sessions.run.session import run
 from loadgen.sessions.settings.perf import PerfSettings, perf_settings
-from reporter.log.query import query
+from tests.remembered_logs import query
 from workloads.arrivals import ARRIVAL_PROCESSES
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loadgen.mock_endpoint import MockProcess, Truth
+
+pytestmark = pytest.mark.usefixtures("remembered_logs")
 
 SECONDS = 0.4
 SECOND = 1_000_000_000

@@ -14,8 +14,8 @@ import trustme
 
 from loadgen.mock_endpoint.process import start_mock
 from recorder.event import EventType
-from reporter.log.query import query
 from tests.processes import is_stopped
+from tests.remembered_logs import query
 
 if TYPE_CHECKING:
     import subprocess
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from tests.system.conftest import WatchedRun
 
     Loadgen = Callable[..., subprocess.CompletedProcess[str]]
+
+pytestmark = pytest.mark.usefixtures("remembered_logs")
 
 RATE, SECONDS = 110, 1.0
 OPEN = ("--rate", RATE, "--arrival", "constant", "--duration", SECONDS, "--workers", 1)

@@ -17,16 +17,18 @@ import pytest
 
 from loadgen.mock_endpoint.process import start_mock
 from recorder.event import EventType
-from reporter.log.query import query
 from reporter.telemetry.sample_energy import COLUMNS
 from tests.admission import Admission
 from tests.conftest import clean_environment
+from tests.remembered_logs import query
 from tests.system.conftest import WatchedRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tests.preloaded import Preloaded
+
+pytestmark = pytest.mark.usefixtures("remembered_logs")
 
 WATTS_0, WATTS_PER_S = 300.0, 30.0
 """What both GPUs draw together at the start, and how it grows."""

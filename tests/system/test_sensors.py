@@ -16,14 +16,16 @@ import pytest
 
 from loadgen.mock_endpoint.process import start_mock
 from recorder.event import EventType
-from reporter.log.query import query
 from tests.conftest import clean_environment
+from tests.remembered_logs import query
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from tests.preloaded import Preloaded
+
+pytestmark = pytest.mark.usefixtures("remembered_logs")
 
 
 def perf(preloaded: Preloaded, url: str, folder: Path, *options: Any, **variables: str) -> Any:

@@ -10,7 +10,7 @@ from loadgen.cli.terminal.scoring_progress import scoring_line
 from loadgen.sessions.scoring.grading import LONGEST, checked, scored_payload
 from loadgen.sessions.scoring.options import ScoringChoices
 from loadgen.sessions.scoring.scoring_pass import score_run
-from reporter.log.query import query
+from tests.remembered_logs import query
 from workloads.errors import EvalError
 from workloads.score import Score, Status, graded, unparsed
 

@@ -18,8 +18,8 @@ from loadgen.sessions.scoring.options import ScoringChoices
 from loadgen.sessions.scoring.scoring_pass import score_run
 from recorder.errors import BeingWrittenError, NotALogError, OldLogError
 from recorder.lock import Hold
-from reporter.log.query import query
 from tests.processes import is_gone
+from tests.remembered_logs import query
 from workloads.errors import TaskError
 
 if TYPE_CHECKING:
