@@ -83,7 +83,7 @@ def test_every_kind_of_series_is_drawn_on_every_scale(scale: str) -> None:
     for kind in get_args(Kind):
         assert {f"A {kind}", f"time of {kind} [s]", "TTFT [ms]", f"one {kind}", f"other {kind}"} <= labels
     if scale == "log":
-        assert picture(plots, "png").startswith(b"\x89PNG")
+        assert picture(plots[:1], "png").startswith(b"\x89PNG")
 
 
 def test_names_are_rows() -> None:
