@@ -108,6 +108,9 @@ def test_nodes_without_a_log_here_are_named_in_numbers() -> None:
 
 counts = st.integers(0, 10**12)
 amounts = st.none() | st.floats(0, 1e15)
+rates = st.none() | st.just(0.0) | st.floats(1e-9, 1e15)
+"""Of the last seconds: the least that is not 0 is one request in all of them."""
+
 percentiles = st.none() | st.builds(Percentiles, *(st.floats(0, 1e12),) * 3)
 
 
@@ -122,7 +125,7 @@ percentiles = st.none() | st.builds(Percentiles, *(st.floats(0, 1e12),) * 3)
         cancelled=counts,
         in_flight=counts,
         errors=st.dictionaries(st.text("abc_", max_size=90), st.integers(1, 10**9)).map(Counter),
-        rate=amounts,
+        rate=rates,
         wanted_rate=amounts,
         output_tps=amounts,
         ttft=percentiles,
