@@ -23,6 +23,7 @@ MODULES = {
         "_requests.c",
         "_joined.c",
         "_events.c",
+        "_parts.c",
         "_payload.c",
         "_columns.c",
     ),

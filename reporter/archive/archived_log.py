@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from recorder.errors import LogError
+from recorder.event import EventType
 from reporter.archive.manifest import SMALL_TABLES, manifest
 from reporter.border import blaming
 from reporter.log.database_in_memory import empty_database
 from reporter.log.event_codes import with_event_codes
-from reporter.log.one_log import OneLog
+from reporter.log.one_log import EventsFile, OneLog, spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from reporter.archive.manifest import ArchivedTables, Manifest
     from reporter.archive.place import Place
-    from reporter.log.segments import Part
+    from reporter.log.segments import Part, Segment
 
 _BATCH_ROWS: Final = 122_880
 """DuckDB's own row groups."""
@@ -42,6 +43,9 @@ _NO_EVENTS: Final = """
 
 _WHOLE_GAPS: Final = "CREATE MACRO {log}.main.whole_gaps(gaps) AS coalesce(gaps, []::UINTEGER[])"
 
+_COLUMNS_OF_REQUESTS: Final = ("seq", "code", "at_ns", "request", "request_name", "data", "chunk_gaps_us")
+"""What `_parts.c` reads, by their places."""
+
 _TEXT: Final = frozenset({"session_id", "settings", "environment", "boot_id", "name"})
 
 
@@ -49,18 +53,27 @@ class ArchivedLog(OneLog):
     """A log in an archive, open for reading.
 
     Args:
-        path: Where the archive is.
+        place: Where the archive is.
+        tables: What it has of the log.
         database: Has the log attached.
         name: As what.
-        node: Of a shard its node.
     """
 
     at_once = True
 
-    def __init__(self, path: Path, database: DuckDBPyConnection, name: str, node: str | None) -> None:
+    def __init__(self, place: Place, tables: ArchivedTables, database: DuckDBPyConnection, name: str) -> None:
+        self._place = place
+        self._files = tables.files
         self._database = database
         self._name = name
-        super().__init__(path, node)
+        super().__init__(Path(place.address), tables.node)
+
+    def events_file(self, segments: Sequence[Segment], offsets: Sequence[int] = ()) -> EventsFile:
+        """See `OneLog`."""
+        from pyarrow import RecordBatchReader
+
+        batches = RecordBatchReader.from_batches(_schema_of_requests(), self._parts())
+        return EventsFile("", "", spans(segments, offsets), batches.__arrow_c_stream__())
 
     @contextmanager
     def batches(self, selection: str, part: Part = "run", offsets: Sequence[int] = ()) -> Iterator[Any]:
@@ -79,6 +92,16 @@ class ArchivedLog(OneLog):
         """See `OneLog`."""
         numbers = ", ".join(map(str, seqs))
         return dict(self.select(f"SELECT seq, coalesce(texts, '{{}}') FROM events WHERE seq IN ({numbers})"))  # noqa: S608
+
+    def _parts(self) -> Iterator[Any]:
+        """What each file has of requests, and a batch without rows; files are opened when they are read."""
+        from pyarrow import RecordBatch
+
+        schema = _schema_of_requests()
+        for file in self._files:
+            with self._place.filesystem.open_input_file(self._place.file(file.name)) as source:
+                yield from (batch.cast(schema) for batch in _of_requests(source))
+            yield RecordBatch.from_pylist([], schema)
 
     @contextmanager
     def _asked(self) -> Iterator[DuckDBPyConnection]:
@@ -109,10 +132,39 @@ def opened_archive(place: Place, whole: Manifest | None = None) -> Iterator[list
             for number, log in enumerate(logs):
                 names.append(f"log_{number}")
                 _attach(database, names[-1], log, place)
-        yield [
-            ArchivedLog(Path(place.address), database, name, log.node)
-            for name, log in zip(names, logs, strict=True)
-        ]
+        yield [ArchivedLog(place, log, database, name) for name, log in zip(names, logs, strict=True)]
+
+
+def _schema_of_requests() -> Any:
+    import pyarrow as pa
+
+    types = [
+        *(pa.int64(), pa.int16(), pa.int64(), pa.binary(), pa.string(), pa.string()),
+        pa.list_(pa.field("element", pa.uint32())),
+    ]
+    return pa.schema(list(zip(_COLUMNS_OF_REQUESTS, types, strict=True)))
+
+
+def _of_requests(file: Any) -> Iterator[Any]:
+    """The row groups of a file that have events of requests, in large batches."""
+    from pyarrow.parquet import ParquetFile
+
+    parquet = ParquetFile(file)
+    whole = parquet.metadata
+    groups = [group for group in range(whole.num_row_groups) if _may_have_requests(whole.row_group(group))]
+    # Other threads have work of their own.
+    yield from parquet.iter_batches(
+        max(whole.num_rows, 1), row_groups=groups, columns=list(_COLUMNS_OF_REQUESTS), use_threads=False
+    )
+
+
+def _may_have_requests(group: Any) -> bool:
+    codes = next(
+        column for column in map(group.column, range(group.num_columns)) if column.path_in_schema == "code"
+    ).statistics
+    return codes is None or (
+        codes.max >= EventType.LOADGEN_ISSUE_CALLED.value and codes.min <= EventType.RETRY.value
+    )
 
 
 def _require_files(place: Place, logs: Sequence[ArchivedTables]) -> None:

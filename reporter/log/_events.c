@@ -38,7 +38,14 @@ bool find_sqlite(void *library, void *(*look_up)(void *, const char *)) {
     return sqlite.threadsafe() != 0;
 }
 
-struct events {
+/* Events one after the other, each aligned to eight bytes and followed by its texts. */
+typedef struct block {
+    struct block *next;
+    size_t used, room;
+    char bytes[];
+} block;
+
+typedef struct {
     const char *uri, *query;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -46,7 +53,7 @@ struct events {
     block *first, *last, *unused;
     int full;
     bool stopped, ended, whole;
-};
+} events;
 
 static block *new_block(events *own, size_t least) {
     pthread_mutex_lock(&own->lock);
@@ -80,12 +87,16 @@ static bool measure(sqlite3_stmt *row, event *to) {
         sqlite.column_type(row, UUID) != IS_TEXT || (data != IS_TEXT && data != IS_NULL) ||
         (gaps != IS_BLOB && gaps != IS_NULL))
         return false;
-    *to = (event){sqlite.column_int64(row, SEQ), sqlite.column_int64(row, CODE), sqlite.column_int64(row, AT_NS), 0, 0, 0};
+    *to = (event){sqlite.column_int64(row, SEQ), sqlite.column_int64(row, CODE), sqlite.column_int64(row, AT_NS)};
     if (!sqlite.column_text(row, UUID) || (data == IS_TEXT && !sqlite.column_text(row, DATA))) return false;
     to->uuid_size = (uint32_t)sqlite.column_bytes(row, UUID);
     to->data_size = (uint32_t)sqlite.column_bytes(row, DATA);
     to->gaps_size = (uint32_t)sqlite.column_bytes(row, CHUNK_GAPS);
     return true;
+}
+
+static size_t size_of(const event *of) {
+    return (sizeof *of + of->uuid_size + (size_t)of->data_size + of->gaps_size + 7) & ~(size_t)7;
 }
 
 static char *put(char *at, const void *bytes, size_t size) {
@@ -98,13 +109,15 @@ static bool read_rows(events *own, sqlite3_stmt *rows) {
     event next;
     int state;
     while ((state = sqlite.step(rows)) == ROW && measure(rows, &next)) {
-        size_t size = (sizeof next + next.uuid_size + (size_t)next.data_size + next.gaps_size + 7) & ~(size_t)7;
+        size_t size = size_of(&next);
         if (to && to->room - to->used < size) {
             if (!hand_on(own, to)) return false;
             to = NULL;
         }
         if (!to && !(to = new_block(own, size))) return false;
-        char *at = put(to->bytes + to->used, &next, sizeof next);
+        char *at = to->bytes + to->used;
+        next.uuid = at + sizeof next, next.data = next.uuid + next.uuid_size, next.gaps = next.data + next.data_size;
+        at = put(at, &next, sizeof next);
         at = put(at, sqlite.column_text(rows, UUID), next.uuid_size);
         at = put(at, sqlite.column_text(rows, DATA), next.data_size);
         put(at, sqlite.column_blob(rows, CHUNK_GAPS), next.gaps_size);
@@ -127,7 +140,7 @@ static void *read_log(void *of) {
     return NULL;
 }
 
-events *events_open(const char *uri, const char *query) {
+static events *open_log(const char *uri, const char *query) {
     events *new = calloc(1, sizeof *new);
     if (!new) return NULL;
     new->uri = uri, new->query = query;
@@ -138,7 +151,8 @@ events *events_open(const char *uri, const char *query) {
     return NULL;
 }
 
-block *events_next(events *own, block *last) {
+/* The next events; the last block is given back with it. NULL at the end. */
+static block *next_block(events *own, block *last) {
     pthread_mutex_lock(&own->lock);
     if (last) last->next = own->unused, own->unused = last;
     while (!own->first && !own->ended) pthread_cond_wait(&own->changed, &own->lock);
@@ -152,13 +166,11 @@ block *events_next(events *own, block *last) {
     return next;
 }
 
-bool events_are_whole(events *own) { return own->whole; }
-
 static void free_blocks(block *first) {
     for (block *next; first; first = next) next = first->next, free(first);
 }
 
-void events_close(events *own) {
+static void close_log(events *own) {
     pthread_mutex_lock(&own->lock);
     own->stopped = true;
     pthread_cond_broadcast(&own->changed);
@@ -167,4 +179,22 @@ void events_close(events *own) {
     free_blocks(own->first), free_blocks(own->unused);
     pthread_mutex_destroy(&own->lock), pthread_cond_destroy(&own->changed);
     free(own);
+}
+
+static bool take_block(const block *from, bool (*take)(void *, const event *), void *to) {
+    for (const char *at = from->bytes; at < from->bytes + from->used; at += size_of((const event *)at))
+        if (!take(to, (const event *)at)) return false;
+    return true;
+}
+
+bool read_query(const char *uri, const char *query, bool (*take)(void *, const event *), void *to) {
+    events *log = open_log(uri, query);
+    if (!log) return false;
+    bool wanted = true;
+    block *last = NULL;
+    while (wanted && (last = next_block(log, last))) wanted = take_block(last, take, to);
+    free(last);
+    bool whole = wanted && log->whole;
+    close_log(log);
+    return whole;
 }

@@ -1,4 +1,4 @@
-/* The events of one log, which a thread of its own reads through SQLite. */
+/* The events of the requests of one log, which a thread of its own reads through SQLite. */
 #ifndef LOADGEN_EVENTS_H
 #define LOADGEN_EVENTS_H
 
@@ -8,29 +8,15 @@
 
 typedef struct {
     int64_t seq, code, at_ns;
-    uint32_t uuid_size, data_size, gaps_size; /* of what follows, in this order; 0 also for NULL */
+    const char *uuid, *data, *gaps;
+    uint32_t uuid_size, data_size, gaps_size; /* in bytes; 0 also for NULL */
 } event;
-
-/* Events one after the other, each aligned to eight bytes. */
-typedef struct block {
-    struct block *next;
-    size_t used, room;
-    char bytes[];
-} block;
-
-typedef struct events events;
 
 /* Look SQLite's functions up; whether all are there, for several threads. */
 bool find_sqlite(void *library, void *(*look_up)(void *, const char *));
 
-/* NULL: there is no memory, or no thread. */
-events *events_open(const char *uri, const char *query);
-void events_close(events *);
-
-/* The next events; the last block is given back with it. NULL at the end. */
-block *events_next(events *, block *last);
-
-/* After the end: whether all events were read, and each has the types that a recorder writes. */
-bool events_are_whole(events *);
+/* Give `take` the events that a query selects; it returns whether it wants more. The columns are seq, code, at_ns,
+ * sample_uuid, data and chunk_gaps_us. False: not all were read, or one has another type than a recorder writes. */
+bool read_query(const char *uri, const char *query, bool (*take)(void *, const event *), void *to);
 
 #endif

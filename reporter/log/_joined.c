@@ -5,12 +5,14 @@
 
 #include "_events.h"
 #include "_joined.h"
+#include "_parts.h"
 #include "_payload.h"
 
 enum { ISSUED = 20, SENT = 21, FIRST_CHUNK = 22, COMPLETE = 23, CANCELLED = 25, RETRY = 26 }; /* recorder/event.py */
 
 void free_source(source *old) {
-    free(old->uri), free(old->query), free(old->shifts);
+    free(old->uri), free(old->query), free(old->spans);
+    if (old->stream.release) old->stream.release(&old->stream);
 }
 
 typedef struct {
@@ -28,7 +30,7 @@ typedef struct request {
 } request;
 
 typedef struct {
-    const source *from;
+    source *from;
     bool (*take)(void *, batch *);
     void *to;
     batch *rows;
@@ -36,6 +38,7 @@ typedef struct {
     size_t slots, opened;
     uint64_t *begun; /* hashes */
     size_t places, count;
+    int64_t last_seq;
     bool unwanted;
 } reader;
 
@@ -121,10 +124,11 @@ static request *begin(reader *own, uint64_t hash, const char *uuid, size_t size,
     return copy(&new->uuid, uuid, size) ? new : NULL;
 }
 
-static int64_t shift_at(const source *from, int64_t seq) {
+/* What an event is part of: the last span that began before it; NULL: it comes before all. */
+static const span *span_at(const source *from, int64_t seq) {
     int64_t place = from->count;
-    while (place && from->shifts[place - 1].first_seq > seq) place--;
-    return place ? from->shifts[place - 1].by_ns : 0;
+    while (place && from->spans[place - 1].first_seq > seq) place--;
+    return place ? &from->spans[place - 1] : NULL;
 }
 
 /* What all requests have, ended or not. */
@@ -151,53 +155,59 @@ static bool write_row(reader *own) {
     return own->rows;
 }
 
-static const char *uuid_of(const event *of) { return (const char *)(of + 1); }
-
-static const char *data_of(const event *of) { return uuid_of(of) + of->uuid_size; }
-
-static bool put_ending(batch *rows, const event *end, int64_t at_ns, int64_t shift_ns) {
+static bool put_ending(batch *rows, const event *end, int64_t shift_ns) {
     put_integer(rows, COLUMN_ends, 1);
     put_integer(rows, COLUMN_code, end->code);
-    put_integer(rows, COLUMN_ended_ns, at_ns);
+    put_integer(rows, COLUMN_ended_ns, end->at_ns);
     put_integer(rows, COLUMN_ended_seq, end->seq);
-    return read_payload(rows, &ENDING, data_of(end), end->data_size, shift_ns) &&
-           put_bytes(rows, COLUMN_chunk_gaps_us, data_of(end) + end->data_size, end->gaps_size % 4 ? 0 : end->gaps_size);
+    return read_payload(rows, &ENDING, end->data, end->data_size, shift_ns) &&
+           put_bytes(rows, COLUMN_chunk_gaps_us, end->gaps, end->gaps_size % 4 ? 0 : end->gaps_size);
 }
 
-static bool end_request(reader *own, request **at, const event *end, int64_t at_ns, int64_t shift_ns) {
+static bool end_request(reader *own, request **at, const event *end, int64_t shift_ns) {
     request *one = *at;
-    if (!put_begun(own->rows, one) || !put_ending(own->rows, end, at_ns, shift_ns)) return false;
+    if (!put_begun(own->rows, one) || !put_ending(own->rows, end, shift_ns)) return false;
     *at = one->next, own->opened--;
     one->next = own->unused, own->unused = one;
     return write_row(own);
 }
 
-static bool read_event(reader *own, const event *next) {
-    int64_t shift_ns = shift_at(own->from, next->seq), at_ns;
-    if (__builtin_add_overflow(next->at_ns, shift_ns, &at_ns)) return false;
-    uint64_t hash = hash_of(uuid_of(next), next->uuid_size);
-    request **at = find(own, hash, uuid_of(next), next->uuid_size), *one = *at;
+/* An event with the number and the time that it has in the run. */
+static bool join(reader *own, const event *next, int64_t shift_ns) {
+    uint64_t hash = hash_of(next->uuid, next->uuid_size);
+    request **at = find(own, hash, next->uuid, next->uuid_size), *one = *at;
     if (!one) {
-        if (!(one = begin(own, hash, uuid_of(next), next->uuid_size, next->seq))) return false;
-        at = find(own, hash, uuid_of(next), next->uuid_size);
+        if (!(one = begin(own, hash, next->uuid, next->uuid_size, next->seq))) return false;
+        at = find(own, hash, next->uuid, next->uuid_size);
     }
     one->last_seq = next->seq;
     switch (next->code) {
         case ISSUED:
             if (one->issues++) return false;
-            one->issued_ns = at_ns, one->issue_shift = shift_ns;
-            return copy(&one->issue, data_of(next), next->data_size);
+            one->issued_ns = next->at_ns, one->issue_shift = shift_ns;
+            return copy(&one->issue, next->data, next->data_size);
         case SENT:
-            if (one->sends++ && at_ns <= one->sent_ns) return false;
-            one->sent_ns = at_ns, one->sending_shift = shift_ns;
-            return copy(&one->sending, data_of(next), next->data_size);
+            if (one->sends++ && next->at_ns <= one->sent_ns) return false;
+            one->sent_ns = next->at_ns, one->sending_shift = shift_ns;
+            return copy(&one->sending, next->data, next->data_size);
         case FIRST_CHUNK:
-            if (!one->chunks || at_ns < one->first_chunk_ns) one->first_chunk_ns = at_ns;
-            if (!one->chunks++ || at_ns > one->last_chunk_ns) one->last_chunk_ns = at_ns;
+            if (!one->chunks || next->at_ns < one->first_chunk_ns) one->first_chunk_ns = next->at_ns;
+            if (!one->chunks++ || next->at_ns > one->last_chunk_ns) one->last_chunk_ns = next->at_ns;
             return true;
         case RETRY: return one->retries++, true;
-        default: return end_request(own, at, next, at_ns, shift_ns);
+        default: return end_request(own, at, next, shift_ns);
     }
+}
+
+static bool read_event(void *to, const event *read) {
+    reader *own = to;
+    event next = *read;
+    const span *part = span_at(own->from, next.seq);
+    if (!part || next.seq <= own->last_seq) return false;
+    own->last_seq = next.seq;
+    if (!part->is_of_run) return true;
+    return !__builtin_add_overflow(next.seq, part->offset, &next.seq) &&
+           !__builtin_add_overflow(next.at_ns, part->shift_ns, &next.at_ns) && join(own, &next, part->shift_ns);
 }
 
 static bool put_open_requests(reader *own) {
@@ -216,31 +226,18 @@ static void free_requests(request *first) {
     }
 }
 
-static bool read_block(reader *own, const block *from) {
-    size_t size;
-    for (const char *at = from->bytes; at < from->bytes + from->used; at += (size + 7) & ~(size_t)7) {
-        const event *next = (const event *)at;
-        size = sizeof *next + next->uuid_size + (size_t)next->data_size + next->gaps_size;
-        if (!read_event(own, next)) return false;
-    }
-    return true;
-}
-
-static bool read_events(reader *own, events *from) {
-    bool known = true;
-    block *last = NULL;
-    while (known && (last = events_next(from, last))) known = read_block(own, last);
-    free(last);
-    if (!known || !events_are_whole(from) || !put_open_requests(own)) return false;
+static bool read_events(reader *own) {
+    source *from = own->from;
+    bool whole = from->stream.release ? read_parts(&from->stream, read_event, own)
+                                      : read_query(from->uri, from->query, read_event, own);
+    if (!whole || !put_open_requests(own)) return false;
     if (own->rows->rows) own->unwanted = !own->take(own->to, own->rows), own->rows = NULL;
     return true;
 }
 
-bool read_joined(const source *from, bool (*take)(void *, batch *), void *to) {
-    reader own = {.from = from, .take = take, .to = to, .rows = batch_new()};
-    events *log = events_open(from->uri, from->query);
-    bool done = log && own.rows && widen(&own) && widen_begun(&own) && read_events(&own, log);
-    if (log) events_close(log);
+bool read_joined(source *from, bool (*take)(void *, batch *), void *to) {
+    reader own = {.from = from, .take = take, .to = to, .rows = batch_new(), .last_seq = INT64_MIN};
+    bool done = own.rows && widen(&own) && widen_begun(&own) && read_events(&own);
     for (size_t slot = 0; slot < own.slots; slot++) free_requests(own.open[slot]);
     free_requests(own.unused);
     free(own.open), free(own.begun), batch_free(own.rows);

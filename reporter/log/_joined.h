@@ -2,15 +2,19 @@
 #ifndef LOADGEN_JOINED_H
 #define LOADGEN_JOINED_H
 
+#include "_arrow.h"
 #include "_columns.h"
 
+/* A segment: what events from a number on are part of, and what to add to their numbers and times. */
 typedef struct {
-    int64_t first_seq, by_ns;
-} shift;
+    int64_t first_seq, offset, shift_ns;
+    bool is_of_run;
+} span;
 
 typedef struct {
-    char *uri, *query;
-    shift *shifts; /* of the times of events from each number on, in order */
+    char *uri, *query;              /* of a SQLite file */
+    struct ArrowArrayStream stream; /* of an archive; without `release` there is none */
+    span *spans;                    /* in order */
     int64_t count;
 } source;
 
@@ -18,6 +22,6 @@ void free_source(source *);
 
 /* Give `take` the requests of a log in batches, which it owns; it returns whether it wants more.
  * False: the log is not one that this reader is sure to understand, or it cannot be read. */
-bool read_joined(const source *, bool (*take)(void *, batch *), void *to);
+bool read_joined(source *, bool (*take)(void *, batch *), void *to);
 
 #endif

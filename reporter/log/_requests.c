@@ -1,5 +1,6 @@
-/* Requests from the events of logs, joined while SQLite reads them: what marks.sql, issues.sql, sends.sql and the join of
- * requests.sql make, as an Arrow stream. Threads of its own read, and need no interpreter.
+/* Requests from the events of logs, joined while they are read: what marks.sql, issues.sql, sends.sql and the join of
+ * requests.sql make, as an Arrow stream. Threads of its own read, and need no interpreter, but for the stream of an archive,
+ * which takes it itself.
  *
  * It reads what a load generator writes, and gives up where it is not sure to understand an event as the SQL does: where
  * a request goes on after its end, is issued twice, or a payload has another form. Then the SQL reads all of the log. */
@@ -17,7 +18,7 @@
 #include "_events.h"
 #include "_joined.h"
 
-enum { INTERFACE = 1 /* what requests_table.py expects; a change raises both */, THREADS = 2, QUEUED = 24 /* batches: about a second of a thread */ };
+enum { INTERFACE = 2 /* what requests_table.py expects; a change raises both */, THREADS = 2, QUEUED = 24 /* batches: about a second of a thread */ };
 
 typedef struct {
     pthread_mutex_t lock;
@@ -107,40 +108,61 @@ static void free_stream(stream *own) {
     free(own);
 }
 
+/* Threads that wait for the interpreter, to read an archive, get it while their ends are awaited. */
+static void join_threads(stream *own) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    PyThreadState *interpreter = PyEval_SaveThread();
+    for (int thread = 0; thread < own->started; thread++) pthread_join(own->threads[thread], NULL);
+    PyEval_RestoreThread(interpreter);
+    PyGILState_Release(state);
+}
+
 static void release(struct ArrowArrayStream *of) {
     stream *own = of->private_data;
     pthread_mutex_lock(&own->lock);
     own->stopped = true;
     pthread_cond_broadcast(&own->changed);
     pthread_mutex_unlock(&own->lock);
-    for (int thread = 0; thread < own->started; thread++) pthread_join(own->threads[thread], NULL);
+    join_threads(own);
     free_stream(own);
     of->release = NULL;
 }
 
-static bool read_shifts(PyObject *shifts, source *to) {
-    Py_ssize_t count = PySequence_Size(shifts);
-    if (count < 0 || !(to->shifts = calloc((size_t)count + 1, sizeof *to->shifts))) return false;
+static bool read_spans(PyObject *spans, source *to) {
+    Py_ssize_t count = PySequence_Size(spans);
+    if (count < 0) return false;
+    if (!(to->spans = calloc((size_t)count + 1, sizeof *to->spans))) return PyErr_NoMemory(), false;
     for (; to->count < count; to->count++) {
-        PyObject *pair = PySequence_GetItem(shifts, to->count);
-        long long first, by;
-        bool read = pair && PyArg_ParseTuple(pair, "LL", &first, &by);
-        Py_XDECREF(pair);
+        PyObject *one = PySequence_GetItem(spans, to->count);
+        long long first_seq, offset, shift_ns;
+        int is_of_run;
+        bool read = one && PyArg_ParseTuple(one, "LLLp", &first_seq, &offset, &shift_ns, &is_of_run);
+        Py_XDECREF(one);
         if (!read) return false;
-        to->shifts[to->count] = (shift){first, by};
+        to->spans[to->count] = (span){first_seq, offset, shift_ns, is_of_run};
     }
+    return true;
+}
+
+/* Take the stream out of a capsule. */
+static bool take_stream(PyObject *capsule, source *to) {
+    struct ArrowArrayStream *from = PyCapsule_GetPointer(capsule, "arrow_array_stream");
+    if (!from) return false;
+    if (!from->release) return PyErr_SetString(PyExc_ValueError, "the stream has been read"), false;
+    to->stream = *from, from->release = NULL;
     return true;
 }
 
 static bool read_source(PyObject *one, source *to) {
     const char *uri, *query;
-    PyObject *shifts;
-    if (!PyArg_ParseTuple(one, "ssO", &uri, &query, &shifts)) return false;
+    PyObject *spans, *capsule;
+    if (!PyArg_ParseTuple(one, "ssOO", &uri, &query, &spans, &capsule)) return false;
+    if (capsule != Py_None && !take_stream(capsule, to)) return false;
     size_t uri_size = strlen(uri) + 1, query_size = strlen(query) + 1;
     to->uri = malloc(uri_size), to->query = malloc(query_size);
     if (!to->uri || !to->query) return PyErr_NoMemory(), false;
     memcpy(to->uri, uri, uri_size), memcpy(to->query, query, query_size);
-    return read_shifts(shifts, to);
+    return read_spans(spans, to);
 }
 
 static void release_capsule(PyObject *capsule) {
@@ -149,7 +171,8 @@ static void release_capsule(PyObject *capsule) {
     free(made);
 }
 
-/* requests(sources): an Arrow stream, in a capsule, which is read from now on; a source is a URI, a query and the shifts of its segments. */
+/* requests(sources): an Arrow stream, in a capsule, which is read from now on. A source is a URI and a query of a SQLite file,
+ * the spans of its numbers, and None, or of an archive an Arrow stream in a capsule, which is read instead. */
 static PyObject *requests(PyObject *Py_UNUSED(module), PyObject *sources) {
     Py_ssize_t count = PySequence_Size(sources);
     if (count < 0) return NULL;

@@ -18,18 +18,44 @@ if TYPE_CHECKING:
     from reporter.log.segments import LoggedNode, Part, Segment
 
 
+class LoggedSpan(NamedTuple):
+    """A segment, for compiled code.
+
+    Attributes:
+        first_seq: The number of its first event, in its log.
+        offset: What to add to the numbers of its events.
+        shift_ns: What to add to their times.
+        is_of_run: Whether they are the run's.
+    """
+
+    first_seq: int
+    offset: int
+    shift_ns: int
+    is_of_run: bool
+
+
 class EventsFile(NamedTuple):
     """Where compiled code finds the events of the requests of one log (reporter/log/_requests.c).
 
     Attributes:
         uri: Where SQLite can read it.
         query: What selects them, in the order of their numbers.
-        shifts: From which number on what is to be added to the times of events, in order.
+        spans: Its segments in order.
+        stream: Of an archive a capsule with an Arrow stream of them, which is read instead (`_parts.h`).
     """
 
     uri: str
     query: str
-    shifts: list[tuple[int, int]]
+    spans: list[LoggedSpan]
+    stream: object = None
+
+
+def spans(segments: Sequence[Segment], offsets: Sequence[int]) -> list[LoggedSpan]:
+    """Segments for compiled code; without offsets their events keep their numbers."""
+    return [
+        LoggedSpan(segment.first_seq, offset, segment.shift_ns, not segment.is_aside)
+        for segment, offset in zip(segments, offsets or [0] * len(segments), strict=True)
+    ]
 
 
 class OneLog(ABC):
@@ -74,14 +100,14 @@ class OneLog(ABC):
         file = self.events_file(self.segments)
         return None if file is None else [file]
 
-    def events_file(self, segments: Sequence[Segment], offsets: Sequence[int] = ()) -> EventsFile | None:  # noqa: ARG002
+    @abstractmethod
+    def events_file(self, segments: Sequence[Segment], offsets: Sequence[int] = ()) -> EventsFile | None:
         """This log as what compiled code reads; None where it cannot.
 
         Args:
             segments: Its segments, on the clock of the run.
             offsets: What to add to the numbers of events in each.
         """
-        return None
 
     @abstractmethod
     def batches(

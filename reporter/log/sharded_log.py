@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,7 +17,7 @@ from recorder import shards
 from recorder.errors import LogError
 from reporter.kinds import document, members, text
 from reporter.log.node_clock import NodeClock, fitted
-from reporter.log.segments import SEQ_BITS, LoggedNode, Segment
+from reporter.log.segments import SEQ_BITS, LoggedNode
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
     from reporter.log.one_log import EventsFile, OneLog
-    from reporter.log.segments import Part
+    from reporter.log.segments import Part, Segment
 
 _HEAD: Final = "SELECT session_id, environment, started_at_ns, started_wall_ns FROM session"
 
@@ -158,7 +158,7 @@ def _shard(
             if started_at_ns + read.shift_ns >= whole.started_at_ns[place] or not place:
                 clock, of_run = read, later
         segments.append(
-            Segment(segment.first_seq, clock.shift_ns + of_run.shift_ns, of_run.of_run, node=name)
+            replace(segment, shift_ns=clock.shift_ns + of_run.shift_ns, of_run=of_run.of_run, node=name)
         )
     return _Shard(log, tuple(segments), clock, first_number)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from recorder.errors import LogError
 from reporter.border import blaming
 from reporter.log.event_codes import with_event_codes
-from reporter.log.one_log import EventsFile, OneLog
+from reporter.log.one_log import EventsFile, OneLog, spans
 from reporter.log.source import grows, readable
 
 if TYPE_CHECKING:
@@ -67,12 +67,8 @@ class SqliteLog(OneLog):
         """See `OneLog`."""
         if not self.at_once:
             return None
-        query = with_event_codes(self._own.query(_EVENTS_OF_REQUESTS, "run", offsets))
-        starts = [
-            (segment.first_seq + offset, segment.shift_ns)
-            for segment, offset in zip(segments, offsets or [0] * len(segments), strict=True)
-        ]
-        return EventsFile(self._uri, query, starts)
+        query = with_event_codes(self._own.query(_EVENTS_OF_REQUESTS))
+        return EventsFile(self._uri, query, spans(segments, offsets))
 
     @contextmanager
     def batches(self, selection: str, part: Part = "run", offsets: Sequence[int] = ()) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""The compiled reader of requests under sanitizers, with payloads that were changed at random."""
+"""The compiled reader of requests under sanitizers, with random payloads of logs and batches of archives."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import pytest
 from tests.fuzz.sanitized import built, run
 
 ROUNDS: Final = os.environ.get("REQUESTS_ROUNDS", "300")
-PROGRAM: Final = """
+READER: Final = """
 import _sqlite3, ctypes, random, sqlite3, sys
+from array import array
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 
@@ -25,10 +26,9 @@ pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c
 Next = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 Release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
-def read(log):
+def read(sources):
     '''How many requests there are; None where the reader has given up.'''
-    source = (f"file:{log}?immutable=1", "SELECT * FROM events ORDER BY seq", [(0, 5)])
-    capsule = requests.requests([source] * 2)
+    capsule = requests.requests(sources)
     stream = pointer(capsule, b"arrow_array_stream")
     get_schema, get_next = (ctypes.c_void_p * 2).from_address(stream)
     # An ArrowSchema has its `release` behind seven fields of eight bytes, an ArrowArray behind eight.
@@ -45,6 +45,9 @@ def read(log):
             if place == 7:
                 break
 
+SPANS = [(0, 0, 5, True)]
+"""
+LOGS: Final = """
 issue = '{"scheduled_ns":12,"phase":"performance","tags":{"a":[1,"b"]},"trace_id":"\\\\n\\\\u001bé"}'
 sent = '{"reused":true,"connect_ms":0.25,"tls_ms":null,"span_id":"x"}'
 over = '{"status":200,"stream":true,"first_token_ns":9000000000000000000,"chunks":2,"late_chunks":[0,1,2]}'
@@ -70,7 +73,184 @@ for number in range(int(sys.argv[3])):
                 values[random.randrange(5)] = odd
                 events.execute("INSERT INTO events VALUES (NULL, ?, ?, ?, ?, ?)", values)
     events.close()
-    counts.add(read(log))
+    source = (f"file:{log}?immutable=1", "SELECT * FROM events ORDER BY seq", SPANS, None)
+    counts.add(read([source] * 2))
+assert None in counts and len(counts) > 5, counts
+"""
+
+
+ARCHIVES: Final = """
+from itertools import count
+from ctypes import CFUNCTYPE, Structure, addressof, c_char_p, c_int, c_int64, c_void_p, cast
+
+class Schema(Structure):
+    _fields_ = [
+        *((name, c_char_p) for name in ("format", "name", "metadata")), ("flags", c_int64),
+        ("n_children", c_int64), *((name, c_void_p) for name in ("children", "dictionary", "release", "own")),
+    ]
+
+class Array(Structure):
+    _fields_ = [
+        *((name, c_int64) for name in ("length", "null_count", "offset", "n_buffers", "n_children")),
+        *((name, c_void_p) for name in ("buffers", "children", "dictionary", "release", "own")),
+    ]
+
+class Stream(Structure):
+    _fields_ = [(name, c_void_p) for name in ("get_schema", "get_next", "get_last_error", "release", "own")]
+
+keys = count(1)
+held = {}  # what exported structures point to, until they are released
+
+def releaser(kind):
+    def release(address):
+        one = kind.from_address(address)
+        del held[one.own]
+        one.release = None
+    return CFUNCTYPE(None, c_void_p)(release)
+
+RELEASES = {kind: releaser(kind) for kind in (Schema, Array, Stream)}
+
+def export(kind, to, keep, **fields):
+    key = next(keys)
+    held[key] = keep
+    ctypes.memmove(to, addressof(made := kind(**fields, own=key)), ctypes.sizeof(kind))
+    kind.from_address(to).release = cast(RELEASES[kind], c_void_p)
+
+def pointers(of):
+    return (c_void_p * len(of))(*(None if one is None else addressof(one) for one in of))
+
+def buffer(content):
+    # Not a byte longer than it must be, so that the sanitizers see what is read behind its end.
+    return (ctypes.c_char * len(content)).from_buffer_copy(content) if content else None
+
+FORMATS = [b"l", b"s", b"l", b"z", b"u", b"u", b"+l"]
+
+def schema(to):
+    formats = list(FORMATS)
+    item = b"I"
+    if wrong == "type":
+        formats[random.randrange(7)] = random.choice([b"i", b"L", b"Z", b"vu", b"+L", b"+w:2"])
+    if wrong == "item":
+        item = b"i"
+    inside = Schema(format=item, name=b"element")
+    list_of = pointers([inside])
+    kept = [Schema(format=one, name=b"") for one in formats[: 6 if wrong == "columns" else 7]]
+    for one in kept:
+        if one.format[:1] == b"+":
+            one.n_children, one.children = 1, addressof(list_of)
+    if wrong == "dictionary":
+        kept[random.randrange(7)].dictionary = addressof(inside)
+    children = pointers(kept)
+    keep = (inside, list_of, kept, children)
+    export(Schema, to, keep, format=b"+s", n_children=len(kept), children=addressof(children))
+
+def bits(values, before):
+    whole = bytearray(-(-(before + len(values)) // 8))
+    for place, value in enumerate(values, before):
+        whole[place >> 3] |= (value is not None) << (place & 7)
+    return buffer(whole)
+
+def column(values, format, before):
+    # The rows `before` are not of the batch.
+    own = random.randrange(4)
+    rows = [None] * (own + before) + values
+    nulls = sum(value is None for value in values)
+    buffers = [bits(rows, 0) if any(value is None for value in rows) else None]
+    children, keep = None, []
+    if format in (b"l", b"s"):
+        numbers = array({b"l": "q", b"s": "h"}[format], [value or 0 for value in rows])
+        buffers.append(buffer(numbers.tobytes()))
+    else:
+        begin = random.randrange(3)
+        ends = [begin]
+        for value in rows:
+            ends.append(ends[-1] + len(value or b"") // (4 if format == b"+l" else 1))
+        content = b"".join(value or b"" for value in rows)
+        buffers.append(buffer(array("i", ends).tobytes()))
+        if format == b"+l":
+            inside_before = random.randrange(3)
+            gaps = buffer(bytes(4 * (begin + inside_before)) + content)
+            inside = pointers([None, gaps])
+            numbers = Array(length=ends[-1], offset=inside_before, n_buffers=2, buffers=addressof(inside))
+            children = pointers([numbers])
+            keep = [gaps, inside, numbers, children]
+        else:
+            buffers.append(buffer(bytes(begin) + content))
+    of = pointers(buffers)
+    keep += [buffers, of]
+    return keep, Array(
+        length=len(rows) - own, null_count=nulls, offset=own, n_buffers=len(buffers), buffers=addressof(of),
+        n_children=children is not None, children=children and addressof(children),
+    )
+
+def export_batch(to, rows):
+    before = random.randrange(4)
+    columns = [
+        column([row[place] for row in rows], format, before) for place, format in enumerate(FORMATS)
+    ]
+    children, valid = pointers([made for _, made in columns]), pointers([None])
+    export(
+        Array, to, (columns, children, valid), length=len(rows), offset=before, n_buffers=1,
+        buffers=addressof(valid), n_children=7, children=addressof(children),
+    )
+
+def capsule_of(batches, fails):
+    left = iter(batches)
+    def get_schema(_, to):
+        schema(to)
+        return 0
+    def get_next(_, to):
+        batch = next(left, None)
+        if batch is None:
+            if fails:
+                return 5
+            ctypes.memset(to, 0, ctypes.sizeof(Array))
+        else:
+            export_batch(to, batch)
+        return 0
+    calls = {
+        one.__name__: CFUNCTYPE(c_int, c_void_p, c_void_p)(one) for one in (get_schema, get_next)
+    }
+    stream = Stream()
+    places = {name: cast(call, c_void_p) for name, call in calls.items()}
+    export(Stream, addressof(stream), calls, **places)
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = ctypes.py_object, [c_void_p, c_char_p, c_void_p]
+    return new(addressof(stream), b"arrow_array_stream", None), stream
+
+over = b'{"status":200,"first_token_ns":9000,"chunks":2,"late_chunks":[0,1,2],"finish_reason":"stop"}'
+counts = set()
+for number in range(int(sys.argv[3])):
+    rows, wrong, fails = [], None, random.random() < 0.05
+    for request in range(random.randrange(12)):
+        id = random.Random(request).randbytes(16)
+        names = (id, None) if request % 2 else (None, b"request %d" % request)
+        for code, data in ((20, b'{"phase":"performance"}'), (21, None), (22, None), (23, over)):
+            gaps = random.choice([None, b"", b"abcd" * 3])
+            if random.random() < 0.97:
+                rows.append([len(rows), code, 2**62, *names, data, gaps])
+    expected = len({(row[3], row[4]) for row in rows})
+    if random.random() < 0.1:
+        wrong = random.choice(["type", "item", "columns", "dictionary", "null", "id", "order"])
+    if rows and wrong == "null":
+        random.choice(rows)[random.randrange(3)] = None
+    if rows and wrong == "id":
+        random.choice(rows)[3] = b"another size"
+    batches = []
+    while rows:
+        part = [rows.pop(0) for _ in range(min(len(rows), random.randrange(1, 20)))]
+        part.sort(key=lambda row: (row[1] or 0, row[0] or 0))
+        if wrong == "order":
+            random.shuffle(part)
+        while part:
+            batches.append([part.pop(0) for _ in range(min(len(part), random.randrange(1, 9)))])
+        batches.append([])
+    capsules = [capsule_of(list(batches), fails) for _ in range(2)]
+    found = read([("", "", SPANS, capsule) for capsule, _ in capsules])
+    assert not held, held
+    known = wrong in (None, "order") or (not batches and wrong in ("null", "id"))
+    assert found == (2 * expected if known and not fails else None), (found, expected, wrong, fails)
+    counts.add(found)
 assert None in counts and len(counts) > 5, counts
 """
 
@@ -83,4 +263,9 @@ def module(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_any_payloads(module: Path, tmp_path: Path) -> None:
     """No byte is read or written that is not the reader's own, and none is kept."""
-    run(PROGRAM, module, tmp_path, ROUNDS)
+    run(READER + LOGS, module, tmp_path, ROUNDS)
+
+
+def test_any_batches(module: Path, tmp_path: Path) -> None:
+    """Wherever columns begin, and whatever is NULL; other types are refused, and all is released."""
+    run(READER + ARCHIVES, module, tmp_path, ROUNDS)

@@ -1,30 +1,57 @@
-"""Requests joined by compiled code: the table is that of the SQL, which joins what is odd itself."""
+"""Requests joined by compiled code: the table is that of the SQL, which joins what is odd itself.
+
+Of logs, and of their archives, in which events are in another order.
+"""
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from recorder import Event, EventType, schema
+from recorder.errors import LogError
 from recorder.session import Session
 from recorder.store import Store
+from reporter.archive import write
+from reporter.archive.write import archive
 from reporter.log import requests_table
+from reporter.log.one_log import EventsFile, LoggedSpan
 from reporter.log.opened import opened
 from reporter.log.tables import load_tables
 from tests.reporter.conftest import BASE_NS, WALL_NS
 from tests.reporter.sharding import sharded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from tests.reporter.conftest import Run
 
 pytestmark = pytest.mark.skipif(not requests_table.COMPILED, reason="compiled code is not built")
+
+
+@pytest.fixture(params=["log", "archive", "archive in parts"])
+def stored(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[Path], Path]:
+    """Where a run is read from: its logs, or its archive, which has one part of a log or several."""
+
+    def place(run: Path) -> Path:
+        if request.param == "log":
+            return run
+        if request.param == "archive in parts":
+            monkeypatch.setattr(write, "PART_EVENTS", 7)
+        archive(run, tmp_path / "archive", "1.0")
+        return tmp_path / "archive"
+
+    return place
 
 
 def tables_of(run: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
@@ -74,27 +101,38 @@ def varied(a_run: Callable[..., Run]) -> Run:
     return run.issues(60).happens(EventType.FIRST_CHUNK, 70).ends()
 
 
-def test_the_table_is_that_of_the_sql(a_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_is_that_of_the_sql(
+    a_run: Callable[..., Run], stored: Callable[[Path], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Value for value, type for type."""
-    run = varied(a_run).write()
+    run = stored(varied(a_run).write())
     assert is_joined(run)
     by_code, by_sql = tables_of(run, monkeypatch)
     assert by_code == by_sql
     assert len(by_code[1]) == 9
 
 
-def test_shards_are_on_one_clock(a_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shards_are_on_one_clock(
+    a_run: Callable[..., Run], stored: Callable[[Path], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also the times within payloads; each request is of the node whose log has it."""
-    run = sharded(varied(a_run), {"node-0": 0, "node-1": 7_000_000_000}, lambda uuid: f"node-{len(uuid) % 2}")
+    clocks = {"node-0": 0, "node-1": 7_000_000_000}
+    run = stored(sharded(varied(a_run), clocks, lambda uuid: f"node-{len(uuid) % 2}"))
     assert is_joined(run)
     by_code, by_sql = tables_of(run, monkeypatch)
     assert by_code == by_sql
 
 
-def test_segments_are_on_one_clock(a_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock began again with the machine before the second one."""
+@pytest.mark.parametrize("aside", [False, True])
+def test_segments_are_on_one_clock(
+    a_run: Callable[..., Run], stored: Callable[[Path], Path], monkeypatch: pytest.MonkeyPatch, *, aside: bool
+) -> None:
+    """The clock began again with the machine before the second one; what a judge was asked is left out."""
     run = varied(a_run).write()
-    store = Store.reopen(run / "events.db", Session("", 1000, WALL_NS + 10**12, {}, {}, "another boot"))
+    environment = {"kind": "scoring"} if aside else {}
+    store = Store.reopen(
+        run / "events.db", Session("", 1000, WALL_NS + 10**12, {}, environment, "another boot")
+    )
     issue = {"scheduled_ns": 1500, "phase": "performance"}
     later = [
         Event(EventType.LOADGEN_ISSUE_CALLED, 2000, "later", issue),
@@ -103,9 +141,11 @@ def test_segments_are_on_one_clock(a_run: Callable[..., Run], monkeypatch: pytes
     ]
     store.append([schema.row(event) for event in later])
     store.close()
-    assert is_joined(run)
-    by_code, by_sql = tables_of(run, monkeypatch)
+    place = stored(run)
+    assert is_joined(place)
+    by_code, by_sql = tables_of(place, monkeypatch)
     assert by_code == by_sql
+    assert len(by_code[1]) == 9 + (not aside)
 
 
 @pytest.mark.parametrize(
@@ -120,10 +160,154 @@ def test_segments_are_on_one_clock(a_run: Callable[..., Run], monkeypatch: pytes
         "UPDATE events SET data = '[]' WHERE code = 20",
     ],
 )
-def test_sql_joins_what_is_odd(a_run: Callable[..., Run], odd: str) -> None:
+def test_sql_joins_what_is_odd(a_run: Callable[..., Run], stored: Callable[[Path], Path], odd: str) -> None:
     """The compiled code does not guess."""
     run = a_run().answers(50, 60, 70, usage=(10, 3)).ends().write()
     with closing(sqlite3.connect(run / "events.db")) as log:
         assert log.execute(odd).rowcount
         log.commit()
-    assert not is_joined(run)
+    assert not is_joined(stored(run))
+
+
+def test_unread_requests_of_an_archive(a_run: Callable[..., Run], tmp_path: Path) -> None:
+    """Threads that wait for the interpreter while it waits for their ends get it."""
+    archive(varied(a_run).write(), tmp_path / "archive", "1.0")
+    with opened(tmp_path / "archive") as log:
+        for _ in range(200):
+            assert requests_table.compiled_requests(log) is not None
+
+
+def test_an_archive_that_cannot_be_read_is_an_error(a_run: Callable[..., Run], tmp_path: Path) -> None:
+    """The error is that of the SQL, which reads what compiled code could not."""
+    archive(varied(a_run).write(), tmp_path / "archive", "1.0")
+    (part,) = (tmp_path / "archive").glob("events/*/*.parquet")
+    content = bytearray(part.read_bytes())
+    content[4 : len(content) // 2] = bytes(len(content) // 2 - 4)
+    part.write_bytes(content)
+    with duckdb.connect() as connection, pytest.raises(LogError, match="archive"):
+        load_tables(connection, tmp_path / "archive")
+
+
+@pytest.mark.parametrize("order", ["seq", "seq DESC", "data, seq"])
+def test_a_part_in_another_order(
+    a_run: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, order: str
+) -> None:
+    """The order in which an archive is written makes reading fast, not right."""
+    place = tmp_path / "archive"
+    archive(varied(a_run).write(), place, "1.0")
+    (part,) = place.glob("events/*/*.parquet")
+    events = pq.ParquetFile(part).read()
+    with duckdb.connect() as connection:
+        events = connection.sql(f"FROM events ORDER BY {order}").to_arrow_table()
+    pq.write_table(events, part)
+    text = (place / "archive.json").read_text()
+    size = re.search(r'"size":\s*(\d+)', text)
+    assert size is not None
+    (place / "archive.json").write_text(text.replace(size[0], f'"size":{part.stat().st_size}', 1))
+    assert is_joined(place)
+    by_code, by_sql = tables_of(place, monkeypatch)
+    assert by_code == by_sql
+    assert len(by_code[1]) == 9
+
+
+_GAPS = pa.list_(pa.field("element", pa.uint32()))
+_TYPES = {
+    "seq": pa.int64(),
+    "code": pa.int16(),
+    "at_ns": pa.int64(),
+    "request": pa.binary(),
+    "request_name": pa.string(),
+    "data": pa.string(),
+    "chunk_gaps_us": _GAPS,
+}
+_ROWS = {
+    "seq": [1, 2, 3, 4],
+    "code": [20, 21, 23, 24],
+    "at_ns": [10, 20, 30, 40],
+    "request": [b"0123456789abcdef"] * 3 + [None],
+    "request_name": [None] * 3 + ["a name"],
+    "data": ['{"phase":"p"}', None, "{}", '{"error":"e"}'],
+    "chunk_gaps_us": [None, None, [1, 2], []],
+}
+
+
+def batch_of(**changed: Any) -> pa.RecordBatch:
+    """Two requests of an archive, of which some columns have other types or values."""
+    columns = {}
+    for name, values in {**_ROWS, **changed}.items():
+        columns[name] = values if isinstance(values, pa.Array) else pa.array(values, _TYPES[name])
+    return pa.record_batch(columns)
+
+
+def read_of(batches: Iterable[pa.RecordBatch], schema: pa.Schema | None = None) -> list[dict[str, Any]]:
+    """The requests that compiled code makes of batches."""
+    reader = pa.RecordBatchReader.from_batches(schema or batch_of().schema, batches)
+    file = EventsFile("", "", [LoggedSpan(1, 0, 5, is_of_run=True)], reader.__arrow_c_stream__())
+    requests = requests_table.CompiledRequests([file])
+    rows: list[dict[str, Any]] = pa.RecordBatchReader.from_stream(requests).read_all().to_pylist()
+    return rows
+
+
+def test_batches_of_an_archive_are_read_where_they_begin() -> None:
+    """Behind rows that are not theirs, with NULLs, and some without rows."""
+    whole = read_of([batch_of()])
+    assert [
+        (row["sample_uuid"], row["issued_ns"], row["ended_ns"], row["chunk_gaps_us"]) for row in whole
+    ] == [
+        (b"0123456789abcdef".hex(), 15, 35, [1, 2]),
+        ("a name", None, 45, []),
+    ]
+    twice = pa.concat_batches([batch_of(), batch_of()])
+    none = batch_of().slice(4)
+    assert read_of([none, twice.slice(4, 1), twice.slice(5), none, none]) == whole
+    assert read_of([twice.slice(6), twice.slice(4, 2)]) == whole
+    assert read_of([none]) == read_of([]) == []
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"code": pa.array([20, 21, 23, 24], pa.int64())},
+        {"seq": pa.array([1, 2, 3, 4], pa.uint64())},
+        {"at_ns": pa.array([1, 2, 3, 4], pa.int64()).dictionary_encode()},
+        {"request": pa.array(_ROWS["request"], pa.large_binary())},
+        {"request_name": pa.array(_ROWS["request_name"]).dictionary_encode()},
+        {"data": pa.array(_ROWS["data"], pa.string_view())},
+        {"chunk_gaps_us": pa.array(_ROWS["chunk_gaps_us"], pa.list_(pa.int32()))},
+        {"chunk_gaps_us": pa.array(_ROWS["chunk_gaps_us"], pa.large_list(pa.uint32()))},
+        {"more": pa.array([1, 2, 3, 4])},
+        {"seq": [1, None, 3, 4]},
+        {"code": [20, None, 23, 24]},
+        {"at_ns": [1, 2, 3, None]},
+        {"seq": [1, 2, 2, 4]},
+        {"seq": [0, 2, 3, 4]},
+        {"request": [b"0123456789abcde"] * 3 + [None]},
+        {"chunk_gaps_us": [None, None, [1, None], []]},
+    ],
+)
+def test_batches_of_other_types_are_refused(changed: dict[str, Any]) -> None:
+    """So is what no recorder writes: NULLs, numbers twice or before the first segment, and shorter ids."""
+    odd = batch_of(**changed)
+    with pytest.raises(OSError, match="unusual events"):
+        read_of([odd], odd.schema)
+
+
+def test_a_stream_that_fails() -> None:
+    """Requests of the batches before the failure are not a whole log."""
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        yield batch_of()
+        yield batch_of().slice(4)
+        raise OSError
+
+    with pytest.raises(OSError, match="unusual events"):
+        read_of(batches())
+
+
+def test_a_stream_is_read_once() -> None:
+    """The reader releases it."""
+    capsule = pa.RecordBatchReader.from_batches(batch_of().schema, []).__arrow_c_stream__()
+    file = EventsFile("", "", [], capsule)
+    requests_table.CompiledRequests([file])
+    with pytest.raises(ValueError, match="the stream has been read"):
+        requests_table.CompiledRequests([file])
