@@ -172,6 +172,13 @@ static bool end_request(reader *own, request **at, const event *end, int64_t shi
     return write_row(own);
 }
 
+/* Whether the recorder could not write the data of an event of one of the kinds of which that is counted. */
+static bool is_unencoded(const event *one) {
+    static const char BEGIN[] = "{\"encode_error\":";
+    return one->code != FIRST_CHUNK && one->code != RETRY && one->data_size >= sizeof BEGIN - 1 &&
+           !memcmp(one->data, BEGIN, sizeof BEGIN - 1);
+}
+
 /* An event with the number and the time that it has in the run. */
 static bool join(reader *own, const event *next, int64_t shift_ns) {
     uint64_t hash = hash_of(next->uuid, next->uuid_size);
@@ -206,6 +213,7 @@ static bool read_event(void *to, const event *read) {
     if (!part || next.seq <= own->last_seq) return false;
     own->last_seq = next.seq;
     if (!part->is_of_run) return true;
+    if (is_unencoded(read)) return false;
     return !__builtin_add_overflow(next.seq, part->offset, &next.seq) &&
            !__builtin_add_overflow(next.at_ns, part->shift_ns, &next.at_ns) && join(own, &next, part->shift_ns);
 }

@@ -3,7 +3,8 @@
  * which takes it itself.
  *
  * It reads what a load generator writes, and gives up where it is not sure to understand an event as the SQL does: where
- * a request goes on after its end, is issued twice, or a payload has another form. Then the SQL reads all of the log. */
+ * a request goes on after its end, is issued twice, or a payload has another form or could not be written. Then the SQL
+ * reads all of the log. */
 #define Py_LIMITED_API 0x030B0000
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>

@@ -45,16 +45,16 @@ _TABLES: Final[Mapping[str, str | None]] = {
     "telemetry": None,
     "findings": None,
     "credible": None,
+    "episode_ends": """
+        SELECT seq, at_ns, coalesce(data, '') AS data FROM events WHERE code = EventType.EPISODE_ENDED""",
+    "tool_calls": "SELECT seq, coalesce(data, '') AS data FROM events WHERE code = EventType.TOOL_CALLED",
+    "requests": None,
     "unencoded": """
         SELECT name AS type FROM events JOIN event_types USING (code)
         WHERE substr(data, 1, 16) = '{"encode_error":' AND (
             code IN (EventType.LOADGEN_ISSUE_CALLED, EventType.REQUEST_SENT)
             OR code BETWEEN EventType.COMPLETE AND EventType.CANCELLED
         )""",
-    "episode_ends": """
-        SELECT seq, at_ns, coalesce(data, '') AS data FROM events WHERE code = EventType.EPISODE_ENDED""",
-    "tool_calls": "SELECT seq, coalesce(data, '') AS data FROM events WHERE code = EventType.TOOL_CALLED",
-    "requests": None,
     "windows": None,
     "measured_window": None,
     "sittings": None,
@@ -126,8 +126,11 @@ _FEW: Final = frozenset({"session_events", "unencoded", "episode_ends", "tool_ca
 _FEW_EVENTS: Final = """
     SELECT seq, code, name, at_ns, coalesce(data, '') AS data FROM events JOIN event_types USING (code)
     WHERE code < EventType.QUESTION
-        OR code IN (EventType.SENSOR_STARTED, EventType.TOOL_CALLED, EventType.EPISODE_ENDED)
+        OR code IN (EventType.SENSOR_STARTED, EventType.TOOL_CALLED, EventType.EPISODE_ENDED)"""
+
+_OR_UNENCODED: Final = """
         OR data BETWEEN '{"encode_error":' AND '{"encode_error;'"""
+"""Compiled code, which reads the data of requests anyhow, gives up where it finds one."""
 
 _OF_THE_SESSION: Final = (
     *("clocks", "session_events", "sitting_ends", "session"),
@@ -271,11 +274,14 @@ def _load_from(
     requests = compiled_requests(log) if "requests" in tables else None
     sources: dict[str, OpenSource | FewEvents] = {}
     if len(tables.keys() & _FEW) > 1:
-        _make(connection, log, "few_events", _FEW_EVENTS)
+        of_data = _OR_UNENCODED if requests is None else ""
+        _make(connection, log, "few_events", _FEW_EVENTS + of_data)
         sources = dict.fromkeys(_FEW, FewEvents())
     for name, selection in tables.items():
         if name == "requests":
             if requests is None or not requests.are_joined(connection):
+                if requests is not None:
+                    sources.pop("unencoded", None)
                 join_by_sql(connection, log)
         else:
             _make(connection, sources.get(name, log), name, selection)

@@ -169,6 +169,34 @@ def test_sql_joins_what_is_odd(a_run: Callable[..., Run], stored: Callable[[Path
     assert not is_joined(stored(run))
 
 
+@pytest.mark.parametrize(
+    ("code", "counted"),
+    [(20, ["LOADGEN_ISSUE_CALLED"]), (21, ["REQUEST_SENT"]), (22, []), (23, ["COMPLETE"])],
+)
+def test_data_that_could_not_be_written_is_counted(
+    a_run: Callable[..., Run],
+    stored: Callable[[Path], Path],
+    monkeypatch: pytest.MonkeyPatch,
+    code: int,
+    counted: list[str],
+) -> None:
+    """Compiled code gives up where it finds some: the scan for few events does not look for it."""
+    run = a_run().answers(50, 60).answers(70, 80).ends().write()
+    with closing(sqlite3.connect(run / "events.db")) as log:
+        data = '{"encode_error":"not JSON"}'
+        assert log.execute("UPDATE events SET data = ? WHERE code = ?", (data, code)).rowcount == 2
+        log.commit()
+    place = stored(run)
+    assert is_joined(place) == (not counted)
+    for compiled in (True, False):
+        monkeypatch.setattr(requests_table, "COMPILED", compiled)
+        with duckdb.connect() as connection:
+            connection.execute("SET VARIABLE unended = 'cut_off'")
+            load_tables(connection, place)
+            types = [type_ for (type_,) in connection.execute("FROM unencoded").fetchall()]
+            assert types == counted * 2
+
+
 def test_unread_requests_of_an_archive(a_run: Callable[..., Run], tmp_path: Path) -> None:
     """Threads that wait for the interpreter while it waits for their ends get it."""
     archive(varied(a_run).write(), tmp_path / "archive", "1.0")
