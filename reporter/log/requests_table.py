@@ -58,11 +58,15 @@ class CompiledRequests:
     """The requests of logs as an Arrow stream, which compiled code reads from now on."""
 
     def __init__(self, files: Sequence[EventsFile]) -> None:
-        self._stream = _compiled.requests(files)
+        self._stream: object = _compiled.requests(files)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """What DuckDB and pyarrow ask for."""
         return self._stream
+
+    def close(self) -> None:
+        """End the threads that read, if they still do: those of an archive use the interpreter."""
+        self._stream = None
 
     def are_joined(self, connection: DuckDBPyConnection) -> bool:
         """Make the table, unless the logs have events that the compiled code is not sure to understand.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, nullcontext
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -272,20 +273,21 @@ def _load_from(
         _make_at_once(connection, log, streams, at_once)
         tables = {name: None for name in tables if name not in streams}
     requests = compiled_requests(log) if "requests" in tables else None
-    sources: dict[str, OpenSource | FewEvents] = {}
-    if len(tables.keys() & _FEW) > 1:
-        of_data = _OR_UNENCODED if requests is None else ""
-        _make(connection, log, "few_events", _FEW_EVENTS + of_data)
-        sources = dict.fromkeys(_FEW, FewEvents())
-    for name, selection in tables.items():
-        if name == "requests":
-            if requests is None or not requests.are_joined(connection):
-                if requests is not None:
-                    sources.pop("unencoded", None)
-                join_by_sql(connection, log)
-        else:
-            _make(connection, sources.get(name, log), name, selection)
-    connection.execute("DROP TABLE IF EXISTS few_events")
+    with closing(requests) if requests is not None else nullcontext():
+        sources: dict[str, OpenSource | FewEvents] = {}
+        if len(tables.keys() & _FEW) > 1:
+            of_data = _OR_UNENCODED if requests is None else ""
+            _make(connection, log, "few_events", _FEW_EVENTS + of_data)
+            sources = dict.fromkeys(_FEW, FewEvents())
+        for name, selection in tables.items():
+            if name == "requests":
+                if requests is None or not requests.are_joined(connection):
+                    if requests is not None:
+                        sources.pop("unencoded", None)
+                    join_by_sql(connection, log)
+            else:
+                _make(connection, sources.get(name, log), name, selection)
+        connection.execute("DROP TABLE IF EXISTS few_events")
 
 
 def _make_segments(connection: DuckDBPyConnection, log: OpenSource) -> None:

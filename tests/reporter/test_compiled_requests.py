@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import threading
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from recorder.session import Session
 from recorder.store import Store
 from reporter.archive import write
 from reporter.archive.write import archive
-from reporter.log import requests_table
+from reporter.log import requests_table, tables
 from reporter.log.one_log import EventsFile, LoggedSpan
 from reporter.log.opened import opened
 from reporter.log.tables import load_tables
@@ -29,7 +30,7 @@ from tests.reporter.conftest import BASE_NS, WALL_NS
 from tests.reporter.sharding import sharded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from tests.reporter.conftest import Run
@@ -203,6 +204,46 @@ def test_unread_requests_of_an_archive(a_run: Callable[..., Run], tmp_path: Path
     with opened(tmp_path / "archive") as log:
         for _ in range(200):
             assert requests_table.compiled_requests(log) is not None
+
+
+def test_requests_are_closed_on_errors(a_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the error, which knows of them, is kept."""
+    read = []
+
+    def failing(*_: object) -> None:
+        raise LogError
+
+    class Watched(requests_table.CompiledRequests):
+        def __init__(self, files: Sequence[EventsFile]) -> None:
+            super().__init__(files)
+            read.append(self)
+
+    monkeypatch.setattr(requests_table, "CompiledRequests", Watched)
+    monkeypatch.setattr(tables, "_make", failing)
+    with duckdb.connect() as connection, pytest.raises(LogError):
+        load_tables(connection, varied(a_run).write())
+    assert [requests.__arrow_c_stream__() for requests in read] == [None]
+
+
+def test_closing_releases_what_is_read() -> None:
+    """The reading thread is in the middle of it."""
+    begun, closed = threading.Event(), threading.Event()
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        try:
+            begun.set()
+            yield batch_of()
+        finally:
+            closed.set()
+
+    reader = pa.RecordBatchReader.from_batches(batch_of().schema, batches())
+    file = EventsFile("", "", [], reader.__arrow_c_stream__())
+    del reader
+    requests = requests_table.CompiledRequests([file])
+    del file
+    begun.wait()
+    requests.close()
+    assert closed.is_set()
 
 
 def test_an_archive_that_cannot_be_read_is_an_error(a_run: Callable[..., Run], tmp_path: Path) -> None:
