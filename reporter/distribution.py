@@ -219,8 +219,8 @@ def _of_batches(
 
 
 def _batches(totals_by_name: Mapping[str, _Totals]) -> Iterator[dict[str, _Totals]]:
-    most = max((column_totals.count for column_totals in totals_by_name.values()), default=1)
-    at_once = max(1, _VALUES_AT_ONCE // most)
+    longest = max((column_totals.count for column_totals in totals_by_name.values()), default=1)
+    at_once = max(1, _VALUES_AT_ONCE // longest)
     if at_once < len(totals_by_name):
         at_once = max(1, at_once // THREADS)
     columns = iter(totals_by_name.items())
