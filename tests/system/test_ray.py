@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -96,8 +97,10 @@ class Nodes:
         give_up_s = time.monotonic() + GIVE_UP_S
         while time.monotonic() < give_up_s:
             for child in raylet.children():
-                if child.cmdline() and child.cmdline()[0].startswith(f"ray::{service}"):
-                    return child
+                # Those that have answered end at any moment.
+                with suppress(psutil.NoSuchProcess):
+                    if "".join(child.cmdline()).startswith(f"ray::{service}"):
+                        return child
             time.sleep(0.05)
         raise TimeoutError("the second node runs no session")
 
@@ -109,7 +112,8 @@ class Nodes:
         """End the cluster."""
         third = psutil.Process(self._third.pid)
         for process in [*third.children(recursive=True), third]:
-            process.kill()
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
         self._third.wait()
         self._cluster.shutdown()
 
