@@ -70,10 +70,10 @@ def test_a_chunked_response(exchange_of: Any, wire: Any) -> None:
 
 
 def test_a_response_with_a_length(exchange_of: Any, wire: Any) -> None:
-    """How many bytes, and no more are waited for."""
+    """How many bytes, and no more are waited for. A client that is held up reads both parts at once."""
     exchange = exchange_of(wire.head(content_length=6), 0.01, b"abc", 0.01, b"def")
     assert summary(exchange) == (200, b"abcdef", None, True)
-    assert exchange.stream.reads == 2
+    assert exchange.stream.reads in {1, 2}
     assert_in_order(exchange)
 
 

@@ -76,7 +76,8 @@ class Engine:
         while not stopped:
             self._run_due()
             ready = self._poller.wait(self._until())
-            self._stand_still(stop_fd)
+            if self._is_stopped_in_stall(stop_fd):
+                break
             for fd, event in ready:
                 connection = self._connections.get(fd)
                 if connection is not None:
@@ -128,14 +129,16 @@ class Engine:
                 return
             self._send(entries)
 
-    def _stand_still(self, stop_fd: int) -> None:
-        """Do nothing as long as the server is to stall, unless a signal stops it."""
+    def _is_stopped_in_stall(self, stop_fd: int) -> bool:
+        """Do nothing as long as the server is to stall; whether a signal stopped it meanwhile."""
         left_s = self._stall.left_s(time.monotonic_ns())
-        if left_s:
-            select([stop_fd], [], [], left_s)
-            self._moving_since_ns = time.monotonic_ns()
-            for connection in self._connections.values():
-                connection.room_ns = self._moving_since_ns
+        if not left_s:
+            return False
+        readable, _, _ = select([stop_fd], [], [], left_s)
+        self._moving_since_ns = time.monotonic_ns()
+        for connection in self._connections.values():
+            connection.room_ns = self._moving_since_ns
+        return bool(readable)
 
     def _send(self, entries: Iterable[_Due]) -> None:
         for _, serial, connection, task, data in entries:
