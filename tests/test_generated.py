@@ -24,6 +24,7 @@ ROOT = golden.ROOT
 
 GENERATED: Final[Mapping[str, Callable[[], str]]] = {
     "loadgen/options.py": typed.source,
+    "loadgen/shared_options.py": typed.shared_source,
     "docs/suite.schema.json": suite_schema.text,
     "docs/report.schema.json": report_schema.text,
     "docs/ruleset.schema.json": lambda: orjson.dumps(

@@ -1,13 +1,14 @@
 """Typed keyword arguments for Python, made of the settings classes.
 
-`make golden` writes `loadgen/options.py` with it, for editors and type checkers. A test compares the two.
+`make golden` writes `loadgen/options.py` and `loadgen/shared_options.py` with it, for editors and type
+checkers. A test compares them.
 """
 
 from __future__ import annotations
 
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args, get_origin
 
 from loadgen.sessions.settings.accuracy import AccuracySettings
 from loadgen.sessions.settings.from_python import python_fields
@@ -41,13 +42,15 @@ _SHARED: Final = {
     "RunOptions": "What the functions take that make a single run.",
 }
 
-_HEAD: Final = '''"""The keyword arguments of `loadgen.perf` and the other functions, as types.
-
+_MADE: Final = """
 Generated from the settings of the command line: change those, and run `make golden`.
-"""
+\"\"\"
 
 from __future__ import annotations
+"""
 
+_HEAD_OF_SHARED: Final = f'''"""The keyword arguments that several functions of `loadgen` take, as types.
+{_MADE}
 from typing import TYPE_CHECKING, Literal, Required, TypedDict
 
 if TYPE_CHECKING:
@@ -55,27 +58,58 @@ if TYPE_CHECKING:
     from pathlib import Path
 '''
 
+_HEAD: Final = f'''"""The keyword arguments of `loadgen.perf` and the other functions, as types.
+{_MADE}
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+from loadgen.shared_options import RunOptions, ScoringOptions, SessionOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+'''
+
 
 def source() -> str:
     """The text of `loadgen/options.py`."""
-    sessions = {name: _fields(*made_of) for name, made_of in _SESSIONS.items()}
-    score, gate = (_fields(*made_of) for made_of in (_SCORE, _GATE))
-    every = _common(sessions.values())
-    scoring = _common([every, score])
-    single = _common([sessions["PerfOptions"], sessions["AccuracyOptions"]])
-    parts = [
-        _HEAD,
-        _class("ScoringOptions", "TypedDict", scoring),
-        _class("SessionOptions", "ScoringOptions", _without(every, scoring)),
-        _class("RunOptions", "SessionOptions", _without(single, every)),
-    ]
+    sessions, score, every, scoring, single = _all()
+    parts = [_HEAD]
     for name, fields in sessions.items():
         is_single = single.items() <= fields.items()
         inherited, base = (single, "RunOptions") if is_single else (every, "SessionOptions")
         parts.append(_class(name, base, _without(fields, inherited)))
     parts.append(_class("ScoreOptions", "ScoringOptions", _without(score, scoring)))
-    parts.append(_class("GateOptions", "TypedDict", gate))
+    parts.append(_class("GateOptions", "TypedDict", _fields(*_GATE)))
     return "".join(parts)
+
+
+def shared_source() -> str:
+    """The text of `loadgen/shared_options.py`."""
+    _, _, every, scoring, single = _all()
+    parts = [
+        _HEAD_OF_SHARED,
+        _class("ScoringOptions", "TypedDict", scoring),
+        _class("SessionOptions", "ScoringOptions", _without(every, scoring)),
+        _class("RunOptions", "SessionOptions", _without(single, every)),
+    ]
+    return "".join(parts)
+
+
+class _Fields(NamedTuple):
+    """The lines of fields by their names: of each kind of session, of scoring a run, and those in common."""
+
+    sessions: Mapping[str, Mapping[str, str]]
+    score: Mapping[str, str]
+    every: Mapping[str, str]
+    scoring: Mapping[str, str]
+    single: Mapping[str, str]
+
+
+def _all() -> _Fields:
+    sessions = {name: _fields(*made_of) for name, made_of in _SESSIONS.items()}
+    score, every = _fields(*_SCORE), _common(sessions.values())
+    single = _common([sessions["PerfOptions"], sessions["AccuracyOptions"]])
+    return _Fields(sessions, score, every, _common([every, score]), single)
 
 
 def _common(classes: Iterable[Mapping[str, str]]) -> Mapping[str, str]:

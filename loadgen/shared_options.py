@@ -1,0 +1,330 @@
+"""The keyword arguments that several functions of `loadgen` take, as types.
+
+Generated from the settings of the command line: change those, and run `make golden`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, Required, TypedDict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+
+class ScoringOptions(TypedDict, total=False):
+    """How answers are scored."""
+
+    scorer: str | Sequence[str] | None
+    """Score by this definition in place of the official one; repeatable."""
+    eval_function: str | Sequence[str] | None
+    """Score by your own function as well; repeatable."""
+    allow_code_execution: bool | None
+    """Run the programs that the model wrote, and the commands of episodes, in a sandbox."""
+    sandbox: Literal["local", "docker"] | None
+    """Where programs and commands of the model run: in processes of this machine, isolated, or in
+    containers.
+    """
+    sandbox_image: str | None
+    """Of containers: an image's name, a Dockerfile or its folder, or a root file system as .tar. Default:
+    python:3.12-slim.
+    """
+    judge_url: str | None
+    """Endpoint of the judge model, where a benchmark needs one."""
+    judge_model: str | None
+    """Name of the judge model."""
+    judge_api_key: str | None
+    """The judge's API key, preferably in the environment; @FILE reads a file. Never logged."""
+    judge_concurrency: int | None
+    """At most N requests to the judge in flight."""
+    judge_timeout: float | str | None
+    """Time limit of a request to the judge."""
+    judge_temperature: float | None
+    """Sampling temperature of the judge, in place of that of the benchmark's prompts."""
+    judge_max_tokens: int | None
+    """The most output tokens of the judge, in place of the limit of the benchmark's prompts."""
+
+
+class SessionOptions(ScoringOptions, total=False):
+    """What all functions take that measure."""
+
+    url: str | Sequence[str] | None
+    """Base URL, with or without /v1, or litellm:; repeatable. Default: http://localhost:8000."""
+    model: Required[str]
+    """Name of the model, as the endpoint knows it."""
+    protocol: str | None
+    """The API: OpenAI's, Anthropic's (messages), SGLang's; stream (sse), JSON (json), plug-in."""
+    path: str | None
+    """sse, json: path of the requests. Default: /generate."""
+    body: str | Mapping[str, object] | None
+    """sse, json: the request body; {prompt}, {system}, {messages}, {tools}, {model}, {max_tokens},
+    {temperature} and {seed} in it are filled in.
+    """
+    text_at: str | None
+    """sse, json: place of the text, e.g. token.text or choices.0.text. Default: text."""
+    tokens_at: str | None
+    """sse, json: place of the number of output tokens, if there is one."""
+    finish_at: str | None
+    """sse, json: place of the finish reason, if there is one."""
+    cumulative: bool | None
+    """sse: each event has the whole text so far, not only the new part."""
+    api_key: str | None
+    """API key, preferably in the environment; @FILE reads a file. Never logged."""
+    header: str | Sequence[str] | None
+    """Additional request header, or a file of headers; repeatable. Only names are logged."""
+    timeout: float | str | None
+    """Time limit of a request, with connecting and retries."""
+    connect_timeout: float | str | None
+    """Time limit of DNS, TCP and TLS handshake together."""
+    first_byte_timeout: float | str | None
+    """Time limit from the end of the request to the first byte of the response; none by default."""
+    idle_timeout: float | str | None
+    """Longest pause within a response; no limit by default."""
+    insecure: bool | None
+    """Do not verify the TLS certificate."""
+    balance: Literal["round-robin", "least-in-flight"] | None
+    """Which of several endpoints gets a request: the next in turn (default), or the one with the fewest in
+    flight. A conversation stays on its endpoint.
+    """
+    probe: bool | None
+    """Ask for the model list before the run."""
+    gpus: int | None
+    """Number of GPUs of the endpoint, for tokens per second and GPU (tps_per_gpu)."""
+    arrival: Literal["poisson", "constant", "gamma", "uniform"] | None
+    """Distribution of arrivals of --rate and --stages; poisson by default."""
+    burstiness: float | None
+    """The shape of --arrival gamma: 1 is poisson, less is burstier."""
+    think: str | None
+    """Think time of a user between a response and the next request: 2s, exponential:2s."""
+    warmup: str | None
+    """Warm-up before the measurement: 20 requests, or 30s."""
+    drain: float | str | None
+    """Wait at most this time for the requests in flight at the end."""
+    seed: int | None
+    """Seed of the order of prompts, of synthetic prompts, and of arrivals."""
+    schedule_seed: int | None
+    """Seed of arrivals alone. Default: --seed."""
+    prompts: str | None
+    """JSONL, JSON, CSV or Parquet file, or hf:NAME[:[CONFIG:]SPLIT]. Default: synthetic prompts."""
+    prompt_column: str | None
+    """Column of the prompts: texts, conversations or token ids. Default: the first with a usual name."""
+    system_column: str | None
+    """Column of the system prompts."""
+    output_column: str | None
+    """Column of the maximum of output tokens, in place of --max-tokens."""
+    conversations: Literal["first", "last", "all"] | None
+    """Which turns of a conversation to send: the first, the last with all before it (the default), or all,
+    one after the other.
+    """
+    history: Literal["answered", "recorded"] | None
+    """Which answers later turns contain: the endpoint's own, or the dataset's."""
+    tag: str | Sequence[str] | None
+    """Break results down by this column; repeatable."""
+    order: Literal["in-order", "shuffle", "random", "weighted"] | None
+    """Order of the prompts: shuffle sends each once per pass, random and weighted draw with replacement."""
+    only_prompt: int | None
+    """Send only this prompt, again and again; the first is 0."""
+    weight_column: str | None
+    """With --order weighted: column of the weights."""
+    salt: bool | None
+    """Begin every prompt with a unique text, so that no prefix cache helps."""
+    input_tokens: str | None
+    """Prompt length: 512, normal:512,64, uniform:16..128, histogram:FILE."""
+    output_tokens: str | None
+    """Maximum of output tokens of each request, likewise."""
+    turns: str | None
+    """Number of turns of each conversation, likewise."""
+    shared_prefix: str | None
+    """Prompts begin with a prefix of this many tokens, shared by all of them or by each group."""
+    corpus: str | Path | None
+    """A text file that prompts are cut from."""
+    tokenizer: str | None
+    """Make synthetic prompts of exactly the given length, by this tokenizer; with --prompts, count tokens
+    where the server does not.
+    """
+    ignore_eos: bool | None
+    """Continue every answer to the maximum of output tokens: ignore_eos and min_tokens in the body."""
+    data: str | Path | None
+    """Folder of the benchmarks' data. Default: fetched from the hub."""
+    cache_dir: str | None
+    """Cache of fetched benchmark data. Default: loadgen/data in the user's cache."""
+    samples: int | None
+    """Send N questions of each benchmark, drawn by --seed from all of its groups."""
+    sample_order: Literal["shuffle", "file"] | None
+    """How --samples chooses: shuffle draws questions in proportion to the benchmark's groups, file takes
+    the first ones. Default: shuffle; with --offset, file.
+    """
+    offset: int | None
+    """Skip the first N questions."""
+    split: str | None
+    """Another split of the benchmark's data, such as validation. Default: the official one."""
+    record_ids: str | Sequence[str] | None
+    """Send only the questions with these ids (see loadgen list prompts); repeatable."""
+    columns: str | Sequence[str] | None
+    """Of a file: the column that holds user_prompt, system_prompt or ground_truth; repeatable."""
+    system_prompt: str | None
+    """System prompt ahead of each question; a benchmark's own follows it."""
+    pass_threshold: float | None
+    """From which value on a sample has passed, for pass@k and pass^k."""
+    agent: str | None
+    """Let your own agent answer each question: an agent loop, or an async function (sample, ask, sandbox);
+    docs/agents.md.
+    """
+    agent_command: str | None
+    """Let a program answer each question: it gets the task on stdin, and the endpoint in OPENAI_BASE_URL,
+    and prints the answer.
+    """
+    max_turns: int | None
+    """The most turns of an episode. Default: 10 for agents, else the task's."""
+    max_episode_tokens: int | None
+    """The most input and output tokens of an episode."""
+    max_episode_time: float | str | None
+    """The longest time of an episode."""
+    max_episode_cost: float | None
+    """The most that an episode's tokens may cost, by --episode-prices."""
+    episode_prices: str | None
+    """Prices of a million input and output tokens, for --max-episode-cost."""
+    sequential: bool | None
+    """One sample after the other, with an agent that keeps its state between them."""
+    debug: bool | None
+    """Write what each episode asks and calls to debug/*.jsonl in the run's folder."""
+    user_url: str | None
+    """Endpoint of the model that plays users, where a task has any. Default: --url."""
+    user_model: str | None
+    """Name of the model that plays users. Default: --model."""
+    user_api_key: str | None
+    """The key of the users' endpoint, preferably in the environment; @FILE reads it. Never logged."""
+    user_temperature: float | None
+    """Sampling temperature of the model that plays users."""
+    retry: int | None
+    """Retry transient failures up to N times; each attempt is logged."""
+    max_errors: int | None
+    """End the run, as invalid, when N measured requests have failed."""
+    max_error_rate: float | str | None
+    """End the run, as invalid, when more than this share of at least 20 requests has failed: 10% or 0.1."""
+    max_response: int | str | None
+    """Give up a response that is larger than this: 10MB, 64MiB."""
+    workers: int | None
+    """Number of client processes. Default: by load and machine."""
+    transport: Literal["native", "python", "aiohttp"] | None
+    """The HTTP client: native, which measures best; python, the same without compiled code; aiohttp, which
+    supports proxies.
+    """
+    connect_ahead: int | None
+    """Open N connections before the first request; not with aiohttp."""
+    trace_context: bool | None
+    """Send a W3C traceparent with each request; the log has its ids."""
+    ray: str | None
+    """Issue from the nodes of a Ray cluster: the one that this machine belongs to, or that of an address."""
+    nodes: int | None
+    """With --ray: the number of nodes; --workers is for each. Default: all nodes with CPUs."""
+    shards: str | Path | None
+    """With --ray: a folder that all nodes share, in which their logs stay, or a prefix in an object store,
+    to which each node uploads its log at the end. Default: the logs are copied into the run's folder at
+    the end.
+    """
+    on_node_loss: Literal["stop", "continue"] | None
+    """With --ray: whether a node that is lost ends the run. The run is invalid either way."""
+    server_metrics: str | Sequence[str] | None
+    """Record the server's Prometheus metrics; without a URL those at /metrics; repeatable."""
+    server_metrics_interval: float | str | None
+    """Time between two readings of the server's metrics."""
+    host_metrics: bool | None
+    """Record CPU, memory and network of this machine each second."""
+    gpu_metrics: str | Sequence[str] | None
+    """Record power, energy and use of GPUs: of this host, or by the URL of DCGM's exporter."""
+    gpu_metrics_interval: float | str | None
+    """Time between two readings of the GPUs by NVML; DCGM's exporter is read each second."""
+    declared_power: float | None
+    """Power of the system, where it cannot be measured: energy is then tagged as declared."""
+    param_count_b: float | None
+    """Billions of parameters of the model, for mfu_pct, mbu_pct."""
+    active_params_b: float | None
+    """Billions of parameters that a token uses. Default: all of them."""
+    gpu_peak_tflops: float | None
+    """Peak TFLOP/s of a GPU, dense, in the model's precision."""
+    gpu_peak_bandwidth_gb_s: float | None
+    """Peak memory bandwidth of a GPU, in GB/s."""
+    max_tokens: int | None
+    """Maximum of output tokens of each request."""
+    temperature: float | None
+    """Sampling temperature."""
+    request_seed: int | None
+    """Send this seed with every request, for sampling that repeats where the server can; --seed stays with
+    the client.
+    """
+    stream: bool | None
+    """Request a stream. TTFT needs one."""
+    extra_body: str | Mapping[str, object] | None
+    """Additional members of the request body, e.g. '{"top_k": 20}'."""
+    ruleset: str | None
+    """A ruleset: NAME[@VERSION] (see loadgen list rulesets) or a YAML file."""
+    scenario: str | None
+    """The scenario of the ruleset. Default: the one for this model and this load."""
+    skip: str | Sequence[str] | None
+    """Leave a rule, or a group of them, out; the verdict says so. Repeatable."""
+    inconclusive: Literal["pass", "fail", "0", "1", "5"] | None
+    """The exit code of an inconclusive verdict: 0 (pass), 1 (fail), or 5."""
+    on_invalid: Literal["fail", "warn"] | None
+    """A run that only this client or its machine made invalid: fail (exit 4), or warn (shown as accepted,
+    and judged).
+    """
+    percentile_method: Literal["linear", "lower", "loadgen_floor", "nearest_rank"] | None
+    """How percentiles are taken. Default: linear, or as the rules say."""
+    latency_origin: Literal["scheduled", "issued", "sent"] | None
+    """What latencies count from. Default: TTFT from sending the request, latency from issuing it."""
+    tpot_denominator: Literal["n_minus_1", "n", "tokens_after_first_chunk"] | None
+    """What TPOT divides by. Default: the number n of output tokens, less 1."""
+    tpot_end: Literal["last_token", "complete"] | None
+    """Where the time ends that TPOT divides. Default: last_token."""
+    sample_results: Literal["jsonl", "csv", "parquet"] | None
+    """Write a row per request into the run's folder: samples.jsonl, .csv or .parquet."""
+    push_gateway: str | None
+    """When the run is over, push its figures to a Prometheus Pushgateway."""
+    push_job: str | None
+    """With --push-gateway: the job."""
+    trace_detail: bool | None
+    """After the report, each sample with its steps: requests, tool calls, times and tokens."""
+
+
+class RunOptions(SessionOptions, total=False):
+    """What the functions take that make a single run."""
+
+    concurrency: int | None
+    """Closed loop: keep N requests in flight (default load, N = 8)."""
+    rate: str | None
+    """Open loop: requests per second, whatever the server does; or a rate that changes, e.g.
+    ramp:1..50,60s (docs/load.md).
+    """
+    max_concurrency: int | None
+    """With --rate: at most N requests in flight; others wait, which latency incl. queueing has."""
+    stages: str | None
+    """Open loop: a YAML, JSON, TOML or CSV file of stages, each with a duration and a rate."""
+    trace: str | None
+    """Open loop: the requests of a trace, or of an earlier run, at their times."""
+    trace_speed: float | None
+    """Replay --trace FACTOR times as fast."""
+    offline: bool | None
+    """Send all requests at once."""
+    requests: int | None
+    """Number of measured requests. Default: each prompt once (synthetic: 100)."""
+    sessions: int | None
+    """Number of measured conversations, where prompts are conversations; instead of --requests."""
+    passes: int | None
+    """Send each prompt N times; instead of --requests."""
+    duration: float | str | None
+    """Measure for this time: 60, 90s, 5m. With --requests, whichever ends first."""
+    stop_on_overload: bool | None
+    """Open loop: end the run when the endpoint falls further and further behind."""
+    steady: bool | None
+    """The run is invalid unless a steady state is found."""
+    repeats: int | None
+    """Send each question N times, for pass@k and narrower intervals."""
+    require: str | Sequence[str] | None
+    """A target, e.g. 'ttft:p(99)<500ms'; repeatable. Exit 1 if missed."""
+    abort_on_fail: bool | None
+    """End the run, with exit 1, as soon as it certainly misses a target."""
+    percentiles: str | None
+    """Percentiles to report, e.g. 50,75,99.9."""
+    out: str | Path | None
+    """Folder of the run. Default: runs/<time>-<model>."""
