@@ -122,6 +122,7 @@ def imports(path: Path) -> tuple[str, ...]:
     return facts(path).imports
 
 
+@pytest.mark.slow
 def test_every_dependency_is_imported() -> None:
     """What `pip install` brings is used: a package that only an extra needs belongs to that extra."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -168,6 +168,7 @@ def folder(preloaded: Preloaded, server: MockProcess, tmp_path_factory: pytest.T
     return place
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("remembered_logs")
 @pytest.mark.usefixtures("remembered_logs")
 @pytest.mark.parametrize("command", RUN, ids=lambda command: f"{command.page}: {command.line}")

@@ -199,6 +199,7 @@ def faults_of(path: Path) -> Iterator[str]:
             yield f"{name}:{line}: the name {defined!r}"
 
 
+@pytest.mark.slow
 def test_the_code_is_written_plainly() -> None:
     """Every module, of the product and of the tests, has plain names and prose."""
     rooms = ("benchmarks", "examples", "loadgen", "recorder", "reporter", "rulesets", "tests", "workloads")

@@ -140,6 +140,7 @@ def test_a_calibration_that_makes_no_sense_is_refused(loadgen: Loadgen, wrong: t
     assert wrong[0] in run.stderr
 
 
+@pytest.mark.slow
 def test_an_interrupt_between_two_steps(
     start_loadgen: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -62,6 +62,7 @@ def shell(mock: MockProcess, program_folder: Path, tmp_path: Path) -> Any:
     return run
 
 
+@pytest.mark.slow
 def test_the_steps_of_github(shell: Any, tmp_path: Path) -> None:
     """All but the gate's end well; the gate's end is the verdict's, with a summary and annotations."""
     summary = tmp_path / "summary.md"

@@ -237,6 +237,7 @@ def test_without_a_stream_there_is_no_ttft(loadgen: Loadgen, mock: MockProcess) 
     assert report["tokens"]["output"] == 16
 
 
+@pytest.mark.slow
 def test_tokens_are_counted_by_a_tokenizer_where_the_server_does_not(
     loadgen: Loadgen,
     mock: MockProcess,

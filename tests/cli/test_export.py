@@ -225,6 +225,7 @@ def test_a_curve_has_the_official_name_and_one_offline_result(made_run: Path, tm
     }
 
 
+@pytest.mark.slow
 def test_c_max_is_declared_and_an_agentic_curve_has_no_offline(
     two_points: Path, made_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

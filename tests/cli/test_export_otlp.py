@@ -89,6 +89,7 @@ def attributes(span: Any) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 def test_the_servers_spans_join_those_of_the_client(
     traced_run: Path, endpoint: StandIn, collector: StandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -29,6 +29,7 @@ def report(made_run: Path) -> Any:
     return orjson.loads((made_run / "report.json").read_bytes())
 
 
+@pytest.mark.slow
 def test_mlflow(made_run: Path, tmp_path: Path, report: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run with metrics, parameters and tags in its own store; the second export updates it."""
     pytest.importorskip("mlflow", reason="the extra `mlflow`")
@@ -146,6 +147,7 @@ def records_of(file: Path) -> dict[str, Any]:
     return records
 
 
+@pytest.mark.slow
 def test_the_file_of_weights_and_biases(
     preloaded: Preloaded, made_run: Path, tmp_path: Path, report: Any
 ) -> None:

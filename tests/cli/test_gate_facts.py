@@ -60,6 +60,7 @@ def test_invalid_power_is_refused(judged: Gate, a_run: Path, power: str) -> None
         judged(a_run, require=[SURE], power=power)
 
 
+@pytest.mark.slow
 def test_the_greatest_concurrency_is_declared(judged: Gate, a_series: Path, tmp_path: Path) -> None:
     """So that a point may lie in the margin above it; where there are no regions it is a mistake."""
     rules = tmp_path / "regions.yaml"

@@ -34,6 +34,7 @@ SCORES: dict[str, tuple[str, float, dict[str, float | None]]] = {
 """By the format: the task, the score of the sample results, and further figures."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRITERS)
 def test_an_imported_run_is_scored_and_measures_nothing(name: str, tmp_path: Path) -> None:
     """The harness's scores, its episodes and tokens; no latency, no throughput, and a finding."""
@@ -83,6 +84,7 @@ def test_times_and_turns_are_those_of_the_harness(tmp_path: Path) -> None:
         ]
 
 
+@pytest.mark.slow
 def test_the_other_commands_take_it(loadgen: Loadgen, tmp_path: Path) -> None:
     """The report as JSON, rules, a comparison question by question; what makes no sense is refused."""
     results = WRITERS["pinchbench"](tmp_path / "results")

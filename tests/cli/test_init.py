@@ -65,6 +65,7 @@ def test_what_it_writes_runs_against_the_mock_endpoint(loadgen: Loadgen, tmp_pat
     assert "1 of 1 runs are done" in run.stdout
 
 
+@pytest.mark.slow
 def test_its_open_load_says_where_the_rate_was_not_reached(loadgen: Loadgen, tmp_path: Path) -> None:
     """In a run of a few latencies: the rate, how long to measure, and the verdict."""
     init(tmp_path / "suite.toml")

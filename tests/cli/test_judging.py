@@ -62,6 +62,7 @@ class Letters:
         return text
 
 
+@pytest.mark.slow
 def test_an_audit_of_token_counts_counts_them_again(a_run: Path) -> None:
     """Where there is a tokenizer; no other rule makes a report count tokens."""
     wanted = rules("qps>0")

@@ -113,6 +113,7 @@ def test_a_sweep(exits: Exits, tmp_path: Path, choice: str | None, code: int) ->
     assert [point["exit_code"] for point in points] == [code, code]
 
 
+@pytest.mark.slow
 @CHOICES
 def test_a_suite(exits: Exits, tmp_path: Path, choice: str | None, code: int) -> None:
     """By its file; every run of it."""
@@ -126,6 +127,7 @@ def test_a_suite(exits: Exits, tmp_path: Path, choice: str | None, code: int) ->
     assert len(assert_shown(folder, exits, accepted=code == 0)) == 2
 
 
+@pytest.mark.slow
 @CHOICES
 def test_a_search(exits: Exits, tmp_path: Path, choice: str | None, code: int) -> None:
     """An invalid trial ends it; one that is accepted is as good as any."""
@@ -142,6 +144,7 @@ def test_a_search(exits: Exits, tmp_path: Path, choice: str | None, code: int) -
     assert [trial["accepted"] for trial in tried] == [code == 0] * len(points)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("started", "choice", "code"),
     [(None, None, 4), (None, "warn", 0), ("warn", None, 0), ("warn", "fail", 4)],

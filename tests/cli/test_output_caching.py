@@ -170,6 +170,7 @@ def test_a_cache_is_found_and_the_audit_can_be_resumed(
     assert "the reference phase had been begun before" in output
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("calm")
 def test_a_salt_keeps_the_cache_out(
     caching: MockProcess, tmp_path: Path, capsys: pytest.CaptureFixture[str]

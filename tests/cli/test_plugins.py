@@ -171,6 +171,7 @@ def test_they_are_listed_and_broken_ones_are_reported(loadgen: Loadgen) -> None:
     assert "whispering a plug-in of capitals-plugin 1.2" in protocols
 
 
+@pytest.mark.slow
 def test_a_session_asks_and_scores_a_plugin(
     loadgen: Loadgen, preloaded: Preloaded, url: str, data: Path, tmp_path: Path
 ) -> None:

@@ -94,6 +94,7 @@ def test_a_run_is_replayed(perf: Callable[..., Path], made_run: Path) -> None:
     assert slower == [2 * gap for gap in gaps]
 
 
+@pytest.mark.slow
 def test_conversations_are_replayed(perf: Callable[..., Path]) -> None:
     """Each begins when it began, its user says the same, and recorded answers take the place of new ones."""
     lengths = ("--turns", 3, "--input-tokens", 20, "--shared-prefix", "10x2")

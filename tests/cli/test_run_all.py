@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import orjson
+import pytest
 
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.series.suite.after_run import sample_file
@@ -17,11 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    import pytest
-
     Loadgen = Callable[..., subprocess.CompletedProcess[str]]
 
 
+@pytest.mark.slow
 def test_each_benchmark_has_its_own_file(loadgen: Loadgen, tmp_path: Path) -> None:
     """Two benchmarks, two questions each; a line per question, with its score; the others are named."""
     chosen = ("--benchmark-filter", "document_qa", "--benchmark-filter", "daily_digest")

@@ -49,6 +49,7 @@ def _short_scouts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("loadgen.sessions.series.search.trials.SCOUT_S", 0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_short_scouts")
 def test_a_target_that_even_the_lowest_rate_misses(
     mock: MockProcess, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -104,6 +104,7 @@ def test_the_table_has_a_line_for_each_scenario(
     assert max(map(len, lines)) <= width
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["length_too_short", "length_too_short_late"])
 def test_a_client_that_reads_late_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """What the server sends 20 ms apart is one piece for a client that is held up; either is right."""

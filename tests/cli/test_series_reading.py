@@ -122,6 +122,7 @@ def test_sql_asks_all_runs_of_a_series(swept: Path, capsys: pytest.CaptureFixtur
     assert not target.exists()
 
 
+@pytest.mark.slow
 def test_two_sweeps_are_compared_point_by_point(
     swept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -168,6 +168,7 @@ def answered(mock: MockProcess) -> int:
     return sum(record.outcome == "completed" for record in mock.truth())
 
 
+@pytest.mark.slow
 def test_a_run_that_fails_can_end_the_suite(
     suite: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

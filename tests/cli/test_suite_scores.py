@@ -58,6 +58,7 @@ def endpoint() -> Iterator[MockProcess]:
         yield server
 
 
+@pytest.mark.slow
 def test_a_suite_of_benchmarks_shows_its_scores(
     endpoint: MockProcess, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -73,6 +73,7 @@ def test_a_missing_tokenizer_is_reported() -> None:
         counter("./nowhere")
 
 
+@pytest.mark.slow
 def test_prompts_of_a_file_and_a_tokenizer(loadgen: Loadgen, words: Path, tmp_path: Path) -> None:
     """Both can be given: the tokenizer counts the tokens of a server that sends no usage."""
     prompts = tmp_path / "prompts.jsonl"

@@ -36,6 +36,7 @@ output_cost: 4
 """
 
 
+@pytest.mark.slow
 def test_a_tool_set_is_asked_of_a_model(
     mock: MockProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,6 +72,7 @@ def test_what_cannot_be_asked(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.slow
 def test_a_model_s_file_says_where_it_is_asked(
     mock: MockProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.remembered_logs import query
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from loadgen.mock_endpoint.process import MockProcess
 
 
+@pytest.mark.slow
 def test_the_ids_are_in_the_log(
     loadgen: Callable[..., subprocess.CompletedProcess[str]], mock: MockProcess, tmp_path: Path
 ) -> None:

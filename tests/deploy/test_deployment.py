@@ -112,6 +112,7 @@ def server() -> Iterator[MockProcess]:
         yield mock
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("target", "status"), [("ttft:p(50)<10s", 0), ("qps>=1000000", 1)])
 def test_the_gate_decides(
     server: MockProcess, program_folder: Path, tmp_path: Path, target: str, status: int
@@ -162,6 +163,7 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_the_image_has_all_of_the_program(copied: Path) -> None:
     """A wheel of the copied files has every file of the packages."""
     pytest.importorskip("hatchling", reason="a wheel is built with hatchling, of the extra `dev`")

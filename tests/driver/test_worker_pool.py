@@ -371,6 +371,7 @@ def test_workers_end_with_their_staff() -> None:
     assert [process.exit_status() for process in (first, second)] == ["exit code 0", "exit code 0"]
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_never_continued(tmp_path: Path) -> None:
     """It says nothing any more, is taken for dead after a while, and does not hold up the session's end."""
     log = tmp_path / "events.db"

@@ -51,6 +51,7 @@ def test_the_corpus_is_small_and_complete() -> None:
     assert sum(path.stat().st_size for path in FILES) <= MOST_BYTES
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("remembered_logs")
 @for_each("path", FILES)
 def test_the_corpus_holds(path: Path) -> None:

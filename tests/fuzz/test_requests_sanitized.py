@@ -261,11 +261,13 @@ def module(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(Path("reporter/log/_requests.abi3.so"), tmp_path_factory.mktemp("requests"))
 
 
+@pytest.mark.slow
 def test_any_payloads(module: Path, tmp_path: Path) -> None:
     """No byte is read or written that is not the reader's own, and none is kept."""
     run(READER + LOGS, module, tmp_path, ROUNDS)
 
 
+@pytest.mark.slow
 def test_any_batches(module: Path, tmp_path: Path) -> None:
     """Wherever columns begin, and whatever is NULL; other types are refused, and all is released."""
     run(READER + ARCHIVES, module, tmp_path, ROUNDS)

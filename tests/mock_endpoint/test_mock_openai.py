@@ -153,6 +153,7 @@ def test_a_scripted_failure(client: openai.OpenAI) -> None:
         client.completions.create(model="small", prompt="are you busy?", stream=True)
 
 
+@pytest.mark.slow
 def test_a_call_in_one_piece(client: openai.OpenAI) -> None:
     """An answer that calls a tool has no content, but the call, and what was thought before it."""
     answer = client.chat.completions.create(model="small", messages=LOOKING).choices[0]

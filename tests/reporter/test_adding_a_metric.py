@@ -118,6 +118,7 @@ def test_the_recipe_adds_two_metrics(clone: Path, a_run: Callable[..., Run]) -> 
     assert ["reasoning_tokens" in schema for schema in schemas] == [True, True]
 
 
+@pytest.mark.slow
 def test_a_forgotten_place_is_named(clone: Path) -> None:
     """A row without its column or texts, a column without a row, a file that `make golden` has not made."""
     add_row(clone, ROWS[0])

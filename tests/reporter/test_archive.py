@@ -187,6 +187,7 @@ def test_only_a_run_that_is_over_is_archived_where_there_is_room(folder: Path, t
         assert "secret" not in str(refused.value)
 
 
+@pytest.mark.slow
 def test_an_archive_in_an_object_store(
     folder: Path, contents_of_log: tuple[object, ...], bucket: str, tmp_path: Path
 ) -> None:

@@ -113,6 +113,7 @@ def test_the_table_is_that_of_the_sql(
     assert len(by_code[1]) == 9
 
 
+@pytest.mark.slow
 def test_shards_are_on_one_clock(
     a_run: Callable[..., Run], stored: Callable[[Path], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,6 +125,7 @@ def test_shards_are_on_one_clock(
     assert by_code == by_sql
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aside", [False, True])
 def test_segments_are_on_one_clock(
     a_run: Callable[..., Run], stored: Callable[[Path], Path], monkeypatch: pytest.MonkeyPatch, *, aside: bool
@@ -149,6 +151,7 @@ def test_segments_are_on_one_clock(
     assert len(by_code[1]) == 9 + (not aside)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "odd",
     [
@@ -170,6 +173,7 @@ def test_sql_joins_what_is_odd(a_run: Callable[..., Run], stored: Callable[[Path
     assert not is_joined(stored(run))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "counted"),
     [(20, ["LOADGEN_ISSUE_CALLED"]), (21, ["REQUEST_SENT"]), (22, []), (23, ["COMPLETE"])],
@@ -257,6 +261,7 @@ def test_an_archive_that_cannot_be_read_is_an_error(a_run: Callable[..., Run], t
         load_tables(connection, tmp_path / "archive")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["seq", "seq DESC", "data, seq"])
 def test_a_part_in_another_order(
     a_run: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, order: str

@@ -54,6 +54,7 @@ SUMMARIES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at_once", [1, 12])
 def test_columns_that_are_summarised_in_turns(
     a_run: NewRun, monkeypatch: pytest.MonkeyPatch, at_once: int

@@ -249,6 +249,7 @@ def test_a_shard_twice_or_of_another_run_is_an_error(run: Run, a_run: Callable[.
         report_of(folder)
 
 
+@pytest.mark.slow
 def test_shards_in_an_object_store(run: Run, bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """They make the same report, and are fetched once; a missing or damaged one is noticed."""
     here = report_of(sharded(run, AHEAD_NS, by_number))

@@ -49,6 +49,7 @@ def _in_its_folder(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delitem(sys.modules, name, raising=False)
 
 
+@pytest.mark.slow
 def test_it_runs_on_the_command_line(server: MockProcess, tmp_path: Path) -> None:
     """Five runs a row, two scorers, pass@k, each call of the model and of a tool in the log."""
     run = loadgen.accuracy(

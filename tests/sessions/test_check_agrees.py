@@ -6,6 +6,8 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.http_transport import HttpTransport
 from loadgen.driver.client.protocols import PROTOCOLS, codec_of
@@ -92,6 +94,7 @@ async def both(scenarios: Mapping[str, Scenario], urls: Mapping[str, str]) -> di
     return dict(zip(scenarios, outcomes, strict=True))
 
 
+@pytest.mark.slow
 def test_check_and_a_run_agree_on_every_scenario() -> None:
     """Where either outcome is right, the two need not agree."""
     decided = {

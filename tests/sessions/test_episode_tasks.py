@@ -66,6 +66,7 @@ def test_tasks_of_several_turns(server: MockProcess, tmp_path: Path) -> None:
     assert tools == [("get_weather",), ("send_certificate",)]
 
 
+@pytest.mark.slow
 def test_plain_questions_and_episodes_in_one_run(server: MockProcess, tmp_path: Path) -> None:
     """In one closed loop, mixed: a plain question is one request and not an episode; both are scored."""
     path = tmp_path / "wells.jsonl"

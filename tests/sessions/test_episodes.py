@@ -229,6 +229,7 @@ def documented(language: str, number: int) -> str:
     return re.findall(rf"```{language}\n(.*?)```", DOCS.read_text(), re.DOTALL)[number]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("imported_from", ["loadgen.agents", "osmosis_ai.rollout.core.schemas"])
 def test_a_loop_written_with_the_docs_alone(server: MockProcess, folder: Path, imported_from: str) -> None:
     """It runs unchanged, five times a question, is scored by two functions, and pass@k is shown."""

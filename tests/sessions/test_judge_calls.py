@@ -157,6 +157,7 @@ def test_a_score_is_what_the_judge_said(run: Path, judge: MockProcess) -> None:
     assert [value for value, *_ in scores(run, 1)] == [None] * 5
 
 
+@pytest.mark.slow
 def test_a_pass_without_a_judge_is_not_resumed_after_one_with_answers(run: Path, judge: MockProcess) -> None:
     """What was pending in the half of it that is there would stay so."""
     score_run(run, options(judge.url, key="sk-wrong-key-987654"))
@@ -186,6 +187,7 @@ def sampled(run: Path) -> list[tuple[str, float | None, int | None]]:
         return connection.execute(query).fetchall()
 
 
+@pytest.mark.slow
 def test_the_judge_is_sampled_as_its_options_say(run: Path, judge: MockProcess) -> None:
     """In place of what the prompts say; the log has both, and a judge with other options is asked again."""
     score_run(run, options(judge.url))

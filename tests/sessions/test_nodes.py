@@ -209,6 +209,7 @@ def test_a_node_that_is_killed(mock: MockProcess, tmp_path: Path, on_loss: str) 
             assert len([event for event in logged if event.type in TERMINAL]) == 70
 
 
+@pytest.mark.slow
 def test_a_node_that_is_stopped_and_continued(mock: MockProcess, tmp_path: Path) -> None:
     """It is named, nothing is lost, and its clock is read again."""
 
@@ -270,6 +271,7 @@ def test_an_object_store(mock: MockProcess, bucket: str, tmp_path: Path) -> None
     assert SECRET not in (tmp_path / "run" / "events.db").read_bytes().decode(errors="replace")
 
 
+@pytest.mark.slow
 def test_an_object_store_that_refuses(mock: MockProcess, bucket: str, tmp_path: Path) -> None:
     """Before the session that is an error which names the node; at its end the logs come home."""
     nowhere = bucket.replace(BUCKET, "no-such-bucket", 1)

@@ -99,6 +99,7 @@ def figures(run: loadgen.Run) -> dict[str, float]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [{}, pytest.param({"agent": "double:twice", "allow_code_execution": True}, marks=pytest.mark.slow)],

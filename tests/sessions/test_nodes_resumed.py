@@ -112,6 +112,7 @@ def interrupted(mock: MockProcess, run: Path, ending: signal.Signals, *options: 
         process.wait(60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ending", "is_shared"),
     [

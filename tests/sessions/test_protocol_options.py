@@ -164,6 +164,7 @@ def test_sglang_is_a_preset() -> None:
     assert head.startswith(b"POST /generate HTTP/1.1\r\n")
 
 
+@pytest.mark.slow
 def test_sglang_is_measured(tmp_path: Path) -> None:
     """Over a real connection: each event is one token, and the counts are the server's."""
     events = [

@@ -47,6 +47,7 @@ LATE_READS = {
 """What a trial says of each rule where first tokens arrived after 60 to 100 ms."""
 
 
+@pytest.mark.slow
 def test_what_late_reads_can_decide_is_unclear(tmp_path: Path) -> None:
     """As it is inconclusive for a gate."""
     log = recorded(tmp_path, list(LATE_READS), 0.0, 60.0)

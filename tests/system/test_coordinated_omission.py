@@ -188,6 +188,7 @@ def test_a_stalled_client_shows_only_in_latencies_from_the_schedule(
     assert "client_limited" in {finding["code"] for finding in report["findings"]}
 
 
+@pytest.mark.slow
 def test_a_server_that_opens_no_connection_shows_from_the_schedule(
     start_run: Callable[..., WatchedRun],
     tmp_path: Path,

@@ -110,6 +110,7 @@ def test_a_folder_that_is_deleted(start_run: Start, mock: MockProcess) -> None:
     assert "Another process has changed the run's folder" in err
 
 
+@pytest.mark.slow
 def test_a_disk_that_takes_nothing(start_run: Start, mock: MockProcess, loadgen: Loadgen) -> None:
     """Two interrupts end it all the same, with a word on what is lost; what was committed is intact."""
     run = start_run(mock.url, *FOR_LONG)

@@ -124,6 +124,7 @@ def test_energy_is_the_integral_of_the_known_power(
     assert {"power", "utilization", "sm_clock"} <= {name.rpartition("_")[0] for name, _ in gauges}
 
 
+@pytest.mark.slow
 def test_counters_that_wrap_around(preloaded: Preloaded, tmp_path: Path, gpus: dict[str, str]) -> None:
     """In those spans the integral of the power counts; a finding says so."""
     report = measured(preloaded, tmp_path, gpus | {"STAND_IN_WRAP_MJ": "40000"})
@@ -203,6 +204,7 @@ def exporter() -> Iterator[Exporter]:
         server.shutdown()
 
 
+@pytest.mark.slow
 def test_gpus_of_another_host(preloaded: Preloaded, tmp_path: Path, exporter: Exporter) -> None:
     """DCGM's counter is in mJ; the figures are tagged with their source."""
     with start_mock(ttft="20ms", itl="5ms", tokens="8") as mock:
@@ -224,6 +226,7 @@ def test_gpus_of_another_host(preloaded: Preloaded, tmp_path: Path, exporter: Ex
     assert_parts_add_up(energy)
 
 
+@pytest.mark.slow
 def test_a_resumed_run_is_observed_again(
     start_run: Callable[..., WatchedRun],
     start_loadgen: Callable[..., subprocess.Popen[str]],

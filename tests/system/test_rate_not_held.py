@@ -43,6 +43,7 @@ def test_more_than_the_client_can_issue(
     assert "rate_not_reached" in [item["code"] for item in report["findings"] if item["severity"] == "error"]
 
 
+@pytest.mark.slow
 def test_a_stalled_client_does_not_hold_its_rate(
     start_run: Callable[..., WatchedRun], mock: MockProcess
 ) -> None:

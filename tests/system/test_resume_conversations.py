@@ -8,6 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import orjson
+import pytest
 
 from loadgen.mock_endpoint.process import start_mock
 from recorder.event import EventType
@@ -25,6 +26,7 @@ PROMPTS = 30
 PASSES = 2
 
 
+@pytest.mark.slow
 def test_conversations_are_finished_after_a_kill(
     start_run: Callable[..., WatchedRun],
     start_loadgen: Callable[..., subprocess.Popen[str]],

@@ -8,6 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import orjson
+import pytest
 
 from loadgen.mock_endpoint.process import start_mock
 from recorder.event import EventType
@@ -42,6 +43,7 @@ def ended_episodes(run: WatchedRun) -> list[str]:
     return [event.data["conversation"] for event in run.events() if event.type is EventType.EPISODE_ENDED]
 
 
+@pytest.mark.slow
 def test_episodes_are_finished_after_a_kill(
     start_run: Callable[..., WatchedRun],
     start_loadgen: Callable[..., subprocess.Popen[str]],

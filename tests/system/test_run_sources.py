@@ -188,6 +188,7 @@ def test_commands_that_write_to_a_log_refuse_an_archive(
             outcome(words, runs[source], tmp_path)
 
 
+@pytest.mark.slow
 def test_no_command_passes_half_a_run(runs: dict[str, str], tmp_path: Path) -> None:
     """Whether a shard is missing, cut off, or cut short; and an archive says that it is of half a run."""
     half = tmp_path / "half"

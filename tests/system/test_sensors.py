@@ -111,6 +111,7 @@ def endless() -> Iterator[str]:
     listening.close()
 
 
+@pytest.mark.slow
 def test_an_endless_page_harms_no_run(preloaded: Preloaded, tmp_path: Path, endless: str) -> None:
     """All requests are measured; each reading says what is wrong."""
     with start_mock(ttft="1ms", itl="1ms", tokens="4") as mock:

@@ -103,6 +103,7 @@ def test_the_log_says_who_measured(loadgen: Loadgen, tmp_path: Path, slow_mock: 
     assert {data.get("worker") for data in telemetry if data["source"] == "client"} == {0, 1}
 
 
+@pytest.mark.slow
 def test_the_other_transport(loadgen: Loadgen, tmp_path: Path, slow_mock: MockProcess) -> None:
     """It is loaded by the workers, by its name."""
     run = loadgen(

@@ -95,6 +95,7 @@ def test_everything_generated_has_it(checkout: Path) -> None:
     assert loads in text
 
 
+@pytest.mark.slow
 def test_the_tests_of_schedules_cover_it(checkout: Path) -> None:
     """Its mean and variance, and its schedule: pytest finds the row."""
     file = "tests/driver/test_schedule.py"

@@ -177,6 +177,7 @@ def test_no_other_process_is_in_sight() -> None:
     assert outcome(source).ending == "passed"
 
 
+@pytest.mark.slow
 def test_folders_that_are_hard_to_remove(left_out: tuple[str, ...]) -> None:
     """Deep ones, ones without rights, and one in the place of the working folder: all are gone."""
     before = folders()

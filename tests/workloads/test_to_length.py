@@ -43,6 +43,7 @@ def user_text(sample: Sample) -> list[str]:
     return [sample.prompt, *(turn.messages[0]["content"] for turn in sample.follow_ups)]
 
 
+@pytest.mark.slow
 @QUICK
 @given(seed=SEEDS, corpus=st.sampled_from([None, CORPUS]))
 def test_lengths_are_exact_with_a_tokenizer(count: Count, seed: int, corpus: Corpus | None) -> None:

@@ -110,6 +110,7 @@ def test_a_correct_answer(run: Run) -> None:
     assert of_tasks == [("gsm8k", "official", pytest.approx(total), 2, pytest.approx(total / 2))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("values", "correct"), [((0, 0, 0), 0), ((1, 1, "judge_pending"), None), ((), None)])
 def test_no_correct_answer(run: Run, values: tuple[Any, ...], correct: int | None) -> None:
     """Without a correct answer, or with an unknown number of them, there is no cost per correct answer."""

@@ -121,6 +121,7 @@ def test_it_opens_quietly(hostile_page: MadePage, open_page: Any, size: str) -> 
     assert page.requests == [hostile_page.path.as_uri()]
 
 
+@pytest.mark.slow
 def test_each_plot_has_the_points_of_the_log(hostile_page: MadePage, opened_page: Opened) -> None:
     """Every series, point by point."""
     assert hostile_page.contents.plots
@@ -307,6 +308,7 @@ def test_it_is_readable_without_scripts(hostile_page: MadePage, open_page: Any) 
     assert page.tab.locator(".canvas:visible, .controls:visible, .choice:visible").count() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("which", "size", "scheme"),
     [

@@ -73,6 +73,7 @@ def end_grading_node(folder: Path, ending: signal.Signals) -> None:
     (folder / "go-on").touch()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("nodes")
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_node_that_dies_or_falls_silent(

@@ -72,6 +72,7 @@ def test_a_further_pass_overwrites_nothing(new_run: NewRun, graders: Path, monke
     assert len({row[0] for row in answer}) == 2
 
 
+@pytest.mark.slow
 def test_an_unfinished_pass_is_not_resumed_after_a_later_one(new_run: NewRun) -> None:
     """A report would use the later one in any case."""
     run = new_run(ANSWERS)

@@ -95,6 +95,7 @@ def test_a_text_with_marks(loaded: Callable[..., Sequence[Question]]) -> None:
     assert "<text>\nLet Which? be one\n</text>" in question.sample.prompt
 
 
+@pytest.mark.slow
 def test_cut_in_the_middle(loaded: Callable[..., Sequence[Question]], word_tokenizer: Path) -> None:
     """A prompt of too many tokens keeps both ends: of an odd number the end has one more."""
     task = f"longbench_v2:tokenizer={word_tokenizer},max_len"

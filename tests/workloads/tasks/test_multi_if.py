@@ -87,6 +87,7 @@ def test_figures(
     assert (nothing["turn_1_french"], nothing["turn_1"]) == (0, 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "sentences", "words"),
     [

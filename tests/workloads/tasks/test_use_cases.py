@@ -282,6 +282,7 @@ def rows(name: str) -> list[Any]:
     return [row.value for row in read_rows(path, read_stored(path))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CODE)
 def test_the_solutions_of_coding_pass(name: str) -> None:
     """Each is right, and without its body it is wrong: the tests can fail."""
