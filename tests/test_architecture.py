@@ -132,6 +132,7 @@ def test_every_dependency_is_imported() -> None:
     assert not modules - imported
 
 
+@pytest.mark.slow
 def test_no_arrow_is_new() -> None:
     """A room imports only what the drawing allows, function-level and typing imports included."""
     new = {

@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.protocols import PROTOCOLS, ProtocolEntry, codec_of
 from loadgen.sessions.settings.endpoint import EndpointSettings
@@ -68,6 +70,7 @@ WORDS = [
 ]
 
 
+@pytest.mark.slow
 def test_every_word_of_the_log_and_the_report_is_documented() -> None:
     """Events, failures, loads, metrics, protocols, views, report keys."""
     assert [word for word in WORDS if not described(word)] == []

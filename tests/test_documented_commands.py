@@ -110,6 +110,7 @@ READ_HERE = {command for command in RUN if command.words[1] in READING} - set(FI
 a process says at its end what it leaves open."""
 
 
+@pytest.mark.slow
 @for_each("command", COMMANDS)
 def test_every_command_can_be_typed(command: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its options exist and take the values that they are given."""

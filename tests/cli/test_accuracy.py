@@ -86,6 +86,7 @@ def values(run: Path) -> list[tuple[int, int, float]]:
         ).fetchall()
 
 
+@pytest.mark.slow
 def test_the_log_can_be_scored_by_itself(session: Path) -> None:
     """It has each question once, with the references for its answers, and how they are to be scored."""
     questions = events(session, 8)
@@ -140,6 +141,7 @@ def test_interrupted_scoring_is_resumed(session: Path, loadgen: Loadgen, tmp_pat
         resumable(run)
 
 
+@pytest.mark.slow
 def test_a_session_that_was_killed_is_finished(
     session: Path, data: Path, loadgen: Loadgen, tmp_path: Path
 ) -> None:

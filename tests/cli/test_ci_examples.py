@@ -81,6 +81,7 @@ def test_the_steps_of_github(shell: Any, tmp_path: Path) -> None:
     assert all(KEY not in step.stdout + step.stderr for step in (*ended, failing))
 
 
+@pytest.mark.slow
 def test_the_script_of_gitlab(shell: Any, tmp_path: Path) -> None:
     """One shell does all of it; without a token the comment is left out."""
     ended = shell("\n".join(MERGE["script"]), GOOD)

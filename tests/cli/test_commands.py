@@ -146,6 +146,7 @@ def test_a_ruleset_and_further_rules(loadgen: Loadgen, tmp_path: Path) -> None:
     assert "both set" in twice.stderr
 
 
+@pytest.mark.slow
 def test_a_run_that_misses_its_own_target(loadgen: Loadgen, mock: MockProcess, tmp_path: Path) -> None:
     """`perf --require` ends with 1, and the report says which; so does junit.xml."""
     run = loadgen(

@@ -61,6 +61,7 @@ def run(loadgen: Callable[..., object], tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_no_call_is_right_where_no_function_helps(run: Path) -> None:
     """An empty answer is judged as the official rule does; elsewhere it is a failed request."""
     connection = open_log(run, ("scores",))

@@ -204,6 +204,7 @@ def points_of(out: Path) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 def test_a_curve_has_the_official_name_and_one_offline_result(made_run: Path, tmp_path: Path) -> None:
     """Whatever the endpoint calls its model; Offline is the run with --offline, or the point at C_max."""
     served = "meta-llama/Llama-3.1-8B-Instruct"
@@ -260,6 +261,7 @@ def test_seeds_and_salt_of_requests(
     assert "model_seed" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_points_have_their_accuracy_results(
     two_points: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

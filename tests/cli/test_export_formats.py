@@ -44,6 +44,7 @@ def gateway() -> Iterator[StandIn]:
         yield server
 
 
+@pytest.mark.slow
 def test_parquet_has_the_tables_of_the_log(made_run: Path, tmp_path: Path) -> None:
     """The samples as `--samples` writes them; every event and every chunk; all files, or none."""
     folder = tmp_path / "new" / "tables"
@@ -71,6 +72,7 @@ def test_parquet_has_the_tables_of_the_log(made_run: Path, tmp_path: Path) -> No
         export(ExportSettings(run=made_run, parquet=tmp_path / "samples.parquet"))
 
 
+@pytest.mark.slow
 def test_the_result_file_of_vllm(made_run: Path, tmp_path: Path, report: Any) -> None:
     """Its statistics follow from its lists as vLLM computes them, and are the report's."""
     file = tmp_path / "result.json"

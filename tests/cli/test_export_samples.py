@@ -70,6 +70,7 @@ def test_a_series_is_refused(tmp_path: Path) -> None:
         export(ExportSettings(run=tmp_path / "sweep", samples=tmp_path / "s.csv"))
 
 
+@pytest.mark.slow
 def test_a_run_leaves_its_results_in_its_folder(loadgen: Loadgen, mock: MockProcess, tmp_path: Path) -> None:
     """In the format that `--sample-results` names, with what `loadgen export` would write."""
     endpoint = ("--url", mock.url, "--model", "small-model", "--api-key", "sk-right-key")

@@ -256,6 +256,7 @@ def test_points_are_compared_with_their_namesakes(judged: Gate, a_series: Path, 
         judged(a_series, require=change, baseline=[str(other)])
 
 
+@pytest.mark.slow
 def test_a_run_that_is_not_over_is_invalid(judged: Gate, a_run: Path) -> None:
     """Of a run that was cut off, or is running, no verdict stands."""
     with closing(sqlite3.connect(a_run / LOG_NAME)) as log, log:

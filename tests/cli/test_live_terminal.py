@@ -144,6 +144,7 @@ def test_lines_where_no_block_is_wanted(preloaded: Preloaded, tmp_path: Path, ur
         assert b"\x1b" not in before_report
 
 
+@pytest.mark.slow
 def test_no_colour_where_none_is_wanted(preloaded: Preloaded, tmp_path: Path) -> None:
     """With NO_COLOR, failures are shown without a colour."""
     with (

@@ -101,6 +101,7 @@ def assert_shown(folder: Path, exits: Exits, *, accepted: bool) -> list[dict[str
     return points
 
 
+@pytest.mark.slow
 @CHOICES
 def test_a_sweep(exits: Exits, tmp_path: Path, choice: str | None, code: int) -> None:
     """Each point is invalid, or accepted."""

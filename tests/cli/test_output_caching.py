@@ -138,6 +138,7 @@ def audited(mock: MockProcess, out: Path, **options: Any) -> int:
     return end.value.exit_code
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("calm")
 def test_a_cache_is_found_and_the_audit_can_be_resumed(
     caching: MockProcess, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -76,6 +76,7 @@ def test_the_file_has_the_name_of_the_plot(
     assert b">small</text>" in (tmp_path / "latency-cdf.svg").read_bytes()
 
 
+@pytest.mark.slow
 def test_the_points_can_be_had_as_json(run: Path, other: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With the SQL that answers the same; of several runs with the name of each."""
     plot([run], what="latency-cdf", json=True)

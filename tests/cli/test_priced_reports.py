@@ -38,6 +38,7 @@ def scored(tmp_path: Path) -> Path:
     return run.scored(1, 0, 1).write()
 
 
+@pytest.mark.slow
 def test_a_report_with_prices(scored: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It has the cost, and so has report.json, until a report without prices is made."""
     report(scored, prices=PRICES)

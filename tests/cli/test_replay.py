@@ -74,6 +74,7 @@ def test_a_trace_is_replayed(perf: Callable[..., Path], name: str, speed: float)
     assert [outputs for _, _, outputs in requests] == list(trace.outputs)
 
 
+@pytest.mark.slow
 def test_the_warm_up_is_the_beginning_of_the_trace(perf: Callable[..., Path]) -> None:
     """What is measured follows on it, and begins at 0."""
     run = perf("run", "--trace", TRACES / "azure-2023.csv", "--warmup", 2, "--trace-speed", 10, "-n", 2)
@@ -83,6 +84,7 @@ def test_the_warm_up_is_the_beginning_of_the_trace(perf: Callable[..., Path]) ->
     assert measured[1][0] - measured[0][0] == 91_785_200
 
 
+@pytest.mark.slow
 def test_a_run_is_replayed(perf: Callable[..., Path], made_run: Path) -> None:
     """The same texts, at the same distances by the speed, with answers as long as they were."""
     again = perf("again", "--trace", made_run, "--trace-speed", 0.5)

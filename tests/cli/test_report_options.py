@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.usefixtures("a_run")
 
 
+@pytest.mark.slow
 def test_percentiles_of_choice(loadgen: Loadgen) -> None:
     """On the console and in JSON; the method has an option of its own."""
     heading = next(
@@ -64,6 +65,7 @@ def test_the_origin_and_the_denominator(loadgen: Loadgen) -> None:
     assert other["tpot_ms"]["mean"] != usual["tpot_ms"]["mean"]
 
 
+@pytest.mark.slow
 def test_a_run_keeps_what_its_figures_mean(loadgen: Loadgen, mock: MockProcess, tmp_path: Path) -> None:
     """Rules of the command line are evaluated by it, and so is every later report."""
     done = loadgen(
@@ -118,6 +120,7 @@ def test_what_an_inconclusive_verdict_ends_with(loadgen: Loadgen, value: str, co
     )
 
 
+@pytest.mark.slow
 def test_a_page_is_written_to_a_file(loadgen: Loadgen, a_run: Path) -> None:
     """Whole, with plots and requests; nothing is printed."""
     written = loadgen("report", "run", "--format", "html", "-o", "pages/report.html")

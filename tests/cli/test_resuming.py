@@ -260,6 +260,7 @@ def test_another_version_does_not_finish_it_differently(a_run: Path) -> None:
         left(a_run)
 
 
+@pytest.mark.slow
 def test_a_log_that_lacks_only_its_end_is_completed(
     a_run: Path, loadgen: Callable[..., subprocess.CompletedProcess[str]], mock: MockProcess
 ) -> None:

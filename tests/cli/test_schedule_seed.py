@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 import orjson
+import pytest
 import typer
 import yaml
 
@@ -33,6 +34,7 @@ models: {{"*": {{scenarios: {{one: {{targets: ['ttft:p(50)<10s'], audit: [seed_m
 """
 
 
+@pytest.mark.slow
 def test_both_seeds_are_used_and_stored_to_the_last_digit(mock: MockProcess, tmp_path: Path) -> None:
     """Arrivals by the one, samples by the other; report, verdict and export have both."""
     (tmp_path / "rules.yaml").write_text(RULES)

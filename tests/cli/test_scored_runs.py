@@ -39,6 +39,7 @@ def accuracy_of(folder: Path) -> list[dict[str, Any]]:
     return accuracy
 
 
+@pytest.mark.slow
 def test_any_pass_can_be_reported(scored: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The last one is in report.json, and stays there when an earlier one is shown."""
     report(scored)

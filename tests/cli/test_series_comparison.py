@@ -76,6 +76,7 @@ def test_a_page_has_the_points_the_plots_and_the_queries(written: Callable[[str]
     assert "<b>" not in page.partition("<main")[2].partition("<script")[0]
 
 
+@pytest.mark.slow
 def test_every_table_of_the_page_has_its_query(sweeps: list[Path], compared: SeriesComparison) -> None:
     """Over the views of a run of the series."""
     page = page_of(compared)

@@ -145,6 +145,7 @@ def test_two_sweeps_are_compared_point_by_point(
         compare(CompareSettings(runs=[swept, other], plot=tmp_path / "x.svg"))
 
 
+@pytest.mark.slow
 def test_a_sweep_is_watched_run_by_run(
     preloaded: Preloaded, mock: MockProcess, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -74,6 +74,7 @@ def test_an_interrupt_while_it_starts(mock: MockProcess, tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_an_ignored_signal_stays_ignored(mock: MockProcess, tmp_path: Path) -> None:
     """As `nohup` wants it for SIGHUP."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -102,6 +103,7 @@ loadgen.cli.start.main()
 """The program, which is interrupted in a query: DuckDB makes an error of its own of that."""
 
 
+@pytest.mark.slow
 def test_an_interrupt_while_a_query_runs(mock: MockProcess, tmp_path: Path) -> None:
     """The run is whole all the same, and what is said says so."""
     run = str(tmp_path / "a\x1brun")

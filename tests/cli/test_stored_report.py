@@ -51,6 +51,7 @@ def remove_findings(run: Path) -> None:
     (run / REPORT).write_bytes(orjson.dumps(stored))
 
 
+@pytest.mark.slow
 def test_it_is_what_would_be_computed(reported_copy: Path) -> None:
     """To the digits of the file, whatever rules it was evaluated by since."""
     before = stored_report(reported_copy)

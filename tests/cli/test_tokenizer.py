@@ -99,6 +99,7 @@ def test_a_tokenizer_is_tried_before_anything_is_sent(tmp_path: Path) -> None:
         prepare(settings)
 
 
+@pytest.mark.slow
 def test_a_tokenizer_of_a_hub_that_cannot_be_reached(loadgen: Loadgen, tmp_path: Path) -> None:
     """One connection is tried, no request is repeated, and nothing else is said."""
     with socket.socket() as closed:
@@ -113,6 +114,7 @@ def test_a_tokenizer_of_a_hub_that_cannot_be_reached(loadgen: Loadgen, tmp_path:
     )
 
 
+@pytest.mark.slow
 def test_a_tokenizer_that_is_not_cached_offline(loadgen: Loadgen, tmp_path: Path) -> None:
     """The setting of the hub's own library is heeded."""
     home = {"HF_HOME": str(tmp_path / "hub"), "HF_HUB_OFFLINE": "1"}
@@ -121,6 +123,7 @@ def test_a_tokenizer_that_is_not_cached_offline(loadgen: Loadgen, tmp_path: Path
     assert "HF_HUB_OFFLINE is set" in run.stderr
 
 
+@pytest.mark.slow
 def test_a_folder_is_loaded_without_a_word(loadgen: Loadgen, words: Path) -> None:
     """No advice about PyTorch: the port is closed, and that is all that is said."""
     with socket.socket() as closed:

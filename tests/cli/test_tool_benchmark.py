@@ -101,6 +101,7 @@ def test_a_given_key_overrides_that_of_a_models_file(monkeypatch: pytest.MonkeyP
         assert asked.endpoint.api_key == used
 
 
+@pytest.mark.slow
 def test_limits_of_a_model_bound_the_rate() -> None:
     """The smaller of requests, and of tokens over those of a question; a load of the user's wins."""
     task = "tool_selection:tools=8-tool,model=gpt-5-mini"

@@ -72,6 +72,7 @@ def test_steps_are_in_their_order_with_their_figures(episode: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_it_follows_the_report(
     episode: Path, loadgen: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:

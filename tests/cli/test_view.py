@@ -120,6 +120,7 @@ def test_only_runs_of_the_folder_are_shown(viewer: Viewer, tmp_path: Path, name:
         assert "Traceback" not in text
 
 
+@pytest.mark.slow
 def test_queries_are_answered(viewer: Viewer) -> None:
     """The rows of a run's views; an error of DuckDB is shown as such; nothing but the log can be read."""
 
@@ -135,6 +136,7 @@ def test_queries_are_answered(viewer: Viewer) -> None:
     assert ">0 rows<" in asked("SELECT 1 WHERE false")
 
 
+@pytest.mark.slow
 def test_a_run_in_progress_is_shown_so_far(viewer: Viewer, tmp_path: Path) -> None:
     """Its page has the figures of the log at each moment; when it has ended, its report."""
     settings: dict[str, Any] = {
@@ -176,6 +178,7 @@ def test_a_missing_folder_and_a_taken_port_are_explained(
     assert (taken.returncode, f"port {port}" in taken.stderr) == (3, True)
 
 
+@pytest.mark.slow
 def test_names_of_runs_may_have_any_character(viewer: Viewer, tmp_path: Path) -> None:
     """A name with blanks, quotes, markup and a percent sign is a link that works."""
     name = "a <b> & 'c' \"d\" 50%"

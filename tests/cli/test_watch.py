@@ -57,6 +57,7 @@ def end(recorder: EventRecorder) -> None:
     record(EventType.TEST_ENDED, now_ns, data={"reason": "completed"})
 
 
+@pytest.mark.slow
 def test_a_run_is_watched_until_it_is_over(
     start_loadgen: Callable[..., subprocess.Popen[str]], tmp_path: Path
 ) -> None:

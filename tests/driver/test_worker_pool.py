@@ -170,6 +170,7 @@ def test_every_worker_sends_telemetry(quick_mock: MockProcess, tmp_path: Path) -
     assert all(data.keys() >= keys | {"in_flight", "backlog_events", "held_up_ms"} for data in payload)
 
 
+@pytest.mark.slow
 def test_a_slow_writer_is_recorded_and_nothing_is_lost(quick_mock: MockProcess, tmp_path: Path) -> None:
     """While the log is locked, the workers halt; afterwards they go on, and all is written."""
     log, samples = tmp_path / "events.db", [Sample(index, "long " * 3000) for index in range(400)]

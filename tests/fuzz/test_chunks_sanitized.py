@@ -56,6 +56,7 @@ def module(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(Path("loadgen/driver/client/_wire.abi3.so"), tmp_path_factory.mktemp("chunks"))
 
 
+@pytest.mark.slow
 def test_any_frames_and_moments(module: Path) -> None:
     """Objects of Python come from malloc here, so that the sanitizer knows their ends."""
     run(PROGRAM, module, ROUNDS)

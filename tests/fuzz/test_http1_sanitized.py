@@ -34,6 +34,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
+@pytest.mark.slow
 def test_any_bytes_cut_anywhere(program: Path) -> None:
     """The outcome is that of the whole, and nothing is touched beyond it."""
     done = subprocess.run([program, ROUNDS, "1", *CORPUS], check=False, capture_output=True, text=True)

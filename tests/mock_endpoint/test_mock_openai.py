@@ -43,6 +43,7 @@ def client(
         yield opened
 
 
+@pytest.mark.slow
 def test_chat_in_one_piece(client: openai.OpenAI) -> None:
     """An answer in one piece has the text, the finish reason and the usage."""
     answer = client.chat.completions.create(model="small", messages=QUESTION)

@@ -148,6 +148,7 @@ def test_a_model_is_needed() -> None:
         loadgen.perf(url="http://127.0.0.1:9")  # type: ignore[call-arg]
 
 
+@pytest.mark.slow
 def test_a_series_is_not_a_run(server: MockProcess, tmp_path: Path) -> None:
     """A sweep has runs, but its folder is not a run."""
     result = loadgen.sweep(url=server.url, model="m", concurrency="1,2", requests=10, out=tmp_path / "sweep")
@@ -190,6 +191,7 @@ def test_in_a_running_event_loop(server: MockProcess, tmp_path: Path) -> None:
     assert asyncio.run(cell()).report().counts.completed == 5
 
 
+@pytest.mark.slow
 def test_progress_comes_in_the_callers_thread(server: MockProcess, tmp_path: Path) -> None:
     """And what it raises ends the session in order."""
     threads = set()
@@ -205,6 +207,7 @@ def test_progress_comes_in_the_callers_thread(server: MockProcess, tmp_path: Pat
     assert loadgen.open_run(tmp_path / "run").report().run.ended == "interrupted"
 
 
+@pytest.mark.slow
 def test_one_session_at_a_time(server: MockProcess, tmp_path: Path) -> None:
     """Two would measure each other; a stopped one does not block the next."""
     errors: list[str] = []

@@ -102,6 +102,7 @@ def test_an_archive_is_read_as_its_log(run: Run, folder: Path, tmp_path: Path) -
     assert contents(tmp_path / "parts") == expected
 
 
+@pytest.mark.slow
 def test_an_archive_of_shards_is_read_as_they_are(run: Run, tmp_path: Path) -> None:
     """Each node's log is in it, with its clock."""
     (tmp_path / "run").mkdir()

@@ -55,6 +55,7 @@ def test_tags(a_run: NewRun) -> None:
     assert sum(filter(None, rates)) == pytest.approx(report.throughput.output_tps)
 
 
+@pytest.mark.slow
 def test_percentiles_of_a_part_are_those_of_its_requests(a_run: NewRun) -> None:
     """As if the part were the run, whichever method is asked for."""
     for method in ("linear", "nearest_rank", "loadgen_floor"):

@@ -153,6 +153,7 @@ READINGS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=3 * EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(readings=READINGS, shuffle=st.integers())
 def test_readings_of_workers_come_in_any_order(

@@ -142,6 +142,7 @@ def test_an_ordinary_report_says_nothing(a_run: Callable[..., Run], ttfts: list[
         assert cold_start(log, "closed", 0, "linear") is None
 
 
+@pytest.mark.slow
 def test_loads_without_a_usual_start_are_not_checked(a_run: Callable[..., Run]) -> None:
     """Offline, and after a warm-up."""
     ttfts = [2800.0, *[40.0] * 99]

@@ -65,6 +65,7 @@ def test_a_report_says_what_it_was_computed_by(a_run: NewRun) -> None:
     assert report.run.percentile_method == "lower"
 
 
+@pytest.mark.slow
 def test_percentiles_are_by_the_method(a_run: NewRun) -> None:
     """Of ten latencies, 1 to 10 ms, in all parts of the report."""
     run = a_run()
@@ -80,6 +81,7 @@ def test_percentiles_are_by_the_method(a_run: NewRun) -> None:
         assert part.ttft_ms.p50 == median
 
 
+@pytest.mark.slow
 def test_latencies_count_from_the_origin(a_run: NewRun) -> None:
     """Due at 10 ms, issued at 30, sent at 35: and what counts from the schedule does so as ever."""
     run = a_run().answers(
@@ -104,6 +106,7 @@ def test_latencies_count_from_the_origin(a_run: NewRun) -> None:
         assert report.own_ttft_share == pytest.approx(25 / 40)
 
 
+@pytest.mark.slow
 def test_tpot_as_loadgen_has_it(a_run: NewRun) -> None:
     """(latency - TTFT) / (n - 1), whatever both count from."""
     run = a_run().answers(50, 60, 70, at_ms=30, complete=90, usage=(1, 3), issue={"scheduled": 10.0}).ends()
@@ -234,6 +237,7 @@ CATEGORIES: dict[Any, tuple[int, int]] = {
 """Output tokens of an answer by the server's usage and by a tokenizer, by the categories that count."""
 
 
+@pytest.mark.slow
 def test_only_some_categories_count_of_the_servers_tokens(a_run: NewRun) -> None:
     """The server tells reasoning; of the rest, what an answer has only one kind of is known."""
     more = {"texts": texts_of("abcde", "xyz"), "reasoning_tokens": 10}
@@ -242,6 +246,7 @@ def test_only_some_categories_count_of_the_servers_tokens(a_run: NewRun) -> None
     assert [report.tokens.output for report in reports] == [server for server, _ in CATEGORIES.values()]
 
 
+@pytest.mark.slow
 def test_only_some_categories_count_of_a_tokenizers_tokens(a_run: NewRun) -> None:
     """Each category has texts of its own."""
     more = {"texts": texts_of("abcde", "xyz"), "reasoning_tokens": 10}
@@ -264,6 +269,7 @@ ONE_CATEGORY: tuple[tuple[Any, dict[Any, int | None]], ...] = (
 """Texts, and the tokens of each category alone, of 30."""
 
 
+@pytest.mark.slow
 def test_a_server_that_reports_no_category(a_run: NewRun) -> None:
     """Of an answer of one category the count is known; of several it is unknown, with a finding."""
     run = a_run()

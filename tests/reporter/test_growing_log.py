@@ -135,6 +135,7 @@ def eventful_log(a_run: Callable[..., Run]) -> Iterator[OpenLog]:
         yield log
 
 
+@pytest.mark.slow
 @for_each("definitions", DEFINITIONS)
 def test_the_figures_are_those_of_the_report(
     a_run: Callable[..., Run], eventful_log: OpenLog, definitions: Definitions

@@ -136,6 +136,7 @@ def test_null_and_missing_are_null(a_run: Callable[..., Run]) -> None:
     assert rows == [(None, None, None), ("stop", None, None)]
 
 
+@pytest.mark.slow
 def test_a_column_may_begin_with_nulls(tmp_path: Path) -> None:
     """Thousands of rows without a payload do not decide what type the payload of later ones has."""
     silent = [Event(EventType.FIRST_CHUNK, n, f"r{n}") for n in range(20_000)]
@@ -152,6 +153,7 @@ def test_a_column_may_begin_with_nulls(tmp_path: Path) -> None:
         ]
 
 
+@pytest.mark.slow
 def test_gaps_are_lists_across_batches(tmp_path: Path) -> None:
     """Blobs of any length, none and empty ones too, become the lists that they were, in any batch."""
     lists = [list(range(n % 7)) for n in range(40_000)]
@@ -303,6 +305,7 @@ def test_a_killed_log_can_be_read_through_a_link(tmp_path: Path, writer: subproc
     assert ask(tmp_path / "link.db", "SELECT sample_uuid FROM samples") == [("a",)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("killed", [False, True])
 def test_a_folder_that_cannot_be_written_to_can_be_read(
     tmp_path: Path, writer: subprocess.Popen[str], *, killed: bool

@@ -249,6 +249,7 @@ def test_the_report_is_what_plain_python_says(
     }
 
 
+@pytest.mark.slow
 @SLOW
 @given(asked=RUNS, shuffles=st.tuples(st.integers(), st.integers()))
 def test_the_order_of_events_in_the_log_does_not_matter(
@@ -261,6 +262,7 @@ def test_the_order_of_events_in_the_log_does_not_matter(
     assert exact(first) == exact(second)
 
 
+@pytest.mark.slow
 @SLOW
 @given(asked=RUNS, more=REQUESTS)
 def test_a_failure_changes_no_latency(a_run: Callable[..., Run], asked: list[Asked], more: Asked) -> None:

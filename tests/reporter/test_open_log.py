@@ -83,6 +83,7 @@ def test_values_of_one_log_can_be_used_in_any_order(a_run: Callable[..., Run], *
         assert first.window.kind == "requests"
 
 
+@pytest.mark.slow
 def test_two_reports_of_a_log_keep_their_own_evidence(a_run: Callable[..., Run]) -> None:
     """The log of the first report answers by its definitions after the second was computed."""
     by_n = Definitions(tpot_denominator="n", throughput_window="last_issued_done")

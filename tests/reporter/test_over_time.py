@@ -86,6 +86,7 @@ def test_tokens_are_where_their_chunks_are(a_run: NewRun) -> None:
     assert sum(abs(tokens[place] - arrived[place]) for place in range(len(tokens))) <= 2
 
 
+@pytest.mark.slow
 def test_many_tokens_are_where_their_chunks_are() -> None:
     """Also where many threads read a table of many parts, which come in no order."""
     with duckdb.connect(config={"threads": 8, "preserve_insertion_order": False}) as connection:

@@ -158,6 +158,7 @@ def test_a_missing_run(tmp_path: Path) -> None:
         query(tmp_path, "SELECT nonsense")
 
 
+@pytest.mark.slow
 def test_views_of_a_series_are_those_of_the_whole_log(a_run: Callable[..., Run]) -> None:
     """Of many runs only what a query needs is made; two runs are put together in one way for all views."""
     run = a_run().answers(5, 7).session(EventType.TELEMETRY, 60, source="client", worker=0)

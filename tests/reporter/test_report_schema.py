@@ -29,6 +29,7 @@ def test_every_key_is_required() -> None:
     assert of_sensors <= PUBLISHED["properties"].keys()
 
 
+@pytest.mark.slow
 def test_reports_are_valid(a_run: Callable[..., Run]) -> None:
     """Reports of a full run, of an empty one and of one with a verdict are valid by the published schema."""
     empty = a_run()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tests.reporter.conftest import Run
 
 
+@pytest.mark.slow
 def test_a_run_is_named_by_its_folder_or_its_log(a_run: Callable[..., Run]) -> None:
     """Both names, as text or as a path, mean the same run."""
     folder = a_run().answers(5, usage=(1, 1)).ends().write()
@@ -46,6 +47,7 @@ def test_a_recorded_run_is_reported(tmp_path: Path) -> None:
     assert report.findings == []
 
 
+@pytest.mark.slow
 def test_a_report_is_validated_against_a_ruleset(a_run: Callable[..., Run]) -> None:
     """Metrics, a ruleset, or the one that the run was started with; by default against none."""
     rules = of_expressions(["ttft:p(50)<1s", "failed==0"])
@@ -139,6 +141,7 @@ def test_options_are_checked_before_the_log_is_read(tmp_path: Path) -> None:
             reporter.dump_to_json(tmp_path / "events.jsonl")
 
 
+@pytest.mark.slow
 def test_a_closed_reporter_reads_the_log_again(a_run: Callable[..., Run]) -> None:
     """A reporter keeps to the moment at which it read the log, until it is closed."""
     run = a_run().answers(5, usage=(1, 1)).ends()
@@ -153,6 +156,7 @@ def test_a_closed_reporter_reads_the_log_again(a_run: Callable[..., Run]) -> Non
     reporter.close()
 
 
+@pytest.mark.slow
 def test_data_that_json_cannot_hold_is_a_finding(a_run: Callable[..., Run]) -> None:
     """The log has the cause in its place, and the run is invalid: what it said is in no figure."""
     run = a_run().answers(20, 40, usage=(1, 2), issue={"reused": object()})

@@ -34,6 +34,7 @@ def silent(a_run: NewRun, **rules: int) -> Report:
     return run.ends().report()
 
 
+@pytest.mark.slow
 def test_no_silence_no_word(a_run: NewRun) -> None:
     """Nor where a log of an older version says nothing of it."""
     assert findings(silent(a_run)) == {}
@@ -41,6 +42,7 @@ def test_no_silence_no_word(a_run: NewRun) -> None:
     assert findings(run.ends().report()) == {}
 
 
+@pytest.mark.slow
 def test_the_finding_names_the_rule_that_was_used(a_run: NewRun) -> None:
     """For silent chunks that are tokens, for those that are not, and for both."""
     both = findings(silent(a_run, tokens=2, nothing=1))["silent_chunks"]
@@ -79,6 +81,7 @@ def test_what_is_seen_first_has_its_own_figure(a_run: NewRun) -> None:
     assert report.ttft_ms.count == 2
 
 
+@pytest.mark.slow
 def test_totals_of_reasoning_and_of_the_cache(a_run: NewRun) -> None:
     """The server's own counts, and None where it reports none."""
     run = a_run().answers(20, 30, usage=(9, 7), reasoning_tokens=5, cached_tokens=4).answers(20, usage=(9, 7))
@@ -92,6 +95,7 @@ def test_totals_of_reasoning_and_of_the_cache(a_run: NewRun) -> None:
     assert (bare.reasoning, bare.cached) == (None, None)
 
 
+@pytest.mark.slow
 def test_a_count_that_the_stream_contradicts(a_run: NewRun) -> None:
     """A warning; of 0 tokens with text in them, and of one too few, which may be part of a call."""
     run = a_run().answers(20, 25, 30, 35, usage=(5, 0)).answers(20, 25, 30, 35, usage=(5, 2))
@@ -103,6 +107,7 @@ def test_a_count_that_the_stream_contradicts(a_run: NewRun) -> None:
     assert findings(a_run().answers(20, 25, usage=(5, 2)).ends().report()) == {}
 
 
+@pytest.mark.slow
 def test_responses_that_no_request_asked_for(a_run: NewRun) -> None:
     """Counted with the request that was sent next, and where one failed by them; the run is invalid."""
     run = a_run().answers(20, usage=(1, 1)).answers(20, usage=(1, 1), issue={"unasked": 2})

@@ -131,6 +131,7 @@ def test_a_report_says_that_the_run_was_resumed(segments: tuple[Run, Run]) -> No
     assert "1 asked again" in shown[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ahead_s", [-4_000_000_000, 86_400])
 def test_a_restart_between_segments_changes_no_figure(a_run: Callable[..., Run], ahead_s: int) -> None:
     """The monotonic clock restarts: every view shows times as if it had continued."""

@@ -37,6 +37,7 @@ def going_on(a_run: Callable[..., Run]) -> tuple[Run, Store]:
     return run, store
 
 
+@pytest.mark.slow
 def test_a_run_that_is_held_is_running(going_on: tuple[Run, Store]) -> None:
     """Its report has the figures so far, up to the last event; it is not valid yet, and nothing is wrong."""
     run, store = going_on
@@ -80,6 +81,7 @@ def test_a_run_that_has_just_begun(tmp_path: Path) -> None:
     assert report.counts.issued == 0
 
 
+@pytest.mark.slow
 def test_readers_cost_a_busy_writer_nothing(tmp_path: Path) -> None:
     """Thousands of events per second are written while reports are made; none is lost, or waits."""
     bursts, size = 100, 100

@@ -91,6 +91,7 @@ def test_speeds_follow_the_definition_of_tpot(scored: Path) -> None:
     assert other["generation_tps"] != pytest.approx(row["generation_tps"])
 
 
+@pytest.mark.slow
 def test_the_cost_of_each_request(scored: Path, tmp_path: Path) -> None:
     """By the table of prices; without one it is null, and a model without a price is an error."""
     table = tmp_path / "prices.yaml"
@@ -104,6 +105,7 @@ def test_the_cost_of_each_request(scored: Path, tmp_path: Path) -> None:
         results(scored, prices=read_prices(table))
 
 
+@pytest.mark.slow
 def test_the_scores_of_any_pass(scored: Path) -> None:
     """The first pass had another scorer; one that there is not is an error."""
     assert [row["scorer"] for row in results(scored, scoring_pass=1)] == ["other"] * 3
@@ -111,6 +113,7 @@ def test_the_scores_of_any_pass(scored: Path) -> None:
         results(scored, scoring_pass=9)
 
 
+@pytest.mark.slow
 def test_every_format_has_the_same_rows(scored: Path, tmp_path: Path) -> None:
     """Parquet keeps the types, CSV has nested values as JSON."""
     rows = results(scored)
@@ -137,6 +140,7 @@ def test_a_run_without_a_benchmark(a_run: Callable[..., Run]) -> None:
     assert not {"prompt", "output", "reference"} & set(rows[0])
 
 
+@pytest.mark.slow
 def test_no_cell_of_a_spreadsheet_is_a_formula(scored: Path, tmp_path: Path) -> None:
     """A text that a spreadsheet would calculate gets an apostrophe, unless it is wanted raw."""
     import sqlite3

@@ -143,6 +143,7 @@ def test_a_run_that_was_not_scored_has_no_rows(asked: Run) -> None:
     assert query(folder, "SELECT count(*) FROM questions").rows == [(4,)]
 
 
+@pytest.mark.slow
 def test_the_figures_are_those_of_before(asked: Run) -> None:
     """Cut off, scored, judged, interrupted and scored again: what the run itself was stays what it was."""
     asked.session(EventType.TELEMETRY, 45, source="parent", cpu_share=0.5)
@@ -172,6 +173,7 @@ def test_a_scored_log_is_lawful(asked: Run) -> None:
     assert violations(requests) == []
 
 
+@pytest.mark.slow
 def test_a_run_may_be_resumed_after_it_was_scored(asked: Run, a_run: NewRun) -> None:
     """The segments of the run are numbered through, and its figures know of no scoring between them."""
     later, boot = a_run(), "after a restart"

@@ -83,6 +83,7 @@ def report_of(folder: Path) -> Report:
         return reporter.create_report()
 
 
+@pytest.mark.slow
 def test_shards_are_read_as_one_log(run: Run, a_run: Callable[..., Run]) -> None:
     """Clocks apart by a day or a century change no figure and no view."""
     whole = a_run()
@@ -108,6 +109,7 @@ def test_shards_are_read_as_one_log(run: Run, a_run: Callable[..., Run]) -> None
         assert seqs[0][0] == seqs[0][1]
 
 
+@pytest.mark.slow
 def test_the_table_of_nodes(run: Run) -> None:
     """A row for each, as its query answers; of many nodes those that need a look come first."""
     folder = sharded(run, AHEAD_NS | {"node-3": 0}, by_number)
@@ -134,6 +136,7 @@ def test_the_table_of_nodes(run: Run) -> None:
     assert len(rows) == 2 + 30
 
 
+@pytest.mark.slow
 def test_rates_are_known_to_the_uncertainty_of_the_clocks(a_run: Callable[..., Run]) -> None:
     """Wherever a clock was within it, rates are between their ends; what these decide is left open."""
     run = a_run(kind="constant", rate=100).begins(duration_s=0.1)
@@ -205,6 +208,7 @@ def test_any_split_makes_the_same_report(a_run: Callable[..., Run], run: Run) ->
     same()
 
 
+@pytest.mark.slow
 def test_a_missing_or_cut_shard_makes_the_run_invalid(run: Run) -> None:
     """The figures are of the nodes that are there, and the report says that this is not the run."""
     folder = sharded(run, AHEAD_NS, by_number)

@@ -125,6 +125,7 @@ def test_a_turn_has_the_turns_before_it_in_its_prompt(a_run: NewRun) -> None:
     assert run.report(tokenizer=Words()).tokens == Tokens(sum(asked), 3 * 6, "client_tokenizer")
 
 
+@pytest.mark.slow
 def test_a_turn_after_one_that_is_not_known_has_no_count(a_run: NewRun) -> None:
     """Neither where a turn is missing, nor where the answers are those of the dataset."""
     run = conversation(a_run(), (0, "a"), (2, "d")).ends()

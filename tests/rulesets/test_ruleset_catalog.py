@@ -11,6 +11,7 @@ from rulesets.errors import RulesetError
 from rulesets.loading import read
 
 
+@pytest.mark.slow
 def test_every_built_in_ruleset_is_found_by_the_name_inside() -> None:
     """NAME@VERSION is what the file calls itself, and all of it is right."""
     assert catalog.names()

@@ -208,6 +208,7 @@ def test_calls_of_a_program_are_turns(
     assert sorted(outcome["messages"][-1]["content"].split()[-1] for outcome in outcomes) == counts
 
 
+@pytest.mark.slow
 def test_a_program_that_goes_on_is_ended(server: MockProcess, tmp_path: Path) -> None:
     """At the limit of turns its requests are refused, and the episode ends as it should."""
     run = by_program(server, tmp_path, max_turns=1)

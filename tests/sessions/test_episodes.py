@@ -156,6 +156,7 @@ def test_how_episodes_end(
     assert endings(played(server, agent, **options)) == expected
 
 
+@pytest.mark.slow
 def test_a_limit_of_time_ends_a_turn(folder: Path) -> None:
     """An endpoint that says nothing for long does not hold an episode up."""
     del folder
@@ -164,6 +165,7 @@ def test_a_limit_of_time_ends_a_turn(folder: Path) -> None:
     assert [ending for ending, *_ in endings(run)] == ["max_time"]
 
 
+@pytest.mark.slow
 def test_figures_leave_a_simulated_user_out(server: MockProcess, folder: Path) -> None:
     """Its requests are in the log with its role, and its key is not."""
     del folder
@@ -179,6 +181,7 @@ def test_figures_leave_a_simulated_user_out(server: MockProcess, folder: Path) -
     assert key.encode() not in b"".join(path.read_bytes() for path in run.folder.iterdir())
 
 
+@pytest.mark.slow
 def test_an_agent_in_sequence_keeps_its_state(server: MockProcess, folder: Path) -> None:
     """One instance plays all samples; otherwise each has its own."""
     del folder
@@ -188,6 +191,7 @@ def test_an_agent_in_sequence_keeps_its_state(server: MockProcess, folder: Path)
     assert played(server, "Counting", out=Path("apart")).sql(rewards).fetchall() == [(1,)] * 4
 
 
+@pytest.mark.slow
 def test_an_unfinished_episode_is_asked_again(server: MockProcess, folder: Path) -> None:
     """A kill between two turns leaves all of its requests complete, and still it has no result."""
     del folder
@@ -260,6 +264,7 @@ def test_a_loop_written_with_the_docs_alone(server: MockProcess, folder: Path, i
     assert run.sql("SELECT DISTINCT turns, tool_calls FROM episodes").fetchall() == [(2, 1)]
 
 
+@pytest.mark.slow
 def test_an_agent_runs_commands_in_a_sandbox(server: MockProcess, folder: Path) -> None:
     """One of its own for each episode, also without a benchmark."""
     with (folder / "own_agents.py").open("a") as file:

@@ -170,6 +170,7 @@ def test_a_pass_without_a_judge_is_not_resumed_after_one_with_answers(run: Path,
     assert score_run(run, options(judge.url, reparse=True)).number == 2
 
 
+@pytest.mark.slow
 def test_only_what_is_open_is_asked(run: Path, judge: MockProcess) -> None:
     """The same judge is asked again about what it failed at, and another one about everything."""
     assert ask(run, judge.url) == Judging(judge.url, "judge-1", 5, 4, {"http_400": 1})
@@ -217,6 +218,7 @@ def test_the_limit_of_a_reasoning_judge_is_replaced_where_its_prompts_set_it() -
     assert changed.temperature == 1.0
 
 
+@pytest.mark.slow
 def test_a_judges_reply_is_stored_with_the_score(tmp_path: Path) -> None:
     """The whole reply where it cannot be parsed; what it extracted and why where it can."""
     run = recorded(tmp_path / "run", "gaia", "judge_fallback")

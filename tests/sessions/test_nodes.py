@@ -243,6 +243,7 @@ def test_a_shared_folder(mock: MockProcess, tmp_path: Path) -> None:
     assert not (tmp_path / "run" / FOLDER).exists()
 
 
+@pytest.mark.slow
 def test_an_object_store(mock: MockProcess, bucket: str, tmp_path: Path) -> None:
     """Each node uploads its log, also one that was lost; a log that the store does not take comes home."""
 

@@ -141,6 +141,7 @@ def test_every_sample_has_one_result(
         finish_run(ResumeSettings(run=run))
 
 
+@pytest.mark.slow
 def test_the_share_of_a_node_that_was_lost(mock: MockProcess, tmp_path: Path) -> None:
     """The others went on without it: what it had not answered is asked when the run is resumed."""
 

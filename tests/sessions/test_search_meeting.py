@@ -61,6 +61,7 @@ def test_what_late_reads_can_decide_is_unclear(tmp_path: Path) -> None:
 CLIENT_OVERHEAD = {"ttft:p(50)<105ms": "unclear", "ttft:p(50)<109ms": "met", "ttft:p(50)<45ms": "missed"}
 
 
+@pytest.mark.slow
 def test_so_is_what_client_overhead_can_decide(tmp_path: Path) -> None:
     """8 ms of 100 ms are not too much of it, and of 60 ms they are."""
     log = recorded(tmp_path, list(CLIENT_OVERHEAD), 8.0, 60.0)

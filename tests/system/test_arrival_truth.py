@@ -179,6 +179,7 @@ def pure(run_settings: PerfSettings) -> list[int]:
     return list(takewhile(lambda offset: offset < end_ns, arrivals.offsets(SEED)))
 
 
+@pytest.mark.slow
 def test_a_ramp_is_its_schedule_and_shows_over_time(mock: MockProcess, settings: Any) -> None:
     """What is offered in each moment of the report is what the schedule has in it, and it rises."""
     run_settings = settings(**OPEN["ramp"])
@@ -203,6 +204,7 @@ def test_a_trace_has_its_times_and_its_lengths(mock: MockProcess, settings: Any)
     assert [record.finish_reason for record in of.truth] == ["length"] * 18
 
 
+@pytest.mark.slow
 def test_a_closed_loop_keeps_its_users_busy(mock: MockProcess, settings: Any) -> None:
     """As many requests at the server as there are users, and never more, for the time that was given."""
     of = ran(mock, settings(concurrency=USERS, duration=SECONDS))
@@ -210,6 +212,7 @@ def test_a_closed_loop_keeps_its_users_busy(mock: MockProcess, settings: Any) ->
     assert (of.report["window"]["kind"], of.report["window"]["duration_s"]) == ("duration", SECONDS)
 
 
+@pytest.mark.slow
 def test_a_user_who_thinks_pauses(mock: MockProcess, settings: Any) -> None:
     """A request is due a think time after the end of an answer, but for the first of each user."""
     of = ran(mock, settings(concurrency=USERS, duration=SECONDS, think=f"{THINK_MS:g}ms"))
@@ -220,6 +223,7 @@ def test_a_user_who_thinks_pauses(mock: MockProcess, settings: Any) -> None:
         assert scheduled_ns - ends_ns.pop(0) >= THINK_MS * 1e6
 
 
+@pytest.mark.slow
 def test_offline_is_all_at_once(settings: Any) -> None:
     """Everything is due at the start, and is at the server before the first answer is over."""
     with start_mock(ttft="500ms", itl="0", tokens="2", fast=True) as slow:

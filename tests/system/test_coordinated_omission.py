@@ -123,6 +123,7 @@ def test_an_open_loop_sees_a_stall_with_every_request_that_meets_it(stalled: Cal
     assert run.report["issue_lag_ms"]["p50"] < BUSY_MS
 
 
+@pytest.mark.slow
 def test_a_bounded_open_loop_shows_a_stall_from_the_schedule(stalled: Callable[..., Stalled]) -> None:
     """Few are in flight when the server stalls, and due requests wait for them: the latencies diverge."""
     run = stalled(*OPEN, "--max-concurrency", 4)
@@ -139,6 +140,7 @@ def test_a_bounded_open_loop_shows_a_stall_from_the_schedule(stalled: Callable[.
     }
 
 
+@pytest.mark.slow
 def test_a_conversation_sees_a_stall_once(stalled: Callable[..., Stalled], tmp_path: Path) -> None:
     """Conversations begin on time all the while; within each, what comes next waits for the answer."""
     talk = [{"role": role, "content": "go on"} for role in ("user", "assistant", "user", "assistant", "user")]
@@ -158,6 +160,7 @@ def test_a_conversation_sees_a_stall_once(stalled: Callable[..., Stalled], tmp_p
     assert len(due) == len(set(due)) >= sum(0 <= begun_ns < run.END for begun_ns in begun) > 0
 
 
+@pytest.mark.slow
 def test_a_stalled_client_shows_only_in_latencies_from_the_schedule(
     start_run: Callable[..., WatchedRun],
     tmp_path: Path,

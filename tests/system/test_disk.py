@@ -87,6 +87,7 @@ def test_a_disk_that_gets_full(
     assert not (small_disk / "other" / "events.db").exists()
 
 
+@pytest.mark.slow
 def test_a_file_that_may_not_grow(start_run: Start, mock: MockProcess, loadgen: Loadgen) -> None:
     """The same with a limit on the size of files, which anybody can set."""
     run = start_run(mock.url, *FOR_LONG, limits={resource.RLIMIT_FSIZE: 400_000})
@@ -145,6 +146,7 @@ def test_a_full_standard_output(loadgen: Loadgen, mock: MockProcess, tmp_path: P
     assert orjson.loads((tmp_path / "run" / "report.json").read_bytes())["counts"]["completed"] == 4
 
 
+@pytest.mark.slow
 def test_a_report_that_cannot_be_written(
     start_loadgen: Any, mock: MockProcess, loadgen: Loadgen, tmp_path: Path
 ) -> None:
@@ -167,6 +169,7 @@ IMPATIENT = {"recorder.store:_LOCK_TIMEOUT_S": 0.3}
 """The program waits 0.3 s, and not a minute, for the process that has locked its log."""
 
 
+@pytest.mark.slow
 def test_a_log_that_stays_locked(start_loadgen: Start, mock: MockProcess, tmp_path: Path) -> None:
     """By another program: the run ends by itself, says so, and reports what it has."""
     process = start_loadgen(

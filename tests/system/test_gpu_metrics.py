@@ -137,6 +137,7 @@ def test_counters_that_wrap_around(preloaded: Preloaded, tmp_path: Path, gpus: d
     assert "went back" in codes(report)["energy_counter_reset"]
 
 
+@pytest.mark.slow
 def test_a_gpu_that_vanishes(preloaded: Preloaded, tmp_path: Path, gpus: dict[str, str]) -> None:
     """The run ends as before; what the lost GPU has used is unknown, so figures per token are."""
     report = measured(preloaded, tmp_path, gpus | {"STAND_IN_LOST_AFTER": "3"})
@@ -147,6 +148,7 @@ def test_a_gpu_that_vanishes(preloaded: Preloaded, tmp_path: Path, gpus: dict[st
     assert_parts_add_up(report["energy"])
 
 
+@pytest.mark.slow
 def test_a_missing_driver(preloaded: Preloaded, tmp_path: Path, gpus: dict[str, str]) -> None:
     """It is a finding, not an error; there is no energy."""
     report = measured(preloaded, tmp_path, gpus | {"STAND_IN_DRIVER": "0"})

@@ -155,6 +155,7 @@ def of_log(
     return sources.outcomes(runs["log"], tmp_path_factory.mktemp("of-log"), other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "source",
     # Archives and shards are each among the others.

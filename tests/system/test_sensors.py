@@ -61,6 +61,7 @@ def readings(run: Path) -> list[dict[str, Any]]:
     return [orjson.loads(data) for (data,) in rows]
 
 
+@pytest.mark.slow
 def test_the_log_has_what_the_server_counted(preloaded: Preloaded, tmp_path: Path) -> None:
     """From before the first request to after the last one: as many requests and tokens as were asked for."""
     with start_mock(ttft="20ms", itl="2ms", tokens="4") as mock:
@@ -123,6 +124,7 @@ def test_an_endless_page_harms_no_run(preloaded: Preloaded, tmp_path: Path, endl
     assert query(tmp_path / "run", "SELECT count(*) FROM samples WHERE status = 'completed'").rows == [(30,)]
 
 
+@pytest.mark.slow
 def test_the_key_goes_to_the_endpoint_only(preloaded: Preloaded, tmp_path: Path) -> None:
     """A page of another host gets no header; and no key is in the log."""
     asked: list[bytes] = []

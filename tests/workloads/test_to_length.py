@@ -77,6 +77,7 @@ def test_no_two_begin_alike(seed: int) -> None:
     assert len(set(begun)) == len(begun)
 
 
+@pytest.mark.slow
 @given(seed=SEEDS)
 @settings(max_examples=20)
 def test_the_seed_decides(seed: int) -> None:

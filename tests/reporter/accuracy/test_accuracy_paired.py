@@ -108,6 +108,7 @@ def test_the_interval_of_pairs_covers_what_it_says() -> None:
     assert 0.92 <= inside / 400 <= 0.98
 
 
+@pytest.mark.slow
 def test_scores_are_compared_without_being_named(asks: Callable[..., Benchmark], tmp_path: Path) -> None:
     """They decide where both runs have them, with the intervals of the reports and the number of pairs."""
     runs = []

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repeats", [1, 2])
 def test_the_plot_of_accuracies_has_those_of_the_report(asks: Callable[..., Any], repeats: int) -> None:
     """Whole and per subject, with their intervals: Wilson's, or over questions that were asked twice."""

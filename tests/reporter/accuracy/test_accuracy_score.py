@@ -226,6 +226,7 @@ def test_another_version_of_a_scorer_is_noted(asks: Callable[..., Benchmark]) ->
     assert any("scored by version 99 of official" in note for note in score["notes"])
 
 
+@pytest.mark.slow
 def test_from_a_log_it_is_the_same(asks: Callable[..., Benchmark]) -> None:
     """The view of a log has what these tables have: of two tasks, several passes, and all kinds of ends.
 
@@ -282,6 +283,7 @@ def test_options_are_noted_with_their_defaults(asks: Callable[..., Benchmark]) -
     assert "with options category=live, where the default is all" in score["notes"]
 
 
+@pytest.mark.slow
 def test_questions_that_are_repeated_on_purpose_have_no_finding(asks: Callable[..., Benchmark]) -> None:
     """A benchmark has no further prompts; a repeat that was not asked for has a finding."""
     for repeats, has_finding in ((2, False), (1, True)):

@@ -235,6 +235,7 @@ def test_the_comparison_is_plain_values(result: Result, a_run: Run) -> None:
     assert plain["schema_version"] == 1
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(st.floats(0.5, 1.0), st.integers(0, 5))
 def test_a_faster_server_never_fails(result: Result, a_run: Run, factor: float, seed: int) -> None:

@@ -122,6 +122,7 @@ def test_no_correct_answer(run: Run, values: tuple[Any, ...], correct: int | Non
     assert task.total is not None
 
 
+@pytest.mark.slow
 def test_judges_have_their_own_price(run: Run) -> None:
     """They are not part of the run's total."""
     folder = scored(run, 1, 0, 1).write()
@@ -146,6 +147,7 @@ def test_judges_have_their_own_price(run: Run) -> None:
         assert cost.notes == ["prices.yaml has no price for the judge large-judge"]
 
 
+@pytest.mark.slow
 def test_where_it_is_shown(run: Run) -> None:
     """In the console, in Markdown, and in report.json, by its schema, with what a request costs."""
     report = scored(run, 1, 0, 1).report(prices=TABLE)

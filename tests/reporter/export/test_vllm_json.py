@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import orjson
+import pytest
 
 from reporter.export.vllm_json import TABLES, render
 from reporter.reporter import MetricsReporter
@@ -34,6 +35,7 @@ def test_a_failed_request_keeps_its_place(a_run: Callable[..., Any]) -> None:
     assert result["max_concurrent_requests"] == 1
 
 
+@pytest.mark.slow
 def test_nothing_completed(a_run: Callable[..., Any]) -> None:
     """No statistic, no division by nothing."""
     result = rendered(a_run().fails("reset").stops(100).ends())

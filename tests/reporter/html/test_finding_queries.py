@@ -38,6 +38,7 @@ def stepped(a_run: Callable[..., Any]) -> Path:
     return run.stops(1200).ends(1400).write()  # type: ignore[no-any-return]
 
 
+@pytest.mark.slow
 def test_every_finding_has_queries_that_answer(stepped: Path) -> None:
     """For each code of docs/findings.md; those of the load generator share a view."""
     assert len(CODES) > 60

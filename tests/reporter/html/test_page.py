@@ -76,6 +76,7 @@ def policy_of(elements: Elements) -> dict[str, list[str]]:
     return {name: sources for name, *sources in directives}
 
 
+@pytest.mark.slow
 def test_the_policy_allows_what_is_inside_and_nothing_else(hostile_page: MadePage) -> None:
     """Scripts and the style by their hashes; no attribute runs or loads anything."""
     elements = Elements(hostile_page.html)
@@ -155,6 +156,7 @@ def test_percentiles_are_in_their_sql_by_every_method(
         assert row == pytest.approx((*figures, summary.p999, summary.max))
 
 
+@pytest.mark.slow
 def test_scores_are_on_the_page(accuracy_page: MadePage, ask: Callable[..., QueryResult]) -> None:
     """With their intervals, by subject, with samples of each outcome and the query of all."""
     text = Elements(accuracy_page.html).text
@@ -271,6 +273,7 @@ def test_requests_without_tags_have_no_column_of_tags(hostile_page: MadePage) ->
     assert (tagged.words, untagged.words) == (4, 3)
 
 
+@pytest.mark.slow
 def test_a_comparison_has_a_page(hostile_page: MadePage, accuracy_page: MadePage) -> None:
     """Its verdict, each change with its interval, and both figures."""
     from loadgen.sessions.comparison import compare_runs

@@ -298,6 +298,7 @@ def test_samples_can_be_browsed(accuracy_page: MadePage, open_page: Any) -> None
     assert page.complaints == []
 
 
+@pytest.mark.slow
 def test_it_is_readable_without_scripts(hostile_page: MadePage, open_page: Any) -> None:
     """Every plot is a table, and nothing that needs a script shows."""
     page = open_page(hostile_page, java_script_enabled=False)

@@ -99,6 +99,7 @@ def tables(page: Any) -> Iterator[Table]:
             yield from section.tables
 
 
+@pytest.mark.slow
 def test_every_section_with_figures_has_its_query(
     run: Path, made: tuple[Report, RunContents], ask: Callable[..., QueryResult]
 ) -> None:
@@ -128,6 +129,7 @@ def test_rules_are_in_their_query(
     assert {text: units[text] * value for text, value in rows.items()} == pytest.approx(observed_figures)
 
 
+@pytest.mark.slow
 def test_rules_that_count_failures_are_in_their_query(run: Path, ask: Callable[..., QueryResult]) -> None:
     """A failed request is slower than every bound, and no fast one."""
     rules = ("ttft:p(90)<900ms", "itl:p(99)<900ms", "output_tokens:p(50)>1", "generation_tps:p(1)>1")
@@ -213,6 +215,7 @@ def test_telemetry_is_on_the_time_axis_of_the_requests(
     assert {"server", "energy"} <= set(anchors)
 
 
+@pytest.mark.slow
 def test_a_comparison_has_the_distributions_of_its_runs(
     run: Path, a_run: Callable[..., Any], ask: Callable[..., QueryResult]
 ) -> None:
@@ -250,6 +253,7 @@ def test_the_figures_of_a_series_are_in_its_query(run: Path, made: tuple[Report,
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["hostile_page", "accuracy_page"])
 def test_every_query_of_a_page_answers(request: pytest.FixtureRequest, name: str) -> None:
     """As a reader copies them, with hostile names of tags in them as well."""

@@ -140,6 +140,7 @@ def test_tokens_that_are_counted_twice_are_compared(folder: Path) -> None:
     assert row.reason == "the server counts 1,983 output tokens, the tokenizer 1,322"
 
 
+@pytest.mark.slow
 def test_a_recount_leaves_the_figures_alone(folder: Path) -> None:
     """They are by the server's counts; the tokenizer's count is in a field of its own."""
     with measured(folder, Definitions(), ReportOptions(tokenizer=Words(), recount=True)) as (report, _):

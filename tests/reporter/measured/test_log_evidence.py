@@ -236,6 +236,7 @@ def test_blocks_are_equal_spans_of_issuing(
     )
 
 
+@pytest.mark.slow
 def test_neighbouring_blocks_become_one_where_values_are_few(a_run: Callable[..., Run]) -> None:
     """Of 40 values in equal spans, 8 blocks of five are left; of nine values none."""
     for count, left in ((40, 8), (10, 2), (9, 0)):

@@ -57,6 +57,7 @@ def rows_of(plot: Plot, *, has_parts: bool) -> list[tuple[Any, ...]]:
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tag", "changed"), [(None, {"latency_origin": "scheduled", "tpot_end": "complete"}), ("class", {})]
 )
@@ -76,6 +77,7 @@ def test_the_sql_of_a_plot_has_its_points(run: Path, changed: dict[str, Any], ta
     connection.close()
 
 
+@pytest.mark.slow
 def test_a_plot_without_points_is_not_made(idle: Path) -> None:
     """And says why."""
     with open_log(idle) as log:

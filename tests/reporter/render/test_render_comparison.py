@@ -154,6 +154,7 @@ def test_the_page_is_as_wide_as_it_may_be(width: int) -> None:
     assert max(map(len, lines)) <= max(width, 60)
 
 
+@pytest.mark.slow
 def test_the_plot_is_the_same_for_the_same_comparison() -> None:
     """With a mark for each difference, and a line where there is an interval."""
     from reporter.render.comparison_plot import render as draw

@@ -426,6 +426,7 @@ def test_the_environment_has_no_say(a_report: MakeReport, monkeypatch: pytest.Mo
     assert [console.render(a_report(), color=color) for color in (False, True)] == before
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(reports, st.integers(40, 200), st.booleans())
 def test_any_report_renders_safely(report: Report, width: int, summary_only: bool) -> None:  # noqa: FBT001 (drawn by Hypothesis)
@@ -436,6 +437,7 @@ def test_any_report_renders_safely(report: Report, width: int, summary_only: boo
     text.encode("utf-8")
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=50)
 @given(reports, st.integers(40, 200))
 def test_color_changes_nothing_but_color(report: Report, width: int) -> None:

@@ -67,6 +67,7 @@ def test_a_sweep_has_its_runs_front_knee_and_those_that_meet_their_targets() -> 
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", ["linear", "log", "time", "percentile"])
 def test_every_kind_of_series_is_drawn_on_every_scale(scale: str) -> None:
     """Also with a single point, with a value that is not known, and in groups; axes have their units."""

@@ -107,6 +107,7 @@ def test_they_disagree(a_run: Callable[..., Run], differing: dict[str, dict[str,
     assert codes(report(a_run, **other)) == differing.keys()
 
 
+@pytest.mark.slow
 def test_percentiles_are_bounded_by_buckets(a_run: Callable[..., Run]) -> None:
     """100 ms is in the bucket up to 0.25 s, and not in that up to 0.08 s."""
     side = report(a_run, {"0.08": 0.0, "0.25": 2.0, "+Inf": 2.0}).server_side

@@ -148,6 +148,7 @@ def test_the_console_has_the_energy_of_requests(a_run: Callable[..., Run]) -> No
     assert rows[2][:3] == ["power", "(W)", "0.025"]
 
 
+@pytest.mark.slow
 def test_exported_figures_name_their_source(a_run: Callable[..., Run]) -> None:
     """A declared energy is not taken for a measured one on a dashboard; what is unknown is left out."""
     run = a_run().begins(0, duration_s=1).answers(10, at_ms=0, complete=500).stops(1000)
@@ -177,6 +178,7 @@ def shares(
     return got, idle
 
 
+@pytest.mark.slow
 @settings(max_examples=3 * EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     spans=st.lists(st.tuples(st.integers(1, 60), st.integers(0, 500)), min_size=1, max_size=6),

@@ -67,6 +67,7 @@ def test_each_result_has_its_energy(scored: Path) -> None:
     assert {failed[name] for name in COLUMNS} == {None}
 
 
+@pytest.mark.slow
 def test_the_statistics_of_the_report_are_of_these_values(scored: Path, tmp_path: Path) -> None:
     """In JSON lines, in Parquet and in the report."""
     rows = results(scored)

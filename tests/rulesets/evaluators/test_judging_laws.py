@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -80,6 +81,7 @@ def test_a_faster_server_never_fares_worse(
     assert gravity(target, fast) <= gravity(target, slow)
 
 
+@pytest.mark.slow
 @given(target=targets(), values=latencies, faster=st.data())
 def test_single_answers_that_are_faster_fail_nothing(
     target: Target, values: list[float], faster: st.DataObject, make_run: MakeRun

@@ -22,6 +22,7 @@ def test_ten_rates() -> None:
     assert result.autocorrelation == pytest.approx(-0.466667, abs=5e-7)
 
 
+@pytest.mark.slow
 @given(blocks=blocks, level=st.sampled_from([0.5, 0.9, 0.99]))
 def test_it_is_scipys(blocks: list[float], level: float) -> None:
     """Of any blocks that are not all alike."""

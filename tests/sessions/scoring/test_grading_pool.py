@@ -33,6 +33,7 @@ REASONS = {
 }
 
 
+@pytest.mark.slow
 def test_a_failing_grader_spoils_only_its_own_answer(
     new_run: NewRun, graders: Path, monkeypatch: Any, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -64,6 +65,7 @@ def test_a_failing_grader_spoils_only_its_own_answer(
     assert "a grader says something" in err
 
 
+@pytest.mark.slow
 def test_a_process_that_a_grader_forks_returns_no_score(
     new_run: NewRun, graders: Path, monkeypatch: Any
 ) -> None:

@@ -57,6 +57,7 @@ def test_a_pass_scores_every_answer(new_run: NewRun) -> None:
     assert sorted(path.name for path in run.iterdir()) == ["events.db"]
 
 
+@pytest.mark.slow
 def test_a_further_pass_overwrites_nothing(new_run: NewRun, graders: Path, monkeypatch: Any) -> None:
     """It has the next number, and may have more scorers; the scores do not depend on the pass."""
     monkeypatch.chdir(graders)
@@ -86,6 +87,7 @@ def test_an_unfinished_pass_is_not_resumed_after_a_later_one(new_run: NewRun) ->
     assert score_run(run, QUIET).number == 3
 
 
+@pytest.mark.slow
 def test_a_scored_run_says_what_it_was_scored_by(new_run: NewRun) -> None:
     """What the run was started with is what it is scored by, until something else is asked for."""
     run = new_run(["1"], accuracy={"scorers": {"gsm8k": "official"}, "evals": []})
@@ -145,6 +147,7 @@ def start_scoring(run: Path, folder: Path) -> subprocess.Popen[bytes]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
 def test_a_pass_that_ended_early_is_resumed(
     new_run: NewRun, graders: Path, monkeypatch: Any, ending: signal.Signals

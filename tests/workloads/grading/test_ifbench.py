@@ -186,6 +186,7 @@ def test_every_instruction_has_a_case() -> None:
     assert len(IFBENCH) == 58
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("nltk_folder")
 def test_verdicts() -> None:
     """Texts that follow and texts that do not."""

@@ -79,6 +79,7 @@ def test_questions(loaded: Callable[..., Sequence[Question]], figures: Callable[
     assert [item.id for item in loaded("mrcr:longest=69999", "mrcr.jsonl", rows)] == ["0"]
 
 
+@pytest.mark.slow
 def test_lengths_in_tokens(loaded: Callable[..., Sequence[Question]], word_tokenizer: Path) -> None:
     """With a tokenizer the classes are those of the card: of the tokens of all messages and the answer."""
     words = {**ROW, "answer": "x7 " + "w " * (8192 - 12)}

@@ -62,6 +62,7 @@ def test_turns_of_a_row(conversations: Sequence[Question]) -> None:
     assert second.sample.tags == {"language": "French", "instructions_1": "1", "instructions_2": "2"}
 
 
+@pytest.mark.slow
 def test_figures(
     conversations: Sequence[Question],
     figures: Callable[[Scorer, Sequence[tuple[Question, Score | None]]], dict[str, Any]],
