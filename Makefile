@@ -40,7 +40,7 @@ wheel: setup ## Build a wheel in dist: for this platform with the compiled I/O l
 demo: setup ## Measure a mock endpoint and compare the report with its truth (10 s)
 	$(BIN)/loadgen demo
 
-test: setup ## Run the test suite without the tests marked slow, which take seconds by nature or vary what another test has
+test: setup ## Run the test suite without the tests marked slow (4 min on two cores; `make check` runs all)
 	$(BIN)/python $(TESTS) -m "not slow"
 
 test-lowest: ## Run all tests with the oldest dependencies that pyproject.toml allows

@@ -80,6 +80,7 @@ def test_a_run_whose_gate_is_lost_ends_early_and_fails(mock: MockProcess, tmp_pa
     assert "run it whole" in loose.reasons[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rules", "planned", "lost"),
     [

@@ -179,6 +179,7 @@ def test_no_secret_is_anywhere_in_the_folder(loadgen: Loadgen, mock: MockProcess
     assert b"sk-right-key" not in written
 
 
+@pytest.mark.slow
 def test_a_header_value_that_the_log_uses_too_removes_no_output(loadgen: Loadgen, mock: MockProcess) -> None:
     """Values of headers are removed from what a server said, and never from the log's own words."""
     words = ("output", "finish_reason", "reasoning", "tool_calls")

@@ -20,7 +20,7 @@ def test_the_demo_runs_the_whole_way(
 ) -> None:
     """A report, a verdict, and reported figures next to the true ones; nothing is left running.
 
-    On a busy machine the client may be late (4), and the mock too (1): only the order of magnitude is checked.
+    A busy machine makes the client late (4), or the mock (1): the order of magnitude is checked.
     """
     run = loadgen("demo", "--out", "run")
     assert run.returncode in {0, 1, 4}, run.stdout + run.stderr

@@ -55,6 +55,7 @@ def test_it_overwrites_nothing(tmp_path: Path) -> None:
         init(tmp_path / "nowhere" / "suite.toml")
 
 
+@pytest.mark.slow
 def test_what_it_writes_runs_against_the_mock_endpoint(loadgen: Loadgen, tmp_path: Path) -> None:
     """As its first lines say; here one of its runs, and a short one."""
     init(tmp_path / "suite.toml")

@@ -99,6 +99,7 @@ def test_the_whole_report_is_by_the_definitions_of_the_rules(a_run: Path) -> Non
     assert plain.run.definitions == Definitions().to_dict()
 
 
+@pytest.mark.slow
 def test_without_rules_those_of_the_run_count(a_run: Path) -> None:
     """With their definitions, and without what was left out when it was started."""
     assert started_with(a_run) == (None, ())

@@ -68,6 +68,7 @@ def test_prices_are_read_before_anybody_is_asked(tmp_path: Path, scored: Path) -
         report(scored, prices=missing)
 
 
+@pytest.mark.slow
 def test_stats(scored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The scores of each level; a run without tags has none."""
     report(scored, stats=True)

@@ -24,6 +24,7 @@ def test_the_work_is_done() -> None:
     assert run_unless_interrupted(answer()) == 42
 
 
+@pytest.mark.slow
 def test_an_interrupt_before_the_loop_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing warns that the work was never awaited."""
 

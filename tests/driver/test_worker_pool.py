@@ -155,6 +155,7 @@ def test_each_prompt_is_asked_once(quick_mock: MockProcess, tmp_path: Path, load
     assert sum(due >= start_ns for due in dues) == 100
 
 
+@pytest.mark.slow
 def test_every_worker_sends_telemetry(quick_mock: MockProcess, tmp_path: Path) -> None:
     """Each has its own telemetry, the last of which comes before it ends."""
     log = tmp_path / "events.db"
@@ -446,6 +447,7 @@ def test_a_log_is_complete_until_the_last_worker_is() -> None:
     assert asyncio.run(scenario()) == [3, 5, 6, 9]
 
 
+@pytest.mark.slow
 def test_what_had_ended_is_in_a_log_that_says_so(quick_mock: MockProcess, tmp_path: Path) -> None:
     """At every moment of a run, by what the endpoint knows itself."""
 

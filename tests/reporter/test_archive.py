@@ -208,6 +208,7 @@ def test_an_archive_in_an_object_store(
         query(type(tmp_path)(f"{bucket}/two"), "SELECT 1")
 
 
+@pytest.mark.slow
 def test_gaps_that_are_not_numbers_are_left_out(a_run: Callable[..., Run], tmp_path: Path) -> None:
     """Bytes that are not whole numbers are read as no gaps from the archive too."""
     run = a_run().answers(10, 20, chunk_gaps_us=array("I", [1]).tobytes()[:3]).answers(30, 50).ends()

@@ -50,6 +50,7 @@ def test_an_error_of_the_system_is_not_reported_as_a_damaged_log() -> None:
     assert errors.exit_code(raised.value) == ExitCode.SETUP
 
 
+@pytest.mark.slow
 def test_no_room_for_tables_that_do_not_fit_into_memory(
     a_run: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -117,6 +117,7 @@ def test_endpoints(a_run: NewRun) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_turns(a_run: NewRun) -> None:
     """Each turn of conversations has a row, in order, and so has each prompt."""
     run = a_run()

@@ -166,6 +166,7 @@ def test_a_tokenizer_counts_what_came_after_the_first_chunk(a_run: NewRun) -> No
         assert tpots(counted) == [None if after is None else 20 / after for *_, after in AFTER_FIRST]
 
 
+@pytest.mark.slow
 def test_an_answer_of_one_token(a_run: NewRun) -> None:
     """It has no TPOT, one of 0, or makes the run invalid; and so has one of none."""
     run = a_run().answers(50, usage=(1, 1)).answers(50, usage=(1, 1), chunks=1).answers(50, 60, usage=(1, 2))
@@ -298,6 +299,7 @@ def test_without_reasoning_tpot_counts_from_the_first_output(a_run: NewRun) -> N
     assert [tpot(report) for report in each(run, *definitions)] == [(90 - 70) / (3 - 1), (90 - 50) / (5 - 1)]
 
 
+@pytest.mark.slow
 def test_one_reporter_can_report_by_several_definitions(a_run: NewRun) -> None:
     """What one report was computed by leaves nothing behind for the next."""
     run = a_run().answers(50, 60, 70, complete=90, usage=(1, 3)).answers(95, at_ms=80, usage=(1, 3)).ends()
@@ -313,6 +315,7 @@ def test_one_reporter_can_report_by_several_definitions(a_run: NewRun) -> None:
     assert after == before
 
 
+@pytest.mark.slow
 def test_tpot_over_all_tokens(a_run: NewRun) -> None:
     """(COMPLETE - FIRST_CHUNK) / output tokens: of four tokens from 50 to 90 ms, 10 ms."""
     run = a_run().answers(50, 60, 70, 80, complete=90, usage=(1, 4)).ends()

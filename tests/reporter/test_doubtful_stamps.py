@@ -268,6 +268,7 @@ def test_a_change_is_decided_by_both_ends(a_run: NewRun) -> None:
     assert rows[0].reason == "the client was too busy to tell: ttft:max changed by -25 to +16.67 %"
 
 
+@pytest.mark.slow
 def test_a_difference_that_the_stamps_decide_is_in_doubt(a_run: NewRun) -> None:
     """Whether a run is faster depends on when its chunks arrived; what is exact is compared as ever."""
     metrics = [metric(name) for name in ("ttft:mean", "latency:mean", "error")]

@@ -147,6 +147,7 @@ def test_the_figures_are_those_of_the_report(
     assert {request.ending for request in ended} == {"completed", "failed", "cancelled"}
 
 
+@pytest.mark.slow
 @settings(max_examples=2 * EXAMPLES, deadline=None)
 @given(
     drawn=st.lists(requests(), min_size=1, max_size=6),

@@ -82,6 +82,7 @@ def test_an_old_run_is_reported(old: Path) -> None:
     assert "resumed" not in {finding.code for finding in report.findings}
 
 
+@pytest.mark.slow
 @for_each("view", VIEWS)
 def test_every_view_shows_an_old_run(old: Path, ask: Callable[..., QueryResult], view: str) -> None:
     """None of them asks for what the log does not have; a query that names a big table loads it."""

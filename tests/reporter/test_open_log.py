@@ -40,6 +40,7 @@ def answers(log: OpenLog) -> tuple[Any, ...]:
     return log.execute(query).fetchall()[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("definitions", DEFINITIONS)
 def test_figures_are_the_same_from_a_table_of_samples_and_from_the_view(
     a_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, definitions: Definitions

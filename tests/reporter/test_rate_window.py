@@ -123,6 +123,7 @@ def test_blocks_of_the_steady_state_have_nothing_from_before_it(a_run: NewRun) -
             assert fmean(rate.blocks) == pytest.approx(rate.value, rel=0.01)
 
 
+@pytest.mark.slow
 def test_over_the_steady_state(a_run: NewRun) -> None:
     """What completed and arrived in it counts, and nothing from before."""
     run = a_steady_run(a_run())

@@ -123,6 +123,7 @@ def test_responses_that_no_request_asked_for(a_run: NewRun) -> None:
     assert last.message.startswith("1 response arrived")
 
 
+@pytest.mark.slow
 def test_responses_without_their_end(a_run: NewRun) -> None:
     """The answers count; a warning says how many were waited for."""
     run = a_run().answers(20, usage=(1, 1)).answers(20, usage=(1, 1), unended="idle_timeout")

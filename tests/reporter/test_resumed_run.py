@@ -235,6 +235,7 @@ def test_an_error_of_the_last_segment_counts(segments: tuple[Run, Run]) -> None:
     assert not report_of(resumed(*segments)).validity.valid
 
 
+@pytest.mark.slow
 def test_what_is_open_in_the_last_segment_is_in_flight(segments: tuple[Run, Run]) -> None:
     """A run that was cut off again has requests of both kinds."""
     first, second = segments
@@ -299,6 +300,7 @@ def test_abandoned_requests_are_counted_where_nothing_completed(a_run: Callable[
     assert "None of the 2 requests completed: 1 given up, 1 http_500." in by_code["nothing_completed"]
 
 
+@pytest.mark.slow
 def test_moments_and_stages_of_several_segments(segments: tuple[Run, Run]) -> None:
     """Each segment has moments of its own, and goes on where the one before it left the plan's stages."""
     first, second = segments
@@ -328,6 +330,7 @@ def test_what_was_abandoned_was_in_flight_until_its_segment_ended(a_run: Callabl
     assert max(moment.in_flight for moment in moments) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "failed", "has_finding"),
     [

@@ -80,6 +80,7 @@ def test_the_figures_are_those_of_sql(scored: Path) -> None:
             assert row["output_tps"] == pytest.approx(tokens / row["latency_ms"] * 1e3)
 
 
+@pytest.mark.slow
 def test_speeds_follow_the_definition_of_tpot(scored: Path) -> None:
     """Where TPOT ends with the response and divides by all tokens, the generation speed does as well."""
     row, *_ = results(scored)

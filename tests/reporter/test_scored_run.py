@@ -282,6 +282,7 @@ def test_an_answer_is_stored_whole(a_run: NewRun) -> None:
     assert all(item.parsed_reference() == reference for item in stored)
 
 
+@pytest.mark.slow
 def test_the_last_reply_of_the_requested_judge_counts(asked: Run) -> None:
     """Replies to other versions of the prompts, and of other models, do not."""
     folder = asked.stops(50).ends(60).write()

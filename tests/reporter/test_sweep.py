@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from reporter.sweep import figures
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+@pytest.mark.slow
 def test_a_row_has_the_figures_of_its_run(a_run: Callable[..., Any]) -> None:
     """Interactivity is 1000 / the median TPOT; a run without any has none."""
     run = a_run().answers(50, 60, 70, usage=(5, 3)).answers(50, 70, 90, usage=(5, 3))

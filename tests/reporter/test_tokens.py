@@ -88,6 +88,7 @@ def test_a_whole_response_has_no_chunks_to_count(a_run: NewRun) -> None:
     assert [finding.code for finding in report.findings] == ["tokens_unknown"]
 
 
+@pytest.mark.slow
 def test_each_report_counts_by_itself(a_run: NewRun) -> None:
     """A tokenizer that one report was given is not in the next one."""
     run = a_run().answers(5, 6, texts=TEXTS).ends()

@@ -235,6 +235,7 @@ def test_a_judges_reply_is_stored_with_the_score(tmp_path: Path) -> None:
     assert (second[0], second[1]) == ("infra_error", [{"key": "judge_reply", "value": "perhaps"}])
 
 
+@pytest.mark.slow
 def test_an_unreadable_verdict_is_asked_again(run: Path, tmp_path: Path) -> None:
     """A judge of FRAMES that does not decide is asked again in each pass that has it, until it does."""
     chosen = [Chosen(TASK, workload("frames").scorers[0], official=True)]

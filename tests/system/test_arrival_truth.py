@@ -195,6 +195,7 @@ def test_a_ramp_is_its_schedule_and_shows_over_time(mock: MockProcess, settings:
     assert first_half < len(offsets_s) / 2
 
 
+@pytest.mark.slow
 def test_a_trace_has_its_times_and_its_lengths(mock: MockProcess, settings: Any) -> None:
     """Half as fast again; with answers that go on until they are cut, request k has the tokens of row k."""
     of = ran(mock, settings(**OPEN["trace"]))

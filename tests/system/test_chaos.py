@@ -65,6 +65,7 @@ def test_the_campaign() -> None:
     assert sum(summary["damages"].values()) == 6
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     sys.platform != "linux",
     reason="counts the open sockets in /proc/self/fd, which only Linux has",

@@ -100,6 +100,7 @@ def test_a_file_that_may_not_grow(start_run: Start, mock: MockProcess, loadgen: 
     assert orjson.loads(loadgen("report", "run", "--json").stdout)["counts"] == counts
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_deleted(start_run: Start, mock: MockProcess) -> None:
     """There is nothing to report then, and the run does not go on for nothing."""
     run = start_run(mock.url, *FOR_LONG)

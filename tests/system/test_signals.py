@@ -132,6 +132,7 @@ def test_a_process_that_is_stopped_and_continued(start_run: Start, mock: MockPro
     assert violations(run.events()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_no_process_reads_its_output(start_run: Start, mock: MockProcess, stream: str) -> None:
     """The run is done and recorded all the same; without a reader it ends silently, as by SIGPIPE."""

@@ -143,6 +143,7 @@ def test_what_is_reported_is_what_was(
         assert record.chunk_ns[0] <= ordered[uuid][4]
 
 
+@pytest.mark.slow
 def test_a_duration_lasts_what_it_says(
     loadgen: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
@@ -162,6 +163,7 @@ def test_a_duration_lasts_what_it_says(
     assert report["throughput"]["qps"] == pytest.approx(inside / 0.5)
 
 
+@pytest.mark.slow
 def test_a_slow_server_shows_from_the_schedule(
     loadgen: Callable[..., subprocess.CompletedProcess[str]],
 ) -> None:

@@ -44,6 +44,7 @@ def fill(log: OpenLog, clusters: list[list[float]]) -> None:
     log.connection.executemany("INSERT INTO graded VALUES (?, ?, ?)", rows)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(CLUSTERS)
 def test_the_standard_error_is_the_formulas(log: OpenLog, clusters: list[list[float]]) -> None:

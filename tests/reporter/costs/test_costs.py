@@ -97,6 +97,7 @@ def scored(run: Run, *values: Any) -> Benchmark:
     return benchmark.scored(*values)
 
 
+@pytest.mark.slow
 def test_a_correct_answer(run: Run) -> None:
     """Wrong ones are paid for with it."""
     report = scored(run, 1, 0, 1).report(prices=TABLE)

@@ -88,6 +88,7 @@ def made(a_run: Callable[..., Any]) -> Made:
     return Made(folder, report, contents, {table.columns[0]: table for table in section.tables})
 
 
+@pytest.mark.slow
 def test_the_page_has_their_figures(made: Made) -> None:
     """How they ended, what one took, and each turn and tool."""
     assert made.tables["Ending"].rows == (("completed", "2"), ("max_turns", "1"), ("none", "1"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from recorder import Event, EventType, schema
 from recorder.session import Session
 from recorder.store import Store
@@ -61,6 +63,7 @@ def scored(replies: dict[str, str]) -> Iterator[Event]:
     yield Event(EventType.SCORING_ENDED, ns(LATER_MS + 60), None, {"pass": 1, "reason": "completed"})
 
 
+@pytest.mark.slow
 def test_a_sample_has_everything_that_its_score_rests_on(a_run: Callable[..., Any], tmp_path: Path) -> None:
     """Question, answer, extracted, verdict and the judge's words, which are text and nothing else."""
     page = judged_page(a_run, tmp_path, {"": f"Half right: {SAFE}"})
@@ -71,6 +74,7 @@ def test_a_sample_has_everything_that_its_score_rests_on(a_run: Callable[..., An
     assert "<script>" not in section
 
 
+@pytest.mark.slow
 def test_each_inquiry_of_a_judge_has_its_words(a_run: Callable[..., Any], tmp_path: Path) -> None:
     """By the name of the inquiry."""
     section = judged_page(a_run, tmp_path, {"style": "Plain.", "facts": "Right."}).html

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,8 +17,6 @@ from rulesets.loading import load
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
-
-    import pytest
 
     from rulesets.evidence import Evidence
     from rulesets.ruleset import Ruleset
@@ -130,6 +129,7 @@ def runs(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @given(drawn=files(), figures=st.lists(runs(), min_size=5, max_size=5))
 def test_what_passes_the_file_passes_what_it_extends(
     drawn: tuple[dict[str, Any], dict[str, Any]],

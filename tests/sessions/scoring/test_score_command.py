@@ -71,6 +71,7 @@ def exit_code(run: Path, **options: Any) -> int:
     return end.value.exit_code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answers", "code"), [(["raises"], 4), (["1", "raises"], 4), (["1", "2"], 0)])
 def test_answers_without_a_score_have_an_exit_code_of_their_own(
     new_run: NewRun,

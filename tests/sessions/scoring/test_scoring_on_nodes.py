@@ -100,6 +100,7 @@ def test_a_node_that_dies_or_falls_silent(
     assert [row[1:] for row in rows if row[0] == 1] == [row[1:] for row in rows if row[0] == 2]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("nodes")
 def test_a_node_without_docker(new_run: NewRun, monkeypatch: Any) -> None:
     """Where containers are needed it is named, and nothing is scored."""
