@@ -188,28 +188,44 @@ def _with_totals(
     batches = list(_batches(totals_by_name))
     if len(batches) < 2:  # noqa: PLR2004 (nothing to share)
         return _of_batches(log, values, batches, ranks)
+    copied = _copies(log, values, totals_by_name)
+    batches = list(_batches({name: totals_by_name[name] for name in totals_by_name if name not in copied}))
     shares = [batches[first::THREADS] for first in range(THREADS)]
     with ThreadPoolExecutor(THREADS) as pool, ExitStack() as connections:
         logs = [log.with_room() for _ in shares]
         for own in logs:
             connections.enter_context(own.connection)
         parts = pool.map(_of_batches, logs, repeat(values), shares, repeat(ranks))
-        return {name: summary for part in parts for name, summary in part.items()}
+        summaries_by_name = {name: summary for part in parts for name, summary in part.items()}
+    return summaries_by_name | {name: summaries_by_name[source] for name, source in copied.items()}
+
+
+def _copies(log: OpenLog, values: str, totals_by_name: Mapping[str, _Totals]) -> dict[str, str]:
+    """The columns with the same values as an earlier one, which a scan tells sooner than a sort.
+
+    Without reasoning, the first output token is the first token; where all completed, all are the completed.
+    """
+    first_with: dict[_Totals, str] = {}
+    pairs = [
+        (name, first)
+        for name, column_totals in totals_by_name.items()
+        if (first := first_with.setdefault(column_totals, name)) != name
+    ]
+    if not pairs:
+        return {}
+    differing = _row(
+        log, values, [f"count(*) FILTER ({name} IS DISTINCT FROM {first})" for name, first in pairs]
+    )
+    return {name: first for (name, first), rows in zip(pairs, differing, strict=True) if not rows}
 
 
 def _of_batches(
     log: OpenLog, values: str, batches: Sequence[Mapping[str, _Totals]], ranks: _PercentileList
 ) -> dict[str, Summary]:
-    """Summarise batches of columns, one after the other.
-
-    DuckDB's discrete quantile of (rank + 1/2) / n is the value of that rank, whichever way it rounds.
-    """
+    """Summarise batches of columns, one after the other."""
     summaries_by_name: dict[str, Summary] = {}
     for names in batches:
-        asked = [
-            f"fsum({_square(name, column_totals)}), quantile_disc({name}, [{_shares(column_totals, ranks)}])"
-            for name, column_totals in names.items()
-        ]
+        asked = [_figures(name, column_totals, ranks) for name, column_totals in names.items()]
         figures = iter(_row(log, values, asked))
         summaries_by_name |= {
             name: _summary(column_totals, next(figures), next(figures), ranks)
@@ -219,25 +235,36 @@ def _of_batches(
 
 
 def _batches(totals_by_name: Mapping[str, _Totals]) -> Iterator[dict[str, _Totals]]:
-    longest = max((column_totals.count for column_totals in totals_by_name.values()), default=1)
+    """The columns, those with a single value in the first batch, for they are not sorted."""
+    constant = {name: totals for name, totals in totals_by_name.items() if totals.low == totals.high}
+    varied = {name: totals for name, totals in totals_by_name.items() if name not in constant}
+    longest = max((column_totals.count for column_totals in varied.values()), default=1)
     at_once = max(1, _VALUES_AT_ONCE // longest)
-    if at_once < len(totals_by_name):
+    if at_once < len(varied):
         at_once = max(1, at_once // THREADS)
-    columns = iter(totals_by_name.items())
-    while batch := dict(islice(columns, at_once)):
+    columns = iter(varied.items())
+    while batch := constant | dict(islice(columns, at_once)):
+        constant = {}
         yield batch
+
+
+def _figures(name: str, column_totals: _Totals, ranks: _PercentileList) -> str:
+    """SQL for the sum of squares around the mean, and for the values of the ranks that are needed.
+
+    DuckDB's discrete quantile of (rank + 1/2) / n is the value of that rank, whichever way it rounds.
+    """
+    count, needed = column_totals.count, ranks.needed(column_totals.count)
+    if column_totals.low == column_totals.high:
+        return f"0::DOUBLE, repeat([min({name})], {len(needed)})"
+    # With exponents: without them, DuckDB converts each share from a decimal number.
+    shares = ", ".join(f"{(rank + 0.5) / count:.17e}" for rank in needed)
+    return f"fsum({_square(name, column_totals)}), quantile_disc({name}, [{shares}])"
 
 
 def _square(value: str, column_totals: _Totals) -> str:
     """SQL for the square of a distance from the mean: a product takes a third of the time of a power."""
     distance = f"({value} - {column_totals.mean!r}::DOUBLE)"
     return f"{distance} * {distance}"
-
-
-def _shares(column_totals: _Totals, ranks: _PercentileList) -> str:
-    """SQL for the shares, with exponents: without them, DuckDB converts each from a decimal number."""
-    count = column_totals.count
-    return ", ".join(f"{(rank + 0.5) / count:.17e}" for rank in ranks.needed(count))
 
 
 def _row(log: OpenLog, values: str, figures: Sequence[str]) -> tuple[Any, ...]:

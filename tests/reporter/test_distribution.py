@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from statistics import mean, stdev
@@ -42,6 +43,21 @@ def summarise(method: PercentileMethod, **columns: Sequence[float | None]) -> Su
     )
 
 
+@dataclass
+class Database:
+    """An opened log, as far as summaries know it."""
+
+    connection: duckdb.DuckDBPyConnection
+
+    def execute(self, query: str) -> duckdb.DuckDBPyConnection:
+        """Run a query."""
+        return self.connection.execute(query)
+
+    def with_room(self) -> Database:
+        """A further connection."""
+        return Database(self.connection.cursor())
+
+
 def check(computed: Summary | None, values: list[float], method: PercentileMethod) -> None:
     """Compare a summary with one of the values in plain Python."""
     assert computed is not None
@@ -61,6 +77,36 @@ def check(computed: Summary | None, values: list[float], method: PercentileMetho
 def test_a_summary_is_that_of_its_values(values: list[float], method: PercentileMethod) -> None:
     """Every figure equals the one that plain Python finds; the percentiles are equal to the last bit."""
     check(summarise(method, value=values), values, method)
+
+
+COLUMNS = {
+    "first": [0.0, 1.0, 3.0, 4.0],
+    "copied": [0.0, 1.0, 3.0, 4.0],
+    "like_the_first": [0.0, 2.0, 2.0, 4.0],
+    "constant": [7.0, 7.0, 7.0, 7.0],
+    "constant_too": [7.0, 7.0, 7.0, 7.0],
+    "partly_copied": [None, 1.0, 3.0, 4.0],
+    "shuffled": [4.0, 3.0, 1.0, 0.0],
+    "empty": [None, None, None, None],
+}
+
+
+@pytest.mark.parametrize("names", [list(COLUMNS), ["constant", "constant_too"]])
+@pytest.mark.parametrize("at_once", [1, 8, 1000])
+def test_columns_may_be_alike(monkeypatch: pytest.MonkeyPatch, at_once: int, names: list[str]) -> None:
+    """A column with the totals of another one has its own percentiles; however many are sorted at once."""
+    monkeypatch.setattr("reporter.distribution._VALUES_AT_ONCE", at_once)
+    log = Database(duckdb.connect(config={"threads": 1}))
+    log.connection.register("figures", pa.table(COLUMNS))
+    log.execute("CREATE TABLE columns AS FROM figures")
+    computed = summaries(log, "FROM columns", names, "linear")
+    assert list(computed) == names
+    for name, summary in computed.items():
+        values = [value for value in COLUMNS[name] if value is not None]
+        if values:
+            check(summary, values, "linear")
+        else:
+            assert summary is None
 
 
 @given(values=st.lists(st.tuples(FIGURES, st.integers(1, 9)), min_size=1, max_size=40), method=METHODS)
