@@ -87,7 +87,8 @@ def test_silence_while_nodes_are_set_up(silent: set[int]) -> None:
         WorkerLostError, match=rf"node-{min(silent)} \(fake\) was lost before .* said nothing"
     ):
         watched(links)
-    assert {number for number, link in enumerate(links) if link.killed} == silent
+    # The first one that is lost ends the session, before or after the time of the others is over.
+    assert {min(silent)} <= {number for number, link in enumerate(links) if link.killed} <= silent
 
 
 def test_silence_in_a_session() -> None:

@@ -14,7 +14,7 @@ from recorder.shards import node_name
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-START_S: Final = 60.0
+START_S: Final = 120.0
 """So long a node may take to start a process, which needs CPUs that no other job has."""
 
 _MISSING: Final = "--ray needs Ray, which is not installed: pip install 'llm-loadgen[ray]'"
