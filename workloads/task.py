@@ -1,4 +1,4 @@
-"""A benchmark as a user names it: `mmlu_pro`, `mmlu_pro:shots=0,choices=all`, or a file of own data."""
+"""A benchmark as a user names it: `mmlu_pro`, `mmlu_pro:shots=0,prompt=api`, or a file of own data."""
 
 from __future__ import annotations
 
