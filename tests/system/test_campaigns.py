@@ -143,14 +143,33 @@ def test_a_worker_that_is_not_found_is_reported(campaign: Any, tmp_path: Path) -
             campaign("under_load").require_all([os.getpid()], 2, process, tmp_path / "run")
 
 
-@pytest.mark.parametrize(("valid", "code"), [(True, 0), (False, 1)])
+@pytest.mark.parametrize(
+    ("valid", "completed", "options", "code"),
+    [
+        (True, 2, [], 0),
+        (False, 2, [], 1),
+        (True, 1, [], 1),
+        (False, 2, ["--capacity-share", "0.9"], 0),
+        (False, 1, ["--capacity-share", "0.9"], 1),
+    ],
+)
 def test_a_soak_takes_a_valid_run(
-    campaign: Any, monkeypatch: pytest.MonkeyPatch, *, valid: bool, code: int
+    campaign: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    valid: bool,
+    completed: int,
+    options: list[str],
+    code: int,
 ) -> None:
-    """An invalid one stands for nothing, however flat it is."""
+    """An invalid one stands for nothing, however flat it is, but near the client's capacity.
+
+    Every request that was issued completes; one that was due at the very end may not have been issued.
+    """
     soak = campaign("soak")
-    report = {"counts": {"completed": 1, "scheduled": 1}, "validity": {"valid": valid}, "findings": []}
+    counts = {"completed": completed, "issued": 2, "scheduled": 3}
+    report = {"counts": counts, "validity": {"valid": valid}, "findings": []}
     monkeypatch.setattr(soak, "run", lambda _: ([], report))
     monkeypatch.setattr(soak, "POSSIBLE", True)
-    monkeypatch.setattr(sys, "argv", ["soak.py"])
+    monkeypatch.setattr(sys, "argv", ["soak.py", *options])
     assert soak.main() == code
