@@ -123,7 +123,7 @@ def test_a_run_is_shown_as_a_block_that_is_gone_in_the_end(
         run.interrupt()
         assert run.ends() == 130
         assert "TTFT         p50" not in run.page
-        assert "Results saved" in run.page
+        assert b"Results saved" in run.sent
         assert b"\x1b[?25l" not in run.sent
 
 
