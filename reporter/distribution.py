@@ -201,7 +201,7 @@ def _with_totals(
 
 
 def _copies(log: OpenLog, values: str, totals_by_name: Mapping[str, _Totals]) -> dict[str, str]:
-    """The columns with the same values as an earlier one, which a scan tells sooner than a sort.
+    """The columns with the same values as an earlier one: a scan is faster than a sort.
 
     Without reasoning, the first output token is the first token; where all completed, all are the completed.
     """
