@@ -14,7 +14,9 @@ from loadgen.driver.client import template as templates
 from loadgen.driver.client.compiled import compiled_function
 from loadgen.driver.client.template import Template
 
-pytestmark = pytest.mark.skipif(compiled_function("alike") is None, reason="compiled code is not built")
+pytestmark = pytest.mark.skipif(
+    compiled_function("alike") is None, reason="needs the compiled code: a C compiler at installation"
+)
 
 ENDS = (b'{"t":"', b'"}\n\n')
 TEXTS = st.binary(max_size=6) | st.sampled_from(

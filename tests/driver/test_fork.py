@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="nothing is forked elsewhere")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers are forked on Linux only")
 
 _PROGRAM = """
 import os, signal, socket, subprocess, sys, threading, time

@@ -23,7 +23,7 @@ from loadgen.driver.requests.evidence import evidence
 from tests.driver.test_shapes import DONE, delta, frame, response
 
 Body: Any = compiled_function("Body")
-pytestmark = pytest.mark.skipif(Body is None, reason="compiled code is not built")
+pytestmark = pytest.mark.skipif(Body is None, reason="needs the compiled code: a C compiler at installation")
 
 HEAD = head(200, ((b"Content-Type", b"text/event-stream"),))
 SENT_NS = 1_000

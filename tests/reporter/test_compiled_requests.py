@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 
     from tests.reporter.conftest import Run
 
-pytestmark = pytest.mark.skipif(not requests_table.COMPILED, reason="compiled code is not built")
+pytestmark = pytest.mark.skipif(
+    not requests_table.COMPILED, reason="needs the compiled code: a C compiler at installation"
+)
 
 
 @pytest.fixture(params=["log", "archive", "archive in parts"])
