@@ -165,6 +165,7 @@ def test_no_process_listens(run: Any, serve: Any) -> None:
             UnreachableError, match=r"cannot be reached: no connection to .*; is the server up\?"
         ) as raised:
             await Prober(transport, chat_completions, Generation(MODEL)).require_ready()
+        await transport.close()
         assert server.url in str(raised.value)
 
     run(scenario())

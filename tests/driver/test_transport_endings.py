@@ -153,9 +153,13 @@ def test_the_deadline_counts_while_connecting(run: Any, connect: Any, ask: Any, 
 
 @contextmanager
 def deaf(
-    tls: ssl.SSLContext | None = None, says: bytes = b"", met: threading.Event | None = None
+    tls: ssl.SSLContext | None = None,
+    says: bytes = b"",
+    met: threading.Event | None = None,
+    *,
+    half_closes: bool = False,
 ) -> Iterator[str]:
-    """A URL where nothing is read but a handshake, once both have met, and never good-bye is said."""
+    """A URL where nothing is read but a handshake, once both have met; only half a good-bye is ever said."""
     connections = ExitStack()
 
     def serve() -> None:
@@ -170,6 +174,8 @@ def deaf(
                 if tls is not None:
                     connection = tls.wrap_socket(connection, server_side=True)
                 connections.enter_context(connection).sendall(says)
+                if half_closes:
+                    connection.shutdown(socket.SHUT_WR)
             except OSError:
                 # The client gave up.
                 connection.close()
@@ -201,6 +207,18 @@ def test_cancelling_does_not_wait_for_the_server(
     assert exchange.failure == Failure.TOTAL_TIMEOUT
 
 
+def test_half_a_close_right_after_the_handshake(run: Any, connect: Any, ask: Any) -> None:
+    """It ends a request, whether the client learns of it with the handshake or after it."""
+
+    async def scenario(url: str) -> list[Exchange]:
+        async with connect(url) as transport:
+            return [await ask(transport) for _ in range(20)]
+
+    with deaf(half_closes=True) as url:
+        exchanges = run(scenario(url))
+    assert {exchange.failure for exchange in exchanges} == {Failure.RESET}
+
+
 def test_giving_up_when_hands_have_just_been_shaken(run: Any, connect: Any, ask: Any, certified: Any) -> None:
     """The deadline comes in the very turn in which the handshake is complete."""
     met = threading.Event()
@@ -222,12 +240,13 @@ def test_an_answer_before_the_end_of_a_request_that_waits(
     run: Any, connect: Any, ask: Any, wire: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It counts, and the connection, on which the rest would have to go first, is closed."""
+    stamp_arrivals = StampingSocket.stamp_arrivals
 
-    def connect_with_little_room(sock: socket.socket, address: Any) -> None:
+    def stamp_arrivals_in_little_room(sock: StampingSocket) -> bool:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LITTLE)
-        super(StampingSocket, sock).connect(address)
+        return stamp_arrivals(sock)
 
-    monkeypatch.setattr(StampingSocket, "connect", connect_with_little_room, raising=False)
+    monkeypatch.setattr(StampingSocket, "stamp_arrivals", stamp_arrivals_in_little_room)
 
     async def scenario(url: str) -> list[Exchange]:
         async with connect(url) as transport:

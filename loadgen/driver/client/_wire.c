@@ -34,6 +34,7 @@ enum {
     READ_BYTES = 64 * 1024,
     MOST_READS = 64,          /* of one connection without a break */
     MOST_READY = 256,         /* connections per turn */
+    TURNS = 8,                /* of them, after which Python gets the lock if it waits */
     TOGETHER = 128,           /* pieces that are handed over together, unless Python is waiting for them */
     LARGE = 16 * 1024,        /* or as many bytes */
     MOST_PIECES = 512,        /* with so many pieces or bytes not taken, a connection is not read */
@@ -55,11 +56,12 @@ enum {
 #define RESAMPLE_NS 100000000LL   /* arrival.py */
 #define PLAUSIBLE_NS 1000000LL    /* arrival.py */
 #define FAREWELL_LENGTH 12
-#define INTERFACE 1 /* compiled.py has the same number: raise both when what Python calls or gets changes */
+#define INTERFACE 2 /* compiled.py has the same number: raise both when what Python calls or gets changes */
+#define ENDS (EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI) /* after these a short read may not be the last */
 #define FLAG(value) ((value) ? Py_True : Py_False)
 
 /* What a batch says of the end of a response: wire_connection.py has the same numbers. */
-enum { OPEN, ENDED, CUT, MALFORMED, HEADERS_TOO_LARGE, TRAILERS_TOO_LARGE, UPGRADED, NO_MEMORY, STIRRED };
+enum { OPEN, ENDED, CUT, MALFORMED, HEADERS_TOO_LARGE, TRAILERS_TOO_LARGE, UPGRADED, NO_MEMORY, STIRRED, CONNECTED };
 
 typedef struct batch {
     struct batch *next;
@@ -74,7 +76,7 @@ typedef struct batch {
 typedef struct {
     int fd;
     uint32_t number, generation;
-    bool active, urgent, watched, queued, stirred, reusable, unasked;
+    bool connecting, active, urgent, watched, queued, stirred, reusable, unasked;
     http1 parser;
     buffer unsent;
     size_t unsent_from;
@@ -231,16 +233,21 @@ static void hand_over(wire *w, connection *c) {
 
 /* Connections... */
 
-static void watch(wire *w, connection *c, bool wanted) {
-    if (c->fd < 0 || c->watched == wanted) return;
-    struct epoll_event event = {.events = EPOLLIN, .data.u64 = identity(c)};
-    if (c->unsent.length) event.events |= EPOLLOUT;
-    if (!epoll_ctl(w->epoll, wanted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, c->fd, &event)) c->watched = wanted;
+/* epoll reports a change once. */
+static struct epoll_event changes_of(const connection *c) {
+    return (struct epoll_event){.events = EPOLLIN | EPOLLOUT | ENDS | EPOLLET, .data.u64 = identity(c)};
 }
 
-static void watch_writing(wire *w, connection *c, bool wanted) {
-    struct epoll_event event = {.events = EPOLLIN | (wanted ? EPOLLOUT : 0), .data.u64 = identity(c)};
-    if (c->fd >= 0 && c->watched) epoll_ctl(w->epoll, EPOLL_CTL_MOD, c->fd, &event);
+static void watch(wire *w, connection *c, bool wanted) {
+    if (c->fd < 0 || c->watched == wanted) return;
+    struct epoll_event changes = changes_of(c);
+    if (!epoll_ctl(w->epoll, wanted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, c->fd, &changes)) c->watched = wanted;
+}
+
+/* Have epoll report once more what is there. */
+static void rearm(wire *w, connection *c) {
+    struct epoll_event changes = changes_of(c);
+    if (c->fd >= 0 && c->watched) epoll_ctl(w->epoll, EPOLL_CTL_MOD, c->fd, &changes);
 }
 
 static void drop(wire *w, connection *c) {
@@ -410,8 +417,9 @@ static bool is_full(const connection *c) {
     return c->batch && (c->batch->count >= MOST_PIECES || c->batch->body.length >= MOST_BYTES);
 }
 
-/* Read a connection until it has nothing; return how many reads there were, *left where it has more. */
-static int read_connection(wire *w, connection *c, int most, bool *left) {
+/* Read a connection until it has nothing, and to its end where `ends`; return how many reads there were, *left where
+ * it has more. */
+static int read_connection(wire *w, connection *c, int most, bool ends, bool *left) {
     for (int reads = 0; reads < most; reads++) {
         if (c->fd < 0) return reads;
         if (!c->active) {
@@ -437,10 +445,11 @@ static int read_connection(wire *w, connection *c, int most, bool *left) {
         take(w, c, w->read, (size_t)count, at);
         if (count < READ_BYTES) {
             c->behind = 0;
-            return reads + 1;
+            if (!ends) return reads + 1;
         }
     }
     *left = true;
+    rearm(w, c);
     return most;
 }
 
@@ -459,7 +468,6 @@ static void send_rest(wire *w, connection *c) {
     free(c->unsent.bytes);
     c->unsent = (buffer){0};
     c->unsent_from = 0;
-    watch_writing(w, c, false);
     batch *b = batch_of(w, c);
     if (b && c->active && !c->parser.has_head) {
         b->sent = at, b->sent_by = now_ns();
@@ -467,14 +475,29 @@ static void send_rest(wire *w, connection *c) {
     }
 }
 
+/* The handshake of a socket is over. */
+static void connected(wire *w, connection *c) {
+    int error = 0;
+    socklen_t length = sizeof error;
+    if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &error, &length)) error = errno;
+    batch *b = batch_of(w, c);
+    if (!b) return; /* Python gives up on it in its time */
+    c->connecting = false;
+    b->end = CONNECTED, b->error = error, b->at = now_ns();
+    hand_over(w, c);
+}
+
+/* Serve who has changed; under the lock. */
 static void serve(wire *w, const struct epoll_event *event, bool *left) {
-    pthread_mutex_lock(&w->lock);
     connection *c = find(w, event->data.u64);
-    if (c && c->watched) {
-        if (event->events & EPOLLOUT && c->unsent.length) send_rest(w, c);
-        if (event->events & ~(uint32_t)EPOLLOUT && c->fd >= 0) read_connection(w, c, MOST_READS, left);
+    if (!c || !c->watched) return;
+    if (c->connecting) {
+        connected(w, c);
+        if (event->events & (EPOLLIN | ENDS)) rearm(w, c);
+        return;
     }
-    pthread_mutex_unlock(&w->lock);
+    if (event->events & EPOLLOUT && c->unsent.length) send_rest(w, c);
+    if (event->events & (EPOLLIN | ENDS)) read_connection(w, c, MOST_READS, event->events & ENDS, left);
 }
 
 /* One turn: read everybody who is ready. Returns how many were; *all: whether nobody is left. */
@@ -483,17 +506,20 @@ static int turn(wire *w, bool *all) {
     int64_t asked = now_ns();
     bool left = false;
     int count = epoll_wait(w->epoll, events, MOST_READY, 0), served = 0;
+    pthread_mutex_lock(&w->lock);
     for (int i = 0; i < count; i++) {
         if (events[i].data.u64 == UINT64_MAX) {
             uint64_t kicks;
             if (!__atomic_load_n(&w->stopping, __ATOMIC_ACQUIRE) && read(w->stop, &kicks, sizeof kicks) < 0) continue;
             continue;
         }
-        served++;
+        if (++served % TURNS == 0) {
+            pthread_mutex_unlock(&w->lock);
+            pthread_mutex_lock(&w->lock);
+        }
         serve(w, &events[i], &left);
     }
     *all = count < MOST_READY && !left;
-    pthread_mutex_lock(&w->lock);
     if (*all && asked > w->quiet) w->quiet = asked;
     __atomic_store_n(&w->turned, asked, __ATOMIC_RELAXED); /* Python reads it without the lock */
     w->served += served;
@@ -561,8 +587,8 @@ static void *run(void *argument) {
             if (all) clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, NULL);
         } else if (!count && !__atomic_load_n(&w->stopping, __ATOMIC_ACQUIRE)) {
             /* The turn may have taken the kick of who stops it, together with another one. */
-            struct epoll_event event;
-            epoll_wait(w->epoll, &event, 1, -1);
+            struct pollfd ready = {w->epoll, POLLIN, 0};
+            poll(&ready, 1, -1);
         }
     }
     return NULL;
@@ -711,7 +737,7 @@ static connection *new_connection(wire *w) {
     return w->connections[w->count++] = c;
 }
 
-static PyObject *wire_add(wire *w, PyObject *argument) {
+static PyObject *take_over(wire *w, PyObject *argument, bool connecting) {
     long fd = PyLong_AsLong(argument);
     if (fd == -1 && PyErr_Occurred()) return NULL;
     lock_slowly(w);
@@ -723,6 +749,7 @@ static PyObject *wire_add(wire *w, PyObject *argument) {
         memset(c, 0, sizeof *c);
         c->number = number, c->generation = generation;
         c->fd = (int)fd;
+        c->connecting = connecting;
         c->reusable = true;
         id = identity(c);
         watch(w, c, true);
@@ -737,6 +764,10 @@ static PyObject *wire_add(wire *w, PyObject *argument) {
     if (!added) return c ? PyErr_SetFromErrno(PyExc_OSError) : PyErr_NoMemory();
     return PyLong_FromUnsignedLongLong(id);
 }
+
+static PyObject *wire_add(wire *w, PyObject *fd) { return take_over(w, fd, false); }
+
+static PyObject *wire_connect(wire *w, PyObject *fd) { return take_over(w, fd, true); }
 
 static bool begin(wire *w, connection *c, const char *bytes, size_t length, int64_t *at) {
     if (c->batch) {
@@ -764,7 +795,7 @@ static bool begin(wire *w, connection *c, const char *bytes, size_t length, int6
         finish(w, c, NO_MEMORY, 0, now_ns());
         return false;
     }
-    watch_writing(w, c, true);
+    rearm(w, c);
     return false;
 }
 
@@ -796,7 +827,7 @@ static PyObject *wire_take(wire *w, PyObject *arguments) {
     connection *c = find_or_raise(w, number, &id);
     if (!c) return NULL;
     bool left;
-    if (reads && c->active) read_connection(w, c, reads, &left);
+    if (reads && c->active) read_connection(w, c, reads, false, &left);
     batch *b = detach(w, c);
     pthread_mutex_unlock(&w->lock);
     if (!b) Py_RETURN_NONE;
@@ -950,6 +981,7 @@ static PyObject *wire_new(PyTypeObject *type, PyObject *Py_UNUSED(arguments), Py
 
 static PyMethodDef wire_methods[] = {
     {"add", (PyCFunction)wire_add, METH_O, "Take over a connected socket by its descriptor; return its number."},
+    {"connect", (PyCFunction)wire_connect, METH_O, "Take over a socket that is being connected; return its number."},
     {"request", (PyCFunction)wire_request, METH_VARARGS, "Send a request; return (at_ns, by_ns, whether all of it left)."},
     {"collect", (PyCFunction)wire_collect, METH_O, "Return what came, at most so many batches."},
     {"take", (PyCFunction)wire_take, METH_VARARGS, "Return what came on one connection, after so many reads; or None."},

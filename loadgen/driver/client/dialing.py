@@ -8,6 +8,7 @@ import os
 import socket
 import ssl
 import time
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.client.arrival import StampingSocket
@@ -30,6 +31,15 @@ Address = tuple[int, Any]
 Dialed = tuple[StampingSocket, TLSLayer | None, Setup]
 """A connected socket, its TLS where it has one, and what it took."""
 
+Connect = Callable[[StampingSocket, Any], Awaitable[int]]
+"""Connects a socket that does not block to an address; returns since when it is, ns of CLOCK_MONOTONIC."""
+
+
+async def loop_connect(sock: StampingSocket, address: Any) -> int:
+    """Connect a socket by the event loop."""
+    await asyncio.get_running_loop().sock_connect(sock, address)
+    return time.monotonic_ns()
+
 
 class Dialer:
     """Opens connections to one endpoint. The host is looked up once, by the first connection.
@@ -37,30 +47,36 @@ class Dialer:
     Args:
         endpoint: Where to.
         timeouts: Of these the one for looking the host up and both handshakes together.
+
+    Attributes:
+        where: Host and port, for messages.
     """
 
     def __init__(self, endpoint: Endpoint, timeouts: Timeouts) -> None:
         self._endpoint = endpoint
         self._timeouts = timeouts
-        self._where = f"{endpoint.host}:{endpoint.port}"
+        self.where = f"{endpoint.host}:{endpoint.port}"
         self._addresses: list[Address] = []
         self._resolving = asyncio.Lock()
         self._tls = tls_context(endpoint)
 
-    async def dial(self) -> Dialed:
+    async def dial(self, connect: Connect = loop_connect) -> Dialed:
         """Open a connection.
+
+        Args:
+            connect: Shakes hands over TCP.
 
         Raises:
             RequestFailedError: `dns`, `refused`, `tls`, `connect_timeout` or `client_limit`.
         """
         try:
             async with time_limit(self._timeouts.connect_s):
-                return await self._dial()
+                return await self._dial(connect)
         except TimeoutError as error:
-            message = self._timeouts.unconnected(self._where)
+            message = self._timeouts.unconnected(self.where)
             raise RequestFailedError(Failure.CONNECT_TIMEOUT, message) from error
 
-    async def _dial(self) -> Dialed:
+    async def _dial(self, connect: Connect) -> Dialed:
         dns_ms = None
         async with self._resolving:
             if not self._addresses:
@@ -73,9 +89,8 @@ class Dialer:
         for number, (family, address) in enumerate(list(self._addresses)):
             sock = self._socket(family)
             try:
-                started = time.monotonic()
-                await asyncio.get_running_loop().sock_connect(sock, address)
-                connect_ms = _since_ms(started)
+                started_ns = time.monotonic_ns()
+                connect_ms = (await connect(sock, address) - started_ns) / 1e6
                 tls, tls_ms = await self._secure(sock)
             except OSError as error:
                 sock.close()
@@ -89,7 +104,7 @@ class Dialer:
                 self._addresses = [(family, address)]
             return sock, tls, Setup(reused=False, dns_ms=dns_ms, connect_ms=connect_ms, tls_ms=tls_ms)
         self._addresses = []
-        raise refused(refusal, self._where)
+        raise refused(refusal, self.where)
 
     def _literal(self) -> list[Address]:
         """The address that the host is, if it is one: no name has to be looked up for that."""
@@ -129,13 +144,13 @@ class Dialer:
                 received = await loop.sock_recv(sock, _HANDSHAKE_BYTES)
                 reply, complete = tls.handshake(received)
         except (ssl.SSLError, ValueError, ConnectionError) as error:
-            raise RequestFailedError(Failure.TLS, f"no TLS with {self._where}: {explained(error)}") from error
+            raise RequestFailedError(Failure.TLS, f"no TLS with {self.where}: {explained(error)}") from error
 
     def _socket(self, family: int) -> StampingSocket:
         try:
             sock = StampingSocket(family, socket.SOCK_STREAM)
         except OSError as error:
-            raise refused(error, self._where) from error
+            raise refused(error, self.where) from error
         sock.settimeout(0)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         sock.stamp_arrivals()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from loadgen.driver.client.compiled import COMPILED
 from loadgen.driver.client.connection import Connection
 from loadgen.driver.client.deadlines import Deadlines
-from loadgen.driver.client.dialing import Dialer
+from loadgen.driver.client.dialing import Dialer, refused
 from loadgen.driver.client.exchange import Setup
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.patience import Patience, Silence
@@ -173,7 +173,7 @@ class HttpTransport:
                 connection, setup = await self._open()
         except TimeoutError:
             raise RequestFailedError(Failure.TOTAL_TIMEOUT, self._too_late) from None
-        return connection, self._noting_unasked(replace(setup, retried=retried))
+        return connection, self._noting_unasked(replace(setup, retried=True) if retried else setup)
 
     def _noting_unasked(self, setup: Setup) -> Setup:
         """The set-up of a request, with the number of unasked responses since the request before."""
@@ -183,12 +183,19 @@ class HttpTransport:
         return replace(setup, unasked=unasked)
 
     async def _open(self) -> tuple[AnyConnection, Setup]:
-        sock, tls, setup = await self._dialer.dial()
         if self._reader is None:
-            self._reader = WireLoop() if self.compiled and tls is None else ready()
+            self._reader = self._new_reader()
         if isinstance(self._reader, WireLoop):
+            sock, _, setup = await self._dialer.dial(self._reader.connect)
             return WireConnection(sock, self._reader), setup
+        sock, tls, setup = await self._dialer.dial()
         return Connection(sock, tls, self._reader), setup
+
+    def _new_reader(self) -> Ready | WireLoop:
+        try:
+            return WireLoop() if self.compiled and self.endpoint.scheme == "http" else ready()
+        except OSError as error:
+            raise refused(error, self._dialer.where) from error
 
 
 class InterpretedTransport(HttpTransport):

@@ -7,6 +7,7 @@ contract of these connections is that of `Connection`, which does the same in Py
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import time
 from enum import IntEnum
@@ -63,6 +64,8 @@ class End(IntEnum):
     NO_MEMORY = 7
     STIRRED = 8
     """No response: an idle connection has something to read, or was closed."""
+    CONNECTED = 9
+    """The TCP handshake is over; `ReceivedBatch.error` says how."""
 
 
 _ENDED: Final = End.ENDED.value
@@ -80,8 +83,9 @@ class ReceivedBatch(NamedTuple):
         first_byte_ns: When the response began.
         body: Pieces of the body, and when they arrived; None for no pieces.
         end: An `End`.
-        at_ns: When the response ended.
-        error: The `errno` of a connection that was cut, 0 for none; of malformed framing the parser's state.
+        at_ns: When the response ended, or the handshake.
+        error: The `errno` of a connection that was cut or refused, 0 for none; of malformed framing the
+            parser's state.
         framed: Whether HTTP says that the response is complete, and not only the end of the connection.
         reusable: Whether the connection can carry another request.
         unasked: Whether a response came that no request had asked for.
@@ -111,12 +115,36 @@ class WireLoop:
 
         self.wire = Wire()
         self._loop = asyncio.get_running_loop()
-        self._connections: dict[int, WireConnection] = {}
+        self._connections: dict[int, WireConnection | _Handshake] = {}
+        self._connected: dict[int, int] = {}
         self._loop.add_reader(self.wire.fileno(), self._deliver)
 
+    async def connect(self, sock: StampingSocket, address: Any) -> int:
+        """Connect a socket that does not block, for a `WireConnection`.
+
+        Returns:
+            When it was connected, ns of CLOCK_MONOTONIC.
+
+        Raises:
+            OSError: It cannot be connected.
+        """
+        if (error := sock.connect_ex(address)) not in (0, errno.EINPROGRESS):
+            raise OSError(error, os.strerror(error))
+        descriptor, handshake = sock.fileno(), _Handshake(self._loop)
+        number = self.wire.connect(descriptor)
+        self._connections[number] = handshake
+        try:
+            connected_ns = await handshake.over
+        except BaseException:
+            sock.detach()
+            self.forget(number)
+            raise
+        self._connected[descriptor] = number
+        return connected_ns
+
     def add(self, connection: WireConnection, descriptor: int) -> int:
-        """Take over a socket; return the number of the connection."""
-        number = self.wire.add(descriptor)
+        """Take over a connected socket; return the number of the connection."""
+        number = self._connected.pop(descriptor, None) or self.wire.add(descriptor)
         self._connections[number] = connection
         return number
 
@@ -148,6 +176,25 @@ class WireLoop:
             if (connection := self._connections.get(batch[0])) is not None:
                 connection.take(batch)
         return bool(batches)
+
+
+class _Handshake:
+    """A socket that is being connected; `over`: when it was connected, ns of CLOCK_MONOTONIC."""
+
+    __slots__ = ("over",)
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.over: asyncio.Future[int] = loop.create_future()
+
+    def take(self, fields: tuple[Any, ...]) -> None:
+        """Take a batch, whose fields are those of `ReceivedBatch`."""
+        batch = ReceivedBatch(*fields)
+        if self.over.done():
+            return
+        if batch.error:
+            self.over.set_exception(OSError(batch.error, os.strerror(batch.error)))
+        else:
+            self.over.set_result(batch.at_ns)
 
 
 class WireConnection:
