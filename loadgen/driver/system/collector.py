@@ -16,7 +16,7 @@ _NS_PER_MS: Final = 1e6
 
 def collect_rarely() -> None:
     """Let the collector come seldom: what a program imports, and most of what it makes, stays to its end."""
-    gc.set_threshold(50_000, 50, 100)
+    gc.set_threshold(100_000, 50, 100)
 
 
 def calm() -> None:
