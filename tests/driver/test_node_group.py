@@ -22,7 +22,8 @@ from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from recorder.event import Event, EventType
 
-SILENCE_S = 0.1
+SILENCE_S = 0.5
+"""Longer than a busy machine stops this process: a late coordinator takes all nodes for silent."""
 
 
 class FakeLink:
@@ -110,8 +111,7 @@ def test_silence_in_a_session() -> None:
     links[0].call = call_and_silence  # type: ignore[method-assign]
     stop, findings = watched(links)
     assert stop.reason == "node_lost"
-    (finding,) = findings
-    assert finding.data["code"] == "node_lost"
+    (finding,) = [finding for finding in findings if finding.data["code"] == "node_lost"]
     assert "node-1 (fake) was lost (it had said nothing for" in finding.data["message"]
     assert [link.killed for link in links] == [False, True, False]
 
