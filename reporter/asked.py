@@ -100,7 +100,7 @@ _COUNT: Final = "SELECT count(*) FROM counted WHERE measured"
 
 _ASKED: Final = """
     SELECT
-        prompt_id, turn, conversation_id, sitting, scheduled_ns, tokens.output, tags::VARCHAR, output,
+        prompt_id, turn, conversation_id, sitting, scheduled_ns, counted_output, tags::VARCHAR, output,
         tool_calls::VARCHAR
     FROM counted LEFT JOIN outputs USING (sample_uuid)
     WHERE measured AND status <> 'abandoned' AND prompt_id IS NOT NULL AND scheduled_ns IS NOT NULL

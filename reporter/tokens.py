@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from uuid import uuid4
 
 from reporter.kinds import document, members, text
+from reporter.log.database import COUNTS
 from rulesets.definitions import CATEGORIES
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def with_counted_tokens(log: OpenLog, tokenizer: Tokenizer | None, *, recount: b
     if tokenizer is None and _all_counted(definitions):
         return log
     table = f"client_tokens_{uuid4().hex}"
-    log.execute(f"CREATE TABLE {table} AS FROM client_tokens LIMIT 0")
+    log.execute(f"CREATE TABLE {table} ({COUNTS})")
     if tokenizer is None:
         log.execute(_OF_SERVER.format(table=table, usage=_counted_usage(definitions)))
         return log.with_token_counts(table)
@@ -109,7 +110,7 @@ def _counter(tokenizer: Tokenizer) -> Callable[[str], int]:
 def _counted(
     log: OpenLog, tokens: Callable[[str], int], definitions: Definitions, which: str
 ) -> Iterator[Any]:
-    """Arrow tables of the columns of `client_tokens`."""
+    """Arrow tables of the columns of a table of counts."""
     import pyarrow as pa
 
     texts = log.connection.cursor()

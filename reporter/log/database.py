@@ -26,6 +26,23 @@ if TYPE_CHECKING:
 FEW_REQUESTS: Final = 50_000
 """Their rows of the view `samples` take 30 MB in a table."""
 
+COUNTS: Final = "sample_uuid VARCHAR, input BIGINT, output BIGINT, after_first BIGINT, server BIGINT"
+"""The columns of a table of what a tokenizer counted of requests: of what counts, in all and behind the first chunk.
+
+Where only some categories count, `server` is what of the server's count is of them.
+"""
+
+_RECOUNTED: Final = """
+    CREATE TEMP VIEW recounted AS
+    SELECT
+        requests.*,
+        counts.input AS client_input,
+        counts.output AS client_output,
+        counts.after_first AS client_after_first,
+        counts.server AS client_server
+    FROM requests LEFT JOIN {counts} AS counts USING (sample_uuid)"""
+"""What takes the place of `reporter/sql/recounted.sql`."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class OpenLog:
@@ -77,7 +94,7 @@ class OpenLog:
         """The same log with what a tokenizer counted.
 
         Args:
-            table: Its name; it has the columns of `client_tokens`.
+            table: Its name; it has the columns of `COUNTS`.
         """
         return self._derived(token_counts=table)
 
@@ -124,7 +141,7 @@ class OpenLog:
         if log.windows is not None:
             _fill_windows(log.connection, log.windows, log.window, temporary=True)
         if log.token_counts is not None:
-            log.execute(f"CREATE TEMP VIEW client_tokens AS FROM {log.token_counts}")
+            log.execute(_RECOUNTED.format(counts=log.token_counts))
         if log.has_samples_table:
             log.execute("CREATE TEMP TABLE counted AS FROM memory.main.counted")
             # By its text, in which `counted` is that table: the view `samples` computes it once more.

@@ -64,9 +64,7 @@ _STREAMS: Final[Mapping[str, str]] = {
 }
 """What the SQL of each table reads as `stream`, in the order in which they are made."""
 
-_DROP: Final = (
-    "DROP TABLE IF EXISTS requests; DROP TABLE IF EXISTS client_tokens; DROP TABLE IF EXISTS episode_ends"
-)
+_DROP: Final = "DROP TABLE IF EXISTS requests; DROP TABLE IF EXISTS episode_ends"
 
 _IN_FLIGHT: Final = "SELECT count(*) FROM requests WHERE measured AND status = 'in_flight'"
 
@@ -212,7 +210,7 @@ class GrowingLog:
             connection.execute(_MAKE_PENDING)
             execute_file(connection, "endings")
             _make_requests(connection)
-            for view in ("counted", "samples"):
+            for view in ("recounted", "counted", "samples"):
                 execute_file(connection, view)
         except BaseException:
             connection.close()

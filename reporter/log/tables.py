@@ -61,6 +61,7 @@ _TABLES: Final[Mapping[str, str | None]] = {
     "sittings": None,
     "nodes": None,
     "definitions": None,
+    "recounted": None,
     "counted": None,
     "samples": None,
     "episodes": None,

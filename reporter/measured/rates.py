@@ -33,8 +33,8 @@ _IN_BLOCKS: Final = """
             floor({ended} / $width)::BIGINT AS ended_block,
             floor(first / $width)::BIGINT AS first_block,
             floor(last / $width)::BIGINT AS last_block,
-            tokens.input AS input_tokens,
-            tokens.output AS output_tokens
+            counted_input AS input_tokens,
+            counted_output AS output_tokens
         FROM counted
         WHERE measured AND status = 'completed' AND window_start_ns IS NOT NULL AND {where}
     )

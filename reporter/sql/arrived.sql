@@ -4,15 +4,16 @@
 -- that arrived inside counts, which is exact up to the tokens of one chunk. A response that is not streamed arrives when
 -- it is complete.
 CREATE VIEW arrived AS
-WITH arriving AS (
+-- Both who read `arriving` read it quickly: kept, it takes memory for each request.
+WITH arriving AS NOT MATERIALIZED (
     SELECT
         sample_uuid,
         scheduled_ns,
         endpoint,
         turn,
         tags,
-        tokens.input AS input_tokens,
-        tokens.output AS output_tokens,
+        counted_input AS input_tokens,
+        counted_output AS output_tokens,
         ended_ns BETWEEN window_start_ns AND window_end_ns AS in_window,
         coalesce(first_token_ns, ended_ns) AS first_ns,
         coalesce(last_token_ns, ended_ns) AS last_ns,

@@ -40,8 +40,8 @@ SELECT
             ELSE coalesce(error, status)
         END
     END AS reason,
-    tokens.output AS output_tokens,
-    tokens.input AS input_tokens,
+    counted_output AS output_tokens,
+    counted_input AS input_tokens,
     finish_reason,
     episode_ends.seq AS episode_seq
 FROM counted

@@ -8,8 +8,8 @@ WITH turns_of AS (
         count(*) FILTER (role = 'user_sim') AS user_turns,
         coalesce(sum((ended_ns - issued_ns) / 1e6) FILTER (role = 'model'), 0) AS model_ms,
         coalesce(sum((ended_ns - issued_ns) / 1e6) FILTER (role = 'user_sim'), 0) AS user_ms,
-        sum(tokens.input) FILTER (role = 'model') AS input_tokens,
-        sum(tokens.output) FILTER (role = 'model') AS output_tokens,
+        sum(counted_input) FILTER (role = 'model') AS input_tokens,
+        sum(counted_output) FILTER (role = 'model') AS output_tokens,
         bool_or(status = 'abandoned') AS abandoned
     FROM counted
     WHERE conversation_id IS NOT NULL

@@ -119,14 +119,3 @@ UPDATE requests SET scheduled_ns = NULL, sent_ns = NULL, sent_high_ns = NULL, en
 DROP TABLE IF EXISTS marks;
 DROP TABLE IF EXISTS issues;
 DROP TABLE IF EXISTS sends;
-
--- Filled in at report time, and only where a report has to look at the texts (reporter/tokens.py): what a tokenizer
--- counted of what counts, in all and behind the first chunk; and, where only some categories count, what of the server's
--- count is of them.
-CREATE TABLE client_tokens (
-    sample_uuid VARCHAR,
-    input BIGINT,
-    output BIGINT,
-    after_first BIGINT,
-    server BIGINT
-);

@@ -40,7 +40,7 @@ SELECT
     tpot_ms,
     decode_ms,
     1e3 / nullif(tpot_ms, 0) AS generation_tps,
-    CASE WHEN ttft_ms > 0 THEN 1e3 * tokens.input / ttft_ms END AS prompt_tps,
+    CASE WHEN ttft_ms > 0 THEN 1e3 * counted_input / ttft_ms END AS prompt_tps,
     (complete_ns - request_begun_ns) / 1e6 AS latency_ms,
     (complete_ns - scheduled_ns) / 1e6 AS latency_from_schedule_ms,
     (first_token_ns - scheduled_ns) / 1e6 AS ttft_from_schedule_ms,
@@ -87,7 +87,7 @@ SELECT
     CASE WHEN tpot_tokens >= 1 THEN 1e3 / nullif(tpot_high_ms, 0) END AS generation_tps_low,
     CASE WHEN tpot_tokens >= 1 AND tpot_high_ms > 0 THEN 1e3 / greatest(tpot_low_ms, 1e-6 / tpot_tokens) END
         AS generation_tps_high,
-    CASE WHEN ttft_ms > 0 THEN 1e3 * tokens.input / greatest(ttft_low_ms, 1e-6) END AS prompt_tps_high,
+    CASE WHEN ttft_ms > 0 THEN 1e3 * counted_input / greatest(ttft_low_ms, 1e-6) END AS prompt_tps_high,
     reused,
     retried,
     attempts,
@@ -96,8 +96,8 @@ SELECT
     dns_ms,
     connect_ms,
     tls_ms,
-    tokens.input AS input_tokens,
-    tokens.output AS output_tokens,
+    counted_input AS input_tokens,
+    counted_output AS output_tokens,
     reasoning_tokens,
     cached_tokens,
     token_source,
@@ -153,9 +153,9 @@ FROM (
                 CASE WHEN is_counted('reasoning') THEN first_token_low_ns ELSE first_output_low_ns END
                     AS first_counted_low_ns,
                 CASE getvariable('tpot_denominator')
-                    WHEN 'tokens_after_first_chunk' THEN tokens.after_first
-                    WHEN 'n' THEN tokens.output
-                    ELSE if(tokens.output = 0, 0, tokens.output - 1)
+                    WHEN 'tokens_after_first_chunk' THEN counted_after_first
+                    WHEN 'n' THEN counted_output
+                    ELSE if(counted_output = 0, 0, counted_output - 1)
                 END AS tpot_tokens
             FROM counted
         )

@@ -76,7 +76,7 @@ def is_joined(run: Path) -> bool:
     with duckdb.connect() as connection:
         connection.execute("SET VARIABLE unended = 'cut_off'")
         load_tables(connection, run)
-        connection.execute("DROP TABLE requests; DROP TABLE client_tokens")
+        connection.execute("DROP TABLE requests")
         with opened(run) as log:
             requests = requests_table.compiled_requests(log)
             assert requests is not None

@@ -8,7 +8,7 @@ import pytest
 
 from reporter import MetricsReporter
 from reporter.log import database
-from reporter.log.database import open_log
+from reporter.log.database import COUNTS, open_log
 from reporter.windows.spans import SpanRow, span_macro
 from reporter.windows.window import Window
 from rulesets.definitions import Definitions
@@ -35,7 +35,7 @@ def answers(log: OpenLog) -> tuple[Any, ...]:
     """What depends on a value's definitions and window."""
     query = """
         SELECT max(tpot_ms), count(*) FILTER (in_window), (SELECT count(*) FILTER (in_window) FROM arrived),
-            (SELECT kind FROM measured_window), (SELECT count(*) FROM client_tokens)
+            (SELECT kind FROM measured_window), (SELECT count(client_server) FROM recounted)
         FROM samples"""
     return log.execute(query).fetchall()[0]
 
@@ -60,7 +60,7 @@ def test_figures_are_the_same_from_a_table_of_samples_and_from_the_view(
 def test_values_of_one_log_can_be_used_in_any_order(a_run: Callable[..., Run], *, with_table: bool) -> None:
     """Each answers by its own definitions, window and counts, whichever was made or asked before."""
     with open_log(described(a_run).write()) as opened:
-        opened.execute("CREATE TABLE counts AS FROM client_tokens")
+        opened.execute(f"CREATE TABLE counts ({COUNTS})")
         opened.execute("INSERT INTO counts (sample_uuid, server) VALUES ('request 0', 7)")
         first = opened.with_samples_table() if with_table else opened
         values = [

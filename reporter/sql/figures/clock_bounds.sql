@@ -23,8 +23,8 @@ inside AS (
 near AS (
     SELECT
         sample_uuid,
-        tokens.input AS input_tokens,
-        tokens.output AS output_tokens,
+        counted_input AS input_tokens,
+        counted_output AS output_tokens,
         coalesce(first_token_ns, ended_ns) AS first_ns,
         coalesce(last_token_ns, ended_ns) AS last_ns,
         sent_ns,

@@ -6,7 +6,7 @@ WITH answers AS NOT MATERIALIZED (
     SELECT
         sent_ns,
         chunk_gaps_us,
-        tokens.output AS output_tokens,
+        counted_output AS output_tokens,
         coalesce(last_token_ns, ended_ns) AS last_ns,
         -- Gaps are added up only where that decides.
         CASE

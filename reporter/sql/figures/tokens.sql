@@ -1,7 +1,7 @@
 -- Token totals of the measured requests that completed, and where the counts come from.
 SELECT
-    sum(tokens.input)::BIGINT AS input,
-    sum(tokens.output)::BIGINT AS output,
+    sum(counted_input)::BIGINT AS input,
+    sum(counted_output)::BIGINT AS output,
     sum(reasoning_tokens)::BIGINT AS reasoning,
     sum(cached_tokens)::BIGINT AS cached,
     sum(server_output) FILTER (client_output IS NOT NULL)::BIGINT AS usage_output,
@@ -10,6 +10,6 @@ SELECT
     count(*) FILTER (token_source = 'client_tokenizer') AS client_tokenizer,
     count(*) FILTER (token_source = 'chunks') AS chunks,
     count(*) FILTER (token_source IS NULL) AS unknown,
-    count(*) FILTER (tokens.input IS NULL) AS input_unknown
+    count(*) FILTER (counted_input IS NULL) AS input_unknown
 FROM counted
 WHERE measured AND status = 'completed';
