@@ -56,6 +56,7 @@ typedef struct batch {
     struct batch *next;
     int64_t rows;
     size_t bytes;
+    int followed_by[COLUMNS]; /* of a member of payloads the one that came after it last */
     column columns[COLUMNS];
 } batch;
 

@@ -8,6 +8,7 @@
 /* The few of SQLite's functions that are needed; its headers are not there everywhere. */
 typedef struct sqlite3 sqlite3;
 typedef struct sqlite3_stmt sqlite3_stmt;
+typedef struct sqlite3_value sqlite3_value;
 #define FUNCTIONS(X)                                                                   \
     X(int, threadsafe, (void))                                                         \
     X(int, open_v2, (const char *, sqlite3 **, int, const char *))                     \
@@ -15,11 +16,12 @@ typedef struct sqlite3_stmt sqlite3_stmt;
     X(int, prepare_v2, (sqlite3 *, const char *, int, sqlite3_stmt **, const char **)) \
     X(int, step, (sqlite3_stmt *))                                                     \
     X(int, finalize, (sqlite3_stmt *))                                                 \
-    X(int, column_type, (sqlite3_stmt *, int))                                         \
-    X(int64_t, column_int64, (sqlite3_stmt *, int))                                    \
-    X(const unsigned char *, column_text, (sqlite3_stmt *, int))                       \
-    X(const void *, column_blob, (sqlite3_stmt *, int))                                \
-    X(int, column_bytes, (sqlite3_stmt *, int))
+    X(sqlite3_value *, column_value, (sqlite3_stmt *, int))                            \
+    X(int, value_type, (sqlite3_value *))                                              \
+    X(int64_t, value_int64, (sqlite3_value *))                                         \
+    X(const unsigned char *, value_text, (sqlite3_value *))                            \
+    X(const void *, value_blob, (sqlite3_value *))                                     \
+    X(int, value_bytes, (sqlite3_value *))
 
 #define POINTER(type, name, arguments) type(*name) arguments;
 static struct {
@@ -80,27 +82,38 @@ static bool hand_on(events *own, block *full) {
     return wanted;
 }
 
-/* Whether a row has the types that a recorder writes; then its sizes. */
-static bool measure(sqlite3_stmt *row, event *to) {
-    int data = sqlite.column_type(row, DATA), gaps = sqlite.column_type(row, CHUNK_GAPS);
-    if (sqlite.column_type(row, CODE) != IS_INTEGER || sqlite.column_type(row, AT_NS) != IS_INTEGER ||
-        sqlite.column_type(row, UUID) != IS_TEXT || (data != IS_TEXT && data != IS_NULL) ||
-        (gaps != IS_BLOB && gaps != IS_NULL))
-        return false;
-    *to = (event){sqlite.column_int64(row, SEQ), sqlite.column_int64(row, CODE), sqlite.column_int64(row, AT_NS)};
-    if (!sqlite.column_text(row, UUID) || (data == IS_TEXT && !sqlite.column_text(row, DATA))) return false;
-    to->uuid_size = (uint32_t)sqlite.column_bytes(row, UUID);
-    to->data_size = (uint32_t)sqlite.column_bytes(row, DATA);
-    to->gaps_size = (uint32_t)sqlite.column_bytes(row, CHUNK_GAPS);
-    return true;
+static bool take_number(sqlite3_value *from, int64_t *to) {
+    *to = sqlite.value_int64(from);
+    return sqlite.value_type(from) == IS_INTEGER;
+}
+
+static bool take_bytes(sqlite3_value *from, int expected, const char **to, uint32_t *size) {
+    if (sqlite.value_type(from) != expected) return false;
+    *to = expected == IS_BLOB ? sqlite.value_blob(from) : (const char *)sqlite.value_text(from);
+    *size = (uint32_t)sqlite.value_bytes(from);
+    return *to || (expected == IS_BLOB && !*size);
+}
+
+/* Read a row, whose texts stay SQLite's until the next one; whether it has the types that a recorder writes.
+ * A column is fetched once: as the connection is one thread's, its values need no protection by SQLite. */
+static bool take_row(sqlite3_stmt *row, event *to) {
+    sqlite3_value *data = sqlite.column_value(row, DATA), *gaps = sqlite.column_value(row, CHUNK_GAPS);
+    *to = (event){0};
+    return take_number(sqlite.column_value(row, SEQ), &to->seq) && take_number(sqlite.column_value(row, CODE), &to->code) &&
+           take_number(sqlite.column_value(row, AT_NS), &to->at_ns) &&
+           take_bytes(sqlite.column_value(row, UUID), IS_TEXT, &to->uuid, &to->uuid_size) &&
+           (sqlite.value_type(data) == IS_NULL || take_bytes(data, IS_TEXT, &to->data, &to->data_size)) &&
+           (sqlite.value_type(gaps) == IS_NULL || take_bytes(gaps, IS_BLOB, &to->gaps, &to->gaps_size));
 }
 
 static size_t size_of(const event *of) {
     return (sizeof *of + of->uuid_size + (size_t)of->data_size + of->gaps_size + 7) & ~(size_t)7;
 }
 
-static char *put(char *at, const void *bytes, size_t size) {
-    if (size) memcpy(at, bytes, size);
+/* Copy a text, which is there from now on. */
+static char *put(char *at, const char **text, size_t size) {
+    if (size) memcpy(at, *text, size);
+    *text = at;
     return at + size;
 }
 
@@ -108,19 +121,19 @@ static bool read_rows(events *own, sqlite3_stmt *rows) {
     block *to = NULL;
     event next;
     int state;
-    while ((state = sqlite.step(rows)) == ROW && measure(rows, &next)) {
+    while ((state = sqlite.step(rows)) == ROW && take_row(rows, &next)) {
         size_t size = size_of(&next);
         if (to && to->room - to->used < size) {
             if (!hand_on(own, to)) return false;
             to = NULL;
         }
         if (!to && !(to = new_block(own, size))) return false;
-        char *at = to->bytes + to->used;
-        next.uuid = at + sizeof next, next.data = next.uuid + next.uuid_size, next.gaps = next.data + next.data_size;
-        at = put(at, &next, sizeof next);
-        at = put(at, sqlite.column_text(rows, UUID), next.uuid_size);
-        at = put(at, sqlite.column_text(rows, DATA), next.data_size);
-        put(at, sqlite.column_blob(rows, CHUNK_GAPS), next.gaps_size);
+        event *copy = (event *)(to->bytes + to->used);
+        char *at = (char *)(copy + 1);
+        at = put(at, &next.uuid, next.uuid_size);
+        at = put(at, &next.data, next.data_size);
+        put(at, &next.gaps, next.gaps_size);
+        *copy = next;
         to->used += size;
     }
     return (!to || hand_on(own, to)) && state == DONE;

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PLACED(name, kind) COLUMN_##name,
-static const int OF_ISSUES[] = {OF_ISSUE(PLACED)}, OF_SENDINGS[] = {OF_SENDING(PLACED)}, OF_ENDINGS[] = {OF_ENDING(PLACED)};
-#undef PLACED
-#define MEMBERS(of) {of, sizeof of / sizeof *of}
-const members ISSUE = MEMBERS(OF_ISSUES), SENDING = MEMBERS(OF_SENDINGS), ENDING = MEMBERS(OF_ENDINGS);
+#define AND_ONE(name, kind) +1
+const members ISSUE = {OF_EVENTS(AND_ONE), OF_ISSUE(AND_ONE)};
+const members SENDING = {OF_EVENTS(AND_ONE) OF_ISSUE(AND_ONE), OF_SENDING(AND_ONE)};
+const members ENDING = {OF_EVENTS(AND_ONE) OF_ISSUE(AND_ONE) OF_SENDING(AND_ONE), OF_ENDING(AND_ONE)};
+#undef AND_ONE
 
 enum { DEEPEST = 32, LONGEST_NUMBER = 40, MOST_DIGITS = 18 };
 
@@ -229,13 +229,27 @@ static bool read_value(batch *to, int place, cursor *json, int64_t shift_ns) {
     }
 }
 
-/* Which member this is, looked for from the one that is expected next; the count for none. */
-static int member(const members *known, int next, const char *name, size_t size) {
-    for (int tried = 0; tried < known->count; tried++, next = next + 1 < known->count ? next + 1 : 0) {
-        const field *own = &FIELDS[known->places[next]];
-        if (own->size == size && !memcmp(own->name, name, size)) return next;
-    }
-    return known->count;
+/* The name of a member that is expected, with its colon. */
+static bool take_expected(cursor *json, const field *member) {
+    const char *at = json->at;
+    if ((size_t)(json->end - at) < member->size + 3 || *at != '"' || memcmp(at + 1, member->name, member->size) ||
+        at[member->size + 1] != '"' || at[member->size + 2] != ':')
+        return false;
+    json->at += member->size + 3;
+    return true;
+}
+
+/* Any name with its colon, and the column of that member; COLUMNS for none. */
+static bool take_name(cursor *json, const members *known, int *place) {
+    const char *name;
+    size_t size;
+    bool escaped;
+    if (!take_string(json, &name, &size, &escaped) || escaped || !take(json, ':')) return false;
+    int end = known->first + known->count;
+    for (*place = known->first; *place < end; ++*place)
+        if (FIELDS[*place].size == size && !memcmp(FIELDS[*place].name, name, size)) return true;
+    *place = COLUMNS;
+    return true;
 }
 
 bool read_payload(batch *to, const members *known, const char *text, size_t length, int64_t shift_ns) {
@@ -244,20 +258,20 @@ bool read_payload(batch *to, const members *known, const char *text, size_t leng
     if (!take(&json, '{')) return false;
     if (take(&json, '}')) return json.at == json.end;
     uint64_t seen = 0;
-    int next = 0;
+    /* A writer keeps the order of members. The last one stands for what is before the first; column 0 is no member's. */
+    int before = known->first + known->count - 1;
     do {
-        const char *name;
-        size_t size;
-        bool escaped;
-        if (!take_string(&json, &name, &size, &escaped) || escaped || !take(&json, ':')) return false;
-        int found = member(known, next, name, size);
-        if (found == known->count) {
+        int place = to->followed_by[before];
+        if (!(place && take_expected(&json, &FIELDS[place])) && !take_name(&json, known, &place)) return false;
+        if (place == COLUMNS) {
             if (!skip_value(&json, DEEPEST, false)) return false;
             continue;
         }
-        if (seen >> found & 1 || !read_value(to, known->places[found], &json, shift_ns)) return false;
-        seen |= (uint64_t)1 << found;
-        next = found + 1 < known->count ? found + 1 : 0;
+        uint64_t bit = (uint64_t)1 << (place - known->first);
+        if (seen & bit || !read_value(to, place, &json, shift_ns)) return false;
+        seen |= bit;
+        to->followed_by[before] = place;
+        before = place;
     } while (take(&json, ','));
     return take(&json, '}') && json.at == json.end;
 }

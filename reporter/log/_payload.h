@@ -5,8 +5,7 @@
 #include "_columns.h"
 
 typedef struct {
-    const int *places; /* of columns, in the order in which members come */
-    int count;
+    int first, count; /* columns */
 } members;
 
 extern const members ISSUE, SENDING, ENDING;

@@ -27,7 +27,7 @@ FEW_REQUESTS: Final = 50_000
 """Their rows of the view `samples` take 30 MB in a table."""
 
 COUNTS: Final = "sample_uuid VARCHAR, input BIGINT, output BIGINT, after_first BIGINT, server BIGINT"
-"""The columns of a table of what a tokenizer counted of requests: of what counts, in all and behind the first chunk.
+"""The columns of a table of what a tokenizer counted: of what counts, in all and behind the first chunk.
 
 Where only some categories count, `server` is what of the server's count is of them.
 """
