@@ -127,8 +127,11 @@ _FEW: Final = frozenset({"session_events", "unencoded", "episode_ends", "tool_ca
 
 _FEW_EVENTS: Final = """
     SELECT seq, code, name, at_ns, coalesce(data, '') AS data FROM events JOIN event_types USING (code)
-    WHERE code < EventType.QUESTION
-        OR code IN (EventType.SENSOR_STARTED, EventType.TOOL_CALLED, EventType.EPISODE_ENDED)"""
+    WHERE code < EventType.LOADGEN_ISSUE_CALLED AND (
+            code < EventType.QUESTION
+            OR code IN (EventType.SENSOR_STARTED, EventType.TOOL_CALLED, EventType.EPISODE_ENDED)
+        )"""
+"""The first comparison is the only one for the many events of requests."""
 
 _OR_UNENCODED: Final = """
         OR data BETWEEN '{"encode_error":' AND '{"encode_error;'"""

@@ -3,13 +3,13 @@
 -- `settled`: it ended, and was not ended by the client; those that were not settled, a further segment asks again. A conversation is
 -- asked again as a whole: all of it is settled, by a result of its last turn or by a turn that failed, or nothing. So is
 -- an episode, which is settled when its code has ended, unless the session cut it.
+-- Logs of older versions have the limit of each request only here. A variable is a constant of a query, and not joined.
+SET VARIABLE limit_of_session = (SELECT try_cast(settings ->> '$.max_tokens' AS BIGINT) FROM session);
+
 -- A stream has no length that DuckDB knows of, and its rows are the larger ones: as written, they pass by the others.
 SET disabled_optimizers = 'build_side_probe_side';
 
 CREATE TABLE requests AS
--- Logs of older versions have the limit of each request only here.
-WITH limits AS (SELECT try_cast(settings ->> '$.max_tokens' AS BIGINT) AS limit_of_session FROM session)
-
 SELECT
     sample_uuid,
     prompt_id,
@@ -63,7 +63,9 @@ SELECT
     tls_ms,
     dns_ms,
     -- The server's counts, as far as they can be true.
-    is_output_count(output_tokens, reasoning_tokens, bytes, coalesce(max_tokens, limit_of_session)) AS output_is_count,
+    is_output_count(
+        output_tokens, reasoning_tokens, bytes, coalesce(max_tokens, getvariable('limit_of_session'))
+    ) AS output_is_count,
     CASE WHEN is_count(input_tokens) THEN input_tokens END AS input_tokens,
     CASE WHEN output_is_count THEN output_tokens END AS output_tokens,
     CASE WHEN is_count(reasoning_tokens) THEN reasoning_tokens END AS reasoning_tokens,
@@ -92,8 +94,7 @@ SELECT
     issues,
     ends,
     ended_seq
-FROM joined() AS payloads
-LEFT JOIN limits ON true;
+FROM joined() AS payloads;
 
 RESET disabled_optimizers;
 
