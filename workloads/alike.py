@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workloads.synthetic.made import MadeSamples
+from workloads.synthetic.text_samples import TextSamples
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,4 +18,4 @@ def examples(samples: Sequence[Sample]) -> Sequence[Sample]:
 
     Those that are made differ in their texts and in how many turns they have, in nothing else.
     """
-    return samples.examples() if isinstance(samples, MadeSamples) else samples
+    return samples.examples() if isinstance(samples, MadeSamples | TextSamples) else samples

@@ -18,7 +18,7 @@ class Dataset:
 
     Attributes:
         name: The file's name without its folder, or `synthetic`.
-        samples: The questions; `samples[i].index == i`. Never empty. Those of a trace, or made to length, are
+        samples: The questions; `samples[i].index == i`. Never empty. Those of a trace, and made-up ones, are
             made when they are asked for: see `workloads.synthetic.made`.
         sha256: In hexadecimal, of the file's bytes as stored, or of the synthetic texts joined by newlines;
             of prompts made to length, of what they are made from.

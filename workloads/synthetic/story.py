@@ -7,16 +7,13 @@ prefix cache cannot answer one with the work that it did for another.
 from __future__ import annotations
 
 from hashlib import sha256
-from itertools import repeat
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from workloads.dataset import Dataset
 from workloads.errors import PromptError
-from workloads.sample import Sample
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from workloads.synthetic.draws import places
+from workloads.synthetic.text_samples import TextSamples
 
 DEFAULT_WORDS: Final = 100
 """About 130 tokens with the usual tokenizers."""
@@ -66,6 +63,19 @@ REQUEST: Final = _words("Continue the story at length.")
 
 _REQUESTED: Final = " ".join(REQUEST)
 
+_WORDS: Final = (_ADJECTIVES, _NOUNS, _ADVERBS, _VERBS, _NOUNS, _PLACES)
+"""What each sentence takes one of, in this order."""
+
+_SIZES: Final = tuple(map(len, _WORDS))
+_OTHERS: Final = range(1, len(_WORDS))
+
+_WHOSE: Final = tuple(f"The {word} " for word in _ADJECTIVES)
+_WHO: Final = tuple(f"{word} " for word in _NOUNS)
+_HOW: Final = tuple(f"{word} " for word in _ADVERBS)
+_DID: Final = tuple(f"{word} the " for word in _VERBS)
+_WHERE: Final = tuple(f"of the {word}." for word in _PLACES)
+"""The pieces of a sentence, with the words between them."""
+
 OPENING_WORDS: Final = 8
 """The words of a story's first sentence, its number included."""
 
@@ -91,28 +101,21 @@ def synthetic_prompts(count: int, words: int = DEFAULT_WORDS, seed: int = 0) -> 
     # The number is the first word, and each is drawn once: that alone makes the prompts distinct.
     numbers = random.sample(range(1_000, 10_000 + 10 * count), count)
     texts = [_text(random, number, words) for number in numbers]
-    samples = tuple(Sample(index, text) for index, text in enumerate(texts))
+    samples = TextSamples(texts, range(count))
     return Dataset("synthetic", samples, sha256("\n".join(texts).encode()).hexdigest(), synthetic=True)
 
 
 def _text(random: Random, number: int, words: int) -> str:
     opening = f"{number} {_opening(random)}"
-    following = sentences(random, 1 + words // SENTENCE_WORDS)
-    if words < SENTENCE_WORDS + len(REQUEST):
-        return _cut(opening, following, words)
-    # It may end in the middle of a sentence.
-    story = _cut(opening, following, words - len(REQUEST)).rstrip(".")
-    return f"{story}. {_REQUESTED}"
-
-
-def _cut(opening: str, following: Sequence[str], words: int) -> str:
-    """The first words of an opening and the sentences that follow it."""
-    whole, left = divmod(words - OPENING_WORDS, SENTENCE_WORDS)
+    is_short = words < SENTENCE_WORDS + len(REQUEST)
+    whole, left = divmod((words if is_short else words - len(REQUEST)) - OPENING_WORDS, SENTENCE_WORDS)
+    following = sentences(random, 1 + words // SENTENCE_WORDS, made=whole + 1)
     if whole < 0:
         return " ".join(opening.split()[:words])
-    # Sentences have a known length: only the last one is taken apart.
+    # Sentences have a known length: only the last one is taken apart, in whose middle it may end.
     last = following[whole].split()[:left] if left else ()
-    return " ".join((opening, *following[:whole], *last))
+    story = " ".join((opening, *following[:whole], *last))
+    return story if is_short else f"{story.rstrip('.')}. {_REQUESTED}"
 
 
 def _opening(random: Random) -> str:
@@ -121,18 +124,18 @@ def _opening(random: Random) -> str:
     return f"{adjective} {things} disappeared from the {other} {place}."
 
 
-def sentences(random: Random, count: int) -> list[str]:
-    """Make sentences of `SENTENCE_WORDS` words each."""
-    drawn = [
-        _choices(random, words, count) for words in (_ADJECTIVES, _NOUNS, _ADVERBS, _VERBS, _NOUNS, _PLACES)
-    ]
+def sentences(random: Random, count: int, made: int | None = None) -> list[str]:
+    """Make sentences of `SENTENCE_WORDS` words each; first all adjectives are drawn, then all nouns.
+
+    Args:
+        random: Draws the words.
+        count: For how many sentences.
+        made: How many of these are made; None for all.
+    """
+    drawn = places(random, _SIZES, count)
+    first = drawn[: count if made is None else made]
+    following = [drawn[kind * count :] for kind in _OTHERS]
     return [
-        f"The {adjective} {noun} {adverb} {verb} the {other} of the {place}."
-        for adjective, noun, adverb, verb, other, place in zip(*drawn, strict=True)
+        f"{_WHOSE[adjective]}{_WHO[noun]}{_HOW[adverb]}{_DID[verb]}{_WHO[other]}{_WHERE[place]}"
+        for adjective, noun, adverb, verb, other, place in zip(first, *following, strict=False)
     ]
-
-
-def _choices(random: Random, words: Sequence[str], count: int) -> list[str]:
-    """What `Random.choices` draws, in half its time: ten thousand prompts take almost a million words."""
-    draw, size = random.random, float(len(words))
-    return [words[int(draw() * size)] for _ in repeat(None, count)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.requests.agenda import Agenda
 from workloads.sample import FollowUp, Sample
+from workloads.synthetic.text_samples import TextSamples
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +30,9 @@ Packed = tuple[Any, ...]
 def packed(agenda: Agenda, plan: Plan) -> Packed:
     """What a worker must have to put the same agenda together, as far as the plan needs it."""
     samples: Sequence[Any] = _needed(agenda, plan)
-    if isinstance(samples, tuple | list):
+    if isinstance(samples, TextSamples):
+        samples = [(place, samples.texts[place], None) for place in samples.places]
+    elif isinstance(samples, tuple | list):
         samples = [_packed_sample(sample, recorded=plan.history == "recorded") for sample in samples]
     offsets_ns = None if agenda.offsets_ns is None else array("q", agenda.offsets_ns)
     left = None if agenda.left is None else array("q", agenda.left)

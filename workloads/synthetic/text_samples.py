@@ -1,0 +1,39 @@
+"""Questions that are nothing but their texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import overload
+
+from workloads.sample import Sample
+
+
+@dataclass(frozen=True, slots=True)
+class TextSamples(Sequence[Sample]):
+    """Some of them, each made when it is asked for.
+
+    Attributes:
+        texts: Those of all questions.
+        places: Which of the questions these are.
+    """
+
+    texts: Sequence[str]
+    places: Sequence[int]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @overload
+    def __getitem__(self, place: int) -> Sample: ...
+    @overload
+    def __getitem__(self, place: slice) -> TextSamples: ...
+    def __getitem__(self, place: int | slice) -> Sample | TextSamples:
+        if isinstance(place, slice):
+            return TextSamples(self.texts, self.places[place])
+        index = self.places[place]
+        return Sample(index, self.texts[index])
+
+    def examples(self) -> tuple[Sample, ...]:
+        """One question: all others are like it but for their texts."""
+        return (self[0],)
