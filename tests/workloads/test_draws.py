@@ -13,6 +13,7 @@ from workloads.alike import examples
 from workloads.sample import Sample
 from workloads.synthetic import synthetic_prompts
 from workloads.synthetic.draws import MAX_SIZE, places
+from workloads.synthetic.text_samples import TextSamples
 
 SIZES = st.lists(st.integers(min_value=1, max_value=MAX_SIZE), min_size=1, max_size=6).map(tuple)
 
@@ -59,16 +60,31 @@ def test_where_a_place_begins(size: int, place: int, off: int, second: int) -> N
     assert list(places(Outputs(outputs), (size,), 2)) == [int(expected.random() * size) for _ in range(2)]
 
 
+def text_samples(count: int) -> TextSamples:
+    """Made-up questions."""
+    samples = synthetic_prompts(count).samples
+    assert isinstance(samples, TextSamples)
+    return samples
+
+
 @pytest.mark.parametrize("part", [slice(None), slice(3), slice(2, 9, 3), slice(None, None, -1)])
 def test_made_when_asked_for(part: slice) -> None:
     """Made-up questions are a sequence like any other, also a part of them."""
-    samples = synthetic_prompts(10).samples
+    samples = text_samples(10)
     whole = tuple(samples)
     assert [sample.index for sample in whole] == list(range(10))
     assert tuple(samples[part]) == whole[part]
     assert pickle.loads(pickle.dumps(samples)) == samples  # noqa: S301 (its own)
+    assert samples[part].made() == whole[part]
+    assert samples[part].alone().made() == whole[part]
     with pytest.raises(IndexError):
         samples[10]
+
+
+def test_what_is_not_asked_stays_behind() -> None:
+    """The first questions travel without the texts of the others."""
+    assert len(text_samples(10)[:3].alone().texts) == 3
+    assert not text_samples(10)[10:].alone().texts
 
 
 def test_one_stands_for_all() -> None:

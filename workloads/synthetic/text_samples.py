@@ -37,3 +37,11 @@ class TextSamples(Sequence[Sample]):
     def examples(self) -> tuple[Sample, ...]:
         """One question: all others are like it but for their texts."""
         return (self[0],)
+
+    def alone(self) -> TextSamples:
+        """The same questions without the texts of those that follow on them."""
+        return TextSamples(self.texts[: max(self.places, default=-1) + 1], self.places)
+
+    def made(self) -> tuple[Sample, ...]:
+        """All of them, for who asks for each often."""
+        return tuple(map(Sample, self.places, map(self.texts.__getitem__, self.places)))

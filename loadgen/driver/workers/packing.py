@@ -31,7 +31,7 @@ def packed(agenda: Agenda, plan: Plan) -> Packed:
     """What a worker must have to put the same agenda together, as far as the plan needs it."""
     samples: Sequence[Any] = _needed(agenda, plan)
     if isinstance(samples, TextSamples):
-        samples = [(place, samples.texts[place], None) for place in samples.places]
+        samples = samples.alone()
     elif isinstance(samples, tuple | list):
         samples = [_packed_sample(sample, recorded=plan.history == "recorded") for sample in samples]
     offsets_ns = None if agenda.offsets_ns is None else array("q", agenda.offsets_ns)
@@ -42,7 +42,9 @@ def packed(agenda: Agenda, plan: Plan) -> Packed:
 def unpacked(pack: Packed) -> Agenda:
     """The agenda again."""
     samples, *others = pack
-    if isinstance(samples, list):
+    if isinstance(samples, TextSamples):
+        samples = samples.made()
+    elif isinstance(samples, list):
         samples = tuple(map(_unpacked_sample, samples))
     return Agenda(samples, *others)
 
