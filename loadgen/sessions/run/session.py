@@ -43,9 +43,12 @@ def _run_on_nodes(settings: PerfSettings, observer: Observer) -> tuple[Prepared,
 
 
 def _run_here(settings: PerfSettings, observer: Observer) -> tuple[Prepared, Path, WriterError | None]:
+    from loadgen.driver.system.collector import calm, recovering
     from loadgen.driver.workers.launcher import WorkerLauncher
 
-    with WorkerLauncher(settings.client.transport) as launcher:
+    with recovering(), WorkerLauncher(settings.client.transport) as launcher:
+        # What was imported stays, and workers share its memory while the collector leaves it alone.
+        calm()
         # Workers start while this process loads and prepares the session.
         _spawn(launcher, 1)
         from loadgen.sessions.run.loads import load_of
