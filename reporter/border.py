@@ -8,6 +8,7 @@ traceback.
 
 from __future__ import annotations
 
+import sys
 from contextlib import contextmanager
 from tempfile import gettempdir
 from typing import TYPE_CHECKING
@@ -29,8 +30,6 @@ def blaming(log: Path) -> Iterator[None]:
         NoRoomError: The disk has no space for temporary data.
     """
     import duckdb
-    from adbc_driver_manager import Error as DriverError
-    from pyarrow import ArrowException
 
     try:
         yield
@@ -39,7 +38,7 @@ def blaming(log: Path) -> Iterator[None]:
             f"{log}: too little temporary disk space to compute its figures ({_first_line(error)}); "
             f"free some in {gettempdir()}, or set TMPDIR to another folder",
         ) from error
-    except (DriverError, duckdb.Error, ArrowException, OSError, UnicodeDecodeError) as error:
+    except _damages() as error:
         # A library's message about bytes that are not UTF-8 may quote them, and then cannot be decoded.
         if isinstance(error, OSError) and error.errno is not None:
             # Arrow wraps an error of the driver that it reads from as one without a number.
@@ -48,6 +47,20 @@ def blaming(log: Path) -> Iterator[None]:
             # DuckDB wraps errors of a stream that it reads.
             raise KeyboardInterrupt from error
         raise LogError(f"{log}: the log is damaged and cannot be read ({_first_line(error)})") from error
+
+
+def _damages() -> tuple[type[Exception], ...]:
+    """What libraries raise that read a damaged log."""
+    import duckdb
+    from adbc_driver_manager import Error as DriverError
+
+    errors = (DriverError, duckdb.Error, OSError, UnicodeDecodeError)
+    if "pyarrow" not in sys.modules:
+        # It takes long to import, and has raised nothing where nothing has imported it.
+        return errors
+    from pyarrow import ArrowException
+
+    return (*errors, ArrowException)
 
 
 def _first_line(error: Exception) -> str:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from duckdb import DuckDBPyConnection
+
     from reporter.log.segments import Part, Segment
 
 _BATCH_ROWS: Final = 16_384
@@ -36,7 +38,10 @@ _EVENTS_OF_REQUESTS: Final = """
 
 _WHOLE_GAPS: Final = "CASE WHEN length(chunk_gaps_us) % 4 = 0 THEN chunk_gaps_us ELSE x'' END"
 
-_BIG_COLUMN: Final = re.compile("texts|chunk_gaps_us")
+_GAPS: Final = "chunk_gaps_us"
+"""The column whose blobs become lists."""
+
+_BIG_COLUMN: Final = re.compile(f"texts|{_GAPS}")
 
 
 class SqliteLog(OneLog):
@@ -75,6 +80,18 @@ class SqliteLog(OneLog):
         """See `OneLog`."""
         with self._reading() as source, streamed(source, self._own.query(selection, part, offsets)) as rows:
             yield rows
+
+    @contextmanager
+    def stream(self, connection: DuckDBPyConnection, selection: str, part: Part = "run") -> Iterator[None]:
+        """See `OneLog`: as the driver has it where nothing is to be changed, without pyarrow."""
+        if _GAPS in selection:
+            with super().stream(connection, selection, part):
+                yield
+            return
+        with self._reading() as source, _executed(source, self._own.query(selection, part)) as rows:
+            connection.register("stream", rows)
+            yield
+            connection.unregister("stream")
 
     def select(self, selection: str) -> list[tuple[Any, ...]]:
         """See `OneLog`."""
@@ -145,25 +162,32 @@ def reading(log: Path, uri: str) -> Iterator[Any]:
 @contextmanager
 def streamed(source: Any, selection: str) -> Iterator[Any]:
     """The rows of a selection as an Arrow stream; blobs of chunk gaps become lists."""
-    from adbc_driver_manager import AdbcStatement
     from pyarrow import RecordBatchReader
+
+    with _executed(source, selection) as rows:
+        yield _with_gap_lists(RecordBatchReader.from_stream(rows))
+
+
+@contextmanager
+def _executed(source: Any, selection: str) -> Iterator[Any]:
+    """The rows of a selection as the driver's Arrow stream, which can be read once."""
+    from adbc_driver_manager import AdbcStatement
 
     with AdbcStatement(source) as statement:
         rows_at_once = _BIG_BATCH_ROWS if _BIG_COLUMN.search(selection) else _BATCH_ROWS
         statement.set_options(**{"adbc.sqlite.query.batch_rows": str(rows_at_once)})
         statement.set_sql_query(with_event_codes(selection).replace("whole_gaps(chunk_gaps_us)", _WHOLE_GAPS))
-        stream, _ = statement.execute_query()
-        yield _with_gap_lists(RecordBatchReader.from_stream(stream))
+        yield statement.execute_query()[0]
 
 
 def _with_gap_lists(stream: Any) -> Any:
     """Let a stream's column `chunk_gaps_us`, if it has one, hold lists of uint32 where it had their bytes."""
     import pyarrow as pa
 
-    place = stream.schema.get_field_index("chunk_gaps_us")
+    place = stream.schema.get_field_index(_GAPS)
     if place < 0:
         return stream
-    schema = stream.schema.set(place, pa.field("chunk_gaps_us", pa.list_(pa.uint32())))
+    schema = stream.schema.set(place, pa.field(_GAPS, pa.list_(pa.uint32())))
 
     def batches() -> Iterator[Any]:
         for batch in stream:

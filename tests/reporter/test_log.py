@@ -56,6 +56,7 @@ os._exit(9)
 AS_NOBODY = """
 import os, sys
 from pathlib import Path
+import pyarrow  # a log that may grow is read with it
 from reporter.log.database import open_log
 ask = lambda run: open_log(Path(run)).execute("SELECT count(*) FROM requests").fetchone()[0]
 ask(sys.argv[1])  # imports everything while it may
