@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from unittest import mock
 
 import duckdb
 
@@ -14,12 +13,9 @@ SQL = Path(__file__).parents[1] / "reporter" / "sql"
 
 def parse_queries() -> None:
     """Parse the files of `reporter/sql`: a quarter of the CPU time of a small report in a new process."""
-    # The default connection has threads, which a fork would lose.
-    with (
-        duckdb.connect(config={"threads": 1}) as connection,
-        mock.patch("duckdb.extract_statements", connection.extract_statements),
-    ):
+    # Threads would be lost in a fork.
+    with duckdb.connect(config={"threads": 1}) as connection:
         for path in SQL.rglob("*.sql"):
             name = path.relative_to(SQL).with_suffix("").as_posix()
             for temporary in (False, True):
-                sql_files._statements(name, temporary=temporary)
+                sql_files.statements(connection, name, temporary=temporary)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 _CREATE: Final = re.compile("CREATE (TABLE|VIEW)")
 
+_PARSED: Final[dict[tuple[str, bool], Sequence[Statement]]] = {}
+"""The statements of a file, as it is and with a temporary table: they belong to no connection."""
+
 
 @cache
 def sql_file(name: str) -> str:
@@ -31,12 +34,16 @@ def execute_file(connection: DuckDBPyConnection, name: str, *, temporary: bool =
         name: The file, without its ending.
         temporary: Make the table or view of the file a temporary table of this connection.
     """
-    return [connection.execute(statement) for statement in _statements(name, temporary=temporary)][-1]
+    parsed = statements(connection, name, temporary=temporary)
+    return [connection.execute(statement) for statement in parsed][-1]
 
 
-@cache
-def _statements(name: str, *, temporary: bool) -> Sequence[Statement]:
-    import duckdb
-
-    sql = sql_file(name)
-    return duckdb.extract_statements(_CREATE.sub("CREATE TEMP TABLE", sql, count=1) if temporary else sql)
+def statements(connection: DuckDBPyConnection, name: str, *, temporary: bool) -> Sequence[Statement]:
+    """The statements of a file, parsed by the first connection that executes it."""
+    parsed = _PARSED.get((name, temporary))
+    if parsed is None:
+        sql = sql_file(name)
+        sql = _CREATE.sub("CREATE TEMP TABLE", sql, count=1) if temporary else sql
+        # Not by `duckdb.extract_statements`, which makes a database of its own.
+        parsed = _PARSED[name, temporary] = connection.extract_statements(sql)
+    return parsed
