@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import suppress
 from pathlib import Path
 from tempfile import gettempdir
@@ -21,7 +22,9 @@ The process takes some 0.5 GB more.
 
 _CGROUP_LIMIT: Final = Path("/sys/fs/cgroup/memory.max")
 
-THREADS: Final = min(4, os.cpu_count() or 1)
+_CPUS: Final = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+THREADS: Final = min(4, _CPUS)
 """Reading is one thread's work; more than a few that count only take memory."""
 
 
