@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from loadgen.sessions.settings.audit import AuditSettings
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from loadgen.sessions.series.audit.output_caching import AuditResult
     from loadgen.sessions.series.options import Secrets
     from loadgen.sessions.series.series import Series
+    from loadgen.sessions.settings.audit import AuditSettings
     from loadgen.sessions.settings.resume import ResumeSettings
 
 

@@ -6,14 +6,13 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from loadgen.sessions.settings.calibrate import CalibrateSettings
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from loadgen.sessions.calibration.capacity import Calibration
     from loadgen.sessions.calibration.climb import ClimbStep
     from loadgen.sessions.calibration.work import Work
+    from loadgen.sessions.settings.calibrate import CalibrateSettings
 
 
 def calibrate(settings: CalibrateSettings) -> None:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from loadgen.sessions.settings.check import CheckSettings
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from loadgen.sessions.run.check import CheckLine
+    from loadgen.sessions.settings.check import CheckSettings
 
 
 def check(settings: CheckSettings) -> None:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from loadgen.sessions.settings.export import ExportSettings
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from loadgen.sessions.exporting.bundle import Bundle
     from loadgen.sessions.exporting.exported import Exported
+    from loadgen.sessions.settings.export import ExportSettings
 
 
 def export(settings: ExportSettings) -> None:

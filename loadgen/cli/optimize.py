@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from loadgen.sessions.settings.optimize import OptimizeSettings
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from loadgen.sessions.series.options import Secrets
     from loadgen.sessions.series.series import Series
+    from loadgen.sessions.settings.optimize import OptimizeSettings
     from loadgen.sessions.settings.resume import ResumeSettings
 
 

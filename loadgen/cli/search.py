@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from loadgen.sessions.settings.search import SearchSettings
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from loadgen.sessions.series.options import Secrets
     from loadgen.sessions.series.series import Series
     from loadgen.sessions.settings.resume import ResumeSettings
+    from loadgen.sessions.settings.search import SearchSettings
 
 
 def search(settings: SearchSettings, perf: Mapping[str, Any]) -> None:

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from loadgen.sessions.settings.sweep import SweepSettings
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from loadgen.sessions.series.options import Secrets
     from loadgen.sessions.series.series import Series
     from loadgen.sessions.settings.resume import ResumeSettings
+    from loadgen.sessions.settings.sweep import SweepSettings
 
 
 def sweep(settings: SweepSettings, perf: Mapping[str, Any]) -> None:
