@@ -35,6 +35,9 @@ _IN_DOUBT: Final = """
         late_chunks IS NOT NULL OR sent_high_ns > sent_ns OR first_byte_low_ns < first_byte_ns
     )"""
 
+_LATE_CHUNKS: Final = """
+    SELECT count(*) FROM requests WHERE measured AND status = 'completed' AND late_chunks IS NOT NULL"""
+
 _GAPS: Final = """
     SELECT span, {end} AS value, count(*) AS weight
     FROM gap_bounds JOIN ({requests}) USING (sample_uuid)
@@ -101,10 +104,11 @@ def bounds(
     ends_by_metric = {
         column(name): _bounds(late[name], *(ends[column(name, end)] for end in ENDS)) for name in METRICS
     }
-    ends_by_metric[column("itl")] = _bounds(
-        None,
-        *(weighted_summary(log, gaps(end, _COUNTED), method, chosen) for end in ENDS),
-    )
+    if _were_chunks_late(log):
+        ends_by_metric[column("itl")] = _bounds(
+            None,
+            *(weighted_summary(log, gaps(end, _COUNTED), method, chosen) for end in ENDS),
+        )
     return {
         name: metric_bounds for name, metric_bounds in ends_by_metric.items() if metric_bounds is not None
     }
@@ -143,6 +147,12 @@ def _bounds(late: int | None, low: Summary | None, high: Summary | None) -> Metr
 
 
 _DOUBTED: Final = "count(*) FILTER ({} < {})"
+
+
+def _were_chunks_late(log: OpenLog) -> bool:
+    """Whether any time between chunks is uncertain."""
+    ((requests,),) = log.execute(_LATE_CHUNKS).fetchall()
+    return bool(requests)
 
 
 def _late(log: OpenLog) -> dict[str, int]:
