@@ -94,15 +94,18 @@ def bounds(
     """
     if not are_in_doubt(log):
         return {}
-    columns = [metric.end_column(end) for metric in REQUEST_METRICS for end in metric.ends]
-    ends = {**reported, **summaries(log, COMPLETED, columns, method, chosen)}
     late = _late(log)
+    columns = [
+        metric.end_column(end) for metric in REQUEST_METRICS for end in metric.ends if metric.name in late
+    ]
+    ends = {**reported, **(summaries(log, COMPLETED, columns, method, chosen) if columns else {})}
     for end in ENDS:
-        if weighted:
+        if weighted and "tpot" in late:
             by_token = f"SELECT {column('tpot', end)} AS value, tpot_tokens AS weight FROM ({COMPLETED})"  # noqa: S608 (ours)
             ends[column("tpot", end)] = weighted_summary(log, by_token, method, chosen)
     ends_by_metric = {
-        column(name): _bounds(late[name], *(ends[column(name, end)] for end in ENDS)) for name in METRICS
+        column(name): _bounds(count, *(ends[column(name, end)] for end in ENDS))
+        for name, count in late.items()
     }
     if _were_chunks_late(log):
         ends_by_metric[column("itl")] = _bounds(
@@ -156,7 +159,10 @@ def _were_chunks_late(log: OpenLog) -> bool:
 
 
 def _late(log: OpenLog) -> dict[str, int]:
-    """For each metric, the number of requests with an uncertain value."""
-    counts = [_DOUBTED.format(column(name, "low"), column(name, "high")) for name in METRICS]
+    """The number of requests with an uncertain value, of each metric both of whose ends differ."""
+    counts = [
+        f"{_DOUBTED.format(*ends)}, count(*) FILTER ({' IS DISTINCT FROM '.join(ends)})"
+        for ends in ([column(name, end) for end in ENDS] for name in METRICS)
+    ]
     (row,) = log.execute(f"SELECT {', '.join(counts)} FROM ({COMPLETED})").fetchall()  # noqa: S608 (this program's own)
-    return dict(zip(METRICS, row, strict=True))
+    return {name: late for name, late, differ in zip(METRICS, row[::2], row[1::2], strict=True) if differ}
