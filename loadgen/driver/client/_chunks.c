@@ -192,8 +192,12 @@ static bool frame_at(const source *from, Py_ssize_t place, text *to) {
     return true;
 }
 
-static PyObject *moment_of(const source *from, Py_ssize_t place) {
-    if (from->body) return PyLong_FromLongLong(from->body->pieces[place].at);
+/* When a frame arrived. `before`, if that of the frame before it, is taken again where both came in one read. */
+static PyObject *moment_of(const source *from, Py_ssize_t place, PyObject *before) {
+    if (from->body) {
+        const piece *p = &from->body->pieces[place];
+        return before && p[-1].at == p->at ? Py_NewRef(before) : PyLong_FromLongLong(p->at);
+    }
     PyObject *moment = PyList_GetItem(from->moments, place);
     return moment ? Py_NewRef(moment) : NULL;
 }
@@ -227,8 +231,10 @@ typedef struct {
 static bool times_of(const source *from, Py_ssize_t start, Py_ssize_t count, PyObject **moments, PyObject **lows) {
     *moments = PyList_New(count);
     *lows = Py_NewRef(Py_None);
+    PyObject *before = NULL; /* borrowed from the list */
     for (Py_ssize_t i = 0; *moments && i < count; i++) {
-        PyObject *moment = moment_of(from, start + i), *low = low_of(from, start + i);
+        PyObject *moment = moment_of(from, start + i, before), *low = low_of(from, start + i);
+        before = moment;
         if (!moment || !low || PyList_SetItem(*moments, i, Py_NewRef(moment))) {
             Py_CLEAR(*moments);
         } else if (low != Py_None) {
@@ -299,7 +305,7 @@ static int take_delta(PyObject *items, text_run *run, const source *from, Py_ssi
     Py_XDECREF(key);
     if (!delta) return PyErr_Occurred() ? -1 : 0;
     if (!end_run(items, run, from)) return -1;
-    PyObject *moment = moment_of(from, place), *low = low_of(from, place);
+    PyObject *moment = moment_of(from, place, NULL), *low = low_of(from, place);
     PyObject *item = moment && low ? PyTuple_Pack(3, delta, moment, low) : NULL;
     Py_XDECREF(moment);
     Py_XDECREF(low);
@@ -367,8 +373,12 @@ PyObject *chunks_of_body(const body *of, PyObject *known, size_t *count) {
     return items;
 }
 
-static bool moment_at(PyObject *moments, Py_ssize_t place, long long *to) {
-    *to = PyLong_AsLongLong(PyList_GetItem(moments, place));
+/* Read a moment, unless it is the object before it, which is borrowed. */
+static bool moment_at(PyObject *moments, Py_ssize_t place, PyObject **before, long long *to) {
+    PyObject *moment = PyList_GetItem(moments, place);
+    if (moment && moment == *before) return true;
+    *before = moment;
+    *to = PyLong_AsLongLong(moment);
     return *to != -1 || !PyErr_Occurred();
 }
 
@@ -378,16 +388,15 @@ static long long rounded_us(long long ns) {
 }
 
 PyObject *chunks_gaps_us(PyObject *Py_UNUSED(module), PyObject *arguments) {
-    PyObject *moments;
-    long long sent_ns, before_us = 0;
+    PyObject *moments, *before = NULL;
+    long long sent_ns, moment = 0, before_us = 0;
     if (!PyArg_ParseTuple(arguments, "OL", &moments, &sent_ns)) return NULL;
     Py_ssize_t count = PyList_Size(moments);
     PyObject *gaps = count < 0 ? NULL : PyBytes_FromStringAndSize(NULL, count * (Py_ssize_t)sizeof(uint32_t));
     if (!gaps) return NULL;
     char *at = PyBytes_AsString(gaps);
     for (Py_ssize_t i = 0; i < count; i++, at += sizeof(uint32_t)) {
-        long long moment;
-        if (!moment_at(moments, i, &moment)) goto failed;
+        if (!moment_at(moments, i, &before, &moment)) goto failed;
         long long offset_us = rounded_us(moment - sent_ns), gap_us = offset_us - before_us;
         before_us = offset_us;
         if (gap_us < 0) {
@@ -406,10 +415,11 @@ failed:
 PyObject *chunks_coalesced(PyObject *Py_UNUSED(module), PyObject *moments) {
     Py_ssize_t count = PyList_Size(moments), reads = 0;
     if (count < 0) return NULL;
-    long long before = 0, moment;
+    PyObject *object = NULL;
+    long long before = 0, moment = 0;
     bool shared = false;
     for (Py_ssize_t i = 0; i < count; i++, before = moment) {
-        if (!moment_at(moments, i, &moment)) return NULL;
+        if (!moment_at(moments, i, &object, &moment)) return NULL;
         bool same = i && moment == before;
         reads += same && !shared;
         shared = same;
