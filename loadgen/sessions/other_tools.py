@@ -62,9 +62,9 @@ def require_own_options(arguments: Sequence[str]) -> None:
     room = max(len(shlex.join(word.words)) for word in typed)
     lines = [f"{shlex.join(word.words):<{room}}  {_advice(word)}".rstrip() for word in typed]
     tools = ", ".join(dict.fromkeys(tool for word in typed for tool in word.option.tools))
-    options = "this option is" if len(typed) == 1 else "these options are"
+    options = "this option has another name" if len(typed) == 1 else "these options have other names"
     message = [
-        f"{options} called otherwise here ({tools}; see docs/coming-from.md):",
+        f"{options} here ({tools}; see docs/coming-from.md):",
         *(f"  {ln}" for ln in lines),
     ]
     if all(word.is_complete for word in typed):

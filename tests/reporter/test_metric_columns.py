@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, get_args
 
 import pytest
@@ -92,6 +93,11 @@ def wrong(metric: MetricDefinition) -> list[str]:
         "is on the console, whose rows have a label and are in ms, or in tokens/s in the group `speed`": (
             shown is None
             or (bool(metric.label) and metric.unit == ("tok/s" if shown.group == "speed" else "ms"))
+        ),
+        "is defined by tokens, and `needs` says neither `stream` nor `tokens`": (
+            of_run
+            or not re.search(r"\b(token|output|visible|chunk)", metric.definition)
+            or bool(metric.needs)
         ),
         "has a twin that is not a metric": shown is None or not shown.twin or shown.twin in BY_NAME,
     }
