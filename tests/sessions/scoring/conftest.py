@@ -56,9 +56,11 @@ def does(solution_str, ground_truth, **more):
 
 def waits(solution_str, ground_truth, **more):
     """Graded at once, but for one, which waits until there is a file."""
-    Path("pid").write_text(str(os.getpid()))
-    while solution_str == "waits" and not Path("go-on").exists():
-        threading.Event().wait(0.01)
+    if solution_str == "waits":
+        Path("pid.part").write_text(str(os.getpid()))
+        Path("pid.part").replace("pid")
+        while not Path("go-on").exists():
+            threading.Event().wait(0.01)
     return 1.0
 '''
 """A module of eval functions."""
