@@ -101,6 +101,7 @@ typedef struct {
     bool naps;  /* the thread lets Python read */
     bool rests; /* much is coming in: epoll is asked by time */
     int served; /* reads since */
+    int turns;  /* under way, of the thread and of Python: what one of them was told of, no other one is */
     int epoll, wake, stop;
     connection **connections;
     size_t count, capacity;
@@ -505,6 +506,7 @@ static int turn(wire *w, bool *all) {
     struct epoll_event events[MOST_READY];
     int64_t asked = now_ns();
     bool left = false;
+    __atomic_add_fetch(&w->turns, 1, __ATOMIC_SEQ_CST);
     int count = epoll_wait(w->epoll, events, MOST_READY, 0), served = 0;
     pthread_mutex_lock(&w->lock);
     for (int i = 0; i < count; i++) {
@@ -520,7 +522,8 @@ static int turn(wire *w, bool *all) {
         serve(w, &events[i], &left);
     }
     *all = count < MOST_READY && !left;
-    if (*all && asked > w->quiet) w->quiet = asked;
+    int others = __atomic_sub_fetch(&w->turns, 1, __ATOMIC_SEQ_CST);
+    if (*all && !others && asked > w->quiet) w->quiet = asked;
     __atomic_store_n(&w->turned, asked, __ATOMIC_RELAXED); /* Python reads it without the lock */
     w->served += served;
     if (asked - w->since >= WINDOW_NS) {
