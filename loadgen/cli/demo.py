@@ -14,7 +14,10 @@ _ITL = "normal:8ms,1ms"
 _TOKENS = "uniform:24..96"
 _RATE = 40.0
 _SECONDS = 6.0
-_QUERY = "select status, count(*) as requests, median(ttft_ms) as ttft_p50_ms from samples group by status"
+_QUERY = (
+    "select phase, count(*) as requests, median(ttft_ms) as ttft_p50_ms "
+    "from samples group by all order by all"
+)
 
 
 def demo(
@@ -51,7 +54,7 @@ def demo(
         if report.run.ended == "completed":
             typer.echo("\nReported and true, medians in ms:\n")
             typer.echo("\n".join(compared_with_truth(report, mock.truth())))
-    typer.echo("\nThe log is the truth; everything else is computed from it, as often as you like:\n")
+    typer.echo("\nThe run's log has every event; everything else is computed from it, again at any time:\n")
     typer.echo(f"    {program()} report {folder}")
     typer.echo(f'    {program()} sql {folder} "{_QUERY}"')
     typer.echo(f"    {program()} gate {folder} --require 'latency:p(99)<2s'")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def mock(settings: MockSettings) -> None:
-    """Serve an OpenAI-compatible endpoint whose timing you choose and which knows its own truth.
+    """Serve an OpenAI-compatible endpoint with chosen timing; --truth records what it sent, and when.
 
     It prints one line, `listening on http://HOST:PORT/v1`, and serves until SIGTERM or Ctrl-C. With --fast it
     then says on standard error whether it kept up.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from loadgen.driver.errors import StoppedEarlyError
+from loadgen.driver.system.event_loop import run_async
 from loadgen.driver.system.signals import ENDING
 
 if TYPE_CHECKING:
@@ -109,13 +110,8 @@ def run_unless_interrupted(work: Coroutine[Any, Any, Result]) -> Result:
         StoppedEarlyError: A signal came.
         KeyboardInterrupt: SIGINT came before the loop ran.
     """
-    interruptible = _unless_interrupted(work)
-    try:
-        return asyncio.run(interruptible)
-    finally:
-        # What an early signal did not let begin would be warned of as never awaited.
-        interruptible.close()
-        work.close()
+    with closing(work):
+        return run_async(_unless_interrupted(work))
 
 
 async def _unless_interrupted(work: Coroutine[Any, Any, Result]) -> Result:

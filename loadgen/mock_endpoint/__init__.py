@@ -1,4 +1,4 @@
-"""An OpenAI-compatible endpoint that runs in its own process and knows its own truth.
+"""An OpenAI-compatible endpoint that runs in its own process and records what it sent, and when.
 
 Start it from Python with `start_mock`, from a shell with `loadgen mock`. docs/mock.md describes it.
 """

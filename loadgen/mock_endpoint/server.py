@@ -9,6 +9,7 @@ import ssl
 from contextlib import closing, nullcontext
 from typing import TYPE_CHECKING, Final
 
+from loadgen.driver.system.event_loop import run_async
 from loadgen.driver.system.open_files import allow_many_files
 from loadgen.mock_endpoint.errors import MockOptionsError
 from loadgen.mock_endpoint.listening import BACKLOG, announce, cannot_listen, watch_standard_input
@@ -52,7 +53,7 @@ def serve(options: MockOptions) -> Punctuality | None:
 
             return serve_fast(options, script, stall, file)
         tell = file.write if file else _keep_quiet
-        asyncio.run(_play(options, tell) if options.scenario else _serve(options, script, stall, tls, tell))
+        run_async(_play(options, tell) if options.scenario else _serve(options, script, stall, tls, tell))
         return None
 
 

@@ -95,7 +95,7 @@ def test_a_slow_disk(log: Path, no_answer: threading.Event, capsys: pytest.Captu
                 recorder.put(Event(EventType.FIRST_CHUNK, at_ns, "a"))
             while sum(bool(re.search(r"about 10\d events", line)) for line in lines) < 2:
                 await asyncio.sleep(0.01)
-                capsys_lines(capsys, lines)
+                lines.extend(capsys.readouterr().err.splitlines())
             assert 1 <= recorder.unwritten <= 101
             no_answer.set()
         assert recorder.health.lost == 0
@@ -107,12 +107,6 @@ def test_a_slow_disk(log: Path, no_answer: threading.Event, capsys: pytest.Captu
     assert all(map(warning.match, lines)), lines
     with closing(sqlite3.connect(log)) as connection:
         assert connection.execute("SELECT count(*) FROM events WHERE code = 22").fetchone() == (100,)
-
-
-def capsys_lines(capsys: pytest.CaptureFixture[str], lines: list[str]) -> int:
-    """How many lines standard error has so far; they are appended to `lines`."""
-    lines += [line for line in capsys.readouterr().err.splitlines() if line]
-    return len(lines)
 
 
 def test_a_disk_that_never_answers(log: Path, no_answer: threading.Event) -> None:

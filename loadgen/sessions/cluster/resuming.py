@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from loadgen.driver.errors import NodeGoneError
+from loadgen.driver.system.event_loop import run_async
 from loadgen.sessions.cluster.homecoming import ShardPlace, bring_stranded
 from loadgen.sessions.cluster.installed import installed
-from loadgen.sessions.cluster.measurement import measure_on_nodes
 from loadgen.sessions.cluster.nodes import require_same
 from loadgen.sessions.cluster.session import recorded, require_capable
 from loadgen.sessions.errors import SetupError
@@ -48,7 +47,7 @@ def finish_on_nodes(
     with RayNodes(cluster.ray or "auto", cluster.nodes, Node, len(earlier)) as nodes:
         require_same(installed(), nodes.facts)
         nodes.start(run.settings["workers"] + 1)
-        return asyncio.run(_finish(settings, run, earlier, nodes, folder, observer))
+        return run_async(_finish(settings, run, earlier, nodes, folder, observer))
 
 
 async def _finish(
@@ -70,4 +69,4 @@ async def _finish(
         return prepared, None
     require_capable(prepared, nodes.facts)
     announce_rest(prepared, observer)
-    return prepared, await recorded(measure_on_nodes(prepared, nodes, folder, observer, run.session_id))
+    return prepared, await recorded(prepared, nodes, folder, observer, run.session_id)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from loadgen.driver.nodes.handle import SET_UP_TIMES, SILENCE_S, NodeHandle
 from loadgen.driver.system.clock import system_clock
+from loadgen.driver.system.signals import deferred
 from loadgen.sessions.cluster.grading_node import GradingConfig, GradingNode
 from loadgen.sessions.cluster.installed import installed
 from loadgen.sessions.cluster.nodes import require_same
@@ -80,7 +81,8 @@ class OnNodes:
         self._observer = observer
         self._silence_s = silence_s
         self._clock = system_clock()
-        self._loop = asyncio.new_event_loop()
+        with deferred():
+            self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="grading-nodes", daemon=True)
         self._handles: list[NodeHandle] = []
         self._watching: list[asyncio.Task[None]] = []

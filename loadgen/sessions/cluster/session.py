@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from loadgen.driver.system.event_loop import run_async
 from loadgen.sessions.cluster.installed import installed
 from loadgen.sessions.cluster.nodes import require_same, require_share
 from loadgen.sessions.observer import SILENT
 from recorder.errors import WriterError, WriterStalledError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from loadgen.sessions.cluster.nodes import StartedNodes
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.run.preparation import Prepared
     from loadgen.sessions.settings.perf import PerfSettings
@@ -29,7 +30,6 @@ def run_on_nodes(
         SetupError: The nodes cannot take part; which, and what to do.
         UsageError: A node would have nothing to do.
     """
-    from loadgen.sessions.cluster.measurement import measure_on_nodes
     from loadgen.sessions.cluster.node import Node
     from loadgen.sessions.cluster.ray_nodes import RayNodes
     from loadgen.sessions.gating.foreseen import warn_of
@@ -48,7 +48,7 @@ def run_on_nodes(
         warn_of(prepared, observer)
         folder = new_run_folder(settings.output.out, settings.endpoint.model)
         warn_of_no_judge(settings.tasks, observer)
-        return prepared, folder, asyncio.run(recorded(measure_on_nodes(prepared, nodes, folder, observer)))
+        return prepared, folder, run_async(recorded(prepared, nodes, folder, observer))
 
 
 def require_capable(prepared: Prepared, nodes: Sequence[Mapping[str, Any]]) -> None:
@@ -76,10 +76,18 @@ def _workers(prepared: Prepared, nodes: Sequence[Mapping[str, Any]]) -> int:
     return workers if limit is None else max(1, min(workers, limit // len(nodes)))
 
 
-async def recorded(measuring: Awaitable[None]) -> WriterError | None:
-    """Measure; return the error that broke the coordinator's log, if any."""
+async def recorded(
+    prepared: Prepared,
+    nodes: StartedNodes,
+    folder: Path,
+    observer: Observer,
+    session_id: str | None = None,
+) -> WriterError | None:
+    """`measure_on_nodes`, but return the error that broke the coordinator's log, if any."""
+    from loadgen.sessions.cluster.measurement import measure_on_nodes
+
     try:
-        await measuring
+        await measure_on_nodes(prepared, nodes, folder, observer, session_id)
     except WriterStalledError:
         raise
     except WriterError as error:

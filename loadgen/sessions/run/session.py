@@ -77,16 +77,15 @@ def conduct(
     Raises:
         WriterStalledError: The disk makes no progress; reading may fail too.
     """
-    import asyncio
-
     from loadgen.driver.system.collector import recovering
+    from loadgen.driver.system.event_loop import run_async
     from loadgen.sessions.run.measurement import measure
     from recorder.errors import WriterError, WriterStalledError
 
     _spawn(launcher, prepared.workers)
     try:
         with recovering():
-            asyncio.run(measure(prepared, launcher, folder, observer))
+            run_async(measure(prepared, launcher, folder, observer))
     except WriterStalledError:
         raise
     except WriterError as error:

@@ -6,7 +6,6 @@ it, and again in each pass with a judge if no grader can read the reply.
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -18,6 +17,7 @@ from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.errors import EndpointError
 from loadgen.driver.judge_client import JudgeCall, JudgeClient
 from loadgen.driver.stop import Stop
+from loadgen.driver.system.event_loop import run_async
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.observer import SILENT
 from loadgen.sessions.run.environment import environment
@@ -110,7 +110,7 @@ def ask_judges(
             return Judging(target.url, judge.model)
         asking = calls(log, run, wanting, judge)
         with observer.judging(open_calls) as show:
-            tally, interrupted = asyncio.run(_ask(run, asking, judge, target, show, observer))
+            tally, interrupted = run_async(_ask(run, asking, judge, target, show, observer))
     done = Judging(target.url, judge.model, open_calls, tally.answered, dict(tally.failed), tally.gave_up)
     if done.problem:
         observer.note(f"warning: {done.problem}")

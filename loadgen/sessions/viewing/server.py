@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
+from loadgen.driver.system.event_loop import run_async
 from loadgen.sessions.errors import SetupError
 from loadgen.sessions.viewing.access import HOST, Access
 from loadgen.sessions.viewing.folder import ViewedFolder
@@ -33,7 +34,7 @@ def view(top: Path, port: int, listening: Callable[[str], None]) -> None:
         SetupError: The port cannot be had.
     """
     folder = ViewedFolder(top)
-    asyncio.run(_serve(folder, port, listening))
+    run_async(_serve(folder, port, listening))
 
 
 async def _serve(folder: ViewedFolder, port: int, listening: Callable[[str], None]) -> None:
