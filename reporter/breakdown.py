@@ -154,14 +154,14 @@ def _parts(log: OpenLog, by: By, method: PercentileMethod) -> list[PartReport]:
         log.execute("UPDATE labels SET part = $last WHERE part > $last", {"last": last})
     columns = dict.fromkeys(column(metric, end) for metric in METRICS for end in (None, *ENDS))
     log.execute(
-        f"CREATE OR REPLACE TEMP TABLE labelled AS SELECT part, status, {', '.join(columns)} "  # noqa: S608 (likewise)
+        f"CREATE OR REPLACE TEMP TABLE labeled AS SELECT part, status, {', '.join(columns)} "  # noqa: S608 (likewise)
         f"FROM samples JOIN labels ON {by.value} IS NOT DISTINCT FROM labels.value WHERE {by.where}",
     )
     rows = log.execute(
         "SELECT part, count(*), count(*) FILTER (status = 'completed'), count(*) FILTER (status = 'failed'), "
-        "count(*) FILTER (status = 'cancelled') FROM labelled GROUP BY part ORDER BY part",
+        "count(*) FILTER (status = 'cancelled') FROM labeled GROUP BY part ORDER BY part",
     ).fetchall()
-    completed = "FROM labelled WHERE status = 'completed'"
+    completed = "FROM labeled WHERE status = 'completed'"
     summaries = {
         name: summaries_by_group(log, f"SELECT part, {name} AS value {completed}", method)
         for name in map(column, METRICS)

@@ -82,7 +82,7 @@ def summaries(
     method: PercentileMethod,
     chosen: Mapping[str, Fraction] = PERCENTILES,
 ) -> dict[str, Summary | None]:
-    """Summarise columns of a query, in a few passes for all of them.
+    """Summarize columns of a query, in a few passes for all of them.
 
     Args:
         log: The log.
@@ -112,7 +112,7 @@ def weighted_summary(
     method: PercentileMethod,
     chosen: Mapping[str, Fraction] = PERCENTILES,
 ) -> Summary | None:
-    """Summarise a column `value` of which each counts as often as the column `weight` says, a whole number.
+    """Summarize a column `value` of which each counts as often as the column `weight` says, a whole number.
 
     Args:
         log: The log.
@@ -157,7 +157,7 @@ def _totals(count: float, mean: float, low: float, high: float) -> _Totals:
 def _summary(
     column_totals: _Totals, square: float, values_of_ranks: Sequence[float], ranks: _PercentileList
 ) -> Summary:
-    """Summarise, with the squares around a mean that is known: exact where a single pass would cancel."""
+    """Summarize, with the squares around a mean that is known: exact where a single pass would cancel."""
     return Summary(
         count=column_totals.count,
         mean=column_totals.mean,
@@ -181,7 +181,7 @@ def percentiles(values: Sequence[float], count: int, method: PercentileMethod) -
 def _with_totals(
     log: OpenLog, values: str, totals_by_name: Mapping[str, _Totals], ranks: _PercentileList
 ) -> dict[str, Summary]:
-    """Summarise columns whose totals are known, as many at once as memory has room for.
+    """Summarize columns whose totals are known, as many at once as memory has room for.
 
     DuckDB sorts the values of a column on one thread: where there are several batches, several are under way.
     """
@@ -222,7 +222,7 @@ def _copies(log: OpenLog, values: str, totals_by_name: Mapping[str, _Totals]) ->
 def _of_batches(
     log: OpenLog, values: str, batches: Sequence[Mapping[str, _Totals]], ranks: _PercentileList
 ) -> dict[str, Summary]:
-    """Summarise batches of columns, one after the other."""
+    """Summarize batches of columns, one after the other."""
     summaries_by_name: dict[str, Summary] = {}
     for names in batches:
         asked = [_figures(name, column_totals, ranks) for name, column_totals in names.items()]

@@ -39,7 +39,7 @@ def summaries_by_group(
     values: str,
     method: PercentileMethod,
 ) -> dict[Any, Summary]:
-    """Summarise each group of values.
+    """Summarize each group of values.
 
     Args:
         log: An opened log.

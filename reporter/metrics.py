@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from rulesets.definitions import Definitions, PercentileMethod
 
 COLUMNS: Final = tuple(metric.column for metric in REQUEST_METRICS if metric.per == "request")
-"""The metrics that are a column of `samples`, summarised over the measured requests that completed."""
+"""The metrics that are a column of `samples`, summarized over the measured requests that completed."""
 
 
 def compute(log: OpenLog, options: ReportOptions) -> tuple[DisplayedReport, OpenLog, CheckInputs]:

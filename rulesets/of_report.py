@@ -73,9 +73,9 @@ class OfReport:
             for end in ("low", "high")
         )
 
-    def sample(self, metric: str, where: Where) -> Summarised:
+    def sample(self, metric: str, where: Where) -> Summarized:
         """The summary of a latency or a length."""
-        return Summarised(metric, _part(self._of(where), BY_NAME[metric].column))
+        return Summarized(metric, _part(self._of(where), BY_NAME[metric].column))
 
     def rate(self, metric: str, where: Where) -> Rate:
         """A throughput, without the blocks that a limit would take."""
@@ -128,7 +128,7 @@ class OfReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Summarised:
+class Summarized:
     """A distribution of which only a summary is left.
 
     Attributes:

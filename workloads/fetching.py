@@ -143,7 +143,7 @@ def _download(name: str, source: Source, url: str, folder: Path) -> None:
 
     try:
         with (
-            urlopen(url, timeout=_PATIENCE_S) as answer,  # noqa: S310 (addresses of our own catalogue)
+            urlopen(url, timeout=_PATIENCE_S) as answer,  # noqa: S310 (addresses of our own catalog)
             (folder / Path(urlsplit(url).path).name).open("wb") as file,
         ):
             shutil.copyfileobj(answer, file)

@@ -108,7 +108,7 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A benchmark. One file of `workloads/tasks/` and one line of the catalogue.
+    """A benchmark. One file of `workloads/tasks/` and one line of the catalog.
 
     Attributes:
         name: As it is called on the command line.

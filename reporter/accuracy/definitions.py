@@ -1,4 +1,4 @@
-"""The figures of a scorer by the catalogue: a log has only the scorer's name.
+"""The figures of a scorer by the catalog: a log has only the scorer's name.
 
 SQL in a log is never run: its author may not be trusted.
 """

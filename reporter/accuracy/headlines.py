@@ -154,7 +154,7 @@ def _asked(
 ) -> list[float | None]:
     figures = ", ".join(f"({headline.sql})" for headline in definitions)
     rows_of_entry = of_entry(entry, unscored, where=where)
-    asked = f"{rows_of_entry} SELECT {figures} FROM scores"  # noqa: S608 (the catalogue's, not a log's)
+    asked = f"{rows_of_entry} SELECT {figures} FROM scores"  # noqa: S608 (the catalog's, not a log's)
     rows = graded.execute(asked).fetchall()
     if len(rows) != 1:
         raise ValueError(f"it has {len(rows):,} values and not one: it is not an aggregate")

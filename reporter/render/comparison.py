@@ -32,7 +32,7 @@ def render(comparison: Comparison, *, width: int = 100, color: bool = False, ver
     Args:
         comparison: What to show.
         width: Columns of the page; at least 40.
-        color: Whether to use ANSI colours.
+        color: Whether to use ANSI colors.
         verbose: Whether to show all other metrics.
     """
     return draw(_page(comparison, width, verbose=verbose), width=width, color=color)

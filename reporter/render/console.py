@@ -50,7 +50,7 @@ def render(
     Args:
         report: The report.
         width: Columns of the page; at least 40.
-        color: Whether to use ANSI colours; without them the text is plain.
+        color: Whether to use ANSI colors; without them the text is plain.
         summary_only: Only what the run was, whether it is valid, counts, throughput, and three latencies.
         verbose: Every metric, min and std, and all that the client reports of itself; else that is one line,
             unless something about the client needs a look.

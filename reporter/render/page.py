@@ -1,4 +1,4 @@
-"""The page that the console renderers write on: labelled blocks, aligned tables, and nothing unsafe in them.
+"""The page that the console renderers write on: labeled blocks, aligned tables, and nothing unsafe in them.
 
 Text of a server or a user goes through `clean`, so that no control sequence reaches a terminal and no
 markup is taken for ours. Nothing is framed, so that the page survives a log.

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 Picture = Literal["svg", "png"]
 _Style = tuple[dict[str, Any], str]
-"""The colour and the label of a series, and its dashes."""
+"""The color and the label of a series, and its dashes."""
 
 COLORS: Final = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#000000")
-"""M. Okabe, K. Ito, Color Universal Design, 2008: distinguished with any kind of colour vision. Their yellow
+"""M. Okabe, K. Ito, Color Universal Design, 2008: distinguished with any kind of color vision. Their yellow
 is left out, which is hard to see on white; vermilion means that something failed."""
 
 _VERMILION: Final = "#D55E00"
@@ -37,10 +37,10 @@ _MEANINGS: Final = {
     **dict.fromkeys(("meets its targets", "SLO region"), "#009E73"),
     "knee": "#CC79A7",
 }
-"""Colours of series with a meaning."""
+"""Colors of series with a meaning."""
 
 _DASHES: Final = ("-", "--", ":", "-.")
-"""Of the series of one group, so that no picture depends on colour alone."""
+"""Of the series of one group, so that no picture depends on color alone."""
 
 _DASHES_OF: Final = {"completed": "-", "wanted": ":", "failed": "-."}
 
@@ -143,7 +143,7 @@ def _curves(axes: Any, plot: Plot, styles: Sequence[_Style]) -> None:
 
 
 def _styles(series: Sequence[PlotSeries]) -> list[_Style]:
-    """Colours and labels, and dashes: colours are of groups where there are some, else of names."""
+    """Colors and labels, and dashes: colors are of groups where there are some, else of names."""
     names = list(dict.fromkeys(curve.name for curve in series))
     groups = list(dict.fromkeys(curve.group for curve in series))
     styles = []

@@ -19,7 +19,7 @@ def render(series: SeriesComparison, *, width: int = 100, color: bool = False) -
     Args:
         series: What to show.
         width: Columns of the page; at least 40.
-        color: Whether to use ANSI colours.
+        color: Whether to use ANSI colors.
     """
     point, result, *metrics = titles(series)
     columns = [

@@ -62,7 +62,7 @@ def render(
     Args:
         parts: What was judged.
         width: Columns of the page; at least 40.
-        color: Whether to use ANSI colours.
+        color: Whether to use ANSI colors.
         full: Whether all rules of every run of a series are to follow.
     """
     runs = [part for part in parts if part.is_one_of_several]

@@ -1,6 +1,6 @@
 """The steady state of a run: found by batch means, not assumed. Pure functions of the moments of a run.
 
-The window is cut into blocks of equal length. Leading blocks that a warm-up or a ramp has coloured are left
+The window is cut into blocks of equal length. Leading blocks that a warm-up or a ramp has colored are left
 out by the marginal standard error rule (MSER: K. P. White, "An effective truncation heuristic for bias
 reduction in simulation output", Simulation 69, 1997): what is left out is what makes the standard error of
 the mean of the rest smallest, and never more than half, so that five blocks are left at least. In each figure

@@ -78,8 +78,8 @@ def ordered(value_at: Callable[[int], float], size: int, n: int, p: Fraction) ->
     """
     first, last = 1, n
     if n > _ALL:
-        centre, reach = float(p) * n, _DEVIATIONS * math.sqrt(n * float(p * (1 - p))) + 2
-        first, last = max(1, math.floor(centre - reach)), min(n, math.ceil(centre + reach))
+        center, reach = float(p) * n, _DEVIATIONS * math.sqrt(n * float(p * (1 - p))) + 2
+        first, last = max(1, math.floor(center - reach)), min(n, math.ceil(center + reach))
     return Ordered(n, first, [value_at((2 * rank - 1) * size // (2 * n)) for rank in range(first, last + 1)])
 
 

@@ -41,7 +41,7 @@ FILES = {
     "minus.csv": "timestamp,input_tokens,output_tokens\n0,-5,5\n",
     "words.csv": "timestamp,input_tokens,output_tokens\nsoon,5,5\n",
     "trace.csv": "timestamp,input_tokens,output_tokens\n0,5,5\n1,5,5\n",
-    "strange.csv": "colour,shape\nred,round\n",
+    "strange.csv": "color,shape\nred,round\n",
 }
 
 LOADS: dict[str, tuple[tuple[object, ...], str]] = {
@@ -143,7 +143,7 @@ TRACES: dict[str, tuple[tuple[object, ...], str]] = {
 
 PROMPTS: dict[str, tuple[tuple[object, ...], str]] = {
     "missing": (("--prompts", "nowhere.jsonl"), "nowhere.jsonl"),
-    "a tag that no row has": (("--prompts", "prompts.jsonl", "--tag", "colour"), "'colour'"),
+    "a tag that no row has": (("--prompts", "prompts.jsonl", "--tag", "color"), "'color'"),
     "a tag twice": (("--prompts", "prompts.jsonl", "--tag", "class", "--tag", "class"), "each column once"),
     "a tag of no file": (("--tag", "class"), "give --prompts"),
     "weights all 0": (

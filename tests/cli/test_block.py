@@ -82,7 +82,7 @@ def test_only_what_changed_is_written() -> None:
 
 
 @pytest.mark.parametrize("no_color", ["", "1"])
-def test_colours_are_left_out_where_they_are_not_wanted(
+def test_colors_are_left_out_where_they_are_not_wanted(
     monkeypatch: pytest.MonkeyPatch, no_color: str
 ) -> None:
     """NO_COLOR, with any value; the cursor is never hidden."""

@@ -145,8 +145,8 @@ def test_lines_where_no_block_is_wanted(preloaded: Preloaded, tmp_path: Path, ur
 
 
 @pytest.mark.slow
-def test_no_colour_where_none_is_wanted(preloaded: Preloaded, tmp_path: Path) -> None:
-    """With NO_COLOR, failures are shown without a colour."""
+def test_no_color_where_none_is_wanted(preloaded: Preloaded, tmp_path: Path) -> None:
+    """With NO_COLOR, failures are shown without a color."""
     with (
         start_mock(scenario="chaos", fault_share=1.0) as mock,
         Run(preloaded, tmp_path, "--url", mock.url, "--rate", 20, "--duration", "60s", NO_COLOR="1") as run,

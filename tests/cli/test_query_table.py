@@ -33,7 +33,7 @@ WIDE = "select status, 123456789 as a, 223456789 as b, 323456789 as c, 423456789
 
 @pytest.fixture
 def on_terminal(preloaded: Preloaded, tmp_path: Path) -> OnTerminal:
-    """What the program prints on a terminal of a width, without colours."""
+    """What the program prints on a terminal of a width, without colors."""
 
     def run(columns: int, *arguments: str | Path) -> str:
         ours, theirs = pty.openpty()

@@ -90,7 +90,7 @@ def test_the_key_is_in_no_log(each_scenario: tuple[list[RowResult], Path]) -> No
 def test_the_table_has_a_line_for_each_scenario(
     each_scenario: tuple[list[RowResult], Path], width: int
 ) -> None:
-    """Within the page, without colour unless it is asked for, with the verdict in the end."""
+    """Within the page, without color unless it is asked for, with the verdict in the end."""
     judged, _ = each_scenario
     page = table(judged, width=width, color=False)
     lines = page.splitlines()

@@ -163,7 +163,7 @@ def _handled(case: Recorded) -> Any:
 
 
 def _exact(case: Recorded) -> bool:
-    """A shortcut: the arguments equal the first values that are allowed, normalised."""
+    """A shortcut: the arguments equal the first values that are allowed, normalized."""
     calls, mode = _calls(case), case.fourth["mode"]
     expected = [
         {

@@ -1,4 +1,4 @@
-"""Compiled modules under the address and undefined-behaviour sanitizers."""
+"""Compiled modules under the address and undefined-behavior sanitizers."""
 
 from __future__ import annotations
 

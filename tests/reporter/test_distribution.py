@@ -33,7 +33,7 @@ def database() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(config={"threads": 1})
 
 
-def summarise(method: PercentileMethod, **columns: Sequence[float | None]) -> Summary | None:
+def summarize(method: PercentileMethod, **columns: Sequence[float | None]) -> Summary | None:
     """The summary that DuckDB makes of a column `value`, which may have weights."""
     database().register("figures", pa.table(columns))
     return (
@@ -76,7 +76,7 @@ def check(computed: Summary | None, values: list[float], method: PercentileMetho
 @given(values=st.lists(FIGURES, min_size=1, max_size=200), method=METHODS)
 def test_a_summary_is_that_of_its_values(values: list[float], method: PercentileMethod) -> None:
     """Every figure equals the one that plain Python finds; the percentiles are equal to the last bit."""
-    check(summarise(method, value=values), values, method)
+    check(summarize(method, value=values), values, method)
 
 
 COLUMNS = {
@@ -112,7 +112,7 @@ def test_columns_may_be_alike(monkeypatch: pytest.MonkeyPatch, at_once: int, nam
 @given(values=st.lists(st.tuples(FIGURES, st.integers(1, 9)), min_size=1, max_size=40), method=METHODS)
 def test_a_weight_repeats_its_value(values: list[tuple[float, int]], method: PercentileMethod) -> None:
     """A weighted summary is that of the values, each written down as often as its weight says."""
-    computed = summarise(
+    computed = summarize(
         method, value=[value for value, _ in values], weight=[weight for _, weight in values]
     )
     check(computed, [value for value, weight in values for _ in range(weight)], method)
@@ -121,7 +121,7 @@ def test_a_weight_repeats_its_value(values: list[tuple[float, int]], method: Per
 @pytest.mark.parametrize("count", [9_999, 100_000, 131_072])
 def test_ranks_are_exact_in_long_columns(count: int) -> None:
     """No rounding moves a rank, however many values there are."""
-    computed = summarise("nearest_rank", value=[float(n) for n in range(count)])
+    computed = summarize("nearest_rank", value=[float(n) for n in range(count)])
     assert computed is not None
     assert [computed.p50, computed.p90, computed.p95, computed.p99, computed.p999] == [
         position("nearest_rank", count, p).below for p in PERCENTILES.values()
@@ -130,18 +130,18 @@ def test_ranks_are_exact_in_long_columns(count: int) -> None:
 
 def test_no_values_have_no_summary() -> None:
     """NULLs do not count as values, and without values there are no figures."""
-    assert summarise("linear", value=[None, None]) is None
-    assert summarise("linear", value=[None, None], weight=[1, 2]) is None
+    assert summarize("linear", value=[None, None]) is None
+    assert summarize("linear", value=[None, None], weight=[1, 2]) is None
 
 
 def test_nulls_are_left_out() -> None:
     """A request without the figure does not count in its distribution."""
-    computed = summarise("linear", value=[None, 2.0, None])
+    computed = summarize("linear", value=[None, 2.0, None])
     assert computed is not None
     assert (computed.count, computed.mean, computed.std) == (1, 2.0, None)
 
 
-def test_columns_are_summarised_each_for_itself() -> None:
+def test_columns_are_summarized_each_for_itself() -> None:
     """Of other lengths, and one without values among them."""
     columns = {"few": [None, 2.0, None], "none": pa.nulls(3, pa.float64()), "many": [3.0, 1.0, 2.0]}
     database().register("figures", pa.table(columns))

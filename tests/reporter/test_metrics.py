@@ -56,7 +56,7 @@ SUMMARIES = (
 
 @pytest.mark.slow
 @pytest.mark.parametrize("at_once", [1, 12])
-def test_columns_that_are_summarised_in_turns(
+def test_columns_that_are_summarized_in_turns(
     a_run: NewRun, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
     """As of a run with very many requests: the same figures, also over a window of its own."""

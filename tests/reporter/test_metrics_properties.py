@@ -120,7 +120,7 @@ def percentile(values: list[float], method: str, p: Fraction) -> float:
     return low + (high - low) * float(rank - floor(rank))
 
 
-def summarised(values: list[float], method: str) -> dict[str, Any] | None:
+def summarized(values: list[float], method: str) -> dict[str, Any] | None:
     """What a Summary of these values must say."""
     if not values:
         return None
@@ -165,7 +165,7 @@ def expected(asked: list[Asked], method: str, *, by_token: bool) -> dict[str, An
             for _ in range(r.tokens - 1 if by_token else 1)
         ],
     }
-    return {name: summarised([us / 1e3 for us in of], method) for name, of in values.items()}
+    return {name: summarized([us / 1e3 for us in of], method) for name, of in values.items()}
 
 
 def client_overhead(asked: list[Asked], method: str) -> Any:

@@ -26,7 +26,7 @@ def test_loads_without_stages(load: dict[str, Any]) -> None:
 
 
 def test_repeated_names_are_numbered() -> None:
-    """A stage is labelled by its name only where no other stage has it."""
+    """A stage is labeled by its name only where no other stage has it."""
     rates = [("low", 0.0, "1"), ("high", 10.0, "5"), ("low", 20.0, "1")]
     rows = [{"name": name, "start_s": start, "duration_s": 10.0, "rate": rate} for name, start, rate in rates]
     assert [stage.label for stage in stages_of({"stages": rows})] == [

@@ -39,7 +39,7 @@ def module(name: str, path: str, folder: Path) -> ModuleType:
 
 @pytest.fixture
 def capitals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The benchmark of the page, in the catalogue."""
+    """The benchmark of the page, in the catalog."""
     made = module("workloads.tasks.capitals", "workloads/tasks/capitals.py", tmp_path)
     monkeypatch.setitem(sys.modules, "workloads.tasks.capitals", made)
     line = re.fullmatch(r'\s*"(\w+)": "([\w.:]+)",\s*', BLOCKS["workloads/catalog.py"])

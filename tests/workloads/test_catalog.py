@@ -1,4 +1,4 @@
-"""Every line of the catalogue leads to a benchmark that says what it is and where its definition is from."""
+"""Every line of the catalog leads to a benchmark that says what it is and where its definition is from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traces are recognised by what is in them, and are read as their publishers mean them."""
+"""Traces are recognized by what is in them, and are read as their publishers mean them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The contract of rollout agent loops: base classes that an agent is written against.
 
-The names and their behaviour are those of the Osmosis SDK at commit dd7fbe61, whose releases no longer have
+The names and their behavior are those of the Osmosis SDK at commit dd7fbe61, whose releases no longer have
 them. An agent loop that imports them from `osmosis_ai.rollout` finds these where that package is not
 installed (`provide`); a new one imports them from `loadgen.agents`.
 """

@@ -41,11 +41,11 @@ def calls_of_text(text: str) -> Calls | None:
 
 
 def same_calls(ours: Calls, theirs: Calls) -> bool:
-    """Whether two lists have the same calls, each as often, in any order, by their normalised values."""
+    """Whether two lists have the same calls, each as often, in any order, by their normalized values."""
     return sorted(map(_written, ours)) == sorted(map(_written, theirs))
 
 
-def normalised_value(value: Any) -> Any:
+def normalized_value(value: Any) -> Any:
     """A value as it is compared.
 
     Texts are NFKD, in lower case, with single blanks; 2.0 is 2; the order of members does not matter, that of
@@ -56,15 +56,15 @@ def normalised_value(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):
-        return {str(name): normalised_value(item) for name, item in value.items()}
+        return {str(name): normalized_value(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [normalised_value(item) for item in value]
+        return [normalized_value(item) for item in value]
     return value
 
 
 def _written(call: Mapping[str, Mapping[str, Any]]) -> str:
     ((name, arguments),) = call.items()
-    return json.dumps([name, normalised_value(dict(arguments))], sort_keys=True, default=repr)
+    return json.dumps([name, normalized_value(dict(arguments))], sort_keys=True, default=repr)
 
 
 def _python_calls(text: str) -> Calls | None:

@@ -1,4 +1,4 @@
-"""How the MATH benchmark normalises answers before it compares them as texts.
+"""How the MATH benchmark normalizes answers before it compares them as texts.
 
 By `grading/math_normalize.py` of openai/prm800k at commit 7ecc7947, which is after `math_equivalence.py` of
 hendrycks/math.
@@ -30,7 +30,7 @@ class _OddError(Exception):
     """An answer that the official code fails on; it then takes the answer as it was."""
 
 
-def normalised(answer: str) -> str:
+def normalized(answer: str) -> str:
     """An answer in the form in which it is compared."""
     answer = answer.strip()
     if match := _TEXT.search(answer):

@@ -1,4 +1,4 @@
-"""Short answers without what does not matter: normalised texts, letters of choices, sets of items."""
+"""Short answers without what does not matter: normalized texts, letters of choices, sets of items."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PUNCTUATION: Final = "P"
 """Unicode's categories of punctuation begin with it; symbols such as `+`, `=` and `$` have others."""
 
 
-def normalised(text: str) -> str:
+def normalized(text: str) -> str:
     """A text as it is compared: NFKD, lower case, without punctuation, with single blanks.
 
     A minus sign and a decimal point are punctuation as well: `-3.5` becomes `35`.
@@ -28,7 +28,7 @@ def normalised(text: str) -> str:
 
 
 def contains_words(part: str, text: str) -> bool:
-    """Whether one normalised text is in another, and not within a longer word or number.
+    """Whether one normalized text is in another, and not within a longer word or number.
 
     Only a letter of a to z or a digit next to it makes a word longer, so that scripts without blanks between
     words are searched as well.
@@ -114,7 +114,7 @@ _BETWEEN: Final = re.compile(r"[,;\n]")
 
 
 def items(text: str) -> frozenset[str]:
-    """The items that an answer lists, each as it is compared (`normalised`), without empty ones.
+    """The items that an answer lists, each as it is compared (`normalized`), without empty ones.
 
     A JSON list, alone, in a fenced block or at the end; else what follows the last `Answer:` at the beginning
     of a line; else the whole answer: with commas, semicolons or lines between, and without list marks.
@@ -129,7 +129,7 @@ def items(text: str) -> frozenset[str]:
 
 def as_items(values: Iterable[Any]) -> frozenset[str]:
     """Values as items are compared, those that are empty left out."""
-    return frozenset(filter(None, (normalised(str(value)) for value in values)))
+    return frozenset(filter(None, (normalized(str(value)) for value in values)))
 
 
 def jaccard(answered: frozenset[str], wanted: frozenset[str]) -> float:

@@ -1,7 +1,7 @@
 """Whether two answers to a mathematical problem are equal.
 
 By `grade_answer` of openai/prm800k at commit 7ecc7947. They are if they are the same text after either of
-two normalisations, or if SymPy makes their difference zero; of tuples and intervals, element by element. A
+two normalizations, or if SymPy makes their difference zero; of tuples and intervals, element by element. A
 fraction that is not reduced is not equal to one that is, and what should be a whole number must be written
 as one. What SymPy could hang on is not given to it.
 
@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from workloads.errors import ExtraError
-from workloads.grading.mathd import normalised
+from workloads.grading.mathd import normalized
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,7 +100,7 @@ def equal(answer: str, truth: str) -> bool:
         ExtraError: A package is not installed.
     """
     require()
-    if normalised(truth) == normalised(answer):
+    if normalized(truth) == normalized(answer):
         return True
     answer, truth = normal(answer), normal(truth)
     if truth == answer:

@@ -1,4 +1,4 @@
-"""Scorers for own data in addition to `exact` and `contains`: normalised texts, choices, sets, calls."""
+"""Scorers for own data in addition to `exact` and `contains`: normalized texts, choices, sets, calls."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from workloads.grading.function_calls import calls_of_text, same_calls
 from workloads.grading.json_calls import calls_of_json, calls_of_tools
-from workloads.grading.plain_answers import as_items, choice, contains_words, items, jaccard, normalised
+from workloads.grading.plain_answers import as_items, choice, contains_words, items, jaccard, normalized
 from workloads.score import Score, failed, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
 
@@ -22,17 +22,17 @@ _NO_TRUTH: Final = "the row has no ground_truth: give a function with --eval"
 _CHOICES: Final = (4, 10)
 
 
-def _normalised(judge: Callable[[str, str], bool]) -> Callable[[Reference, Answer], Score]:
-    """A scorer of normalised texts; of a list as `ground_truth`, each element is right."""
+def _normalized(judge: Callable[[str, str], bool]) -> Callable[[Reference, Answer], Score]:
+    """A scorer of normalized texts; of a list as `ground_truth`, each element is right."""
 
     def grade(reference: Reference, answer: Answer) -> Score:
         truth = reference[TRUTH]
         if truth is None:
             return failed(_NO_TRUTH)
-        accepted = [normalised(str(item)) for item in (truth if isinstance(truth, list) else [truth])]
+        accepted = [normalized(str(item)) for item in (truth if isinstance(truth, list) else [truth])]
         if not accepted or not all(accepted):
             return failed("the ground_truth has nothing but punctuation and blanks: use the scorer exact")
-        text = normalised(answer.text)
+        text = normalized(answer.text)
         return graded(any(judge(item, text) for item in accepted), text)
 
     return grade
@@ -113,16 +113,16 @@ _SETS: Final = (
 
 SCORERS: Final = (
     Scorer(
-        "exact_normalised",
+        "exact_normalized",
         1,
-        _normalised(lambda truth, text: text == truth),
+        _normalized(lambda truth, text: text == truth),
         "the answer is the ground_truth, both NFKD, in lower case, without punctuation, with single blanks",
     ),
     Scorer(
-        "contains_normalised",
+        "contains_normalized",
         1,
-        _normalised(contains_words),
-        "the ground_truth is in the answer, both so normalised, and not within a longer word or number",
+        _normalized(contains_words),
+        "the ground_truth is in the answer, both so normalized, and not within a longer word or number",
     ),
     *(
         Scorer(
@@ -148,6 +148,6 @@ SCORERS: Final = (
         grade_calls,
         "the calls of functions of the ground_truth, in any order, with equal arguments",
         (Headline("accuracy"), Headline("names", "avg(coalesce(metrics['names'], 0))")),
-        note="arguments are compared normalised: texts in lower case with single blanks, 2.0 as 2",
+        note="arguments are compared normalized: texts in lower case with single blanks, 2.0 as 2",
     ),
 )

@@ -86,7 +86,7 @@ def read_trace(path: Path, part: TracePart) -> Trace:
             request in it, or there are too many.
     """
     with lines_of(path) as lines:
-        name, rows = _recognised(path, lines)
+        name, rows = _recognized(path, lines)
         trace = Trace(path.name, name, checksum(path))
         left_out, is_whole = 0, True
         for row in _forwards(rows):
@@ -104,7 +104,7 @@ def read_trace(path: Path, part: TracePart) -> Trace:
     return replace(trace, offsets_ns=offsets_ns, left_out=left_out, is_whole=is_whole)
 
 
-def _recognised(path: Path, lines: Iterator[TextLine]) -> tuple[str, Iterator[TraceRow]]:
+def _recognized(path: Path, lines: Iterator[TextLine]) -> tuple[str, Iterator[TraceRow]]:
     first = next(lines, None)
     if first is None:
         raise TraceError(f"{path}: the file is empty, where a trace should be")

@@ -1,1 +1,1 @@
-"""What is shown on a terminal: tables, progress, colours."""
+"""What is shown on a terminal: tables, progress, colors."""

@@ -26,7 +26,7 @@ class Block:
 
     Args:
         stream: The terminal.
-        color: Whether lines may be coloured; by default unless NO_COLOR is set (https://no-color.org).
+        color: Whether lines may be colored; by default unless NO_COLOR is set (https://no-color.org).
     """
 
     def __init__(self, stream: TextIO, *, color: bool | None = None) -> None:

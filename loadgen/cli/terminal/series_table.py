@@ -27,7 +27,7 @@ def table(outcomes: Sequence[PointOutcome], *, width: int, color: bool = False, 
     Args:
         outcomes: The outcomes of the points, at least one.
         width: Columns of the page; figures that have no room are left out, the least important first.
-        color: Whether it is for a terminal that has colours.
+        color: Whether it is for a terminal that has colors.
         compact: Only the first table, with the scores in it.
     """
     from loadgen.cli.terminal.score_table import lines as score_lines

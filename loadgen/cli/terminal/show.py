@@ -1,4 +1,4 @@
-"""Printing: as wide as the terminal and in colour on one, plain and of a fixed width elsewhere."""
+"""Printing: as wide as the terminal and in color on one, plain and of a fixed width elsewhere."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def print_as(subject: Subject, form: str, value: Any, **options: Any) -> None:
 
 
 def page() -> dict[str, Any]:
-    """Width and colour for where the output goes."""
+    """Width and color for where the output goes."""
     if not sys.stdout.isatty():
         return {"width": PLAIN_WIDTH, "color": False}
     width = min(shutil.get_terminal_size().columns, _WIDEST)

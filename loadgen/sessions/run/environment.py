@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 from typing import Any, Final
 
 from loadgen.driver.client.arrival import timestamp_source
@@ -21,7 +22,7 @@ def environment() -> dict[str, Any]:
     return {
         "version": packages.get("llm-loadgen", "unknown"),
         "python": platform.python_version(),
-        "platform": platform.platform(),
+        "platform": _platform(),
         "host": platform.node(),
         "cpus": os.cpu_count(),
         "usable_cpus": usable_cpus(),
@@ -29,3 +30,12 @@ def environment() -> dict[str, Any]:
         "compiled_io": COMPILED,
         "packages": packages,
     }
+
+
+def _platform() -> str:
+    """`platform.platform()`, but without the process `uname -p` that it starts on Linux."""
+    if sys.platform != "linux":
+        return platform.platform()
+    system = os.uname()
+    libc = "".join(platform.libc_ver())
+    return "-".join(filter(None, (system.sysname, system.release, system.machine, "with", libc)))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from reporter.plots.plot import NoPlot, Plot
 
 Tone = Literal["", "good", "bad", "doubt", "dim"]
-"""What a colour means: met, not met, in doubt or accepted, of less interest. Words say the same."""
+"""What a color means: met, not met, in doubt or accepted, of less interest. Words say the same."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ def bar(timeline: ResponseTimeline) -> Bar:
 
 
 def parts(timeline: ResponseTimeline) -> Iterator[tuple[str, str]]:
-    """Each colour of the drawing, with what it means and how long that took."""
+    """Each color of the drawing, with what it means and how long that took."""
     yield "wait", f"until sent {figure(timeline.waited_ms)} ms"
     if timeline.first_ms is None:
         yield "prefill", f"no token, ended after {figure(timeline.ends_ms)} ms"

@@ -139,7 +139,7 @@ def test_an_undefined_figure_has_no_value(
         ("sum(a) / sum(b)", None),
     ],
 )
-def test_a_mean_is_recognised(sql: str, mean: Mean | None) -> None:
+def test_a_mean_is_recognized(sql: str, mean: Mean | None) -> None:
     """One call of avg, over all rows or some of them, and nothing else."""
     assert mean_in(sql) == mean
 
@@ -153,7 +153,7 @@ def test_no_text_confuses_the_search_for_a_mean(sql: str) -> None:
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_every_figure_of_the_catalogue_is_an_aggregate(name: str, asks: Callable[..., Benchmark]) -> None:
+def test_every_figure_of_the_catalog_is_an_aggregate(name: str, asks: Callable[..., Benchmark]) -> None:
     """Also where no sample has any metric or tag, where requests failed, and where no judge was asked."""
     run = asks(name, 4).answers(0, name).answers(1, name).answers(2, name).fails(3, task=name)
     for scorer in workload(name).scorers:

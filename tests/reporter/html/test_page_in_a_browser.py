@@ -98,7 +98,7 @@ def opened_page(browser: Any, hostile_page: MadePage) -> Iterator[Opened]:
 def test_it_opens_quietly(hostile_page: MadePage, open_page: Any, size: str) -> None:
     """No complaint, no request but for itself, nothing of the hostile texts ran, nothing is too wide.
 
-    In dark mode as well, where it prints in the colours of paper. The first screen has the result, the
+    In dark mode as well, where it prints in the colors of paper. The first screen has the result, the
     figures, and that there are findings.
     """
     page = open_page(hostile_page, size)
@@ -108,11 +108,11 @@ def test_it_opens_quietly(hostile_page: MadePage, open_page: Any, size: str) -> 
         assert box["y"] + box["height"] <= height, selector
     if size == "desktop":
         assert page.tab.locator("#findings h2").bounding_box()["y"] < height
-    for scheme, colour in (("light", "rgb(251, 251, 252)"), ("dark", DARK)):
+    for scheme, color in (("light", "rgb(251, 251, 252)"), ("dark", DARK)):
         page.tab.emulate_media(color_scheme=scheme)
         assert page.tab.evaluate("window.pwned") is None
         assert page.tab.evaluate("document.documentElement.scrollWidth") == width
-        assert page.tab.evaluate(BACKGROUND) == colour
+        assert page.tab.evaluate(BACKGROUND) == color
     page.tab.emulate_media(media="print")
     assert page.tab.evaluate(BACKGROUND) == "rgb(255, 255, 255)"
     if size == "desktop":

@@ -115,7 +115,7 @@ def test_three_sides_as_tables(golden: Callable[[str, str], None]) -> None:
     golden("comparison_three.txt", render(with_third(PAIR)))
 
 
-def test_colour_says_what_fails(golden: Callable[[str, str], None]) -> None:
+def test_color_says_what_fails(golden: Callable[[str, str], None]) -> None:
     """Red is what fails, yellow what is worse and does not."""
     golden("comparison.color.txt", render(PAIR, color=True))
 

@@ -170,7 +170,7 @@ reports = st.builds(
 
 
 def plain(text: str) -> str:
-    """The text without colours and without what colours keep at the ends of lines."""
+    """The text without colors and without what colors keep at the ends of lines."""
     return "\n".join(line.rstrip() for line in re.sub(r"\x1b\[[0-9;]*m", "", text).split("\n"))
 
 
@@ -266,7 +266,7 @@ def cut_off(a_report: MakeReport) -> Report:
 
 
 def test_a_good_run(a_report: MakeReport, a_rule: MakeRow, a_verdict: MakeRow, golden: Golden) -> None:
-    """A good run reads the same every time: plain, coloured, narrow, wide, and in short."""
+    """A good run reads the same every time: plain, colored, narrow, wide, and in short."""
     report = a_report(
         verdict=a_verdict(
             "PASS", a_rule(), a_rule("error:rate<=1%", observed=0.0, bound=1.0, unit="%", margin=1.0)
@@ -441,5 +441,5 @@ def test_any_report_renders_safely(report: Report, width: int, summary_only: boo
 @settings(deadline=None, max_examples=50)
 @given(reports, st.integers(40, 200))
 def test_color_changes_nothing_but_color(report: Report, width: int) -> None:
-    """The coloured page is the plain page with nothing but colours added."""
+    """The colored page is the plain page with nothing but colors added."""
     assert plain(console.render(report, width=width, color=True)) == console.render(report, width=width)

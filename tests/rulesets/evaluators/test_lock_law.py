@@ -119,8 +119,8 @@ def ruleset(path: Path, head: Mapping[str, Any], members: Mapping[str, Any]) -> 
 def runs(draw: st.DrawFn) -> dict[str, Any]:
     """Draw a run whose figures lie on either side of the bounds that rulesets are drawn with."""
     n, failed = draw(st.sampled_from([0, 10, 20, 32, 38, 60])), draw(st.sampled_from([0, 0, 1, 4]))
-    centre, spread = draw(st.sampled_from([50, 200, 300.5, 450, 900])), draw(st.sampled_from([0, 0.1, 40]))
-    values = [centre + spread * ((7 * index) % 11 - 5) / 5 for index in range(n)]
+    center, spread = draw(st.sampled_from([50, 200, 300.5, 450, 900])), draw(st.sampled_from([0, 0.1, 40]))
+    values = [center + spread * ((7 * index) % 11 - 5) / 5 for index in range(n)]
     return {
         "samples": {"ttft": values, "tpot": values, "output_tokens": values},
         "counts": {"issued": n + failed, "completed": n, "failed": failed},

@@ -1,4 +1,4 @@
-"""Calls of functions in texts, as JSON and as Python, compared in any order by normalised values."""
+"""Calls of functions in texts, as JSON and as Python, compared in any order by normalized values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from workloads.grading.function_calls import calls_of_text, normalised_value, same_calls
+from workloads.grading.function_calls import calls_of_text, normalized_value, same_calls
 from workloads.grading.json_calls import calls_of_json, calls_of_tools
 
 ONE_CALL = [{"area": {"side": 2, "unit": "cm"}}]
@@ -84,7 +84,7 @@ def test_the_order_does_not_matter_but_how_often_does() -> None:
 )
 def test_values(first: Any, other: Any, *, same: bool) -> None:
     """Texts without case and further blanks, whole numbers however they are written."""
-    assert (normalised_value(first) == normalised_value(other)) is same
+    assert (normalized_value(first) == normalized_value(other)) is same
 
 
 def test_true_is_not_one() -> None:

@@ -1,10 +1,10 @@
-"""Short answers: normalised texts, letters of choices, sets of items."""
+"""Short answers: normalized texts, letters of choices, sets of items."""
 
 from __future__ import annotations
 
 import pytest
 
-from workloads.grading.plain_answers import choice, contains_words, items, jaccard, normalised
+from workloads.grading.plain_answers import choice, contains_words, items, jaccard, normalized
 
 
 @pytest.mark.parametrize(
@@ -18,9 +18,9 @@ from workloads.grading.plain_answers import choice, contains_words, items, jacca
         ("?!", ""),
     ],
 )
-def test_normalised(text: str, same: str) -> None:
+def test_normalized(text: str, same: str) -> None:
     """NFKD, lower case, no punctuation, single blanks; symbols stay."""
-    assert normalised(text) == same
+    assert normalized(text) == same
 
 
 @pytest.mark.parametrize(

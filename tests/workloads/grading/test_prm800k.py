@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from workloads.errors import ExtraError
 from workloads.grading import prm800k
 from workloads.grading.boxed import last_boxed
-from workloads.grading.mathd import normalised
+from workloads.grading.mathd import normalized
 
 ODD: Final = (
     *("\\frac", "\\sqrt", "\\text{", "{", "}", "(", ")", "[", "]", ",", ".", "/", "=", "^", "_", "\\", "%"),
@@ -103,9 +103,9 @@ def test_answers_are_equal_as_prm800k_has_them(argument: str, truth: str, same: 
         ("", ""),
     ],
 )
-def test_answers_are_normalised_as_math_does_it(answer: str, normal: str) -> None:
+def test_answers_are_normalized_as_math_does_it(answer: str, normal: str) -> None:
     """What the official code fails on stays as it is."""
-    assert normalised(answer) == normal
+    assert normalized(answer) == normal
 
 
 @pytest.mark.parametrize(

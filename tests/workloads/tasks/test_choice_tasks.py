@@ -50,7 +50,7 @@ GPQA: Final = {
 }
 SUPER: Final = {
     "uuid": "u1",
-    "question": "Which colour?",
+    "question": "Which color?",
     "options": ["red", "blue"],
     "answer_letter": "A",
     "discipline": "Science",
@@ -294,7 +294,7 @@ def test_supergpqa_asks_with_and_without_the_subfield(tmp_path: Path) -> None:
     assert plain.sample.prompt == (
         "Answer the following multiple choice question. There is only one correct answer. The last line of "
         "your response should be in the format 'Answer: $LETTER' (without quotes), where LETTER is one of A, "
-        "B, C, D, E, F, G, H, I, or J.\n\nWhich colour?\nA) red\nB) blue\n"
+        "B, C, D, E, F, G, H, I, or J.\n\nWhich color?\nA) red\nB) blue\n"
     )
     assert named.sample.prompt == plain.sample.prompt.replace("question.", "question about Optics.", 1)[:-1]
     assert plain.id == "u1"

@@ -359,12 +359,12 @@ def named(task: str, scorer: str) -> Scorer:
 
 SUPER = {
     "uuid": "u1",
-    "question": "Which is a colour?",
+    "question": "Which is a color?",
     "options": ["stone", "blue", "seven"],
     "answer_letter": "B",
     "discipline": "Art",
     "field": "Painting",
-    "subfield": "Colours",
+    "subfield": "Colors",
     "difficulty": "easy",
 }
 
@@ -377,7 +377,7 @@ def test_supergpqas_judge_sees_the_question_and_not_the_right_letter(tmp_path: P
     assert scorer.ask is not None
     (asked,) = scorer.ask(question.reference, answer)
     user = asked.messages[-1]["content"]
-    assert "Which is a colour?\nA) stone\nB) blue\nC) seven" in user
+    assert "Which is a color?\nA) stone\nB) blue\nC) seven" in user
     assert "[Answer]\nIt is the blue one.\n" in user
     assert "The valid letters are: A, B, C.\n" in user
     assert (asked.temperature, asked.max_tokens) == (0.0, 1024)

@@ -18,7 +18,7 @@ _SKIPPED_COUNT: Final = re.compile(r"\[\d+\]$")
 """`SKIPPED [1] path:line: reason` counts skipped tests, and names none."""
 
 _PARAMETERS: Final = re.compile(r"(.*?)\[(.*)\]")
-_COLOUR: Final = re.compile(r"\[\d+m")
+_COLOR: Final = re.compile(r"\[\d+m")
 _CONTROL: Final = dict.fromkeys(range(1, 32))
 _MATPLOTLIB: Final = (("MouseButton.LEFT", "1"), ("MouseButton.RIGHT", "3"))
 
@@ -53,13 +53,13 @@ def matplotlib_statuses(log: str) -> dict[str, str]:
 
 
 def pytest_statuses_with_blanks(log: str) -> dict[str, str]:
-    """Statuses of a log with colours, of tests whose identifiers may have blanks.
+    """Statuses of a log with colors, of tests whose identifiers may have blanks.
 
     Old versions of pytest write the status after the identifier.
     """
     statuses = {}
     for raw in log.split("\n"):
-        line = _COLOUR.sub("", raw).translate(_CONTROL)
+        line = _COLOR.sub("", raw).translate(_CONTROL)
         if line.startswith(STATUSES):
             if line.startswith(CaseStatus.FAILED):
                 line = line.split(" - ", 1)[0]

@@ -4,7 +4,7 @@
   const root = document.documentElement;
   root.classList.add("js");
   const data = JSON.parse(document.getElementById("plot-data").textContent);
-  const COLOURS = 6;
+  const COLORS = 6;
   const ROOM = 70;
   const ROW = 22;
   const isError = (series) => /^(errors?|failed|failures?|violations?)\b/i.test(series.name);
@@ -37,20 +37,20 @@
     return axis.unit ? `${shown} ${axis.unit}` : shown;
   };
 
-  // ---- colours: those of the style sheet, which has light, dark and print
+  // ---- colors: those of the style sheet, which has light, dark and print
   let isPrinted = false;
   const LIGHT = {
     "--ink": "#000", "--dim": "#444", "--line": "#bbb", "--grid": "#ddd", "--card": "#fff", "--error": "#c62828",
     "--c1": "#1f6fb4", "--c2": "#16836b", "--c3": "#8a4fbf", "--c4": "#96690f", "--c5": "#4b5563", "--c6": "#b8336a",
   };
-  const colour = (name) => (isPrinted && LIGHT[name]) || getComputedStyle(root).getPropertyValue(name).trim();
-  // Series whose names say whether that is good; the others have the colours of their places.
+  const color = (name) => (isPrinted && LIGHT[name]) || getComputedStyle(root).getPropertyValue(name).trim();
+  // Series whose names say whether that is good; the others have the colors of their places.
   const MEANINGS = {
     better: "--good", "meets its targets": "--good", "SLO region": "--good", worse: "--error", wanted: "--c5", run: "--c5",
     "no significant difference": "--c5", "in doubt": "--c4", different: "--c1", "too few runs": "--c5", "too few requests": "--c5", "not tested": "--c5",
     knee: "--c6", "Pareto front": "--c1",
   };
-  const colourOf = (series, index) => colour(isError(series) ? "--error" : MEANINGS[series.group === undefined ? series.name : ""] || `--c${(index % COLOURS) + 1}`);
+  const colorOf = (series, index) => color(isError(series) ? "--error" : MEANINGS[series.group === undefined ? series.name : ""] || `--c${(index % COLORS) + 1}`);
   const isUndecided = (series) => /^(too few|not tested|in doubt)\b/.test(series.name);
   const isRows = (plot) => plot.x.scale === "category";
 
@@ -94,7 +94,7 @@
   const ENDS = { type: "custom", silent: true, tooltip: { show: false }, clip: true };
   const encoded = (plot, values) => (isRows(plot) ? { x: values, y: 0 } : { x: 0, y: values });
   const drawn = (plot, series, index) => {
-    const tint = colourOf(series, index);
+    const tint = colorOf(series, index);
     const points = pairs(plot, series);
     const shared = { name: series.label, data: points, itemStyle: { color: tint }, animation: false, emphasis: { disabled: true } };
     if (series.kind === "bars") {
@@ -157,12 +157,12 @@
         const isRight = box.left > box.from[0];
         const text = {
           type: "text", x: isRight ? box.left : box.right, y: middle,
-          style: { text: texts[params.dataIndex], fill: colour("--ink"), fontSize: 11, align: isRight ? "left" : "right", verticalAlign: "middle", stroke: colour("--card"), lineWidth: 3 },
+          style: { text: texts[params.dataIndex], fill: color("--ink"), fontSize: 11, align: isRight ? "left" : "right", verticalAlign: "middle", stroke: color("--card"), lineWidth: 3 },
         };
         // A name that is not next to its point is joined to it.
         const join = {
           type: "line", shape: { x1: box.from[0], y1: box.from[1], x2: isRight ? box.left - 1 : box.right + 1, y2: middle },
-          style: { stroke: colour("--dim"), lineWidth: 0.8 },
+          style: { stroke: color("--dim"), lineWidth: 0.8 },
         };
         return { type: "group", children: Math.abs(middle - box.from[1]) > LINE ? [join, text] : [text] };
       },
@@ -189,7 +189,7 @@
     const isLog = described.scale === "log" && decades(plot, name) >= 1;
     const type = described.scale === "category" ? "category" : isLog ? "log" : "value";
     const label = {
-      color: colour("--dim"), hideOverlap: true, fontSize: 11,
+      color: color("--dim"), hideOverlap: true, fontSize: 11,
       formatter: (value) =>
         described.scale === "time" ? span(value) : described.scale === "percentile" ? percentile(value) : digits(value, significant(plot, name)),
     };
@@ -198,8 +198,8 @@
     const called = isNarrow ? described.label.split(":")[0] : described.label;
     const result = {
       type, name: unit ? `${called} [${unit}]` : called, nameLocation: "middle", nameGap: isAcross ? 26 : isNarrow ? 44 : 50,
-      nameTextStyle: { color: colour("--dim"), fontSize: 11.5 }, axisLabel: label, axisLine: { onZero: false, lineStyle: { color: colour("--line") } },
-      axisTick: { lineStyle: { color: colour("--line") } }, splitLine: { lineStyle: { color: colour("--grid") } },
+      nameTextStyle: { color: color("--dim"), fontSize: 11.5 }, axisLabel: label, axisLine: { onZero: false, lineStyle: { color: color("--line") } },
+      axisTick: { lineStyle: { color: color("--line") } }, splitLine: { lineStyle: { color: color("--grid") } },
       minorSplitLine: { show: false }, splitNumber: isAcross ? (isNarrow ? 4 : 6) : 5,
       scale: type !== "category" && (described.scale === "log" || (name === "x" && !plot.series.some((series) => series.labels))),
     };
@@ -255,7 +255,7 @@
     type: "custom", data: [[0]], silent: true, tooltip: { show: false }, encode: { x: 0 }, z: 0,
     renderItem: ({ coordSys }, api) => {
       const [x] = api.coord([0, 0]);
-      return { type: "line", shape: { x1: x, y1: coordSys.y, x2: x, y2: coordSys.y + coordSys.height }, style: { stroke: colour("--dim"), lineWidth: 1 } };
+      return { type: "line", shape: { x1: x, y1: coordSys.y, x2: x, y2: coordSys.y + coordSys.height }, style: { stroke: color("--dim"), lineWidth: 1 } };
     },
   });
 
@@ -268,8 +268,8 @@
       animation: false, backgroundColor: "transparent", textStyle: { fontFamily: getComputedStyle(document.body).fontFamily },
       grid: isRows(plot) ? { left: 8, right: 18, top: 8, bottom: 30, containLabel: true } : { left: isNarrow ? 58 : 66, right: 18, top: 12, bottom: 46 },
       tooltip: {
-        trigger: isScatter ? "item" : "axis", confine: true, renderMode: "html", formatter: tip(plot), backgroundColor: colour("--card"),
-        borderColor: colour("--line"), textStyle: { color: colour("--ink") }, transitionDuration: 0, axisPointer: { type: "line", animation: false },
+        trigger: isScatter ? "item" : "axis", confine: true, renderMode: "html", formatter: tip(plot), backgroundColor: color("--card"),
+        borderColor: color("--line"), textStyle: { color: color("--ink") }, transitionDuration: 0, axisPointer: { type: "line", animation: false },
       },
       xAxis: axis(plot, isRows(plot) ? "y" : "x", true, isNarrow), yAxis: axis(plot, isRows(plot) ? "x" : "y", false, isNarrow),
       dataZoom: [{ type: "inside", xAxisIndex: 0, filterMode: "none", zoomOnMouseWheel: "ctrl", moveOnMouseMove: false, moveOnMouseWheel: false }],
@@ -278,7 +278,7 @@
   };
 
   // ---- which plot is shown for a filter: of all requests, of each value of a tag, or of one value
-  const labelled = (plot) => ({
+  const labeled = (plot) => ({
     ...plot,
     series: plot.series.map((series) => ({
       ...series, label: series.group === undefined ? series.name : plot.names > 1 ? `${series.name}, ${series.group}` : series.group,
@@ -286,9 +286,9 @@
   });
   const chosen = (name, filter) => {
     const part = filter && data.parts[filter.tag].plots[name];
-    if (!part) return labelled({ ...data.plots[name], names: 1 });
+    if (!part) return labeled({ ...data.plots[name], names: 1 });
     const series = filter.value === undefined ? part.series : part.series.filter((one) => one.group === filter.value);
-    return labelled({ ...part, series, names: new Set(series.map((one) => one.name)).size });
+    return labeled({ ...part, series, names: new Set(series.map((one) => one.name)).size });
   };
 
   const SVG = "http://www.w3.org/2000/svg";
@@ -377,7 +377,7 @@
         const button = element("button");
         button.type = "button";
         button.setAttribute("aria-pressed", String(!this.hidden.has(series.label)));
-        button.append(swatch(series, colourOf(series, index)), element("bdi", series.label));
+        button.append(swatch(series, colorOf(series, index)), element("bdi", series.label));
         button.addEventListener("click", () => {
           if (!this.hidden.delete(series.label)) this.hidden.add(series.label);
           this.draw();
