@@ -63,6 +63,11 @@ class Verdict:
     reasons: tuple[str, ...] = ()
     accepted: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        """The status, and a line for each reason: why the run is invalid, which rules it did not pass."""
+        missed = [f"{row.status}: {row.reason}" for row in self.rows if row.status not in {"PASS", "SKIP"}]
+        return "\n".join([self.status, *self.reasons, *missed])
+
     @classmethod
     def of_dict(cls, plain: Mapping[str, Any]) -> Verdict:
         """The verdict of the values that `to_dict` gives.

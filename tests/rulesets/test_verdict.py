@@ -106,6 +106,14 @@ def test_a_target_that_is_missed_fails(make_report: MakeReport) -> None:
     assert row.reason == "ttft:p(99) = 0.199 s; required: < 0.1 s"
 
 
+def test_a_verdict_as_text(make_report: MakeReport) -> None:
+    """Its status, and why it did not pass."""
+    report = OfReport(make_report(latency_ms=100.0))
+    assert str(evaluate(of_expressions(["ttft:p(99)<398ms"]), report)) == "PASS"
+    missed = "FAIL\nFAIL: ttft:p(99) = 0.199 s; required: < 0.1 s"
+    assert str(evaluate(of_expressions(["ttft:p(99)<398ms", "ttft:p(99)<0.1s"]), report)) == missed
+
+
 @pytest.mark.parametrize(
     ("expression", "observed", "n"),
     [
