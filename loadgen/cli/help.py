@@ -61,6 +61,13 @@ HelpAll = Annotated[
 class HelpedCommand(TyperCommand):
     """A command of typer whose help fits 80 columns, and which validates only unusual values."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse; `--help-all` is the help of a command without further options."""
+        if not any(_ALL in parameter.opts for parameter in self.params):
+            args = ["--help" if argument == _ALL else argument for argument in args]
+        rest: list[str] = super().parse_args(ctx, args)
+        return rest
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help: of many options the common ones."""
         formatter.write(_page(self, ctx, everything=False))

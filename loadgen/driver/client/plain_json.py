@@ -68,9 +68,9 @@ class PlainJson:
         require_texts(sample, "sse and json")
         places = placeholders(self.body)
         if sample.chat is not None and "messages" not in places:
-            raise CannotAskError("a conversation, and --body has no {messages} that it could go to")
+            raise CannotAskError(_no_place("a conversation", "messages"))
         if sample.tools and "tools" not in places:
-            raise CannotAskError("a question with tools, and --body has no {tools} that they could go to")
+            raise CannotAskError(_no_place("a question with tools", "tools"))
         apart = not {"system", "messages"}.isdisjoint(places)
         values = {
             "prompt": sample.prompt if apart else joined_prompt(sample),
@@ -120,3 +120,10 @@ class PlainJson:
 
     def _at(self, payload: Any, path: str | None) -> Any:
         return None if path is None else place(path).find(payload)
+
+
+def _no_place(question: str, placeholder: str) -> str:
+    return (
+        f"{question}, but the request body has no {{{placeholder}}}: choose another --protocol, or "
+        "another --body"
+    )
