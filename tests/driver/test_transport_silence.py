@@ -75,8 +75,10 @@ def test_no_further_byte(exchange_of: Any, step: Any) -> None:
 @pytest.mark.parametrize("start", [START[:9], START[:60], b"HTTP/1.1 103 Early Hints\r\n\r\n"])
 def test_a_head_that_stops(exchange_of: Any, step: Any, start: bytes) -> None:
     """With its first byte the response has begun."""
-    assert exchange_of(start, step.HANG, first_byte_s=0.05, idle_s=0.05).failure == Failure.IDLE_TIMEOUT
-    assert exchange_of(start, step.HANG, first_byte_s=0.05, timeout_s=0.12).failure == Failure.TOTAL_TIMEOUT
+    idle = exchange_of(start, step.HANG, first_byte_s=LONG_S, idle_s=0.05)
+    assert idle.failure == Failure.IDLE_TIMEOUT
+    silent = exchange_of(start, step.HANG, first_byte_s=LONG_ENOUGH_S, timeout_s=LONG_ENOUGH_S + SHORT_S)
+    assert silent.failure == Failure.TOTAL_TIMEOUT
 
 
 def test_trailers_do_not_extend_the_idle_timeout(exchange_of: Any, wire: Any) -> None:
@@ -98,12 +100,14 @@ def test_trailers_are_bounded(exchange_of: Any, wire: Any, field: bytes) -> None
 
 def test_each_time_has_its_own_limit(exchange_of: Any, wire: Any) -> None:
     """A first byte may take longer than the others are allowed to, and all together longer than each."""
-    drips = [SLOW_S, wire.chunk(b": \n")] * 15
-    start = [0.3, wire.head(transfer_encoding="chunked")]
-    exchange = exchange_of(*start, *drips, wire.chunk(b""), first_byte_s=LONG_S, idle_s=0.25)
+    longer_s, many = LONG_ENOUGH_S + SHORT_S, 30
+    drips = [SLOW_S, wire.chunk(b": \n")] * many
+    start = [longer_s, wire.head(transfer_encoding="chunked")]
+    exchange = exchange_of(*start, *drips, wire.chunk(b""), first_byte_s=LONG_S, idle_s=LONG_ENOUGH_S)
     assert (exchange.failure, exchange.framed) == (None, True)
-    assert exchange.ended_ns - exchange.first_byte_ns > 0.9 * 15 * SLOW_S * 1e9
-    exchange = exchange_of(wire.head(content_length=3), 0.15, b"abc", first_byte_s=SHORT_S, idle_s=LONG_S)
+    assert exchange.ended_ns - exchange.first_byte_ns > 0.9 * many * SLOW_S * 1e9
+    parts = (wire.head(content_length=3), longer_s, b"abc")
+    exchange = exchange_of(*parts, first_byte_s=LONG_ENOUGH_S, idle_s=LONG_S)
     assert (exchange.failure, exchange.stream.body()) == (None, b"abc")
 
 

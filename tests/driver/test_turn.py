@@ -158,7 +158,7 @@ def test_done_is_the_end_even_if_the_connection_breaks_after_it(
 ) -> None:
     """What the server leaves undone then is not part of the answer, and neither is the time that it takes."""
     start = wire.head(transfer_encoding="chunked") + wire.chunk(wire.STREAM)
-    events, outcome = take(start, 0.05, getattr(step, end), timeout_s=0.3)
+    events, outcome = take(start, 0.05, getattr(step, end), timeout_s=0.5)
     assert kinds(events) == STREAMED
     assert events[-1].at_ns == events[-1].data["last_token_ns"]
     assert outcome.failure is None
@@ -299,7 +299,7 @@ def test_no_response(take: Any, step: Any) -> None:
 def test_a_stream_that_stalls(take: Any, wire: Any, step: Any) -> None:
     """Our deadline ends it, and what had come is kept."""
     start = wire.head(transfer_encoding="chunked") + wire.chunk(wire.TOKEN)
-    last = failed(take(start, step.HANG, timeout_s=0.1), "total_timeout", "0.1 s")
+    last = failed(take(start, step.HANG, timeout_s=0.5), "total_timeout", "0.5 s")
     assert last.data["texts"]["output"] == "hi"
 
 
