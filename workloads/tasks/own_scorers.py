@@ -113,16 +113,16 @@ _SETS: Final = (
 
 SCORERS: Final = (
     Scorer(
-        "exact_normalized",
+        "exact_normalised",
         1,
         _normalized(lambda truth, text: text == truth),
         "the answer is the ground_truth, both NFKD, in lower case, without punctuation, with single blanks",
     ),
     Scorer(
-        "contains_normalized",
+        "contains_normalised",
         1,
         _normalized(contains_words),
-        "the ground_truth is in the answer, both so normalized, and not within a longer word or number",
+        "the ground_truth is in the answer, both so normalised, and not within a longer word or number",
     ),
     *(
         Scorer(
@@ -148,6 +148,6 @@ SCORERS: Final = (
         grade_calls,
         "the calls of functions of the ground_truth, in any order, with equal arguments",
         (Headline("accuracy"), Headline("names", "avg(coalesce(metrics['names'], 0))")),
-        note="arguments are compared normalized: texts in lower case with single blanks, 2.0 as 2",
+        note="arguments are compared normalised: texts in lower case with single blanks, 2.0 as 2",
     ),
 )
