@@ -3,7 +3,7 @@
 Keys and units are those of vllm-project/vllm@009e6d4a:vllm/benchmarks/serve.py, with the names that SGLang's
 bench_serving.py has for the same figures added.
 Statistics are in milliseconds; the lists, one entry per measured request in the order of issue, in seconds.
-A failed request has a TTFT of 0, no tokens and its error, as there.
+A failed request has a TTFT of 0, no tokens and its error, as there. What a resumed run repeated is left out.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _TEXTS: Final = "coalesce(output, '')"
 _LIST: Final = """
     SELECT {value} FROM (
         SELECT samples.*, requests.chunk_gaps_us FROM samples JOIN requests USING (sample_uuid)
-        WHERE samples.measured
+        WHERE samples.measured AND samples.status <> 'abandoned'
     ) {more} ORDER BY issued_ns, sample_uuid"""
 _AT_ONCE: Final = 1024
 
@@ -87,7 +87,7 @@ def _setup(report: Report) -> dict[str, Any]:
         "label": backend,
         "model_id": run.model,
         "tokenizer_id": (run.definitions or {}).get("tokenizer") or run.model,
-        "num_prompts": report.counts.issued,
+        "num_prompts": report.counts.issued - report.counts.abandoned,
         "dataset_name": (run.dataset or {}).get("name"),
         "request_rate": load.get("rate") or "inf",
         "burstiness": load.get("burstiness") or 1.0,
@@ -104,7 +104,7 @@ def _results(report: Report, peaks: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "duration": report.window.duration_s,
         "completed": completed,
-        "failed": report.counts.issued - completed,
+        "failed": report.counts.issued - report.counts.abandoned - completed,
         "total_input_tokens": total_input,
         "total_output_tokens": total_output,
         "request_throughput": _finite(completed / seconds),

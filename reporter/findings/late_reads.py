@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import floor, log10
 from typing import TYPE_CHECKING, Final
 
 from reporter.findings.remedies import relief
@@ -49,7 +50,10 @@ def _in_words(label: str, reported: Summary, bounds: MetricBounds) -> list[str]:
     for name in _PERCENTILES:
         value, low, high = (getattr(summary, name) for summary in (reported, bounds.low, bounds.high))
         if high - low > NOTEWORTHY * value:
-            figures.append(f"{name} is {value:.1f} ms and could be {low:.1f} to {high:.1f} ms")
+            # The last decimal shows the difference between the ends.
+            decimals = max(1, 1 - floor(log10(high - low)))
+            shown = [f"{figure:.{decimals}f}" for figure in (value, low, high)]
+            figures.append("{} is {} ms and could be {} to {} ms".format(name, *shown))
     return [f"{label} {', '.join(figures)}"] if figures else []
 
 

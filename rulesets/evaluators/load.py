@@ -82,13 +82,14 @@ def _pattern(load: LoadDemand, case: Case) -> RuleOutcome:
     if load.pattern == "burst" and str(applied.get("profile") or "").startswith("bursts"):
         return RuleOutcome("PASS", method="load: bursts")
     shown = in_words(kind) if kind else "unknown"
-    further = " at a rate that varies" if varies else ""
+    further, users = " at a rate that varies" if varies else "", ""
     if alone and kind == "closed":
         further = f" with {in_words(applied.get('concurrency'))} in flight"
+        users = " with 1 in flight"
     return RuleOutcome(
         "INVALID",
         method=f"load: {shown}",
-        reason=f"the load is {shown}{further}; required: {load.pattern}",
+        reason=f"the load is {shown}{further}; required: {load.pattern}{users}",
         remedy=f"apply it: {_HOW[load.pattern]}",
     )
 

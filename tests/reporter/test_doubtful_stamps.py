@@ -85,6 +85,13 @@ def test_the_report_has_bounds(a_run: NewRun) -> None:
     assert report.validity.valid
 
 
+def test_a_small_doubt_can_be_read(a_run: NewRun) -> None:
+    """Its ends have as many decimals as they need to differ."""
+    run = a_run().answers(40, 40, usage=(1, 2), first_token_low_ns=ns(39.5), late_chunks=[0, 1, 500])
+    (finding,) = [item for item in run.ends().report().findings if item.code == "late_reads"]
+    assert "TTFT p50 is 40.00 ms and could be 39.50 to 40.00 ms" in finding.message
+
+
 def test_exact_stamps_have_no_bounds(a_run: NewRun) -> None:
     """Exact stamps have no finding, nor has a log from before doubts were stored."""
     report = a_run().answers(40, 50, usage=(1, 2)).ends().report()

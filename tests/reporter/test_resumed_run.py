@@ -12,6 +12,7 @@ from recorder import Event, EventType, schema
 from recorder.session import Session
 from recorder.store import Store
 from reporter import MetricsReporter
+from reporter.export.vllm_json import render
 from reporter.health import RecorderHealth
 from reporter.log.query import query
 from tests.facts_of_runs import run_facts
@@ -97,6 +98,14 @@ def test_counts_add_up_over_segments(segments: tuple[Run, Run]) -> None:
     assert (counts.scheduled, counts.issued) == (4, 4)
     assert (counts.completed, counts.failed, counts.abandoned) == (2, 1, 1)
     assert counts.in_flight == counts.cancelled == 0
+
+
+def test_the_vllm_file_has_no_repeated_requests(segments: tuple[Run, Run]) -> None:
+    """Only what completed or failed."""
+    with MetricsReporter(resumed(*segments)) as reporter:
+        result = orjson.loads(b"".join(render(reporter.log, reporter.create_report(), texts=False)))
+    assert (result["num_prompts"], result["completed"], result["failed"]) == (3, 2, 1)
+    assert len(result["ttfts"]) == 3
 
 
 def test_a_report_says_that_the_run_was_resumed(segments: tuple[Run, Run]) -> None:

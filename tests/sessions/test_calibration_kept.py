@@ -99,6 +99,14 @@ def test_requests_in_flight_are_compared_with_streams(in_flight: int, *, offline
     assert (warning is None) == (in_flight <= 500)
 
 
+def test_a_mock_without_capacity_shows_nothing() -> None:
+    """A plan is not beyond what could not be measured; a client without capacity exceeds it with any plan."""
+    client = calibration(streams=0)
+    busy = replace(client.streams, limit=CapacityLimit(LimitedBy.MOCK, "it was late"))
+    assert exceeds(client, plan(Closed(1))) is not None
+    assert exceeds(replace(client, streams=busy), plan(Closed(1))) is None
+
+
 @given(result=CALIBRATIONS)
 def test_a_calibration_survives_json(result: Calibration) -> None:
     """It is read as it was written."""

@@ -98,6 +98,8 @@ def exceeds(calibration: Calibration, plan: Plan) -> str | None:
         asked, capacity, unit = in_flight(load, plan.count), calibration.streams, "requests in flight"
     if asked is None or asked <= capacity.greatest:
         return None
+    if not capacity.greatest and capacity.limit.by is not LimitedBy.CLIENT:
+        return None  # nothing could be measured
     return (
         f"the plan asks for {asked:,g} {unit}; on this machine times were found to be within "
         f"{calibration.within_ms:g} ms of the truth up to {capacity.greatest:,} ({_why(capacity.limit)})"

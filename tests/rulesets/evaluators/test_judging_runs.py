@@ -64,7 +64,7 @@ def test_a_demand_can_be_a_warning(make_run: MakeRun) -> None:
         (
             "closed_loop",
             {"kind": "closed", "concurrency": 8},
-            "the load is closed with 8 in flight; required: closed_loop",
+            "the load is closed with 8 in flight; required: closed_loop with 1 in flight",
         ),
         ("all_at_once", {"kind": "offline"}, ""),
         ("burst", {"kind": "gamma", "burstiness": 0.25}, ""),
