@@ -10,6 +10,7 @@ import struct
 from contextlib import asynccontextmanager, suppress
 from enum import Enum
 from itertools import pairwise
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 _NONE = MappingProxyType[str, str]({})
 _T = TypeVar("_T")
 _GIVE_UP_S = 120
+_TURN_S = 0.005
+_CONNECTIONS = Path("/proc/net/tcp")
 
 
 class Step(Enum):
@@ -49,6 +52,7 @@ class Step(Enum):
     HALF_CLOSE = "send no more, and go on reading"
     HANG = "say no more until the client hangs up"
     DRAIN = "read what is left of the request"
+    READ = "wait until the client has read all that was sent"
 
 
 Script = "list[bytes | float | Step]"
@@ -141,6 +145,8 @@ class ScriptedServer:
                     await asyncio.sleep(step)
                 case Step.DRAIN:
                     await reader.readexactly(_content_length(self.requests[-1]))
+                case Step.READ:
+                    await _until_read(writer)
                 case Step.HANG:
                     self.hanging.set()
                     await reader.read()
@@ -159,6 +165,24 @@ class ScriptedServer:
 def _content_length(head: bytes) -> int:
     fields = head.lower().split(b"content-length: ")
     return int(fields[1].split(b"\r\n")[0]) if len(fields) > 1 else 0
+
+
+async def _until_read(writer: asyncio.StreamWriter) -> None:
+    """Return when the client has read all that was sent: a thread of its own may be late."""
+    await asyncio.sleep(_TURN_S)
+    while _lies_unread(writer):  # noqa: ASYNC110 (there is no event to await)
+        await asyncio.sleep(_TURN_S)
+
+
+def _lies_unread(writer: asyncio.StreamWriter) -> bool:
+    """Whether the kernel has bytes for the client; without a table of connections, the answer is no."""
+    ends = [f":{writer.get_extra_info(name)[1]:04X}" for name in ("peername", "sockname")]
+    with suppress(FileNotFoundError):
+        for line in _CONNECTIONS.read_text().splitlines():
+            _, client, server, _, queues, *_ = line.split()
+            if [client[-5:], server[-5:]] == ends:
+                return int(queues.partition(":")[2], 16) > 0
+    return False
 
 
 async def _turns(count: int) -> None:
@@ -236,6 +260,14 @@ def serve() -> type[ScriptedServer]:
     `async with serve(script, …) as server: …`
     """
     return ScriptedServer
+
+
+@pytest.fixture
+def refusing() -> Iterator[str]:
+    """A URL where no process listens; the port stays taken, so that none can."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{taken.getsockname()[1]}"
 
 
 @pytest.fixture(scope="session")

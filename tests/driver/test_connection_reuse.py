@@ -129,9 +129,11 @@ def test_the_server_closes_an_idle_connection(
 
 
 @pytest.mark.parametrize(("status", "unasked"), [(200, 1), (503, 1), (408, 0)])
-def test_an_unasked_word_spoils_a_connection(several: Any, wire: Any, status: int, unasked: int) -> None:
+def test_an_unasked_word_spoils_a_connection(
+    several: Any, wire: Any, step: Any, status: int, unasked: int
+) -> None:
     """It could be taken for the next answer, which says so, unless it is the farewell that a 408 is."""
-    script = [wire.sized(b"abc"), 0.01, wire.sized(b"def", status)]
+    script = [wire.sized(b"abc"), step.READ, wire.sized(b"def", status)]
     server, exchanges = several(script, script, closed=True)
     assert [exchange.stream.body() for exchange in exchanges] == [b"abc", b"abc"]
     assert [exchange.setup.unasked for exchange in exchanges] == [0, unasked]
@@ -202,16 +204,14 @@ def test_connections_that_are_opened_ahead(
 
 
 def test_opening_ahead_where_no_process_listens(
-    run: Any, serve: Any, connect: Any, ask: Any, transport_kind: Any
+    run: Any, connect: Any, ask: Any, transport_kind: Any, refusing: str
 ) -> None:
     """It is the request that fails, as without it."""
     if not transport_kind.opens_ahead:
         return
 
     async def scenario() -> Exchange:
-        async with serve([]) as server:
-            pass
-        async with connect(server.url) as transport:
+        async with connect(refusing) as transport:
             await transport.open_ahead(3)
             return await ask(transport)
 

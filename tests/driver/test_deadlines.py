@@ -65,7 +65,8 @@ def test_one_whose_time_began_earlier_has_its_own_end() -> None:
         late: asyncio.Queue[tuple[str, float]] = asyncio.Queue()
         deadlines = Deadlines[str](60.0, lambda who, due_s: late.put_nowait((who, due_s)))
         deadlines.start("a")
-        dues = {who: asyncio.get_running_loop().time() + after_s for who, after_s in AFTERS_S.items()}
+        now_s = asyncio.get_running_loop().time()
+        dues = {who: now_s + after_s for who, after_s in AFTERS_S.items()}
         for who, due_s in dues.items():
             deadlines.start(who, due_s)
             assert deadlines.due_s(who) == due_s

@@ -16,7 +16,7 @@ from loadgen.driver.system.fork import ForkedProcess, can_fork
 assert can_fork()
 os.environ["LOADGEN_API_KEY"] = "secret"
 ours, theirs = socket.socketpair()
-ours.settimeout(30)
+ours.settimeout(60)
 print("not yet flushed", end="")
 
 def leads_nowhere(link):
@@ -32,7 +32,7 @@ def tell():
     sys.exit("what went wrong")
 
 child = ForkedProcess("a-child", tell, keep=(theirs.fileno(),), without=("LOADGEN_API_KEY",))
-assert child.wait(30) == child.wait() == 1
+assert child.wait(60) == child.wait() == 1
 assert eval(ours.recv(1000)) == ("a-child", False, [2, theirs.fileno()])
 
 child = ForkedProcess("sleeper", lambda: time.sleep(600), keep=())

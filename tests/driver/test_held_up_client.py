@@ -44,7 +44,7 @@ def mock(
     pem: Path = tmp_path_factory.mktemp("tls") / "server.pem"
     authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(pem)
     tls = {"tls_cert": pem} if request.param == "https" else {}
-    with start_mock(ttft="40ms", itl="600ms", tokens="2", **tls) as process:
+    with start_mock(ttft="40ms", itl="900ms", tokens="2", **tls) as process:
         yield process
 
 

@@ -71,7 +71,7 @@ class Server:
         accepted, _ = self._listener.accept()
         with accepted:
             accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            accepted.settimeout(30)
+            accepted.settimeout(60)
             while b'"model"' not in accepted.recv(65536):
                 pass
             for data in self._writes:
@@ -91,7 +91,7 @@ def serving(writes: Sequence[bytes]) -> Iterator[tuple[Server, str]]:
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()
         yield server, f"http://127.0.0.1:{listener.getsockname()[1]}"
-    thread.join(10)
+    thread.join(60)
 
 
 HTTP_TRANSPORTS = [InterpretedTransport, *[HttpTransport] * HttpTransport.compiled]
@@ -108,10 +108,10 @@ def asked(make: Any, writes: Sequence[bytes]) -> tuple[Server, int, dict[str, An
             events.append(event)
             if event.type is EventType.REQUEST_SENT:
                 # The event loop stands still, as on a machine without a CPU for it.
-                assert server.done.wait(30)
+                assert server.done.wait(60)
                 reading.append(asyncio.create_task(transport.caught_up()))
 
-        transport = make(endpoint(url, {}), Timeouts(30))
+        transport = make(endpoint(url, {}), Timeouts(60))
         if getattr(transport, "compiled", False):
             # Its thread would read in time: it has ended before anything is sent.
             await transport.open_ahead(1)

@@ -47,8 +47,8 @@ def pair() -> Iterator[Pair]:
     with socket.create_server(("127.0.0.1", 0)) as listener, ObservedSocket() as observed:
         observed.connect(listener.getsockname())
         server, _ = listener.accept()
-        server.settimeout(10)
-        observed.settimeout(10)
+        server.settimeout(60)
+        observed.settimeout(60)
         with server:
             yield server, observed
 
@@ -57,7 +57,7 @@ def carry(observed: ObservedSocket, note: Note) -> None:
     """Let it carry a request, without waiting for bytes that were sent before."""
     observed.settimeout(0)
     observed.carry(note)
-    observed.settimeout(10)
+    observed.settimeout(60)
 
 
 @pytest.mark.parametrize("in_pieces", [False, True])
@@ -150,7 +150,7 @@ def test_a_stale_one_is_known(pair: Pair) -> None:
     observed.settimeout(0)
     assert not observed.is_stale()
     server.shutdown(socket.SHUT_WR)
-    give_up_at = time.monotonic() + 10
+    give_up_at = time.monotonic() + 60
     while not observed.is_stale():
         assert time.monotonic() < give_up_at
     assert observed.recv(1) == b""

@@ -25,7 +25,7 @@ def run_quietly(scenario: Coroutine[Any, Any, Any]) -> tuple[Any, list[dict[str,
 
     async def watched() -> Any:
         asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             return await scenario
 
     return asyncio.run(watched()), complaints

@@ -74,7 +74,7 @@ class PlainServer:
     def close_connection(self) -> None:
         """Close the connection; return when its end has been sent, without a turn of the event loop."""
         self._close.set()
-        assert self._closed.wait(10)
+        assert self._closed.wait(60)
 
     def _serve(self) -> None:
         while True:
@@ -92,7 +92,7 @@ class PlainServer:
             if self._deaf:
                 connection.recv(1, socket.MSG_PEEK)
             else:
-                self._close.wait(10)
+                self._close.wait(60)
             if self._last_words:
                 connection.sendall(self._last_words)
             else:

@@ -23,11 +23,14 @@ if TYPE_CHECKING:
 SHORT_S = 0.1
 SHORT_NS = 100_000_000
 LONG_S = 20.0
-LONG_ENOUGH_S = 0.5
-"""In which bytes that are on their way arrive, also on a busy machine."""
+LONG_ENOUGH_S = 0.8
+"""In which bytes that are on their way arrive, also where this process is stopped for half a second."""
 
-HELD_UP_S = 0.6
-"""The silence that is allowed while the client is held up; a busy machine adds far less."""
+HELD_UP_S = 1.2
+"""The silence that is allowed while the client is held up."""
+
+IN_TIME = 0.52
+"""This share of it leaves more than half a second, for which a busy machine may stop this process."""
 
 SLOW_S = 0.02
 """The server's pauses, far below what is allowed wherever they are allowed."""
@@ -68,7 +71,7 @@ def test_no_further_byte(exchange_of: Any, step: Any) -> None:
     """The time counts from the last byte that came; what had come is kept."""
     exchange = exchange_of(START, SLOW_S, b": def\n", step.HANG, first_byte_s=LONG_S, idle_s=LONG_ENOUGH_S)
     assert (exchange.failure, exchange.stream.body()) == (Failure.IDLE_TIMEOUT, b": abc\n: def\n")
-    assert exchange.message == "the response paused for 0.5 s (--idle-timeout)"
+    assert exchange.message == "the response paused for 0.8 s (--idle-timeout)"
     assert exchange.ended_ns - exchange.stream.last_ns == round(LONG_ENOUGH_S * 1e9)
 
 
@@ -100,12 +103,12 @@ def test_trailers_are_bounded(exchange_of: Any, wire: Any, field: bytes) -> None
 
 def test_each_time_has_its_own_limit(exchange_of: Any, wire: Any) -> None:
     """A first byte may take longer than the others are allowed to, and all together longer than each."""
-    longer_s, many = LONG_ENOUGH_S + SHORT_S, 30
+    longer_s, many = LONG_ENOUGH_S + SHORT_S, 45
     drips = [SLOW_S, wire.chunk(b": \n")] * many
     start = [longer_s, wire.head(transfer_encoding="chunked")]
     exchange = exchange_of(*start, *drips, wire.chunk(b""), first_byte_s=LONG_S, idle_s=LONG_ENOUGH_S)
     assert (exchange.failure, exchange.framed) == (None, True)
-    assert exchange.ended_ns - exchange.first_byte_ns > 0.9 * many * SLOW_S * 1e9
+    assert exchange.ended_ns - exchange.first_byte_ns > LONG_ENOUGH_S * 1e9
     parts = (wire.head(content_length=3), longer_s, b"abc")
     exchange = exchange_of(*parts, first_byte_s=LONG_ENOUGH_S, idle_s=LONG_S)
     assert (exchange.failure, exchange.stream.body()) == (None, b"abc")
@@ -168,7 +171,7 @@ def held_up(run: Any, connect: Any) -> Callable[[float, float], Exchange]:
 
 def test_what_lies_unread_is_a_word(held_up: Callable[[float, float], Exchange]) -> None:
     """A client that is held up while the server speaks does not take it for a silent server."""
-    exchange = held_up(0.6 * HELD_UP_S, 0.6 * HELD_UP_S)
+    exchange = held_up(IN_TIME * HELD_UP_S, IN_TIME * HELD_UP_S)
     assert (exchange.failure, exchange.stream.bytes) == (None, 1000)
 
 

@@ -98,7 +98,7 @@ STREAMED = ["REQUEST_SENT", "FIRST_CHUNK", "COMPLETE"]
 # Successes…
 
 
-def test_a_stream(take: Any, wire: Any) -> None:
+def test_a_stream(take: Any, wire: Any, step: Any) -> None:
     """Text, finish reason, usage and `[DONE]`, and every figure of it."""
     usage = {"prompt_tokens": 7, "completion_tokens": 2, "completion_tokens_details": {"reasoning_tokens": 1}}
     events, outcome = take(
@@ -106,10 +106,10 @@ def test_a_stream(take: Any, wire: Any) -> None:
         wire.chunk(wire.events({"choices": [{"delta": {"role": "assistant", "content": ""}}]})),
         0.01,
         wire.chunk(wire.events({"choices": [{"delta": {"reasoning": "hm"}}]})),
-        0.01,
+        step.READ,
         wire.chunk(wire.TOKEN) + wire.chunk(wire.TOKEN),
         wire.chunk(wire.STOP) + wire.chunk(wire.events({"choices": [], "usage": usage})),
-        0.01,
+        step.READ,
         wire.chunk(wire.DONE) + wire.chunk(b""),
     )
     assert kinds(events) == STREAMED
@@ -158,7 +158,7 @@ def test_done_is_the_end_even_if_the_connection_breaks_after_it(
 ) -> None:
     """What the server leaves undone then is not part of the answer, and neither is the time that it takes."""
     start = wire.head(transfer_encoding="chunked") + wire.chunk(wire.STREAM)
-    events, outcome = take(start, 0.05, getattr(step, end), timeout_s=0.5)
+    events, outcome = take(start, 0.05, getattr(step, end), timeout_s=0.8)
     assert kinds(events) == STREAMED
     assert events[-1].at_ns == events[-1].data["last_token_ns"]
     assert outcome.failure is None
@@ -299,7 +299,7 @@ def test_no_response(take: Any, step: Any) -> None:
 def test_a_stream_that_stalls(take: Any, wire: Any, step: Any) -> None:
     """Our deadline ends it, and what had come is kept."""
     start = wire.head(transfer_encoding="chunked") + wire.chunk(wire.TOKEN)
-    last = failed(take(start, step.HANG, timeout_s=0.5), "total_timeout", "0.5 s")
+    last = failed(take(start, step.HANG, timeout_s=0.8), "total_timeout", "0.8 s")
     assert last.data["texts"]["output"] == "hi"
 
 

@@ -190,13 +190,11 @@ def test_silences_are_retried(take: Any, wire: Any, step: Any, silence: str) -> 
     assert (events[-1].type, events[-1].data["attempts"]) == (EventType.COMPLETE, len(errors) + 1)
 
 
-def test_no_process_listens(run: Any, serve: Any, connect: Any) -> None:
+def test_no_process_listens(run: Any, connect: Any, refusing: str) -> None:
     """An attempt that got no connection was never sent."""
 
     async def scenario() -> Taken:
-        async with serve([]) as server:
-            pass
-        async with connect(server.url) as transport:
+        async with connect(refusing) as transport:
             return await taken(transport, Retries(2, TOTAL_S))
 
     events = run(scenario())

@@ -62,7 +62,7 @@ def connected(host: Host, sent: bytes) -> tuple[FastConnection, socket.socket]:
     served = StampingSocket(fileno=accepted.detach())
     served.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65536)
     client.sendall(sent)
-    select([served], [], [], 30)
+    select([served], [], [], 60)
     served.settimeout(0)
     connection = FastConnection(served, host)
     connection.read()

@@ -309,7 +309,7 @@ def test_it_knows_how_late_its_chunks_left(connect: Callable[[MockProcess], Wire
 
 def test_it_knows_when_it_did_not_keep_up(connect: Callable[[MockProcess], Wire]) -> None:
     """A server that was held up for a while says so."""
-    with start_mock(ttft="0", itl="1ms", tokens="300", fast=True) as mock:
+    with start_mock(ttft="0", itl="1ms", tokens="1200", fast=True) as mock:
         wire = connect(mock)
         wire.ask()
         wire.read_until(b'"content":" endpoint"')

@@ -126,7 +126,7 @@ def test_the_engine_runs_on_each(poller: Poller) -> None:
             while b"[DONE]" not in received:
                 received += client.recv(65536)
             stop.send(b"x")
-            running.join(30)
+            running.join(60)
         assert not running.is_alive()
     (truth,) = truths
     assert received.count(b"data: ") == 5 + 2

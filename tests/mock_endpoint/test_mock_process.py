@@ -68,7 +68,7 @@ def test_it_dies_with_its_parent(*, fast: bool) -> None:
         url = parent.stdout.readline().strip()
         assert listens(url)
         parent.kill()
-    give_up_at = time.monotonic() + 30
+    give_up_at = time.monotonic() + 60
     while listens(url):
         assert time.monotonic() < give_up_at, "the mock endpoint outlived its parent"
         time.sleep(0.01)

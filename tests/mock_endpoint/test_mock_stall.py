@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from conftest import Wire
 
 MS = 1_000_000
+TOKENS = 150
+"""Some of a stream of one each 10 ms are due behind the stall."""
 
 
 @given(st.integers(1, 10**12), st.integers(1, 10**10), st.integers(1, 10**10), st.integers(-(10**10), 10**11))
@@ -59,12 +61,11 @@ def test_nothing_leaves_and_all_goes_on(
     start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
 ) -> None:
     """A stream pauses for the stall alone; who comes during it was received then and is answered after it."""
-    with start(ttft="20ms", itl="10ms", tokens="60", stall="200ms,300ms") as mock:
+    with start(ttft="20ms", itl="10ms", tokens=str(TOKENS), stall="600ms,850ms") as mock:
         streaming = connect(mock)
         streaming.ask(request_id="streaming")
         streaming.read_until(b'"content":" A"')
-        began_at = time.monotonic()
-        time.sleep(max(0.0, began_at + 0.25 - time.monotonic()))
+        time.sleep(0.65)
         late, whole = connect(mock), connect(mock)
         late.ask(request_id="late")
         whole.ask(request_id="whole", stream=False, max_tokens=1)
@@ -72,20 +73,20 @@ def test_nothing_leaves_and_all_goes_on(
         late.read_until(b"[DONE]")
         whole.read_json()
         truths = {truth.request_id: truth for truth in mock.truth(3)}
-    begin_ns = truths["streaming"].received_ns + 200 * MS
-    end_ns = begin_ns + 300 * MS
+    begin_ns = truths["streaming"].received_ns + 600 * MS
+    end_ns = begin_ns + 850 * MS
     left_ns = sorted(itertools.chain.from_iterable(truth.chunk_ns for truth in truths.values()))
-    # What was on its way when the stall began is sent to its end: one turn of a loop on a busy machine.
-    assert not [sent for sent in left_ns if begin_ns + 50 * MS < sent < end_ns]
+    # What was on its way when the stall began is sent to its end: a busy machine may stop the server there.
+    assert not [sent for sent in left_ns if begin_ns + 550 * MS < sent < end_ns]
     assert [sent for sent in left_ns if sent < begin_ns]
-    assert truths["streaming"].tokens == 60
+    assert truths["streaming"].tokens == TOKENS
     assert truths["streaming"].late_ns > 200 * MS
     for name in ("late", "whole"):
         assert begin_ns < truths[name].received_ns < end_ns, name
         assert truths[name].done_ns >= end_ns, name
     # What was due in the stall leaves together at its end, and the rest in its time.
     due_at_the_end = (end_ns - truths["streaming"].received_ns - 20 * MS) // (10 * MS)
-    last_due_ns = truths["streaming"].received_ns + 20 * MS + 59 * 10 * MS
+    last_due_ns = truths["streaming"].received_ns + 20 * MS + (TOKENS - 1) * 10 * MS
     assert truths["streaming"].chunk_ns[due_at_the_end] >= end_ns
     assert truths["streaming"].chunk_ns[-1] >= last_due_ns - 1000
 
@@ -108,11 +109,11 @@ def test_it_ends_within_a_stall(
     start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
 ) -> None:
     """Asked to stop, the server does not wait until an hour's stall is over, nor send what was due in it."""
-    with start(ttft="200ms", itl="0", tokens="1", stall="50ms,3600s") as mock:
+    with start(ttft="650ms", itl="0", tokens="1", stall="600ms,3600s") as mock:
         wire = connect(mock)
         wire.ask()
         wire.read_head()
-        time.sleep(0.3)
+        time.sleep(0.7)
         assert mock.stop() == 0
         (truth,) = mock.truth()
     assert (truth.tokens, truth.outcome) == (0, "aborted")
@@ -120,7 +121,7 @@ def test_it_ends_within_a_stall(
 
 def test_a_stall_is_not_the_engine_s_lateness(connect: Callable[[MockProcess], Wire]) -> None:
     """What the fast engine says of its punctuality leaves out what was due in the stall."""
-    with start_mock(ttft="20ms", itl="1ms", tokens="100", stall="40ms,200ms", fast=True) as mock:
+    with start_mock(ttft="20ms", itl="1ms", tokens="200", stall="40ms,700ms", fast=True) as mock:
         wires = [connect(mock) for _ in range(3)]
         wires[0].ask()
         wires[1].ask(stream=False)
@@ -131,4 +132,5 @@ def test_a_stall_is_not_the_engine_s_lateness(connect: Callable[[MockProcess], W
         wires[2].read_until(b"[DONE]")
         records = mock.truth(3)
     assert max(truth.late_ns for truth in records) > 100 * MS
-    assert mock.punctuality().chunks < 40
+    # Twenty or so are due before it; where a busy machine stops the server, some more leave late and count.
+    assert mock.punctuality().chunks < 100

@@ -62,7 +62,8 @@ def test_being_late_is_not_passed_on(
         (truth,) = mock.truth(1)
     late = [sent - truth.received_ns - token * 10 * MS for token, sent in enumerate(truth.chunk_ns)]
     assert max(late) > 400 * MS
-    assert late[-1] < max(late) / 2
+    # A busy machine may stop the server once more, at whichever of the later ones.
+    assert min(late[late.index(max(late)) :]) < max(late) / 2
 
 
 def test_an_answer_in_one_piece_has_no_chunks(
@@ -192,13 +193,16 @@ def test_no_more_than_the_slots_are_served_at_once(
 
 
 def test_one_who_leaves_the_queue_frees_no_slot(
-    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
+    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire], tmp_path: Path
 ) -> None:
     """A client that leaves while it waits is passed over, and the next one is still served alone."""
-    with start(ttft="100ms", itl="0", tokens="2", slots=1) as mock:
+    replies = tmp_path / "replies.jsonl"
+    replies.write_text('{"match": "slow", "reply": "a b", "ttft": "700ms"}')
+    with start(ttft="10ms", itl="0", tokens="2", slots=1, replies=replies) as mock:
         first, leaver, last = (connect(mock) for _ in range(3))
         for number, wire in enumerate((first, leaver, last)):
-            wire.ask(request_id=str(number))
+            question = "quick" if number else "slow"
+            wire.ask(request_id=str(number), messages=[{"role": "user", "content": question}])
             wire.read_head()
         leaver.socket.close()
         first.read_events()

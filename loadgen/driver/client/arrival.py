@@ -43,7 +43,7 @@ _ANCILLARY: Final = socket.CMSG_SPACE(_STAMPS.size)
 _RESAMPLE_NS: Final = 100_000_000
 _PLAUSIBLE_NS: Final = 1_000_000
 _SECOND: Final = 1_000_000_000
-_TRIES: Final = 10
+_TRIES: Final = 100
 _PAUSE_S: Final = 0.001
 
 

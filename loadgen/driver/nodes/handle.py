@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.driver.client.time_limit import time_limit
 from loadgen.driver.errors import NodeGoneError
 from loadgen.driver.nodes.clock_offset import ClockExchange, reading_of
 
@@ -100,7 +101,8 @@ class NodeHandle:
         """
         silence_s = times * self._silence_s
         try:
-            async with asyncio.timeout(silence_s):
+            # A coordinator that was stopped for so long does not take all nodes for silent.
+            async with time_limit(silence_s):
                 return await self.ask(method)
         except TimeoutError:
             self.lose(f"it had said nothing for {silence_s:g} s")
