@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import gc
 import warnings
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from loadgen.driver.stop import run_unless_interrupted
-
-if TYPE_CHECKING:
-    from collections.abc import Coroutine
 
 
 async def answer() -> int:
@@ -28,10 +24,10 @@ def test_the_work_is_done() -> None:
 def test_an_interrupt_before_the_loop_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing warns that the work was never awaited."""
 
-    def interrupted(_: Coroutine[Any, Any, Any]) -> None:
+    def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("asyncio.run", interrupted)
+    monkeypatch.setattr("asyncio.Runner.run", interrupted)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         with pytest.raises(KeyboardInterrupt):
