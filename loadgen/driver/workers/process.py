@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver import ending, overload, own_health
+from loadgen.driver.client.arrival import StampingSocket
 from loadgen.driver.client.bounds import Allowance
 from loadgen.driver.client.protocols import codec_of
 from loadgen.driver.client.transports import load_transport
@@ -60,6 +61,14 @@ def main(fd: int, counter_fd: int, transport: str) -> None:
         counter_fd: That of the shared counter; 0 for none.
         transport: The name of the transport.
     """
+    with StampingSocket() as first:
+        # The kernel begins to stamp a moment after a first socket asks: before there are requests.
+        first.stamp_arrivals()
+        _work(fd, counter_fd, transport)
+
+
+def _work(fd: int, counter_fd: int, transport: str) -> None:
+    """Do what the parent says."""
     sock, frames = socket.socket(fileno=fd), FrameReader()
     counter = SharedCounter(counter_fd) if counter_fd else None
     # What takes time is done before the parent has anything to say.
