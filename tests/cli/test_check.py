@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -110,12 +111,12 @@ def test_a_server_that_hangs(start_loadgen: Callable[..., subprocess.Popen[str]]
 def test_a_limit_is_the_users(loadgen: Loadgen) -> None:
     """`--timeout` is heeded, and the message names it."""
     with server(lambda _: None) as url:
-        run = loadgen("check", "--url", url, "--model", "m", "--timeout", "300ms")
+        run = loadgen("check", "--url", url, "--model", "m", "--timeout", "600ms")
     assert run.returncode == 4
     assert (
-        lines(run)[1] == "warning model no model list: no complete response within 0.3 s (for a model list)"
+        lines(run)[1] == "warning model no model list: no complete response within 0.6 s (for a model list)"
     )
-    assert lines(run)[2].startswith("failed answers no complete response within 0.3 s (--timeout)")
+    assert lines(run)[2].startswith("failed answers no complete response within 0.6 s (--timeout)")
 
 
 def test_a_model_that_is_accepted_but_not_listed(loadgen: Loadgen) -> None:
@@ -171,11 +172,12 @@ def test_tls_to_a_plain_endpoint(loadgen: Loadgen, mock: MockProcess, transport:
 @pytest.mark.parametrize("transport", ["native", "aiohttp"])
 def test_a_closed_port(loadgen: Loadgen, transport: str) -> None:
     """What the system says, and no tuple of Python."""
-    with server(lambda _: None) as url:
-        pass
-    run = loadgen("perf", "--url", url, "--model", "m", "--transport", transport)
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        where = f"127.0.0.1:{unused.getsockname()[1]}"
+        url = f"http://{where}"
+        run = loadgen("perf", "--url", url, "--model", "m", "--transport", transport)
     assert run.returncode == 3
-    where = url.removeprefix("http://")
     assert run.stderr == (
         f"error: {url}/v1 cannot be reached: no connection to {where} (Connection refused); "
         "is the server up?\n"

@@ -47,7 +47,7 @@ def shell(mock: MockProcess, program_folder: Path, tmp_path: Path) -> Any:
             "LLM_MODEL": "small-model",
             "RULESET": "rules.yaml",
             "RATE": "50",
-            "DURATION": "0.2s",
+            "DURATION": "0.7s",
         }
         return subprocess.run(
             ["/bin/bash", "-e", "-o", "pipefail", "-c", script],

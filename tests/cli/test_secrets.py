@@ -148,7 +148,7 @@ def test_the_list_of_processes_shows_no_secret(
         *("perf", "--url", mock.url, "--model", "small-model", "--api-key=sk-right-key"),
         *("--header", "X-Token: very-secret-value", "-d", 60, "--workers", 2, "-c", 2, "--out", "run"),
     )
-    log, give_up = tmp_path / "run" / "events.db", time.monotonic() + 30
+    log, give_up = tmp_path / "run" / "events.db", time.monotonic() + 120
     while not log.exists():
         assert time.monotonic() < give_up
         assert process.poll() is None, process.communicate()

@@ -75,7 +75,9 @@ def test_a_run_is_watched_until_it_is_over(
     assert running["run"]["ended"] == "running"
     last = orjson.loads(out.splitlines()[-1])
     assert last["run"]["ended"] == "completed"
-    assert last["counts"]["completed"] == last["recorder"]["events"] - 7 == 1
+    # A watcher that starts slowly sees readings of the recorder's health among the events.
+    assert last["counts"]["completed"] == 1
+    assert last["recorder"]["events"] >= 8
 
 
 def test_an_interrupt_ends_the_watching_and_not_the_run(
@@ -213,7 +215,7 @@ def test_a_line_says_how_far_how_fast_and_how_well(made_run: Path) -> None:
     with MetricsReporter(made_run) as reporter:
         report = reporter.create_report()
     shown = line(report)
-    assert shown.startswith("completed  0 s  10 of 10 completed  0 in flight  0 failed")
+    assert re.match(r"completed  \d{1,3} s  10 of 10 completed  0 in flight  0 failed", shown), shown
     assert "requests/s  TTFT p50 " in shown
     figures = Summary(1, 1, None, 1, 12.5, 1, 1, 99.0, 1, 1)
     failing = replace(

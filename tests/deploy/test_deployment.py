@@ -128,7 +128,7 @@ def test_the_gate_decides(
         "LOADGEN_API_KEY": KEY,
         "LLM_MODEL": "small-model",
         "RATE": "50",
-        "DURATION": "0.2s",
+        "DURATION": "0.7s",
         "RUN": str(tmp_path / "run"),
     }
     declared = {entry["name"] for entry in next(templates(OBJECTS["Job"]))["spec"]["containers"][0]["env"]}

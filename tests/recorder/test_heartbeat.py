@@ -38,7 +38,7 @@ def events(log: Path) -> int:
 
 def await_beat(log: Path, is_it: Callable[[Heartbeat], bool]) -> Heartbeat:
     """Wait for a heartbeat."""
-    give_up = time.monotonic() + 30
+    give_up = time.monotonic() + 60
     while not is_it(beat := heartbeats(log)[-1]):
         assert time.monotonic() < give_up
         time.sleep(0.005)
@@ -98,7 +98,7 @@ def test_it_is_written_with_the_batch_that_makes_it_true(tmp_path: Path) -> None
         while reached < parts:
             reached = heartbeats(recorder.path)[0].complete_until_ns - base_ns
             assert events(recorder.path) >= reached * len(rows)
-        assert recorder.waiting == 0
+        assert recorder.waiting <= 1, "no more than a reading of the writer's own health"
 
 
 def test_a_further_segment_has_its_own(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def _events(task: str) -> Iterator[Event]:
 
 def options(url: str, model: str = "judge-1", key: str | None = KEY, **more: Any) -> ScoringChoices:
     """Options with a judge."""
-    return ScoringChoices(judge=JudgeEndpoint(url, model, 2, 5.0, key), processes=1, **more)
+    return ScoringChoices(judge=JudgeEndpoint(url, model, 2, 60.0, key), processes=1, **more)
 
 
 def asked(run: Path) -> list[tuple[str, str, str | None]]:
@@ -193,7 +193,7 @@ def test_the_judge_is_sampled_as_its_options_say(run: Path, judge: MockProcess) 
     """In place of what the prompts say; the log has both, and a judge with other options is asked again."""
     score_run(run, options(judge.url))
     assert sampled(run) == [("", 0.0, 2048)] * 5
-    warm = JudgeEndpoint(judge.url, "judge-1", 2, 5.0, KEY, temperature=0.7, max_tokens=64)
+    warm = JudgeEndpoint(judge.url, "judge-1", 2, 60.0, KEY, temperature=0.7, max_tokens=64)
     asking = ScoringChoices(judge=warm, processes=1)
     score_run(run, asking)
     assert sampled(run)[5:] == [("temperature=0.7,max_tokens=64", 0.7, 64)] * 5
@@ -374,8 +374,8 @@ async def _asked(
     emit: Any = None,
     number: int = 5,
 ) -> Tally:
-    transport = HttpTransport(endpoint(server.url, {"Authorization": f"Bearer {KEY}"}), Timeouts(total_s=30))
-    client = JudgeClient(transport, "judge", emit or events.append, timeout_s=30, concurrency=2)
+    transport = HttpTransport(endpoint(server.url, {"Authorization": f"Bearer {KEY}"}), Timeouts(total_s=60))
+    client = JudgeClient(transport, "judge", emit or events.append, timeout_s=60, concurrency=2)
     words = ["the first", *["another"] * (number - 1)]
     calls = (
         JudgeCall(

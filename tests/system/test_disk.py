@@ -117,7 +117,7 @@ def test_a_disk_that_takes_nothing(start_run: Start, mock: MockProcess, loadgen:
     """Two interrupts end it all the same, with a word on what is lost; what was committed is intact."""
     run = start_run(mock.url, *FOR_LONG)
     run.wait_for(EventType.COMPLETE, 20)
-    with closing(sqlite3.connect(run.log, isolation_level=None)) as other:
+    with closing(sqlite3.connect(run.log, timeout=60, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         run.process.send_signal(signal.SIGINT)
         assert "stopping" in run.process.stderr.readline()
@@ -179,7 +179,7 @@ def test_a_log_that_stays_locked(start_loadgen: Start, mock: MockProcess, tmp_pa
     )
     run = WatchedRun(process, tmp_path / "run" / "events.db")
     run.wait_for(EventType.COMPLETE, 20)
-    with closing(sqlite3.connect(run.log, isolation_level=None)) as other:
+    with closing(sqlite3.connect(run.log, timeout=60, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         code, out, err = run.end()
         other.execute("ROLLBACK")

@@ -113,10 +113,11 @@ def test_a_server_that_sends_a_byte_at_a_time(beginning: bytes) -> None:
 
 def test_no_server() -> None:
     """A port without a listener."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port = listening.getsockname()[1]
-    with pytest.raises(ScrapeError) as caught:
-        scrape(ScrapeTarget(f"http://127.0.0.1:{port}/metrics"))
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}/metrics"
+        with pytest.raises(ScrapeError) as caught:
+            scrape(ScrapeTarget(url))
     assert caught.value.name == "unreachable"
 
 
