@@ -127,7 +127,8 @@ def test_energy_is_the_integral_of_the_known_power(
 @pytest.mark.slow
 def test_counters_that_wrap_around(preloaded: Preloaded, tmp_path: Path, gpus: dict[str, str]) -> None:
     """In those spans the integral of the power counts; a finding says so."""
-    report = measured(preloaded, tmp_path, gpus | {"STAND_IN_WRAP_MJ": "40000"})
+    # The second GPU uses 200 J in less than a second: more than between two readings, less than in the run.
+    report = measured(preloaded, tmp_path, gpus | {"STAND_IN_WRAP_MJ": "200000"}, "-n", 80)
     energy = report["energy"]
     joules, slack = known_joules(tmp_path, int(gpus["STAND_IN_T0_NS"]))
     assert energy["method"] == "mixed"
@@ -140,7 +141,7 @@ def test_counters_that_wrap_around(preloaded: Preloaded, tmp_path: Path, gpus: d
 @pytest.mark.slow
 def test_a_gpu_that_vanishes(preloaded: Preloaded, tmp_path: Path, gpus: dict[str, str]) -> None:
     """The run ends as before; what the lost GPU has used is unknown, so figures per token are."""
-    report = measured(preloaded, tmp_path, gpus | {"STAND_IN_LOST_AFTER": "3"})
+    report = measured(preloaded, tmp_path, gpus | {"STAND_IN_LOST_AFTER": "2"}, "-n", 80)
     findings = codes(report)
     assert "GPU 1: GPU is lost" in findings["sensor_unread"]
     assert "energy_incomplete" in findings

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
 import sqlite3
@@ -16,7 +15,9 @@ import pytest
 
 from loadgen.mock_endpoint.process import start_mock
 from recorder.event import EventType
+from tests.admission import Admission
 from tests.conftest import clean_environment
+from tests.preloaded import GIVE_UP_S
 from tests.remembered_logs import query
 
 if TYPE_CHECKING:
@@ -159,26 +160,30 @@ def test_the_key_goes_to_the_endpoint_only(preloaded: Preloaded, tmp_path: Path)
 
 def test_a_sensor_process_that_is_killed(preloaded: Preloaded, tmp_path: Path) -> None:
     """The run goes on to its end, and says what is missing."""
-    with start_mock(ttft="100ms", itl="10ms", tokens="4") as mock:
-        started = threading.Thread(target=_kill_sensors, args=(os.getpid(),), daemon=True)
-        started.start()
-        run = perf(preloaded, mock.url, tmp_path / "run", "--server-metrics")
-        started.join(30)
+    with start_mock(ttft="1ms", itl="1ms", tokens="4") as mock, Admission(mock.url) as admission:
+        killing = threading.Thread(target=_kill_sensors, args=(tmp_path / "run", admission), daemon=True)
+        killing.start()
+        page = mock.url.removesuffix("/v1") + "/metrics"
+        run = perf(preloaded, admission.url, tmp_path / "run", "--no-probe", "--server-metrics", page)
+        killing.join()
     assert run.returncode == 0, run.stderr
     findings = query(tmp_path / "run", "SELECT code, message FROM findings WHERE code = 'sensors_lost'").rows
     assert "killed by SIGKILL" in findings[0][1]
     assert query(tmp_path / "run", "SELECT count(*) FROM samples WHERE status = 'completed'").rows == [(30,)]
 
 
-def _kill_sensors(ancestor: int) -> None:
-    """Kill the sensor process below this one, as soon as there is one."""
+def _kill_sensors(run: Path, admission: Admission) -> None:
+    """Kill the sensor process below this one once it has read something; then let the requests through."""
     import psutil
 
-    for _ in range(2000):
-        for process in psutil.Process(ancestor).children(recursive=True):
-            with suppress(psutil.Error):
-                if "loadgen.driver.sensing.process" in process.cmdline():
-                    time.sleep(0.5)
-                    process.send_signal(signal.SIGKILL)
-                    return
+    give_up = time.monotonic() + GIVE_UP_S
+    while time.monotonic() < give_up:
+        with suppress(sqlite3.Error):
+            if (run / "events.db").exists() and readings(run):
+                break
         time.sleep(0.01)
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            if "loadgen.driver.sensing.process" in process.cmdline():
+                process.send_signal(signal.SIGKILL)
+    admission.open()
