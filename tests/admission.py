@@ -15,7 +15,7 @@ class Admission:
     """The proxy. A context manager that ends it.
 
     Answers pass at once; a request waits until one more is admitted, so that `admit(30)` lets a client have
-    30 answers however fast or slow the machine is.
+    30 answers however fast or slow the machine is. What a client asked that was killed since is not admitted.
 
     Args:
         url: Of the endpoint behind it, with its path.
@@ -69,16 +69,19 @@ class Admission:
             answering = threading.Thread(target=_pass_on, args=(server, client), daemon=True)
             answering.start()
             with client.makefile("rb") as requests:
-                while request := _request(requests):
-                    self._wait()
+                while (request := _request(requests)) and self._is_admitted(client):
                     server.sendall(request)
             server.shutdown(socket.SHUT_RDWR)
             answering.join()
 
-    def _wait(self) -> None:
+    def _is_admitted(self, client: socket.socket) -> bool:
+        """Wait for that; false where the client has gone meanwhile."""
         with self._changed:
             self._changed.wait_for(lambda: self._open or self._admitted)
+            if _has_gone(client):
+                return False
             self._admitted -= not self._open
+            return True
 
 
 def _request(stream: IO[bytes]) -> bytes:
@@ -90,6 +93,16 @@ def _request(stream: IO[bytes]) -> bytes:
         return b""
     length = next((int(line[15:]) for line in lines if line.lower().startswith(b"content-length:")), 0)
     return b"".join(lines) + b"\r\n" + stream.read(length)
+
+
+def _has_gone(client: socket.socket) -> bool:
+    """Whether the other end is closed; a client sends nothing before it has its answer."""
+    try:
+        return client.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
 
 
 def _pass_on(source: socket.socket, target: socket.socket) -> None:

@@ -125,14 +125,14 @@ def made_run(preloaded: Preloaded, mock: MockProcess, tmp_path_factory: pytest.T
 def swept(preloaded: Preloaded, mock: MockProcess, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A sweep of two points; not to be changed."""
     folder = tmp_path_factory.mktemp("swept") / "sweep"
-    start_sweep(preloaded, mock, folder).communicate(timeout=GIVE_UP_S)
+    start_sweep(preloaded, mock.url, folder).communicate(timeout=GIVE_UP_S)
     return folder
 
 
-def start_sweep(preloaded: Preloaded, mock: MockProcess, folder: Path) -> Process:
+def start_sweep(preloaded: Preloaded, url: str, folder: Path) -> Process:
     """A sweep in a process of its own."""
     return preloaded.start(
-        *("sweep", "--url", mock.url, "--model", "small-model", "-q"),
+        *("sweep", "--url", url, "--model", "small-model", "-q"),
         *("-c", "1,2", "-n", 6, "--out", folder),
         cwd=folder.parent,
         env=clean_environment(LOADGEN_API_KEY="sk-right-key"),

@@ -12,6 +12,7 @@ import orjson
 import pytest
 import typer
 
+from loadgen.cli import watch as watching
 from loadgen.cli.compare import compare
 from loadgen.cli.listing import listing
 from loadgen.cli.report import report
@@ -23,6 +24,7 @@ from loadgen.sessions.series.series import SERIES, read, write
 from loadgen.sessions.settings.compare import CompareSettings
 from recorder.lock import Hold
 from reporter.errors import QueryError
+from tests.admission import Admission
 from tests.cli.conftest import GIVE_UP_S, start_sweep
 
 if TYPE_CHECKING:
@@ -147,14 +149,28 @@ def test_two_sweeps_are_compared_point_by_point(
 
 @pytest.mark.slow
 def test_a_sweep_is_watched_run_by_run(
-    preloaded: Preloaded, mock: MockProcess, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    preloaded: Preloaded,
+    mock: MockProcess,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Also one that has not begun yet; at its end there is the summary, and the exit code of the series."""
     folder = tmp_path / "sweep"
-    process = start_sweep(preloaded, mock, folder)
-    with pytest.raises(typer.Exit) as end:
-        watch(folder, wait=GIVE_UP_S, interval=0.1)
-    process.communicate(timeout=GIVE_UP_S)
+    with Admission(mock.url) as admission:
+
+        def followed(run: Path, *values: Any, **options: Any) -> None:
+            admission.open()
+            follow(run, *values, **options)
+
+        follow = watching._follow
+        monkeypatch.setattr(watching, "_follow", followed)
+        process = start_sweep(preloaded, admission.url, folder)
+        # The question before the run is answered; the first run does not end before it is watched.
+        admission.admit(1)
+        with pytest.raises(typer.Exit) as end:
+            watch(folder, wait=GIVE_UP_S, interval=0.1)
+        process.communicate(timeout=GIVE_UP_S)
     assert end.value.exit_code == process.returncode
     out = capsys.readouterr().out
     assert "run 01-concurrency-1" in out

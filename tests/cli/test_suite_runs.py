@@ -22,6 +22,8 @@ from loadgen.mock_endpoint.process import MockProcess, start_mock
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.resume import ResumeSettings
 from loadgen.sessions.settings.run import RunSettings
+from recorder.event import EventType
+from tests.admission import Admission
 
 if TYPE_CHECKING:
     import subprocess
@@ -80,34 +82,49 @@ def two_models() -> Iterator[MockProcess]:
 @pytest.fixture
 def suite(two_models: MockProcess, tmp_path: Path) -> Path:
     """A suite of two models and three loads, in the folder where the program runs."""
-    path = tmp_path / "suite.toml"
-    path.write_text(SUITE.format(url=two_models.url))
+    return suite_for(two_models.url, tmp_path)
+
+
+def suite_for(url: str, folder: Path) -> Path:
+    """The suite for an endpoint."""
+    path = folder / "suite.toml"
+    path.write_text(SUITE.format(url=url))
     return path
 
 
-def stop(process: subprocess.Popen[str], log: Path, number: signal.Signals) -> tuple[str, str]:
+def stop(
+    process: subprocess.Popen[str], log: Path, number: signal.Signals, admission: Admission
+) -> tuple[str, str]:
     """Send a signal while a run is under way; return what the program printed."""
-    until = time.monotonic() + GIVE_UP_S
-    while issued(log) < 2:
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    await_events(process, log, EventType.LOADGEN_ISSUE_CALLED, 2)
     if number is signal.SIGKILL:
         os.killpg(process.pid, number)
     else:
         process.send_signal(number)
+        await_events(process, log, EventType.STOP_PERFORMANCE_TRACKING, 1)
+        admission.open()
     output, complaint = process.communicate()
     assert process.returncode == (-9 if number is signal.SIGKILL else 130), complaint
     return output, complaint
 
 
-def issued(log: Path) -> int:
-    """How many requests a log has, as far as that can be read."""
+def await_events(process: subprocess.Popen[str], log: Path, kind: EventType, number: int) -> None:
+    """Wait until a log has a number of events of a kind."""
+    until = time.monotonic() + GIVE_UP_S
+    while count(log, kind) < number:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def count(log: Path, kind: EventType) -> int:
+    """How many events of a kind a log has, as far as that can be read."""
     if not log.exists():
         return 0
     try:
         with closing(sqlite3.connect(f"file:{log}?mode=ro", uri=True)) as connection:
-            return int(connection.execute("SELECT count(*) FROM events WHERE code = 20").fetchone()[0])
+            query = "SELECT count(*) FROM events WHERE code = ?"
+            return int(connection.execute(query, [kind.value]).fetchone()[0])
     except sqlite3.OperationalError:
         return 0
 
@@ -124,30 +141,47 @@ def content(folder: Path, runs: list[str]) -> dict[str, Any]:
 @pytest.mark.slow
 def test_a_suite_that_is_killed_and_interrupted_is_finished(
     start_loadgen: Start,
-    suite: Path,
     two_models: MockProcess,
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Each finished run stays as it was, the one that was cut off is run again, then the rest."""
     monkeypatch.setenv("MOCK_KEY", KEY)
-    folder = suite.parent / "done"
-    started = start_loadgen("run", "suite.toml", "--out", "done", "-q")
-    stop(started, folder / RUNS[1] / "events.db", signal.SIGKILL)
-    first = content(folder, RUNS[:1])
-    resumed = start_loadgen("resume", "done", "-q")
-    output, complaint = stop(resumed, folder / RUNS[2] / "events.db", signal.SIGINT)
+    folder = tmp_path / "done"
+    with Admission(two_models.url) as admission:
+        suite_for(admission.url, tmp_path)
+        # A run asks for the list of models before its requests. Neither of these two can end by itself.
+        started = start_loadgen("run", "suite.toml", "--out", "done", "-q")
+        admission.admit(5 + 1 + 4)
+        stop(started, folder / RUNS[1] / "events.db", signal.SIGKILL, admission)
+        first = content(folder, RUNS[:1])
+        resumed = start_loadgen("resume", "done", "-q")
+        admission.admit(13 + 1 + 4)
+        output, complaint = stop(resumed, folder / RUNS[2] / "events.db", signal.SIGINT, admission)
+        finish(folder, first, output, complaint, two_models, capsys)
+
+
+def finish(
+    folder: Path,
+    first: dict[str, Any],
+    output: str,
+    complaint: str,
+    two_models: MockProcess,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Finish the suite, and look at all of it."""
     assert "2 of 6 runs are done" in output
     assert "resume done" in complaint
     assert (folder / f"{RUNS[1]}.cut-1" / "events.db").exists()
     second = content(folder, RUNS[:2])
     assert second.items() >= first.items()
 
-    asked = answered(two_models)
+    before_ns = time.monotonic_ns()
     with pytest.raises(Exit) as whole:
         resume_series(ResumeSettings(run=folder, json=True, quiet=True))
     assert whole.value.exit_code in SOUND
-    assert answered(two_models) - asked == 9 + 4 + 12 + 9
+    assert answered_since(two_models, before_ns, 9 + 4 + 12 + 9) == 9 + 4 + 12 + 9
     assert content(folder, RUNS).items() >= second.items()
     summary = orjson.loads(capsys.readouterr().out)
     assert summary == orjson.loads((folder / "summary.json").read_bytes())
@@ -163,9 +197,15 @@ def test_a_suite_that_is_killed_and_interrupted_is_finished(
     assert b"MOCK_KEY" in written
 
 
-def answered(mock: MockProcess) -> int:
-    """How many requests have had an answer."""
-    return sum(record.outcome == "completed" for record in mock.truth())
+def answered_since(mock: MockProcess, moment_ns: int, at_least: int) -> int:
+    """How many requests that came since have had an answer; that is written down after it has left."""
+    until = time.monotonic() + GIVE_UP_S
+    while True:
+        later = (record for record in mock.truth() if record.received_ns >= moment_ns)
+        number = sum(record.outcome == "completed" for record in later)
+        if number >= at_least or time.monotonic() > until:
+            return number
+        time.sleep(0.02)
 
 
 @pytest.mark.slow
