@@ -16,6 +16,7 @@ from loadgen.sessions.calibration.stored import save, this_machine
 from loadgen.sessions.calibration.truth import MedianAndP99, compare_with_truth, lateness, spread
 from loadgen.sessions.calibration.verdict import CapacityLimit, LimitedBy
 from reporter.log.query import query
+from tests.truths import truth_of
 
 if TYPE_CHECKING:
     import subprocess
@@ -53,10 +54,16 @@ def test_lateness_is_counted_from_when_a_token_was_due(late: list[float]) -> Non
     assert measured.p99 == pytest.approx(expected.p99, abs=1e-5)
 
 
+def truth_of_run(run: Path, mock: MockProcess) -> list[Truth]:
+    """What the server says of the requests of a run."""
+    requests = {uuid for (uuid,) in query(run, "SELECT sample_uuid FROM samples").rows}
+    return list(truth_of(mock, requests).values())
+
+
 def test_a_run_is_compared_with_the_truth(made_run: Path, mock: MockProcess) -> None:
     """The same requests on both sides, the report's percentiles, and nothing arrives before it was sent."""
     report: dict[str, Any] = orjson.loads((made_run / "report.json").read_bytes())
-    compared = compare_with_truth(made_run, mock.truth(10))
+    compared = compare_with_truth(made_run, truth_of_run(made_run, mock))
     assert compared.requests == 10
     for name, times in (("ttft_ms", compared.ttft), ("tpot_ms", compared.tpot), ("itl_ms", compared.itl)):
         assert times is not None
@@ -76,10 +83,11 @@ def test_a_run_is_compared_with_the_truth(made_run: Path, mock: MockProcess) -> 
 
 def test_what_is_issued_before_it_has_settled_is_left_out(made_run: Path, mock: MockProcess) -> None:
     """On both sides."""
-    assert compare_with_truth(made_run, mock.truth(10), settled_s=60.0).requests == 0
+    truth = truth_of_run(made_run, mock)
+    assert compare_with_truth(made_run, truth, settled_s=60.0).requests == 0
     after = "SELECT issued_ns - (SELECT start_ns FROM measured_window) FROM samples ORDER BY issued_ns"
     after_ns = [offset_ns for (offset_ns,) in query(made_run, after).rows]
-    later = compare_with_truth(made_run, mock.truth(10), settled_s=after_ns[3] / 1e9)
+    later = compare_with_truth(made_run, truth, settled_s=after_ns[3] / 1e9)
     assert later.requests == sum(offset_ns >= after_ns[3] for offset_ns in after_ns) < 10
 
 

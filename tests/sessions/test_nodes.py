@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from loadgen.sessions.run.preparation import Prepared
+    from tests.admission import Admission
 
 OFF_S = 3600
 """How far the clock of a node is set off."""
@@ -57,7 +58,7 @@ def mock() -> Iterator[MockProcess]:
         yield started
 
 
-def prepared_of(mock: MockProcess, **options: Any) -> Prepared:
+def prepared_of(mock: MockProcess | Admission, **options: Any) -> Prepared:
     """A session on nodes."""
     settings = perf_settings(url=[mock.url], model="m", ray="auto", **{"workers": 1, **options})
     return prepare(settings)
@@ -216,7 +217,7 @@ def test_a_node_that_is_stopped_and_continued(mock: MockProcess, tmp_path: Path)
     def freeze(nodes: PlainNodes) -> None:
         pid = nodes.links[2].process.pid
         os.kill(pid, signal.SIGSTOP)
-        asyncio.get_running_loop().call_later(2.5, os.kill, pid, signal.SIGCONT)
+        asyncio.get_running_loop().call_later(3.0, os.kill, pid, signal.SIGCONT)
 
     run(prepared_of(mock, rate="60", requests=240), tmp_path / "run", meanwhile=freeze)
 
@@ -336,7 +337,7 @@ def test_a_clock_behind_a_slow_network() -> None:
 
     reading = read_clock(lambda: PlainLink("node-0", delay=delay))
     assert abs(reading.offset_ns) <= reading.uncertainty_ns
-    assert 3_000_000 < reading.uncertainty_ns < 20_000_000
+    assert 3_000_000 < reading.uncertainty_ns <= reading.round_trip_ns
 
 
 def test_a_clock_in_another_network() -> None:

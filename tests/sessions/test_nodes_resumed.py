@@ -21,6 +21,7 @@ from loadgen.sessions.run.resuming import finish_run
 from loadgen.sessions.settings.resume import ResumeSettings
 from recorder.event import EventType
 from reporter.log.query import query
+from tests.admission import Admission
 from tests.driver.test_worker_pool import events, of
 from tests.sessions.plain_nodes import PlainCluster
 from tests.sessions.test_nodes import prepared_of, session_row
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from tests.sessions.plain_nodes import PlainNodes
 
 REQUESTS = 150
+LESS_THAN_A_SHARE = 45
+"""With that many answers no node of three finishes its share."""
 
 SETTLED = "SELECT node, prompt_id FROM requests WHERE measured AND settled ORDER BY prompt_id"
 
@@ -144,14 +147,17 @@ def test_every_sample_has_one_result(
 @pytest.mark.slow
 def test_the_share_of_a_node_that_was_lost(mock: MockProcess, tmp_path: Path) -> None:
     """The others went on without it: what it had not answered is asked when the run is resumed."""
+    with Admission(mock.url) as admission:
 
-    def kill(nodes: PlainNodes) -> None:
-        nodes.links[1].process.kill()
+        def kill(nodes: PlainNodes) -> None:
+            nodes.links[1].process.kill()
+            admission.open()
 
-    prepared = prepared_of(mock, concurrency=6, requests=REQUESTS, on_node_loss="continue")
-    measure(prepared, tmp_path, meanwhile=kill)
-    before = len(query(tmp_path, SETTLED).rows)
-    assert before < REQUESTS
-    report, _, _ = finish_run(ResumeSettings(run=tmp_path))
+        prepared = prepared_of(admission, concurrency=6, requests=REQUESTS, on_node_loss="continue")
+        admission.admit(LESS_THAN_A_SHARE)
+        measure(prepared, tmp_path, meanwhile=kill)
+        before = len(query(tmp_path, SETTLED).rows)
+        assert before < REQUESTS
+        report, _, _ = finish_run(ResumeSettings(run=tmp_path))
     assert [prompt for _, prompt in query(tmp_path, SETTLED).rows] == list(range(REQUESTS))
     assert "node_lost" in {finding.code for finding in report.findings}

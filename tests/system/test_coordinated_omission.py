@@ -39,6 +39,12 @@ AFTER_MS = 100.0
 BUSY_MS = 50.0
 """How much a busy machine may add to one figure or another."""
 
+TRIES = 5
+"""How often a stall is measured where the client is held up itself, which is as long as the stall may be."""
+
+HELD_UP = "SELECT max((data ->> '$.loop_lag_max_ms')::DOUBLE) FROM events WHERE type = 'TELEMETRY'"
+"""For how many ms the client's own event loop stood still."""
+
 
 def latencies(run: Path, column: str) -> list[float]:
     """The values of a column of `samples`, in the order of the schedule."""
@@ -85,13 +91,19 @@ def stalled(loadgen: Loadgen, tmp_path: Path) -> Callable[..., Stalled]:
     """Measure a server that stalls 200 ms after the first request, for 400 ms."""
 
     def run(*load: object) -> Stalled:
-        with start_mock(ttft="10ms", itl="0", tokens="1", fast=True, stall=STALL) as mock:
-            done = loadgen(
-                *("perf", "--url", mock.url, "--model", "mock", "--no-probe", "--json", "--out", "run"), *load
-            )
-            begin_ns = min(record.received_ns for record in mock.truth(1)) + 200_000_000
+        for number in range(TRIES):
+            out = tmp_path / f"run-{number}"
+            with start_mock(ttft="10ms", itl="0", tokens="1", fast=True, stall=STALL) as mock:
+                done = loadgen(
+                    *("perf", "--url", mock.url, "--model", "mock", "--no-probe", "--json", "--out", out),
+                    *load,
+                )
+                begin_ns = min(record.received_ns for record in mock.truth(1)) + 200_000_000
+            ((held_up_ms,),) = query(out, HELD_UP).rows
+            if held_up_ms is not None and held_up_ms < STALL_MS / 2:
+                break
         columns = "scheduled_ns, sent_ns, complete_ns, conversation_id, turn"
-        samples = query(tmp_path / "run", f"SELECT {columns} FROM samples ORDER BY scheduled_ns").rows  # noqa: S608 (the test's own)
+        samples = query(out, f"SELECT {columns} FROM samples ORDER BY scheduled_ns").rows  # noqa: S608 (the test's own)
         rows = [Row(*(stamp - begin_ns for stamp in stamps)) for *stamps, _, _ in samples]
         whole = Stalled(orjson.loads(done.stdout), rows, [tuple(row[3:]) for row in samples])
         assert whole.in_flight, done.stderr
@@ -203,7 +215,9 @@ def test_a_server_that_opens_no_connection_shows_from_the_schedule(
         run = start_run(mock.url, "--no-probe", "--insecure", *FOR_LONG)
         run.wait_for(EventType.COMPLETE, 20)
         os.kill(mock.pid, signal.SIGSTOP)
-        time.sleep(STALL_MS / 1e3)
+        issued = run.count(EventType.LOADGEN_ISSUE_CALLED)
+        run.wait_for(EventType.LOADGEN_ISSUE_CALLED, issued + round(STALL_MS * RATE / 1e3))
+        time.sleep(STALL_MS / 1e3)  # How long what was issued meanwhile waits is what is tested.
         os.kill(mock.pid, signal.SIGCONT)
         run.wait_for(EventType.COMPLETE, 150)
         run.signal(signal.SIGINT)
