@@ -36,6 +36,12 @@ SETTINGS = {"command": "perf", "model": "llama", "load": {"kind": "closed", "con
 MS = 1_000_000
 
 
+@pytest.fixture(autouse=True)
+def _no_readings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The recorder logs its own health at the end alone, however long a test takes."""
+    monkeypatch.setattr("recorder.writer.HEALTH_INTERVAL_S", 3600.0)
+
+
 def begin(recorder: EventRecorder) -> None:
     """A session begins now, and one of its requests is answered."""
     record, now_ns = recorder.record_event, time.monotonic_ns()
@@ -75,9 +81,7 @@ def test_a_run_is_watched_until_it_is_over(
     assert running["run"]["ended"] == "running"
     last = orjson.loads(out.splitlines()[-1])
     assert last["run"]["ended"] == "completed"
-    # A watcher that starts slowly sees readings of the recorder's health among the events.
-    assert last["counts"]["completed"] == 1
-    assert last["recorder"]["events"] >= 8
+    assert last["counts"]["completed"] == last["recorder"]["events"] - 7 == 1
 
 
 def test_an_interrupt_ends_the_watching_and_not_the_run(

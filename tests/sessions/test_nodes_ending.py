@@ -27,7 +27,7 @@ if TYPE_CHECKING:
             "overloaded",
             marks=pytest.mark.slow,  # six windows of it must be measured
         ),
-        ({"ttft": "30s"}, {"concurrency": 6, "duration": 0.5, "drain": 0.2}, "completed", "drain_over"),
+        ({"ttft": "30s"}, {"concurrency": 6, "duration": 1.0, "drain": 0.2}, "completed", "drain_over"),
         (
             {"scenario": "http_500"},
             {"concurrency": 6, "requests": 10_000, "max_error_rate": 0.5},
