@@ -53,7 +53,7 @@ SELECT
     coalesce(sum(j_per_ns * (end_ns - at_ns) / nullif(in_flight, 0)) OVER before, 0) AS share_before_j,
     coalesce(sum(busy_pct * (end_ns - at_ns)) OVER before, 0) AS busy_before,
     -- For how long all devices were observed, of which there is at least one.
-    coalesce(sum(CASE WHEN devices = (SELECT nullif(count(DISTINCT device), 0) FROM power_spans) THEN end_ns - at_ns END)
+    coalesce(sum(CASE WHEN devices = (SELECT any_value(devices) FROM power_spans) THEN end_ns - at_ns END)
         OVER before, 0) AS observed_before_ns
 FROM levels
 WINDOW before AS (PARTITION BY sitting ORDER BY at_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING);

@@ -63,7 +63,10 @@ spans AS (
 )
 
 -- What is measured goes before what is declared, and this host's own GPUs before an exporter's.
-SELECT *
+-- devices: all that were read, also one that was lost after its first reading and has no span.
+SELECT
+    *,
+    greatest(1, (SELECT count(DISTINCT measured.device) FROM measured WHERE measured.source = spans.source)) AS devices
 FROM spans
 WHERE source = (
     SELECT arg_min(source, CASE source WHEN 'nvml' THEN 1 WHEN 'dcgm' THEN 2 ELSE 3 END) FROM spans

@@ -4,7 +4,7 @@ WITH window_energy AS (
         sum(energy_j * (least(energy_flow.end_ns, windows.end_ns) - greatest(at_ns, start_ns))
             / (energy_flow.end_ns - at_ns)) AS window_joules,
         sum(least(energy_flow.end_ns, windows.end_ns) - greatest(at_ns, start_ns)) FILTER (
-            devices = (SELECT count(DISTINCT device) FROM power_spans)
+            devices = (SELECT any_value(devices) FROM power_spans)
         ) AS observed_ns
     FROM energy_flow JOIN windows USING (sitting)
     WHERE at_ns < windows.end_ns AND energy_flow.end_ns > start_ns
@@ -23,7 +23,7 @@ shares AS (
 SELECT
     any_value(source) AS source,
     CASE WHEN count(DISTINCT method) > 1 THEN 'mixed' ELSE any_value(method) END AS method,
-    count(DISTINCT device)::BIGINT AS devices,
+    any_value(devices)::BIGINT AS devices,
     count(*) FILTER (went_back)::BIGINT AS went_back,
     sum(integrated_j) FILTER (method = 'counter') / nullif(sum(energy_j) FILTER (method = 'counter'), 0) AS integral_share,
     (SELECT coalesce(sum(energy_j), 0) FROM energy_flow) AS total_joules,

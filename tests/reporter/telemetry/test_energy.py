@@ -104,6 +104,17 @@ def test_a_gpu_that_vanishes(a_run: Callable[..., Run]) -> None:
     assert {"energy_incomplete", "sensor_unread"} <= set(codes)
 
 
+def test_a_gpu_that_was_read_once(a_run: Callable[..., Run]) -> None:
+    """It has no energy, and the other's is not that of the window."""
+    run = a_run().begins(0, duration_s=1).answers(10, at_ms=0, complete=900).stops(1000).ends(1000)
+    senses(run, (0, 100, 0), (1000, 100, 100), gpu="0")
+    senses(run, (0, 100, 0), gpu="1")
+    report = reported(run)
+    assert report.energy is not None
+    assert (report.energy.devices, report.energy.window_joules) == (2, None)
+    assert "energy_incomplete" in {finding.code for finding in report.findings}
+
+
 def test_a_declared_power_is_tagged(a_run: Callable[..., Run]) -> None:
     """Power times time, under its own name."""
     run = a_run().begins(0, duration_s=1).answers(10, at_ms=0, complete=500).stops(1000)
