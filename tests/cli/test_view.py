@@ -57,7 +57,7 @@ def viewer(start_loadgen: Start, made_run: Path, tmp_path: Path) -> Iterator[Vie
     shutil.copytree(made_run, tmp_path / "runs" / "first")
     process = start_loadgen("view", "runs", "--no-browser")
     assert process.stdout is not None
-    url = process.stdout.readline().split(" at ")[1].split()[0]
+    url = process.stdout.readline().split()[-1]
     served = Viewer(process, url)
     status, headers, _ = served.get("/?" + urlsplit(url).query)
     assert (status, headers["Location"]) == (SEE_OTHER, "/")
