@@ -62,7 +62,9 @@ def targets(draw: st.DrawFn) -> Target:
     scale = CHANGE if delta else quantity.scale_of(stat)
     unit = draw(st.sampled_from(sorted(scale.units)))
     least, greatest = max(scale.least, -1e300), 0.999 if scale.greatest == 1 else 1e290
-    value = draw(st.floats(min_value=least, max_value=greatest).filter(lambda value: value > scale.least))
+    # A percentage that is subnormal is 0 as a fraction.
+    values = st.floats(min_value=least, max_value=greatest, allow_subnormal=False)
+    value = draw(values.filter(lambda value: value > scale.least))
     where = draw(st.dictionaries(WORDS, st.text(max_size=8), max_size=0 if "." in metric else 2))
     target = Target.of(
         metric=metric,
