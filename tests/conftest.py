@@ -6,6 +6,7 @@ import gc
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -204,12 +205,23 @@ def remembered_logs(_logs: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("reporter.validation.compute", remembered_report)
 
 
+@pytest.fixture
+def refusing() -> Iterator[str]:
+    """A URL where no process listens; the port stays taken, so that none can."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{taken.getsockname()[1]}"
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """Chromium without a window; LOADGEN_NEEDS_CHROMIUM makes its absence a failure."""
     program = shutil.which("chromium")
     if program is None and not os.environ.get("LOADGEN_NEEDS_CHROMIUM"):
-        pytest.skip("needs Chromium: apt-get install chromium")
+        pytest.skip(
+            "PAGES ARE NOT TESTED IN A BROWSER: Chromium is not installed (Debian: "
+            "`apt-get install chromium`); continuous integration requires it"
+        )
     sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright, of the extra `dev`")
     assert program is not None, "LOADGEN_NEEDS_CHROMIUM is set, and there is no chromium"
     with sync_api.sync_playwright() as playwright:

@@ -30,7 +30,7 @@ def view(
     from loadgen.sessions.viewing.server import view as serve
 
     def listening(url: str) -> None:
-        print(f"viewing {folder} until Ctrl-C at {url}", flush=True)
+        print(f"viewing {folder} at {url}\nCtrl-C ends it", flush=True)
         if open_browser:
             import webbrowser
 

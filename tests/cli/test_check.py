@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -170,15 +169,12 @@ def test_tls_to_a_plain_endpoint(loadgen: Loadgen, mock: MockProcess, transport:
 
 
 @pytest.mark.parametrize("transport", ["native", "aiohttp"])
-def test_a_closed_port(loadgen: Loadgen, transport: str) -> None:
+def test_a_closed_port(loadgen: Loadgen, refusing: str, transport: str) -> None:
     """What the system says, and no tuple of Python."""
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        where = f"127.0.0.1:{unused.getsockname()[1]}"
-        url = f"http://{where}"
-        run = loadgen("perf", "--url", url, "--model", "m", "--transport", transport)
+    run = loadgen("perf", "--url", refusing, "--model", "m", "--transport", transport)
     assert run.returncode == 3
+    where = refusing.removeprefix("http://")
     assert run.stderr == (
-        f"error: {url}/v1 cannot be reached: no connection to {where} (Connection refused); "
+        f"error: {refusing}/v1 cannot be reached: no connection to {where} (Connection refused); "
         "is the server up?\n"
     )

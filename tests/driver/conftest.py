@@ -170,7 +170,7 @@ def _content_length(head: bytes) -> int:
 async def _until_read(writer: asyncio.StreamWriter) -> None:
     """Return when the client has read all that was sent: a thread of its own may be late."""
     await asyncio.sleep(_TURN_S)
-    while _lies_unread(writer):  # noqa: ASYNC110 (there is no event to await)
+    while _lies_unread(writer):  # noqa: ASYNC110 (polled: nothing signals it)
         await asyncio.sleep(_TURN_S)
 
 
@@ -260,14 +260,6 @@ def serve() -> type[ScriptedServer]:
     `async with serve(script, …) as server: …`
     """
     return ScriptedServer
-
-
-@pytest.fixture
-def refusing() -> Iterator[str]:
-    """A URL where no process listens; the port stays taken, so that none can."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        yield f"http://127.0.0.1:{taken.getsockname()[1]}"
 
 
 @pytest.fixture(scope="session")

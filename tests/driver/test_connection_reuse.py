@@ -89,7 +89,8 @@ def test_some_connections_are_not(several: Any, wire: Any, step: Any, transport_
     """The server says so, or cannot be trusted to know where its response ended."""
     if kind == "and a part of another" and not transport_kind.ends_early:
         pytest.skip(
-            "aiohttp's parser drops bytes after a response without an event; the native transport is tested"
+            "aiohttp discards bytes that follow a complete response and reports nothing, so a transport over "
+            "it cannot notice them; both native transports are tested"
         )
     first = {
         "close": [wire.sized(b"abc", connection="close")],

@@ -97,7 +97,7 @@ def test_who_rests_is_woken_although_a_reader_fails(monkeypatch: pytest.MonkeyPa
     assert len(complaints) == 2
 
 
-@pytest.mark.skipif(not LINUX, reason="tests EpollReady: only Linux has epoll")
+@pytest.mark.skipif(not LINUX, reason="tests EpollReady, which needs epoll: only Linux has it")
 def test_who_has_caught_up_has_read_what_had_arrived() -> None:
     """And has done with it what is done with it later."""
 
@@ -120,7 +120,7 @@ def test_who_has_caught_up_has_read_what_had_arrived() -> None:
     run_quietly(scenario())
 
 
-@pytest.mark.skipif(not LINUX, reason="tests EpollReady: only Linux has epoll")
+@pytest.mark.skipif(not LINUX, reason="tests EpollReady, which needs epoll: only Linux has it")
 def test_who_has_left_something_has_not_caught_up() -> None:
     """The moment stays that of the last turn that has read everything."""
 

@@ -209,7 +209,7 @@ def test_failures_that_come_at_once_let_others_run() -> None:
         plan = Plan(closed(1), 1_000_000, None, 0, Generation("m"), "chat", 0, Timeouts(60))
         issuer = Issuer(plan, Agenda(SAMPLES), runner, clock)
         running = asyncio.create_task(LoadSession(plan, issuer, lambda _: None, clock, stop).run())
-        while not runner.asked:  # noqa: ASYNC110 (there is no event to await)
+        while not runner.asked:  # noqa: ASYNC110 (polled: nothing signals it)
             await asyncio.sleep(0)
         stop.ask()
         await running

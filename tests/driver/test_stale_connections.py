@@ -113,7 +113,7 @@ def stamped() -> Iterator[None]:
     with StampingSocket() as asks:
         asks.stamp_arrivals()
         if timestamp_source() != "kernel":
-            pytest.skip("needs kernel stamps (SO_TIMESTAMPING, Linux) to order the response and the request")
+            pytest.skip("only kernel stamps (SO_TIMESTAMPING, Linux) can order the response and the request")
         yield
 
 

@@ -155,7 +155,7 @@ def held_up(run: Any, connect: Any) -> Callable[[float, float], Exchange]:
                 with connection:
                     await loop.sock_recv(connection, 65536)
                     await loop.sock_sendall(connection, START)
-                    while not exchange.stream.bytes:  # noqa: ASYNC110 (there is no event to await)
+                    while not exchange.stream.bytes:  # noqa: ASYNC110 (polled: nothing signals it)
                         await asyncio.sleep(0)
                     time.sleep(before_s)  # noqa: ASYNC251 (the loop is to be busy)
                     connection.send(b": def\n")

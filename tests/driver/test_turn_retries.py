@@ -210,7 +210,7 @@ def test_an_end_during_the_wait(run: Any, serve: Any, connect: Any, wire: Any, e
     async def scenario() -> tuple[Taken, int]:
         async def ended(asking: asyncio.Task[Any]) -> None:
             await server.asked.wait()
-            while not retries._stopped._waiters:  # noqa: ASYNC110 (there is no event to await)
+            while not retries._stopped._waiters:  # noqa: ASYNC110 (polled: nothing signals it)
                 await asyncio.sleep(0)
             if end == "stop":
                 retries.stop()

@@ -206,7 +206,7 @@ def test_a_slow_writer_is_recorded_and_nothing_is_lost(quick_mock: MockProcess, 
 async def until(happened: Callable[[], bool]) -> None:
     """Wait until something has happened."""
     async with asyncio.timeout(60):
-        while not happened():  # noqa: ASYNC110 (there is no event to await)
+        while not happened():  # noqa: ASYNC110 (polled: nothing signals it)
             await asyncio.sleep(0.01)
 
 

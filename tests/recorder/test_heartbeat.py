@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 EVENT = Event(EventType.FIRST_CHUNK, 1, "a")
 
 
-@pytest.fixture(autouse=True)
-def _no_readings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The recorder logs its own health at the end alone, however long a test takes."""
-    monkeypatch.setattr("recorder.writer.HEALTH_INTERVAL_S", 3600.0)
+pytestmark = pytest.mark.usefixtures("health_at_the_end_alone")
 
 
 def heartbeats(log: Path) -> list[Heartbeat]:

@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+pytestmark = pytest.mark.usefixtures("health_at_the_end_alone")
+
+
 @pytest.fixture(autouse=True)
 def _batches_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """A recorder looks after its log with the next batch, and with no heartbeat in the middle of a change."""
     monkeypatch.setattr("recorder.writer.HEARTBEAT_S", 3600.0)
-    monkeypatch.setattr("recorder.writer.HEALTH_INTERVAL_S", 3600.0)
 
 
 def test_a_log_that_grows_is_there(tmp_path: Path) -> None:

@@ -24,11 +24,7 @@ from recorder.lock import is_held
 from recorder.presence import Presence
 from recorder.writer import COMMIT_BYTES, COMMIT_EVENTS, EventRecorder
 
-
-@pytest.fixture(autouse=True)
-def _no_readings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The recorder logs its own health at the end alone, however long a test takes."""
-    monkeypatch.setattr("recorder.writer.HEALTH_INTERVAL_S", 3600.0)
+pytestmark = pytest.mark.usefixtures("health_at_the_end_alone")
 
 
 def rows(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 from contextlib import contextmanager
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -110,14 +109,6 @@ def to_the_hub(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
 
 
-@pytest.fixture
-def unused() -> Iterator[str]:
-    """The address of a port that no process listens on."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        yield f"http://127.0.0.1:{free.getsockname()[1]}"
-
-
 def asked(inputs: Inputs) -> Iterator[Question]:
     """A question a row."""
     for index, row in enumerate(inputs.rows):
@@ -129,7 +120,7 @@ def task(source: Source) -> Task:
     return Task("quiz", Workload("quiz", "", 1, source, asked, SCORERS), {})
 
 
-def test_files_of_a_repository(monkeypatch: pytest.MonkeyPatch, unused: str) -> None:
+def test_files_of_a_repository(monkeypatch: pytest.MonkeyPatch, refusing: str) -> None:
     """Those that are wanted are fetched at their commit, once; they are kept with their checksums."""
     source = Source(("test.jsonl",), hub="org/name", repository=("*.jsonl",), columns=("question",), rows=3)
     with published(test_jsonl=ROWS, notes_md=b"no data") as hub:
@@ -145,7 +136,7 @@ def test_files_of_a_repository(monkeypatch: pytest.MonkeyPatch, unused: str) -> 
         "published": 3,
         "notes": [],
     }
-    to_the_hub(unused, monkeypatch)
+    to_the_hub(refusing, monkeypatch)
     assert load(task(source)) == read, "it is stored: no server is asked again"
 
 
@@ -178,9 +169,9 @@ def test_files_of_other_publishers() -> None:
     assert read.facts["source"] == "urls"
 
 
-def test_a_hub_out_of_reach(monkeypatch: pytest.MonkeyPatch, unused: str) -> None:
+def test_a_hub_out_of_reach(monkeypatch: pytest.MonkeyPatch, refusing: str) -> None:
     """One sentence that says how to do without it; nothing is kept, and nothing is left lying about."""
-    to_the_hub(unused, monkeypatch)
+    to_the_hub(refusing, monkeypatch)
     source = Source(("test.jsonl", "test*.parquet"), hub="org/name", repository=("*",))
     with pytest.raises(SourceError) as caught:
         fetched("quiz", source)

@@ -111,13 +111,10 @@ def test_a_server_that_sends_a_byte_at_a_time(beginning: bytes) -> None:
     assert error_of(answer, timeout_s=0.3) == "timeout"
 
 
-def test_no_server() -> None:
+def test_no_server(refusing: str) -> None:
     """A port without a listener."""
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{unused.getsockname()[1]}/metrics"
-        with pytest.raises(ScrapeError) as caught:
-            scrape(ScrapeTarget(url))
+    with pytest.raises(ScrapeError) as caught:
+        scrape(ScrapeTarget(f"{refusing}/metrics"))
     assert caught.value.name == "unreachable"
 
 
