@@ -1,4 +1,4 @@
-"""A process has one recorder: who it is, from its construction until it is closed."""
+"""The claim of the one active recorder of a process, from construction until close."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Active:
-    """What the one recorder of a process is, and no second one can be.
+    """The state that the active recorder of a process owns, and no second recorder can.
 
     Attributes:
         LIVE: The recorder of this process; None without one.
@@ -41,6 +41,6 @@ class Active:
             kind.LIVE = self
 
     def release(self) -> None:
-        """Be the recorder of this process no more, if that is what it was."""
+        """Release the claim on this process, if this recorder holds the claim."""
         if type(self).LIVE is self:
             type(self).LIVE = None

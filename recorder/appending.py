@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Appender:
-    """Has the log to itself, on the writer's thread.
+    """Exclusive access to the log, on the writer's thread.
 
     Args:
         path: The log.
@@ -85,7 +85,7 @@ class Appender:
             self._health.committed(count, (time.monotonic() - started) * 1e3)
 
     def close(self) -> None:
-        """Close the log: in order, unless it cannot be written any more."""
+        """Close the log: in order, unless the log can no longer be written."""
         self.writing = Writing(0, time.monotonic())
         if isinstance(self._broken_by, LogGoneError):
             self._store.abandon(cut=isinstance(self._broken_by, LogCutError))
@@ -94,7 +94,7 @@ class Appender:
         self.writing = None
 
     def _lose(self, count: int, error: Exception) -> WriterError:
-        """Give the log up: what was committed stays, what comes from now on is lost as well."""
+        """Abandon the log: committed events stay, later events are lost."""
         self._health.lost += count
         self.failure = broken(self._path, error, self._health.lost)
         return self.failure

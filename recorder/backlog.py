@@ -1,4 +1,4 @@
-"""What waits for the writer, in order: a queue that knows how many events and how many bytes it holds."""
+"""The writer's queue: ordered, with a count of queued events and bytes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Batch(NamedTuple):
 
 
 class Flush:
-    """Asks the writer to commit what came before it, and to say so."""
+    """A request to commit everything queued before, and to signal the commit."""
 
     def __init__(self) -> None:
         self.done = threading.Event()
@@ -48,7 +48,7 @@ Item = Event | Batch | Flush
 
 @dataclass(slots=True)
 class Drained:
-    """What has been taken for one commit.
+    """The events and flushes taken from the queue for one commit.
 
     Attributes:
         items: What there is to write.
@@ -69,7 +69,7 @@ class Drained:
 
 @dataclass(slots=True)
 class _Batched:
-    """Counts the rows of batches, less one each, because the queue counts a batch as one; and their bytes.
+    """The rows of batches, less one per batch (the queue counts a batch as one), and the bytes of batches.
 
     Each instance has one thread that writes it.
     """
@@ -110,7 +110,7 @@ class Backlog:
         self._queue.put(batch)
 
     def take(self, patience_s: float) -> Item:
-        """Take the first, and wait for it where there is none.
+        """Take the first entry, waiting while the queue is empty.
 
         Raises:
             queue.Empty: None has come for so long.
@@ -126,7 +126,7 @@ class Backlog:
         return self._counted(self._queue.get_nowait())
 
     def take_with(self, first: Item, most_events: int, most_bytes: int) -> Drained:
-        """Take what has come together behind the first, until there are this many events or bytes."""
+        """Take the entries queued behind the first, up to a number of events or bytes."""
         taken, item, size = Drained(), first, 0
         while True:
             if isinstance(item, Event):
@@ -155,7 +155,7 @@ class Backlog:
 
 
 def rows_of(items: Iterable[Event | Batch]) -> list[schema.Row]:
-    """Encode what is not a row yet."""
+    """Encode the events that are not rows yet."""
     rows: list[schema.Row] = []
     for item in items:
         if isinstance(item, Event):

@@ -1,4 +1,4 @@
-"""Ending a log whose writer is gone: what was open in it is lost, and the log says so."""
+"""End a log whose writer is gone: mark open requests and phases as lost."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _INSERT: Final = (
 
 
 def end_cut_off(path: Path, *, error: str, message: str, reason: str) -> int:
-    """End a log at its last sign of life; one that has an end stays as it is.
+    """End a log at its last sign of life; leave an ended log unchanged.
 
     Args:
         path: The log, which no process writes any more.
@@ -85,7 +85,7 @@ def end_cut_off(path: Path, *, error: str, message: str, reason: str) -> int:
 
 
 def _ends(last: EventType, data: str | None, at_ns: int, reason: str) -> Iterator[Event]:
-    """The events that a session still needs after its last one, in order."""
+    """The events that end a session after its last logged event, in order."""
     phase = (orjson.loads(data) if data else {}).get("phase")
     if last is EventType.PHASE_STARTED and phase == "performance":
         yield Event(EventType.STOP_PERFORMANCE_TRACKING, at_ns, data={"reason": reason})

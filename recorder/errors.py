@@ -1,4 +1,4 @@
-"""What can be wrong with a log, and with who writes it.
+"""Errors of the log and of its writers.
 
 RecorderError
 ├── LogError             the file is not a log that this version reads
@@ -45,7 +45,7 @@ class LogNotMadeError(RecorderError):
 
 
 class LogGoneError(RecorderError):
-    """The log that is being written is not where it was made."""
+    """The open log was moved, deleted or replaced."""
 
 
 class LogCutError(LogGoneError):
@@ -61,7 +61,7 @@ class OldLogError(RecorderError):
 
 
 class EventError(RecorderError, ValueError):
-    """An event is not as docs/log.md describes it: it was not recorded, and recording can continue."""
+    """An event violates docs/log.md: the event was not recorded, and recording can continue."""
 
 
 class NotRecordingError(RecorderError):
@@ -77,4 +77,4 @@ class WriterError(RecorderError):
 
 
 class WriterStalledError(WriterError):
-    """The disk does not take what is written, and the wait for it is over."""
+    """The disk stopped accepting writes for longer than the allowed wait."""

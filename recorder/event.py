@@ -1,4 +1,4 @@
-"""The vocabulary: what can happen in a run, and the value that says that it did.
+"""The vocabulary: the events of a run, and the event value.
 
 The names follow the metrics specification of MLPerf endpoints. The codes are what the log stores;
 they are part of the file format and never change their meaning.
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 
 class EventType(IntEnum):
-    """What happened. Codes below 20 concern the session, from 20 on one request."""
+    """The type of an event. Codes below 20 concern the session, from 20 on one request."""
 
     TEST_STARTED = 1
     """The session began, or a further segment of it."""

@@ -1,4 +1,4 @@
-"""How the recorder itself is doing: its figures travel in the log and are in every report."""
+"""Health figures of the recorder, which travel in the log and are in every report."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """What is being written, and the monotonic second since which."""
+    """The batch in progress, and the monotonic second of its start."""
 
     events: int
     since_s: float
@@ -16,7 +16,7 @@ class Writing:
 
 @dataclass(slots=True)
 class WriterHealth:
-    """What the writer knows about itself.
+    """The writer's own health figures.
 
     Attributes:
         events: Events written so far.

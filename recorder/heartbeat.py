@@ -1,4 +1,4 @@
-"""The writer's heartbeat: until when a log is complete, and when its writer last wrote.
+"""The writer's heartbeat: the moment up to which a log is complete, and the time of the last write.
 
 Each batch is committed together with a statement, and where nothing comes, the statement is committed alone:
 so a log that was cut off says by itself what may be missing. It is one row a segment, overwritten each time.
@@ -27,7 +27,7 @@ BEAT: Final = """
 
 
 class Heartbeat(NamedTuple):
-    """What is committed with a batch. Both are ns of CLOCK_MONOTONIC.
+    """The statement committed with a batch. Both times are ns of CLOCK_MONOTONIC.
 
     Attributes:
         complete_until_ns: Everything that was recorded before this moment is in the log, in this batch or in

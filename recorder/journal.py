@@ -1,4 +1,4 @@
-"""The journal that a kill has left next to a log: how it is known to be SQLite's, and how it is rolled back.
+"""The rollback journal that a kill leaves next to a log: its check, and the rollback.
 
 A log is written ahead, but where a process reopens a finished one, or folds it into one file at the end,
 SQLite keeps for a moment what the file was before. A process that was killed just then leaves that journal,
@@ -53,7 +53,7 @@ def is_hot(log: Path) -> bool:
 
 
 def roll_back(log: Path) -> None:
-    """Let SQLite undo what a process that was killed had half done to a log; mostly there is nothing.
+    """Let SQLite roll back a killed process's unfinished transaction, if the log has one.
 
     While that process lives nothing is undone: it has the file locked.
 
@@ -99,7 +99,7 @@ def _header(log: Path) -> int | None:
 
 
 def _pages(log: Path) -> tuple[int, int]:
-    """How many pages a log has, and of how many bytes each; (0, 0) where it is not a database."""
+    """The page count and page size (bytes) of a log; (0, 0) for a file that is no database."""
     with log.open("rb") as file:
         head = file.read(_PAGE_SIZE.stop)
         size = file.seek(0, os.SEEK_END)

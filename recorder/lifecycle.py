@@ -1,4 +1,4 @@
-"""Which event may follow which, as tables; the code only interprets them.
+"""The allowed order of events, as tables; the code only interprets the tables.
 
 docs/log.md shows the same tables. Every run of the test suite is compared with them (`violations`).
 """
@@ -87,7 +87,7 @@ def is_request_event(kind: EventType) -> bool:
 
 
 def violations(events: Iterable[Event], first_seqs: Collection[int] = ()) -> list[str]:
-    """Hold the events of a whole log, in the order in which they were written, against the tables.
+    """Compare the events of a whole log, in write order, with the lifecycle tables.
 
     Args:
         events: All of them, or what is to be looked at.

@@ -1,4 +1,4 @@
-"""Who writes a run holds it: an advisory lock on the run's folder, which the kernel takes back at any death.
+"""The writer's advisory lock on a run's folder, which the kernel releases at any death.
 
 It says two things that the log alone cannot: that no other process may write now, and whether a log without
 an end still grows or was cut off. Where the folder cannot be locked (NFS and some other network filesystems
@@ -28,7 +28,7 @@ _HELD_HERE: Final[list[tuple[int, int]]] = []
 
 
 class Hold:
-    """The lock on a run's folder, from its making until `release`.
+    """The lock on a run's folder, from construction until `release`.
 
     Raises:
         BeingWrittenError: Another writer holds the folder.

@@ -1,4 +1,4 @@
-"""Checks an event before it is queued: a mistake is refused where it is made, and never reaches the log."""
+"""Checks of an event before the queue: a mistake is refused at its caller and never reaches the log."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _UNITS: Final = {"_ns": "nanoseconds of CLOCK_MONOTONIC", "_ms": "milliseconds",
 
 
 class _Rule(NamedTuple):
-    """What a value must be, as a test and in words; and its keys where it is a mapping of known ones."""
+    """The required shape of a value, as a test and in words; with the known keys of a mapping."""
 
     holds: Callable[[Any], bool]
     expected: str
@@ -53,7 +53,7 @@ class _Keys(NamedTuple):
 
 
 def checked(ev_type: Any, at_ns: Any, sample_uuid: Any, data: Any) -> EventType:
-    """Make sure that an event can be written, and that its payload is what the reporter reads.
+    """Check that an event can be written, and that the reporter can read the payload.
 
     Args:
         ev_type: What happened: an `EventType`, a `SessionEvent`, a `SampleEvent` or a code.

@@ -1,4 +1,4 @@
-"""The payloads of events, as types: what a load generator has to record for a report to be right.
+"""The payload types of events: the facts that a load generator must record for a correct report.
 
     issued = Issued(scheduled_ns=due_ns, phase="performance")
     record_event(EventType.LOADGEN_ISSUE_CALLED, now_ns, uuid, data=issued)
@@ -35,7 +35,7 @@ _MAX_GAP_US: Final = 2**32 - 1
 
 
 class PhaseStarted(TypedDict, total=False):
-    """PHASE_STARTED: a phase, and how long it is planned to be."""
+    """PHASE_STARTED: a phase and its planned length."""
 
     phase: Required[Phase]
     duration_s: float | None
@@ -72,13 +72,13 @@ class Finding(TypedDict, total=False):
 
 
 class Telemetry(TypedDict):
-    """TELEMETRY: add the readings, numbers with their units in their names."""
+    """TELEMETRY: further readings, numbers with their units in their names."""
 
     source: str
 
 
 class SensorStarted(TypedDict, total=False):
-    """SENSOR_STARTED: what a sensor observes: `target` is a URL without secrets, or names what is read."""
+    """SENSOR_STARTED: the source of a sensor: `target` is a URL without secrets, or a device name."""
 
     source: Required[str]
     interval_s: float | None
@@ -87,13 +87,13 @@ class SensorStarted(TypedDict, total=False):
 
 
 class SensorTexts(TypedDict, total=False):
-    """The text of a Prometheus endpoint, as it was served."""
+    """The text of a Prometheus endpoint, as served."""
 
     exposition: str | None
 
 
 class SensorReading(TypedDict, total=False):
-    """SENSOR_READING: numbers with units in their names, of what the labels name, or why there are none.
+    """SENSOR_READING: numbers with units in their names, by labels, or the reason for their absence.
 
     `moment` is `first` before the first request and `last` after the last one. `histograms` has cumulative
     counts by upper bounds, as Prometheus has them.
@@ -111,7 +111,7 @@ class SensorReading(TypedDict, total=False):
 
 
 class ToolCalled(TypedDict, total=False):
-    """TOOL_CALLED: a tool of an episode returned; its arguments and result are in `texts`."""
+    """TOOL_CALLED: a tool of an episode returned; the arguments and the result are in `texts`."""
 
     conversation: Required[str]
     prompt_id: Required[int]
@@ -125,7 +125,7 @@ class ToolCalled(TypedDict, total=False):
 
 
 class EpisodeEnded(TypedDict, total=False):
-    """EPISODE_ENDED: an episode is over; its messages and details are in `texts`.
+    """EPISODE_ENDED: an episode is over; the messages and details are in `texts`.
 
     `turns` is only for an episode that another program played: here they are counted by their requests.
     """
@@ -177,7 +177,7 @@ ScoringEnded = TypedDict("ScoringEnded", {"pass": int, "reason": Literal["comple
 
 
 class PromptTexts(TypedDict, total=False):
-    """The question, in one of its forms; needed once per prompt, to count input tokens locally."""
+    """The question, in one of several forms; needed once per prompt, to count input tokens locally."""
 
     prompt: str | None
     messages: list[Any] | None
@@ -211,7 +211,7 @@ class Issued(TypedDict, total=False):
 
 
 class Sent(TypedDict, total=False):
-    """REQUEST_SENT: its last byte was handed to the kernel, over a new connection or a reused one."""
+    """REQUEST_SENT: the last byte was handed to the kernel, over a new or a reused connection."""
 
     reused: bool | None
     dns_ms: float | None
@@ -224,7 +224,7 @@ class Sent(TypedDict, total=False):
 
 
 class OutputTexts(TypedDict, total=False):
-    """What the server answered, to count output tokens locally and to score it."""
+    """The answer of the server, for local token counts and for scoring."""
 
     output: str | None
     reasoning: str | None
@@ -241,7 +241,7 @@ class Arrivals(TypedDict, total=False):
 
 
 class Response(Arrivals, total=False):
-    """What is known of a response, whole or not.
+    """The facts of a response, whole or partial.
 
     `first_token_ns` is the first token of any kind, `first_output_ns` the first that is not reasoning, and
     `first_visible_ns` the first that is not white space either. `chunks` counts chunks with a token.

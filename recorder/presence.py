@@ -1,4 +1,4 @@
-"""Whether a log is still where it was made: SQLite goes on writing to a file that has no name any more."""
+"""The check that an open log still has its name: SQLite keeps writing to a deleted file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Presence:
-    """Knows the files of a log: they stay the same, and never get shorter while the log is written.
+    """The files of a log, which must stay in place and must not shrink while the log is written.
 
     Args:
         log: The log; with it goes what SQLite has not folded into it yet.
@@ -24,7 +24,7 @@ class Presence:
         self._seen: dict[Path, os.stat_result | None] = {log: None, self._wal: None}
 
     def require(self) -> None:
-        """Look again. What was there at any earlier look is missed when it is not there now.
+        """Check the files again: every file seen before must still exist.
 
         To be called before a batch, which makes a file that was cut short long again, and after it.
 
@@ -43,7 +43,7 @@ class Presence:
             self._seen[path] = current
 
     def require_whole(self) -> None:
-        """Look again, also for what was cut short while a batch was written.
+        """Check the files again, including a truncation during the write of a batch.
 
         Raises:
             LogGoneError, LogCutError: As for `require`.

@@ -1,4 +1,4 @@
-"""What is said when a log cannot be written any more: what was lost, and what to do."""
+"""Messages for a log that can no longer be written: the loss, and the remedy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OTHER: Final = (
 
 
 def broken(log: Path, error: Exception, lost: int) -> WriterError:
-    """The log cannot be written any more, for this reason; `lost` events are not in it."""
+    """The log can no longer be written; `lost` events are missing."""
     events = "1 event is" if lost == 1 else f"{lost} events are"
     failure = WriterError(
         f"{log}: the log cannot be written any more ({error}). {events} not in it. {_remedy(error)}"
@@ -37,7 +37,7 @@ def broken(log: Path, error: Exception, lost: int) -> WriterError:
 
 
 def stalled(log: Path, seconds: float, events: int) -> WriterStalledError:
-    """The log has not taken anything for `seconds`; `events` events are not in it."""
+    """The disk accepted no write for `seconds`; `events` events are not in the log."""
     return WriterStalledError(
         f"{log}: the disk has not taken anything for {seconds:.0f} s; about {events} events are not in the "
         f"log. {_INTACT} Look for what holds up the disk, or for a program that has locked the log, and run "
@@ -46,7 +46,7 @@ def stalled(log: Path, seconds: float, events: int) -> WriterStalledError:
 
 
 def _remedy(error: BaseException) -> str:
-    """What is left and what to do, in sentences without the last full stop."""
+    """The remaining data and the remedy, in sentences without the last full stop."""
     if isinstance(error, LogGoneError):
         return _GONE
     if isinstance(error, OSError):

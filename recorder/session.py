@@ -1,4 +1,4 @@
-"""What a log opens with: the session, and where its clocks stood when it, or a further segment, began."""
+"""The opening of a log: the session, and the clocks at the start of each segment."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 
 def boot_id() -> str:
-    """What names the time since the machine was started; empty where the system does not say."""
+    """The identity of the current boot; empty where the system has none."""
     try:
         return _BOOT_ID.read_text(encoding="ascii").strip()
     except OSError:
@@ -28,7 +28,7 @@ def boot_id() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The facts that a log opens with; of a further segment, its own clocks and environment.
+    """The facts at the start of a log; for a further segment, the clocks and environment of that segment.
 
     Attributes:
         session_id: Names the session.
@@ -49,7 +49,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What is known of the segments before a further one.
+    """The known facts of the earlier segments.
 
     Attributes:
         started_at_ns: As of the last of them.
@@ -67,7 +67,7 @@ class Before:
 
 
 def shift(before: Before, now: Session) -> int:
-    """What to add to the times of a further segment, so that they follow those of the segments before.
+    """The shift of a further segment's times, so that all segments follow one clock.
 
     While the machine stays on, its monotonic clock goes on. After a restart, or on another machine, the wall
     clock tells how much time has passed; one that was set back since cannot make the segments overlap.

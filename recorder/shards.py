@@ -1,4 +1,4 @@
-"""A run of several machines: where its logs lie, and what ties them together.
+"""A run of several machines: the places of the logs, and the links between them.
 
     RUN/events.db                    the coordinator's log: settings, phases, findings, facts of nodes, clocks
     RUN/shards/<node>/events.db      a node's log, by its own recorder: the requests that it issued
@@ -42,7 +42,7 @@ _US_PER_NS: Final = 1e-3
 
 
 def node_name(number: int) -> str:
-    """The name of a node, by its number from 0: of its shard, and in findings."""
+    """The name of a node by number, from 0, as used for shards and in findings."""
     return f"node-{number}"
 
 
@@ -62,7 +62,7 @@ def shard_log(shards: Path, node: str) -> Path:
 
 
 def coordinator_environment(nodes: Sequence[Mapping[str, Any]], path: Path | str | None) -> dict[str, Any]:
-    """What the environment of a coordinator's log has beyond that of any log.
+    """The further environment facts of a coordinator's log.
 
     Args:
         nodes: The facts of each node that the run began with; `shard` is its name.
@@ -72,7 +72,7 @@ def coordinator_environment(nodes: Sequence[Mapping[str, Any]], path: Path | str
 
 
 def shard_environment(node: str, nodes: int) -> dict[str, Any]:
-    """What the environment of a shard has beyond that of any log."""
+    """The further environment facts of a shard."""
     return {"kind": SHARD, "shard": node, "shards": nodes}
 
 
@@ -96,7 +96,7 @@ class ClockReading:
     round_trip_ns: int
 
     def event(self) -> Event:
-        """The reading as an event. Its members are in µs: those in ns are times on the log's own clock."""
+        """The reading as an event, in µs, because members in ns are times on the log's own clock."""
         data = {
             "source": SOURCE,
             "node": self.node,

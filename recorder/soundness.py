@@ -1,4 +1,4 @@
-"""Whether a log is nothing but a log: plain files, and in them plain tables that do nothing by themselves.
+"""The check that a log consists of plain files with plain tables, without triggers or views.
 
 A log may come from anywhere. SQLite would run what its author has put into one: a view in the place of a
 table each time it is read, a trigger each time a row is written; and it would open whatever is next to the
@@ -25,7 +25,7 @@ _COMPANION_SUFFIXES: Final = ("-wal", "-shm", "-journal")
 
 
 def require_plain_files(path: Path) -> None:
-    """Make sure that a log and the files that SQLite keeps next to it are regular files.
+    """Check that a log and the files that SQLite keeps next to a log are regular files.
 
     The log itself may be a link.
 
@@ -45,7 +45,7 @@ def require_plain_files(path: Path) -> None:
 
 
 def require_own_files(path: Path) -> None:
-    """Make sure that who writes to a log writes to nothing else: each of its files has one name.
+    """Check that each file of a log has one name, so that writes affect no other file.
 
     Raises:
         NotALogError: One is also known by another name.
@@ -59,7 +59,7 @@ def require_own_files(path: Path) -> None:
 
 
 def require_no_companions(path: Path) -> None:
-    """Make sure that a new log finds nothing that SQLite would take for a part of it.
+    """Check that a new log finds no left-over files that SQLite would read as a part of the log.
 
     Raises:
         LogExistsError: There is something, whatever it is: a link, say, which would be written through.
@@ -74,12 +74,12 @@ def require_no_companions(path: Path) -> None:
 
 
 def _companions(path: Path) -> list[Path]:
-    """Where SQLite keeps what belongs to a log that is not a link."""
+    """The paths of the files that SQLite keeps next to a log."""
     return [path.with_name(path.name + suffix) for suffix in _COMPANION_SUFFIXES]
 
 
 def _runs_below(folder: Path) -> str:
-    """The folders of runs in a folder and in the folders in it, the latest first; empty without any."""
+    """The folders of runs in a folder and in its subfolders, the latest first; empty without any."""
     logs = [*folder.glob(f"*/{_LOG_NAME}"), *folder.glob(f"*/*/{_LOG_NAME}")]
     runs = [str(log.parent) for log in sorted(logs, key=lambda log: log.stat().st_mtime, reverse=True)]
     if not runs:
@@ -89,7 +89,7 @@ def _runs_below(folder: Path) -> str:
 
 
 def require_plain_tables(connection: sqlite3.Connection, path: Path) -> None:
-    """Make sure that what has the names of a log's tables are tables, and that nothing happens by itself.
+    """Check that the log's tables are plain tables, without triggers or generated columns.
 
     Raises:
         NotALogError: There is a view or a virtual table instead, a generated column, or a trigger.

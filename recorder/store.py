@@ -1,4 +1,4 @@
-"""The SQLite file: making a log, opening one, and appending rows to it.
+"""The SQLite file: create a log, open a log, append rows.
 
 WAL with `synchronous=NORMAL`: a commit survives the death of this process at any moment (also by `kill -9`),
 costs no fsync, and the loss of power can take the last commits but never the file.
@@ -101,7 +101,7 @@ class Store:
 
     @classmethod
     def reopen(cls, path: Path, segment: Session, after_seq: int | None = None) -> Store:
-        """Continue a log that no process writes any more: its next segment begins.
+        """Continue a log without a writer: begin the next segment.
 
         Args:
             path: The log.
@@ -125,7 +125,7 @@ class Store:
 
     @classmethod
     def _held(cls, path: Path, connect: Callable[[ExitStack], sqlite3.Connection]) -> Store:
-        """Hold the folder before anything is done to the log in it; undo it all where a part of it fails."""
+        """Lock the folder before touching the log; release everything if a step fails."""
         with ExitStack() as undo:
             hold = Hold(path.parent)
             undo.callback(hold.release)
@@ -141,7 +141,7 @@ class Store:
         return store
 
     def append(self, rows: Sequence[schema.Row], beat: Heartbeat | None = None) -> None:
-        """Append rows in one transaction: on return they are committed.
+        """Append rows in one transaction: on return all rows are committed.
 
         Args:
             rows: They; there may be none.
@@ -169,7 +169,7 @@ class Store:
             raise
 
     def close(self, *, fold: bool = True) -> None:
-        """Fold the write-ahead log into the file and close it: a finished log is one file.
+        """Fold the write-ahead log into the file and close: a finished log is one file.
 
         While another process reads the log that is not possible. Readers take moments; one that takes longer
         is not waited for: then the log stays as it is, and is as good.
@@ -188,7 +188,7 @@ class Store:
                 self._hold.release()
 
     def abandon(self, *, cut: bool) -> None:
-        """Close a log whose files another process has changed, and change nothing more of them.
+        """Close a log whose files another process changed, without changing the files further.
 
         SQLite would fold what is left of the write-ahead log into the file, which then is a mixture of two
         states; or remove by its name what belongs to another log, which lies there now. It does neither while
@@ -216,7 +216,7 @@ class Store:
             time.sleep(_TRY_AGAIN_S)
 
     def _folded(self) -> bool:
-        """Try it once; tell whether there is nothing left to try."""
+        """Try the checkpoint once; whether no further try is needed."""
         try:
             self._connection.execute("PRAGMA journal_mode = DELETE")
         except sqlite3.OperationalError as error:
@@ -257,7 +257,7 @@ def _fill(connection: sqlite3.Connection, session: Session) -> None:
 
 
 def _first_beat(connection: sqlite3.Connection, session: Session) -> None:
-    """Before a segment began, nothing of it had happened."""
+    """The heartbeat of a new segment: complete up to the segment's start."""
     began_ns = session.started_at_ns
     connection.execute(heartbeat.BEGIN, (began_ns, began_ns))
 
@@ -304,7 +304,7 @@ def _connection(path: Path, undo: ExitStack) -> sqlite3.Connection:
 
 
 def log_path(run: Path) -> Path:
-    """The log of a run that is named by its folder or by the log itself."""
+    """The log of a run, given as a folder or as the log."""
     return run / LOG_NAME if run.is_dir() else run
 
 
@@ -358,5 +358,5 @@ def verify(path: Path) -> int:
 
 
 def _quoted(path: Path) -> str:
-    """Escape what has a meaning in a SQLite URI."""
+    """Escape the characters with a meaning in a SQLite URI."""
     return str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")

@@ -1,4 +1,4 @@
-"""The file that SQLite writes ahead of a log: whether it is whole, and what becomes of one that is not.
+"""The write-ahead file of a log: its integrity, and the handling of a damaged one.
 
 SQLite does not notice that another process has cut it. It goes on writing where it was, which leaves a hole,
 and takes what it reads there for pages of the log. https://www.sqlite.org/walformat.html has the layouts.
@@ -40,7 +40,7 @@ def has_hole(path: Path) -> bool:
 
 
 def drop_outdated(log: Path) -> None:
-    """Empty what is left of a write-ahead log that was cut, where the log itself has newer pages.
+    """Empty the rest of a truncated write-ahead log if the log itself has newer pages.
 
     A reader prefers the pages of the write-ahead log: older ones would spoil the log.
     """
@@ -62,7 +62,7 @@ def drop_outdated(log: Path) -> None:
 
 
 def _first_hole(fd: int, size: int) -> int:
-    """Where a file first has a hole: its size where it has none, or the file system knows of none."""
+    """The offset of the first hole in a file; the file's size without one."""
     if not size:
         return 0
     try:

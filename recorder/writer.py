@@ -123,7 +123,7 @@ class EventRecorder(Active):
             self._hurry.set()
 
     def expect_completeness(self) -> None:
-        """Learn that `complete_until` says how far the events have come; else each is put when it happens."""
+        """Use `complete_until` as the completeness of the log from now on."""
         self._reports_completeness = True
 
     def complete_until(self, at_ns: int) -> None:
@@ -135,17 +135,17 @@ class EventRecorder(Active):
 
     @property
     def failure(self) -> WriterError | None:
-        """Why the log cannot be written any more; None while it can."""
+        """The reason why the log can no longer be written; None while writing works."""
         return self._log.failure
 
     @property
     def waiting(self) -> int:
-        """About how many events wait for their turn to be written."""
+        """The approximate number of events in the queue."""
         return self._backlog.events
 
     @property
     def waiting_bytes(self) -> int:
-        """How many bytes of what other processes have brought wait likewise."""
+        """The approximate bytes in the queue from other processes."""
         return self._backlog.size
 
     @property
@@ -156,7 +156,7 @@ class EventRecorder(Active):
 
     @property
     def stalled_s(self) -> float:
-        """Since how many seconds the log has been taking the same batch; 0 while nothing is being written."""
+        """The seconds since the start of the current write; 0 while idle."""
         writing = self._log.writing
         return time.monotonic() - writing.since_s if writing else 0.0
 
@@ -221,7 +221,7 @@ class EventRecorder(Active):
     # The life of the writer…
 
     def begin(self) -> threading.Event:
-        """Start the writer, which makes the log; what is returned is set when it has, or could not.
+        """Start the writer, which makes the log; the returned event is set at success or failure.
 
         Raises:
             AlreadyRecordingError: This process has another recorder.
@@ -266,7 +266,7 @@ class EventRecorder(Active):
         self.close()
 
     def finish(self) -> None:
-        """Ask the writer to write what is queued, close the log and end; see `ended`.
+        """Ask the writer to write the queue, close the log and end; see `ended`.
 
         Nothing can be recorded from now on.
         """
@@ -280,7 +280,7 @@ class EventRecorder(Active):
         return self._thread is None or not self._thread.is_alive()
 
     def close(self, patience_s: float = CLOSE_TIMEOUT_S) -> None:
-        """Write what is queued, close the log, and end the writer. Closing twice is harmless.
+        """Write the queue, close the log, and end the writer. Closing twice is harmless.
 
         Args:
             patience_s: How long to wait for that.
@@ -337,7 +337,7 @@ class EventRecorder(Active):
         self._log.close()
 
     def _first(self) -> Item | None:
-        """Wait for the first event of a batch, and know since when it may have waited itself.
+        """Wait for the first event of a batch, and note its earliest possible arrival.
 
         Returns:
             None when a heartbeat is due, and nothing has come meanwhile.
@@ -360,14 +360,14 @@ class EventRecorder(Active):
         self._log.append([], 0, self._complete_until_ns)
 
     def _gather(self) -> None:
-        """Let events come together, until the batch is full, its time is up, or an event is urgent."""
+        """Collect events until the batch is full, the time limit is reached, or an event is urgent."""
         left_s = self._waiting_since + COMMIT_INTERVAL_S - time.monotonic()
         if left_s > 0 and self.waiting < COMMIT_EVENTS:
             self._hurry.wait(left_s)
         self._hurry.clear()
 
     def _write(self, first: Item) -> bool:
-        """Write one batch of what is in the queue; tell whether the sentinel was in it."""
+        """Write one batch of the queue; whether the batch held the sentinel."""
         held = first.size if isinstance(first, Batch) else 0
         rows = len(first.rows) if isinstance(first, Batch) else 1
         self.health.waited(self.waiting + rows, self.waiting_bytes + held)

@@ -1,4 +1,4 @@
-"""Sensors: what is read on the side of a run, on its clock. Each reads one source.
+"""Sensors: readings next to a run, on the run's clock. Each sensor reads one source.
 
 source       what it observes
 host         the client's machine: CPU, memory, network

@@ -38,7 +38,7 @@ class HostSensor:
         return SensorStarted(source=SOURCE, interval_s=self.interval_s, about=about)
 
     def read(self, *, whole: bool) -> Sequence[Reading]:  # noqa: ARG002 (a machine has no more to tell)
-        """CPU since the reading before, of all cores together; memory; and what all interfaces have moved."""
+        """CPU of all cores since the previous reading, memory, and the traffic of all interfaces."""
         psutil, at_ns = self._psutil, time.monotonic_ns()
         memory, network = psutil.virtual_memory(), psutil.net_io_counters()
         values = {

@@ -74,7 +74,7 @@ class NvmlSensor:
         return SensorStarted(source=SOURCE, interval_s=self.interval_s, target="NVML", about=about)
 
     def read(self, *, whole: bool) -> Sequence[Reading]:  # noqa: ARG002 (a GPU has no more to tell)
-        """A reading for each GPU. What is missing for good is said once."""
+        """A reading for each GPU. Permanently missing quantities are reported once."""
         if self._missing is not None:
             missing, self._missing = self._missing, None
             return [missing]
@@ -87,7 +87,7 @@ class NvmlSensor:
 
     @property
     def _error(self) -> type[Exception]:
-        """What the library raises."""
+        """The error class of the library."""
         return getattr(self._library, "NVMLError", OSError)
 
     def _gpu(self, index: int) -> _Gpu:
@@ -97,7 +97,7 @@ class NvmlSensor:
         return _Gpu(handle, {"gpu": str(index), "uuid": _text(uuid), "name": _text(name)})
 
     def _limits(self, gpu: _Gpu) -> dict[str, float]:
-        """What the GPU may draw and has of memory, as far as it says so."""
+        """The power limit and the memory of the GPU, where reported."""
         nvml, handle = self._library, gpu.handle
         questions: dict[str, Callable[[], float]] = {
             "power_limit_w": lambda: nvml.nvmlDeviceGetEnforcedPowerLimit(handle) / 1e3,
@@ -131,7 +131,7 @@ class NvmlSensor:
         return Reading(source=SOURCE, at_ns=at_ns, values=values, labels=gpu.labels, took_ms=took_ms)
 
     def _questions(self, handle: Any) -> Iterator[tuple[Sequence[str], Callable[[], Sequence[float]]]]:
-        """What is asked, and our names of it. NVML counts in mJ and mW."""
+        """The NVML queries, with this project's names. NVML counts in mJ and mW."""
         nvml = self._library
         yield ("energy_j_total",), lambda: (nvml.nvmlDeviceGetTotalEnergyConsumption(handle) / 1e3,)
         yield ("power_w",), lambda: (nvml.nvmlDeviceGetPowerUsage(handle) / 1e3,)
@@ -162,5 +162,5 @@ def _flags(reasons: int) -> tuple[float, ...]:
 
 
 def _text(value: Any) -> str:
-    """What older versions of the library return as bytes."""
+    """A text, which older versions of the library return as bytes."""
     return value.decode() if isinstance(value, bytes) else str(value)

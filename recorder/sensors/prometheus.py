@@ -50,7 +50,7 @@ class PrometheusSensor:
         self._quantities: Sequence[SensorQuantity] = names.SERVER if source == SERVER else names.DCGM
 
     def start(self) -> SensorStarted:
-        """Say what is read; nothing is asked yet."""
+        """The source of this sensor; nothing is read yet."""
         return SensorStarted(
             source=self._source,
             interval_s=self.interval_s,
@@ -81,7 +81,7 @@ class PrometheusSensor:
         return readings
 
     def close(self) -> None:
-        """Each page has its own connection."""
+        """Close the connection of each page."""
 
     def _of(self, page: MetricsPage, *, whole: bool) -> list[Reading]:
         engine = engine_of(page.text) if self._source == SERVER else DCGM
@@ -109,6 +109,6 @@ class PrometheusSensor:
 
 
 def _described(page: MetricsPage) -> str:
-    """What a page without a known metric is, so that a user sees which page it is."""
+    """A description of a page without a known metric, so that a user can recognize the page."""
     beginning = " ".join(page.text[:_EXCERPT].split())
     return f"no metric of a known server is on the page ({page.kind or 'no media type'}: {beginning!r})"

@@ -1,4 +1,4 @@
-"""What a sensor reads, as a value, and the event that it becomes."""
+"""A reading of a sensor, as a value, and its event."""
 
 from __future__ import annotations
 
@@ -62,15 +62,15 @@ class Reading:
 
 
 class Sensor(Protocol):
-    """Reads one source; used by one thread, from its start to its close."""
+    """A reader of one source; used by one thread, from start to close."""
 
     interval_s: float
 
     def start(self) -> SensorStarted:
-        """Set the sensor up; never fails: what is wrong is in each reading."""
+        """Set the sensor up; never fails: each reading reports its own errors."""
 
     def read(self, *, whole: bool) -> Sequence[Reading]:
-        """Read everything that it observes.
+        """Read all quantities of the source.
 
         Args:
             whole: Also what is only read before and after a run: histograms and texts.

@@ -42,7 +42,7 @@ class ScrapeError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class MetricsPage:
-    """A page: its text, its media type, and when it was read, half-way between request and response."""
+    """A page: the text, the media type, and the time of reading, half-way between request and response."""
 
     text: str
     kind: str
