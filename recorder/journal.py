@@ -99,7 +99,7 @@ def _header(log: Path) -> int | None:
 
 
 def _pages(log: Path) -> tuple[int, int]:
-    """The page count and page size (bytes) of a log; (0, 0) for a file that is no database."""
+    """The page count and page size (bytes) of a log; (0, 0) for a file without a database."""
     with log.open("rb") as file:
         head = file.read(_PAGE_SIZE.stop)
         size = file.seek(0, os.SEEK_END)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def targets(baseline: Baseline) -> tuple[Target, ...]:
-    """What a baseline demands of each of its metrics.
+    """The targets of a baseline, one for each metric.
 
     Raises:
         TargetError: A metric does not exist, or cannot be better in that direction.
@@ -22,7 +22,7 @@ def targets(baseline: Baseline) -> tuple[Target, ...]:
 
 
 def target(name: str, better: str, baseline: Baseline) -> Target:
-    """What it demands of one: `ttft.p95: lower` is `ttft:p(95):delta<=3%`.
+    """The target of one metric: `ttft.p95: lower` is `ttft:p(95):delta<=3%`.
 
     Raises:
         TargetError: The metric does not exist, or cannot be better in that direction.

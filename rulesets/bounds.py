@@ -28,11 +28,11 @@ class Bounds:
     without: float | None = None
 
     def holds(self, figure: float) -> bool:
-        """Tell whether a figure is in it."""
+        """Whether a figure lies within these bounds."""
         return self.low <= (figure, 0) <= self.high and figure != self.without
 
     def inside(self, other: Bounds) -> bool:
-        """Tell whether every figure of it is one of another's too."""
+        """Whether these bounds lie within the other bounds."""
         within = self.low >= other.low and self.high <= other.high
         return within and (other.without is None or not self.holds(other.without))
 
@@ -65,5 +65,5 @@ def of(target: Target) -> Bounds:
 
 
 def subject(target: Target) -> tuple[object, ...]:
-    """What a target is about, whatever it demands of it."""
+    """The figure that a target bounds, as a key, regardless of the bound."""
     return (target.metric, target.stat, target.where, target.conditions, target.delta)

@@ -92,7 +92,7 @@ def _models(entries: Sequence[ModelEntry], model: str | None) -> Sequence[ModelE
 def _of_size(
     pairs: Sequence[tuple[str, str]], load_of: Callable[[str, str], LoadDemand | None], concurrency: int
 ) -> list[tuple[str, str]]:
-    """Those whose range has the concurrency, else those without a range, else all."""
+    """The entries with a range around the concurrency, else those without a range, else all."""
     ranges = {pair: load.concurrency if (load := load_of(*pair)) else {} for pair in pairs}
     inside = [
         pair
@@ -103,7 +103,7 @@ def _of_size(
 
 
 def called(entries: Sequence[ModelEntry], model: str) -> Sequence[ModelEntry]:
-    """The entries that a model's name means: those of the name or its last part, else of such an alias."""
+    """The entries for a model's name: by full name or last part, else by alias."""
     meant = {model.lower(), _last(model)}
     by_name = [entry for entry in entries if meant & {entry.name.lower(), _last(entry.name)}]
     return by_name or [
@@ -128,5 +128,5 @@ def _names(entries: Sequence[ModelEntry]) -> Sequence[str]:
 
 
 def _last(model: str) -> str:
-    """The last part of a path: of `meta-llama/Llama-3.1-8B` what follows the stroke."""
+    """The last part of a path: `Llama-3.1-8B` of `meta-llama/Llama-3.1-8B`."""
     return model.rstrip("/").rpartition("/")[2].lower()

@@ -1,4 +1,4 @@
-"""The figures that client overhead can change, and the targets that it can decide.
+"""The figures that client overhead can change, and the targets that those figures can decide.
 
 Without rules the TTFT decides whether the overhead is too large. If a run is evaluated by rules, only the
 figures of targets whose outcome the overhead can change decide: a late p99 does not invalidate a rule about
@@ -39,14 +39,14 @@ class AffectedFigure(NamedTuple):
     stat: str
 
     def __str__(self) -> str:
-        """Name it as a sentence does."""
+        """The figure as named in a sentence."""
         return {"ttft": "TTFT", "latency": "latency"}.get(self.metric, "throughput") + (
             "" if self.metric == "rate" else f" {'p99.9' if self.stat == 'p999' else self.stat}"
         )
 
     @property
     def key(self) -> str:
-        """Where `own_effect` of a report has it."""
+        """The key of the figure in `own_effect` of a report."""
         return "qps" if self.metric == "rate" else f"{self.metric}_ms"
 
 
@@ -58,7 +58,7 @@ _RANKS: Final = ((50.0, "p50"), (90.0, "p90"), (95.0, "p95"), (99.0, "p99"), (99
 
 
 def asked_figures(rules: Ruleset | None) -> tuple[AffectedFigure, ...] | None:
-    """The figures that rules bound; None where the TTFT decides, as it does without rules.
+    """The figures that rules bound; None where the TTFT decides, as without rules.
 
     It decides under a locked ruleset too, whose runs must be valid as a whole, and where rules over several
     runs, or rules without a target, need figures that are not named here.
@@ -80,7 +80,7 @@ def figures_of(target: Target) -> Iterator[AffectedFigure]:
 
 
 def _stat(stat: str) -> str:
-    """The statistic whose overhead is known: for a percentile the next higher one."""
+    """The statistic with a known overhead: for a percentile the next higher one."""
     if not stat.startswith("p"):
         return "p50" if stat == "min" else stat
     percent = float(stat[1:])
@@ -132,7 +132,7 @@ def deciding_figures(rules: Ruleset | None, run: Evidence) -> tuple[AffectedFigu
 
 
 def values_of(target: Target, run: Evidence) -> list[float | None]:
-    """The figure of a target, as stamped and at both ends of what it can be; empty if it is unknown.
+    """The figure of a target, as stamped and at both ends of its interval; empty if unknown.
 
     A share of good requests also at conditions that are moved by the longest delay, either way: the figures
     that the conditions bound may be that far off. With each figure also its confidence limit, where that

@@ -1,4 +1,4 @@
-"""What a request must meet to be good: `ttft<500ms`, several of which make a goodput."""
+"""A condition that a good request meets: `ttft<500ms`; several conditions make a goodput."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Condition:
 
     @classmethod
     def of(cls, *, metric: str, op: str, value: float, unit: str | None) -> Condition:
-        """Make a condition from names as people write them.
+        """Make a condition from names in the user's spelling.
 
         Raises:
             TargetError: One of them does not exist, or nothing can meet it; its part is `conditions`.
@@ -76,7 +76,7 @@ class Condition:
 
     @classmethod
     def parse(cls, text: str) -> Condition:
-        """Read a condition as it is written: `ttft<500ms`.
+        """Parse a condition in the short form: `ttft<500ms`.
 
         Raises:
             TargetError: The text is not a condition; its part is `conditions`.
@@ -92,7 +92,7 @@ class Condition:
         return float(exact(self.value) * METRICS[self.metric].scale.units[self.unit])
 
     def __str__(self) -> str:
-        """Write it as it is read."""
+        """The condition in the short form."""
         return f"{self.metric}{self.op}{repr(self.value).removesuffix('.0')}{self.unit}"
 
 

@@ -1,4 +1,4 @@
-"""The confidence that a target demands: the method, its level, and the limit that must meet the bound.
+"""The confidence that a target demands: the method, the level, and the limit that must meet the bound.
 
 CONF := es[NN] | es[NN]-estimate | ucl[NN][-METHOD] | lcl[NN][-METHOD] | mw[ALPHA]
 """
@@ -48,7 +48,7 @@ _WRITTEN: Final = re.compile(r"([A-Za-z]+)(\d+\.?\d*|\.\d+)?(?:-(\w*))?", re.ASC
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """The proof that a target asks for beyond the figure itself.
+    """The proof that a target asks for beyond the figure alone.
 
     Attributes:
         method: `early_stopping` and `order_stat` for percentiles, `batch_means` for rates and means,
@@ -85,7 +85,7 @@ def methods(quantity: Quantity, stat: str, *, delta: bool) -> tuple[Method, ...]
 
 
 def resolve(asked: Mapping[str, Any], metric: str, stat: str, op: Op, *, delta: bool) -> Confidence:
-    """Make a confidence of its written parts, and check that it goes with the target.
+    """Make a confidence from written parts, and check the fit with the target.
 
     Args:
         asked: `method`, `level`, `form` and `side`, all of which can be left out, or be None.
@@ -112,7 +112,7 @@ def resolve(asked: Mapping[str, Any], metric: str, stat: str, op: Op, *, delta: 
 
 
 def read(text: str) -> Mapping[str, Any]:
-    """Read a confidence as the short form writes it, for `resolve`.
+    """Parse the short form of a confidence, for `resolve`.
 
     Raises:
         TargetError: It does not follow the grammar.

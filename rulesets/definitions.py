@@ -1,4 +1,4 @@
-"""The definitions that the figures of a verdict are computed with; docs/metrics.md says what each means."""
+"""The definitions behind the figures of a verdict; docs/metrics.md explains each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CATEGORIES: Final[tuple[Category, ...]] = ("reasoning", "content", "tool_call")
 
 @dataclass(frozen=True, slots=True)
 class Definitions:
-    """What a figure means where the field has several meanings for it.
+    """The meaning of figures for which the field has several definitions.
 
     Attributes:
         percentile_method: See `reporter.quantile`.

@@ -1,4 +1,4 @@
-"""What a ruleset demands of a run in addition to its targets. None and empty values demand nothing."""
+"""The demands of a ruleset on a run in addition to targets. None and empty values demand nothing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class LoadDemand:
 
 @dataclass(frozen=True, slots=True)
 class ValidityDemand:
-    """What a run must have to stand for the server.
+    """The demands on a run's validity.
 
     Attributes:
         max_error_rate: The greatest share of failed requests among those that ended, 0 to below 1.
@@ -64,7 +64,7 @@ class ValidityDemand:
 
 @dataclass(frozen=True, slots=True)
 class DatasetDemand:
-    """What must be asked.
+    """The demands on the questions asked.
 
     Attributes:
         name: What it is called.
@@ -81,7 +81,7 @@ class DatasetDemand:
 
 @dataclass(frozen=True, slots=True)
 class GenerationDemand:
-    """What each request must ask for.
+    """The demands on the settings of each request.
 
     Attributes:
         settings: `max_new_tokens`, `temperature`, `top_p`, `reasoning_effort`…; a mapping with `performance`
@@ -125,7 +125,7 @@ is repeated (mlcommons/endpoints, output_caching_test), and its count of tokens 
 
 @dataclass(frozen=True, slots=True)
 class SteadyStateDemand:
-    """What the steady state of a run must be.
+    """The demands on the steady state of a run.
 
     Attributes:
         required: Whether there must be one.
@@ -140,7 +140,7 @@ class SteadyStateDemand:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What a run is compared with, and when a difference matters.
+    """The reference run, and the difference that matters.
 
     Attributes:
         ref: A run, its report, or a folder of runs; empty where it is given on use.
@@ -161,7 +161,7 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """Rules over several runs, as in the file; `rulesets.sweeps` evaluates them.
+    """Rules over several runs, as in the file; `rulesets.sweeps` evaluates the rules.
 
     Attributes:
         points: `min`, `max`, `regions`, `require`.

@@ -1,4 +1,4 @@
-"""A YAML document whose parts know their place, so that errors can name it.
+"""A YAML document whose parts keep line numbers for error messages.
 
 Nodes are read one at a time as the reader asks for them, and become only text, numbers and booleans: no tag
 of a file can construct an object. Anchors, aliases and merge keys (`<<`) work as in YAML; nested aliases are
@@ -79,15 +79,15 @@ class DocumentPart:
         return RulesetFileError(self.file, self.line, self.key, message)
 
     def is_mapping(self) -> bool:
-        """Tell whether it has keys."""
+        """Whether this part has keys."""
         return isinstance(self.node, yaml.MappingNode)
 
     def is_sequence(self) -> bool:
-        """Tell whether it is a list."""
+        """Whether this part is a list."""
         return isinstance(self.node, yaml.SequenceNode)
 
     def mapping(self, allowed: Collection[str], required: Collection[str] = ()) -> dict[str, DocumentPart]:
-        """Read it as keys and values, with those that merge keys bring.
+        """Read this part as keys and values, merge keys included.
 
         Raises:
             RulesetFileError: It is something else, or a key is unknown, stands twice or is missing.
@@ -105,7 +105,7 @@ class DocumentPart:
         return parts
 
     def names(self) -> dict[str, DocumentPart]:
-        """Read it as values by names that are the author's own, with those that merge keys bring.
+        """Read this part as values by names of the author's choice, merge keys included.
 
         Raises:
             RulesetFileError: It is something else, or a name stands twice.
@@ -133,7 +133,7 @@ class DocumentPart:
         return own | {name: part for name, part in merged.items() if name not in own}
 
     def _merges(self, value: DocumentPart) -> Iterator[DocumentPart]:
-        """What a merge key brings: one thing, or a list of which the first goes before the others."""
+        """The mappings of a merge key: one, or a list in order of precedence."""
         nodes = value.node.value if isinstance(value.node, yaml.SequenceNode) else [value.node]
         self._spend(len(nodes))
         for node in nodes:
@@ -149,7 +149,7 @@ class DocumentPart:
             raise self.error(f"has more than {MOST_PARTS} parts with its aliases, as no ruleset does")
 
     def sequence(self) -> list[DocumentPart]:
-        """Read it as a list.
+        """Read this part as a list.
 
         Raises:
             RulesetFileError: It is something else.
@@ -163,7 +163,7 @@ class DocumentPart:
         ]
 
     def text(self) -> str:
-        """Read it as text that is not blank.
+        """Read this part as text that is not blank.
 
         Raises:
             RulesetFileError: It is something else.
@@ -178,7 +178,7 @@ class DocumentPart:
         return text
 
     def number(self) -> float:
-        """Read it as a finite number.
+        """Read this part as a finite number.
 
         Raises:
             RulesetFileError: It is something else.
@@ -196,7 +196,7 @@ class DocumentPart:
         return number
 
     def _as_yaml_has_it(self) -> str:
-        """How a number with an exponent is written so that YAML takes it for one; empty for all else."""
+        """The YAML spelling of a number with an exponent; empty for all else."""
         plain = isinstance(self.node, yaml.ScalarNode) and not self.node.style
         power = _POWER.fullmatch(self.node.value) if plain else None
         if power is None:
@@ -205,7 +205,7 @@ class DocumentPart:
         return f"; YAML takes that for text, and wants a dot and the exponent's sign: {rewritten}"
 
     def whole(self) -> int:
-        """Read it as a whole number, exactly.
+        """Read this part as an exact integer.
 
         Raises:
             RulesetFileError: It is something else.
@@ -218,7 +218,7 @@ class DocumentPart:
         return int(yaml.constructor.SafeConstructor().construct_object(self.node))
 
     def exact(self) -> int:
-        """Read it as a whole number that JSON can keep.
+        """Read this part as an integer within JSON's 64 bits.
 
         Raises:
             RulesetFileError: It is something else, or takes more than 64 bits.
@@ -229,7 +229,7 @@ class DocumentPart:
         return number
 
     def truth(self) -> bool:
-        """Read it as true or false.
+        """Read this part as true or false.
 
         Raises:
             RulesetFileError: It is something else.
@@ -242,7 +242,7 @@ class DocumentPart:
         return bool(value)
 
     def scalar(self) -> str | float | bool:
-        """Read it as a text, a number or a truth, whichever it is.
+        """Read this part as a text, a number or a boolean.
 
         Raises:
             RulesetFileError: It is nothing, a list, or keys and values.

@@ -1,4 +1,4 @@
-"""What can be wrong with a ruleset.
+"""Errors of a ruleset.
 
 RulesetError
 ├── TargetError        a target asks for what does not exist or makes no sense
@@ -11,11 +11,11 @@ from __future__ import annotations
 
 
 class RulesetError(Exception):
-    """Anything that this package raises. The message is a sentence for the person who wrote the ruleset."""
+    """The base of the errors of this package. The message addresses the author of the ruleset."""
 
 
 class TargetError(RulesetError):
-    """A target asks for what does not exist or makes no sense.
+    """A target asks for something impossible or undefined.
 
     Attributes:
         part: The field of the target that is wrong: `metric`, `stat`, `op`, `value`, `unit`…
@@ -58,7 +58,7 @@ class RulesetFileError(RulesetError):
 
 
 class Unanswerable(RulesetError):  # noqa: N818 (a gap in what is known, and no mistake of anybody's)
-    """A run does not tell what a rule asks for; the rule is inconclusive then.
+    """The log lacks the evidence for a rule, which is then inconclusive.
 
     Attributes:
         remedy: What to ask instead.

@@ -1,4 +1,4 @@
-"""The verdict on a run by a ruleset. Pure, and strict: what the run does not show is not met.
+"""The verdict on a run by a ruleset. Pure, and strict: a demand without evidence is not met.
 
 Every rule has exactly one row, whatever its outcome.
 """
@@ -79,7 +79,7 @@ def _row(rule: Rule, case: Case, skip: Collection[str]) -> VerdictRow:
 
 
 def require_known(skip: Collection[str], ruleset: Ruleset) -> None:
-    """Make sure that what is to be left out is there, in the rules of a run or those over several.
+    """Check that the rules to skip exist, in the rules of a run or over several runs.
 
     Raises:
         RulesetError: Something is not.
@@ -110,7 +110,7 @@ def _is_accepted(report: Mapping[str, Any]) -> bool:
 
 
 def _cut_short(report: Mapping[str, Any], rows: Sequence[VerdictRow]) -> tuple[str, ...]:
-    """Why a run that --abort-on-fail ended cannot pass: all that it shows is that a rule was lost."""
+    """The reason why a run ended by --abort-on-fail cannot pass."""
     if not was_cut_short(report) or whole(rows) in {"FAIL", "INVALID"}:
         return ()
     return (

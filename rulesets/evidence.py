@@ -1,4 +1,4 @@
-"""What a ruleset asks of a run: figures, and what confidence in them takes. A log and a report implement it.
+"""The evidence that rules need: figures and their samples. A log and a report implement the protocol.
 
 Latencies are in ms, lengths in tokens, rates in requests/s or tokens/s, shares between 0 and 1.
 """
@@ -59,7 +59,7 @@ class Good:
 
 @dataclass(frozen=True, slots=True)
 class ScoreInterval:
-    """The interval of a score, as its report has it.
+    """The interval of a score, from the report.
 
     Attributes:
         low: Its lower end.
@@ -151,7 +151,7 @@ class MetricValues(Protocol):
         ...
 
     def in_order(self, edge: float | None = None) -> Sequence[tuple[int, float]]:
-        """How many finite values there are, and their sum, request by request in the order of issue.
+        """The count and sum of finite values, request by request in the order of issue.
 
         Of many requests, of equal spans of time instead; some may be empty.
 
@@ -162,7 +162,7 @@ class MetricValues(Protocol):
 
 
 class Evidence(Protocol):
-    """A run as rules see it, computed by the definitions that they name."""
+    """A run as seen by rules, computed by the rules' definitions."""
 
     @property
     def report(self) -> Mapping[str, Any]:
@@ -171,12 +171,12 @@ class Evidence(Protocol):
 
     @property
     def definitions(self) -> Definitions:
-        """What the figures were computed with."""
+        """The definitions behind the figures."""
         ...
 
     @property
     def ends(self) -> Sequence[Evidence]:
-        """The run with all values at their least and at their most; empty if all are exact."""
+        """The run with all values at the minimum and at the maximum; empty if all values are exact."""
         ...
 
     def sample(self, metric: str, where: Where) -> MetricValues:
@@ -196,5 +196,5 @@ class Evidence(Protocol):
         ...
 
     def accuracy(self, name: str) -> Accuracy | None:
-        """A score by its name; None where the run has none of it."""
+        """A score by name; None where the run lacks the score."""
         ...

@@ -58,7 +58,7 @@ class ExitCode(IntEnum):
     )
 
     def __new__(cls, code: int, label: str, meaning: str, advice: str) -> Self:
-        """Make a member whose value is its code."""
+        """Make a member from a code and the texts for docs."""
         member = int.__new__(cls, code)
         member._value_ = code
         member.label, member.meaning, member.advice = label, meaning, advice

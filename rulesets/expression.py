@@ -1,4 +1,4 @@
-"""The short form of a target, as a command line takes it: `ttft:p(99)<500ms`.
+"""The short form of a target, as used on the command line: `ttft:p(99)<500ms`.
 
     EXPRESSION := METRIC [ '{' TAG ':' VALUE { ',' TAG ':' VALUE } '}' ] [ ':' STAT ] [ ':delta' ]
                   OP NUMBER [ UNIT ] [ '@' CONFIDENCE ] [ '!' SEVERITY ]
@@ -79,12 +79,12 @@ def parse(text: str) -> Target:
 
 
 def unparse(target: Target) -> str:
-    """Write the short form of a target. It has no place for `id`, `source`, `note` and `on_missing`."""
+    """The short form of a target, without `id`, `source`, `note` and `on_missing`."""
     return "".join(_written(target))
 
 
 def described(target: Target) -> str:
-    """Write a target for a person: its short form, without the bound where its figure is only shown."""
+    """The short form of a target, without the bound for an informational figure."""
     return "".join(_written(target, bounded=not target.is_only_shown))
 
 
@@ -107,7 +107,7 @@ def _written(target: Target, *, bounded: bool = True) -> Iterator[str]:
 
 
 def _scan(text: str) -> tuple[Mapping[str, str], Mapping[str, int]]:
-    """Split a short form into its parts and the column of each, be it there or missing."""
+    """Split a short form into parts, with the column of each, present or missing."""
     parts: dict[str, str] = {}
     columns: dict[str, int] = {}
     position = _skip(text, 0)

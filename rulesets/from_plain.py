@@ -1,4 +1,4 @@
-"""Values from the plain values that a log keeps of them, checked against their types."""
+"""Typed values from the plain values of a log, with checks of the types."""
 
 from __future__ import annotations
 

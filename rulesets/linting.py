@@ -35,7 +35,7 @@ def _least_samples(ruleset: Ruleset) -> int:
 
 
 def _out_of_reach(target: Target, least: int) -> Iterator[str]:
-    """Whether a run that is just long enough can be sure of a target, were every request within its bound."""
+    """Whether a run of the minimum length can prove a target with every request within the bound."""
     needed = _fewest(target)
     if needed is not None and needed > least and target.severity != "info":
         so_far = f"a valid run may have only {least}" if least else "nothing says how many a run must have"
@@ -46,7 +46,7 @@ def _out_of_reach(target: Target, least: int) -> Iterator[str]:
 
 
 def _fewest(target: Target) -> int | None:
-    """The fewest requests, all within the bound, that prove it; None where it asks for no such proof."""
+    """The fewest requests, all within the bound, that prove the target; None without a confidence."""
     confidence, p = target.confidence, target.percentile
     if confidence is None or target.where:
         return None

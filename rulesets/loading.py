@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """A ruleset for all its models and scenarios.
+    """A ruleset for all models and scenarios.
 
     Attributes:
         name: Of the ruleset.
@@ -35,7 +35,7 @@ class Book:
     rulesets: Mapping[tuple[str, str], Ruleset]
 
     def contents(self) -> str:
-        """Name its models and its scenarios, in one line."""
+        """The names of the models and scenarios, in one line."""
         scenarios = dict.fromkeys(name for entry in self.entries for name in entry.scenarios)
         models = [entry.name for entry in self.entries]
         return f"{'any model' if models == ['*'] else ', '.join(models)}; {', '.join(scenarios)}"
@@ -49,7 +49,7 @@ def load(
     pattern: str | None = None,
     concurrency: int | None = None,
 ) -> Ruleset:
-    """Load a ruleset and resolve it for a run.
+    """Load a ruleset and resolve the rules for a run.
 
     Args:
         reference: NAME@VERSION, NAME for its newest version, or a file.
@@ -84,7 +84,7 @@ def load(
 
 
 def mistake(reference: Path | str, section: str, name: str, message: str) -> RulesetError:
-    """Make an error about a rule of all models that names the file, line and key that define it.
+    """Make an error about a rule for all models, with the file, line and key of the rule.
 
     Raises:
         RulesetFileError: The ruleset cannot be read.
@@ -99,7 +99,7 @@ def mistake(reference: Path | str, section: str, name: str, message: str) -> Rul
 
 
 def read(reference: Path | str) -> Book:
-    """Read a ruleset for all its models and scenarios, and validate all of it.
+    """Read a ruleset for all models and scenarios, and validate every rule.
 
     Raises:
         RulesetFileError: It cannot be read or is not a ruleset; the message names file, line and key.

@@ -36,7 +36,7 @@ Ending = Literal["completed", "failed", "cancelled"]
 
 
 class FigureBounds(NamedTuple):
-    """The least and the most that a figure of a request can be; they are equal unless stamps are in doubt."""
+    """The minimum and maximum of a request's figure; equal unless stamps are in doubt."""
 
     low: float
     high: float
@@ -155,7 +155,7 @@ class TargetWatch:
             self._count_sample(misses=not (self._meets(low) or self._meets(high)))
 
     def why_lost(self, so_far: RunState) -> str | None:
-        """Say why the target is lost, in a sentence; None while it is not."""
+        """The reason why the target is lost, as a sentence; None while undecided."""
         by_stat = {"mean": self._mean, "max": self._greatest}
         by_kind = {"count": self._count, "error": self._errors, "good": self._goods}
         kind, stat = self.target.quantity.kind, self.target.stat
@@ -166,7 +166,7 @@ class TargetWatch:
         self._missing += misses
 
     def _can_be_good(self, figures: Mapping[str, FigureBounds]) -> bool:
-        """Whether it can meet all conditions; a figure that is not known can meet any."""
+        """Whether a request can still meet all conditions; unknown figures can meet any."""
         return all(
             any(compare(value, bound) for value in figures[metric])
             for metric, compare, bound in self._conditions
@@ -214,7 +214,7 @@ class TargetWatch:
         return f"{_of(failed, ended)} failed, which is too many of {requests:,}"
 
     def _goods(self, so_far: RunState) -> str | None:
-        """The share of good requests, or how many they are: those that are planned may all be good."""
+        """The loss of a goodput target: all outstanding requests may still be good."""
         bad, bound, planned = self._missing, self.target.bound, self._greatest_samples(so_far)
         requests = self._samples + so_far.in_flight if planned is None else planned
         if self.target.stat == "count":
@@ -228,7 +228,7 @@ class TargetWatch:
         return f"{_of(bad, self._samples)} are not good, which is too many of {requests:,}"
 
     def _count(self, so_far: RunState) -> str | None:
-        """Counts only grow, up to what is planned."""
+        """The loss of a count target: counts only grow, up to the plan."""
         least, greatest = getattr(so_far, self.target.metric), so_far.greatest(self.target.metric)
         bound, compare = self.target.bound, COMPARE[self.target.op]
         within = (least, greatest, bound) if least <= bound <= greatest else (least, greatest)
@@ -250,7 +250,7 @@ def _figure_of(target: Target) -> str:
 
 
 def _may_miss(samples: int, p: Fraction) -> int:
-    """How many of them may miss a bound that their percentile meets, by the most generous method.
+    """The number of samples that may miss a bound that the percentile meets, by the most generous method.
 
     The smallest value that any method uses has rank floor((n - 1) p), from 0.
     """

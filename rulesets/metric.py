@@ -1,4 +1,4 @@
-"""The four metrics of the MLPerf endpoints metrics specification: a target, and what meets it.
+"""The four metrics of the MLPerf endpoints metrics specification, with targets and checks.
 
 A verdict evaluates each target that is one of them by it (`meets`), and `of_metrics` makes a ruleset of
 them. Every target is one-sided: a server that is faster than its target is valid. The
@@ -108,13 +108,13 @@ class _Latency(Metric):
         return measurement < self.target if self.strict else measurement <= self.target
 
     def requirement(self, stat: str = "p99") -> Target:
-        """The metric as a target of a ruleset: the statistic of the latencies that must meet it."""
+        """The metric as a target of a ruleset: the bounded statistic of the latencies."""
         op = "<" if self.strict else "<="
         return Target.of(metric=self.name, stat=stat, op=op, value=self.target, unit="ms")
 
 
 class TTFT(_Latency):
-    """A maximum of the time from the request to its first token, in ms.
+    """A maximum of the time from the request to the first token, in ms.
 
     Args:
         max_ttft_latency_ms: The target, in ms.
@@ -204,7 +204,7 @@ def metric_of(target: Target) -> Metric | None:
 
 
 def reported_metrics(ruleset: Ruleset) -> tuple[Metric, ...]:
-    """The metrics that a report is evaluated by under a ruleset: its targets that are one of the four.
+    """The metrics of a ruleset that are among the specification's four.
 
     Args:
         ruleset: Of a file, of expressions, or of `of_metrics`, whose metrics these are.
@@ -213,7 +213,7 @@ def reported_metrics(ruleset: Ruleset) -> tuple[Metric, ...]:
 
 
 def meets(target: Target, figure: float) -> bool:
-    """Whether a figure meets a target of a ruleset: as its metric says, where it is one of the four.
+    """Whether a figure meets a target of a ruleset, by the specification's rule for the four metrics.
 
     Args:
         target: The target.

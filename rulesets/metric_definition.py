@@ -1,4 +1,4 @@
-"""What is known of a metric: the columns of the one table of them, `rulesets.metric_table`."""
+"""The columns of the metric table in `rulesets.metric_table`."""
 
 from __future__ import annotations
 
@@ -91,24 +91,24 @@ class MetricDefinition:
 
     @property
     def unit(self) -> str:
-        """The unit of its figures; empty for shares and counts."""
+        """The unit of the figures; empty for shares and counts."""
         units = {"latency": "ms", "length": "tokens", "speed": "tok/s"}
         return units.get(self.quantity.kind, self.quantity.scale.default or "")
 
     @property
     def column(self) -> str:
-        """The key of its summary in a report, and where a request has one value, the column of `samples`."""
+        """The key of the metric's summary in a report, and the column of `samples`."""
         return f"{self.name}_ms" if self.unit == "ms" else self.name
 
     def end_column(self, end: ValueEnd) -> str:
-        """The column of `samples` with one end of its values; `column` where its values are that end."""
+        """The column of `samples` with one end of the values; `column` where the values are that end."""
         if end not in self.ends:
             return self.column
         return f"{self.name}_{end}_ms" if self.unit == "ms" else f"{self.name}_{end}"
 
     @property
     def better(self) -> Better:
-        """Which side of it is better, which is the one that rules do not bound."""
+        """The better direction of the metric, which rules leave unbounded."""
         below, above = "<" in self.quantity.ops, ">" in self.quantity.ops
         if below and above:
             return "neither"

@@ -1,4 +1,4 @@
-"""A report as evidence: it has summaries of a run without its samples, so it answers only some questions."""
+"""A report as evidence: summaries without samples, which answer only some questions."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class OfReport:
 
     @property
     def definitions(self) -> Definitions:
-        """What it was computed with; a report that does not say so, by the defaults."""
+        """The definitions of the report; the defaults if absent."""
         run = _part(self.report, "run")
         stored = _part(run, "definitions")
         settings = {field.name: stored[field.name] for field in fields(Definitions) if field.name in stored}
@@ -59,7 +59,7 @@ class OfReport:
 
     @property
     def ends(self) -> tuple[OfReport, ...]:
-        """The report with its summaries at both ends of what they can be; empty where none is in doubt."""
+        """The report with summaries at both ends of the intervals; empty where all are exact."""
         if not _part(self.report, "bounds"):
             return ()
         breakdown = _part(self.report, "breakdown")
@@ -103,7 +103,7 @@ class OfReport:
         return Good(0, 0, None)
 
     def accuracy(self, name: str) -> Accuracy | None:
-        """A score by its name.
+        """A score by name.
 
         Raises:
             Unanswerable: The name may mean several.
@@ -111,7 +111,7 @@ class OfReport:
         return score(self.report.get("accuracy") or (), name)
 
     def _of(self, where: Where) -> Mapping[str, Any]:
-        """The report, or its row on the requests of one tag."""
+        """The report, or the report's row for the requests of one tag."""
         if not where:
             return self.report
         if len(where) == 1:
@@ -212,7 +212,7 @@ class Summarized:
 
 
 def _at(part: Mapping[str, Any], end: str) -> Mapping[str, Any]:
-    """A report, or a row of it, with its summaries at one end of what they can be."""
+    """A report, or a row, with the summaries at one end of the interval."""
     bounds = _part(part, "bounds")
     return {**part, "bounds": {}, **{name: _part(bounds, name)[end] for name in bounds}}
 

@@ -1,4 +1,4 @@
-"""What can be demanded of a metric: kinds of figures, their statistics, units and operators.
+"""The possible demands on a metric: kinds of figures, statistics, units and operators.
 
 Targets are one-sided. A metric that has a better side takes only the operators that bound the worse one, so
 that no target can fail a server for being faster. Lengths and scores can be bounded from either side; counts
@@ -34,7 +34,7 @@ COMPARE: Final[Mapping[Op, Callable[[float, float], bool]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The units of a figure, and its range.
+    """The units of a figure, and the range.
 
     Attributes:
         units: Those that it can be bounded in, each with its size in the unit of figures.
@@ -63,7 +63,7 @@ CHANGE: Final = Scale({"": Decimal(1), "%": Decimal("0.01")}, "", least=-1.0)
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """What kind of figure a metric is.
+    """The kind of a metric's figure.
 
     Attributes:
         kind: What it is, and so where a run has it.
@@ -87,7 +87,7 @@ class Quantity:
 
     @property
     def units(self) -> tuple[str, ...]:
-        """All units that one of its statistics takes."""
+        """All units of the quantity's statistics."""
         all_scales = (self.scale, *self.scales.values())
         return tuple(dict.fromkeys(unit for scale in all_scales for unit in scale.units))
 
@@ -146,5 +146,5 @@ def spell(stat: str) -> str:
 
 
 def exact(number: float) -> Decimal:
-    """Read a number as it is written: 0.7 is 7/10 and not its binary neighbour."""
+    """Convert a number by its decimal notation: 0.7 is 7/10 and not a binary neighbour."""
     return Decimal(repr(float(number)))

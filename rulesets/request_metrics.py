@@ -1,4 +1,4 @@
-"""The metrics of requests: what reports, rules, comparisons and docs know of one follows from its row.
+"""The metrics of requests: one row defines a metric for reports, rules, comparisons and docs.
 
 docs/adding-a-metric.md adds a row. Rates, counts and shares of a run are in `rulesets.metric_table`.
 """

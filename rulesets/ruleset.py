@@ -165,7 +165,7 @@ def _check(validity: ValidityDemand) -> None:
 
 
 def of_expressions(expressions: Iterable[str]) -> Ruleset:
-    """Make a ruleset of short forms, as a command line gives them.
+    """Make a ruleset from short forms, as given on the command line.
 
     Raises:
         ExpressionError: One cannot be read, or two ask for the same, or for what no run can meet at once.

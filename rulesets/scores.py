@@ -1,4 +1,4 @@
-"""The scores that a report has, by the names that rules call them.
+"""The scores of a report, under the names used in rules.
 
     accuracy.TASK                   the first figure of the benchmark's own scorer
     accuracy.TASK.FIGURE            another one; tokens_per_sample, truncated, refused, pass_at_3, pass_hat_3
@@ -32,7 +32,7 @@ Plain = Mapping[str, Any]
 
 
 def score(accuracy: Sequence[Plain], name: str) -> Accuracy | None:
-    """A score by its name, without `accuracy.` before it; None where the report has none of it.
+    """A score by name, without `accuracy.`; None where the report lacks the score.
 
     Args:
         accuracy: `accuracy` of the report.
@@ -51,7 +51,7 @@ def score(accuracy: Sequence[Plain], name: str) -> Accuracy | None:
 
 
 def named(accuracy: Sequence[Plain]) -> dict[str, Accuracy]:
-    """All scores of a report by all names that mean one of them alone; of each the shortest name first."""
+    """All scores of a report by unambiguous names, the shortest name of each score first."""
     figures = list(_figures(accuracy))
     return {
         name: entry.score
@@ -77,7 +77,7 @@ def main(accuracy: Sequence[Plain]) -> list[str]:
 
 
 class Scores(Mapping[str, Accuracy]):
-    """The scores of a report by their names; one that may mean several raises `Unanswerable`.
+    """The scores of a report by name; an ambiguous name raises `Unanswerable`.
 
     Args:
         accuracy: `accuracy` of the report.
@@ -100,7 +100,7 @@ class Scores(Mapping[str, Accuracy]):
 
 
 def _meant(figures: Sequence[_ScoreFigure], name: str) -> list[_ScoreFigure]:
-    """The figures that a name may mean: those in whose names it comes first."""
+    """The figures that a name may mean: those whose names start with the name."""
     places = [(entry.names.index(name), entry) for entry in figures if name in entry.names]
     first = min((place for place, _ in places), default=0)
     return [entry for place, entry in places if place == first]
@@ -123,7 +123,7 @@ class _ScoreFigure:
 
     @property
     def longest(self) -> str:
-        """The name that distinguishes it from most others."""
+        """The full name, which is unambiguous."""
         return next(name for name in reversed(self.names) if name)
 
 

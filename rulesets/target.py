@@ -1,4 +1,4 @@
-"""One demand on one figure of a run. What can be demanded is in the table of `quantity`."""
+"""One demand on one figure of a run. The table in `quantity` lists the possible demands."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Target:
         delta: bool = False,
         note: str = "",
     ) -> Target:
-        """Make a target from names as people write them.
+        """Make a target from names in the user's spelling.
 
         Args:
             metric: A metric or an alias of one.
@@ -144,12 +144,12 @@ class Target:
 
     @property
     def quantity(self) -> Quantity:
-        """What kind of figure it bounds."""
+        """The quantity that the target bounds."""
         return quantity_of(self.metric)
 
     @property
     def scale(self) -> Scale:
-        """The units of what it bounds."""
+        """The units of the bounded quantity."""
         return CHANGE if self.delta else self.quantity.scale_of(self.stat)
 
     @property
@@ -159,12 +159,12 @@ class Target:
 
     @property
     def bound(self) -> float:
-        """The bound in ms, per second, or as a share. Exact, so that 0.7 % is 0.007 and not its neighbour."""
+        """The bound in ms, per second, or as a share. Exact: 0.7 % is 0.007, not a neighbouring float."""
         return float(exact(self.value) * self.scale.units[self.unit])
 
     @property
     def is_only_shown(self) -> bool:
-        """Whether it bounds nothing: its figure is of interest, and everything meets it."""
+        """Whether the target bounds nothing: an informational figure, which every value meets."""
         bounds_nothing = EVERYTHING.get(self.quantity.kind) == (self.op, self.bound)
         return self.severity == "info" and not self.delta and bounds_nothing
 

@@ -64,7 +64,7 @@ class Verdict:
     accepted: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """The status, and a line for each reason: why the run is invalid, which rules it did not pass."""
+        """The status, and a line for each reason: an invalid run, rules that did not pass."""
         missed = [f"{row.status}: {row.reason}" for row in self.rows if row.status not in {"PASS", "SKIP"}]
         return "\n".join([self.status, *self.reasons, *missed])
 

@@ -1,4 +1,4 @@
-"""A value of a rule or of a setting as a sentence shows it."""
+"""The text of a rule's or setting's value in a sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Audits: checks that the run is what it looks like."""
+"""Audits: checks that a run is genuine."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _token_count(audit: AuditDemand, case: Case) -> RuleOutcome:
 
 
 def _perf_mode_accuracy(audit: AuditDemand, case: Case) -> RuleOutcome:
-    """The score of answers given under load, from the run itself; another run's score does not show it."""
+    """The score of answers given under load, from this run; the score of another run does not count."""
     metric, least = audit.parameters.get("metric"), facts.number(audit.parameters.get("min"))
     if least is None:
         metric, least = next(

@@ -125,7 +125,7 @@ def evaluate(change: Change, case: Case) -> RuleOutcome:
 
 
 def _in_doubt(change: Change, outcome: RuleOutcome, case: Case) -> RuleOutcome:
-    """The outcome of a change whose figures are intervals: both extremes must have the same outcome.
+    """The outcome of a change between intervals: both extremes must have one outcome.
 
     The change is largest with the baseline at its least and the runs at their most, and smallest the other
     way round.
@@ -163,7 +163,7 @@ def _ends(target: Target, runs: Sequence[Evidence]) -> tuple[list[float], list[f
 
 
 def _of_which_invalid(case: Case) -> str:
-    """How many of the other runs are invalid by their own reports; the run itself has rules for that."""
+    """The number of runs that are invalid by their reports, in words; separate rules judge this run."""
     invalid = sum(
         facts.section(run.report, "validity").get("valid") is False for run in (*case.others, *case.baseline)
     )
@@ -264,7 +264,7 @@ def _significant(target: Target, outcome: RuleOutcome, *, significant: bool) -> 
 
 
 def _tost(change: Change, sides: Sides) -> RuleOutcome:
-    """The one of the two one-sided tests that faster runs cannot fail: the other would bound them.
+    """The one-sided test of the two that faster runs cannot fail.
 
     D. J. Schuirmann, J. Pharmacokinet. Biopharm. 15, 1987; by Welch's t, of logarithms.
     """
@@ -296,7 +296,7 @@ def _worse(target: Target, outcome: RuleOutcome) -> RuleOutcome:
 
 
 def _welch(sides: Sides, alpha: float, *, upper: bool) -> tuple[float, str]:
-    """The one-sided limit of the change, and how it was found."""
+    """The one-sided limit of the change, and the method in words."""
     before, after = sides.logarithms
     parts = [variance(side) / len(side) for side in (before, after)]
     error = sum(parts)

@@ -1,4 +1,4 @@
-"""Throughputs of several machines: their clocks are known to an uncertainty, both ends of which must agree.
+"""Throughputs of several machines: clocks are uncertain, and both extremes must agree.
 
 A latency has the stamps of one clock, and is not in doubt.
 """
@@ -23,7 +23,7 @@ REMEDY: Final = "measure for longer, or use nodes with a shorter way to the coor
 
 
 def with_clock_doubt(target: Target, outcome: RuleOutcome, run: Evidence) -> RuleOutcome:
-    """The outcome of a rate over time; inconclusive where the clocks of the nodes decide it.
+    """The outcome of a rate over time; inconclusive where the nodes' clocks decide the outcome.
 
     Args:
         target: The target.

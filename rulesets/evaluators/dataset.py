@@ -83,7 +83,7 @@ def _perf_samples(wanted: int, case: Case) -> RuleOutcome:
 
 
 def _acc_samples(wanted: int, case: Case) -> RuleOutcome:
-    """The samples of the scores that the targets name; a target whose score is missing fails by itself."""
+    """The samples of the scores that the targets name; a target without a score fails separately."""
     names = {target.metric for target in case.ruleset.targets if target.metric.startswith(SCORES)}
     scores = [case.run.accuracy(name.removeprefix(SCORES)) for name in sorted(names)]
     sizes = [score.n for score in scores if score is not None]

@@ -27,7 +27,7 @@ _OF_A_KIND: Final[Mapping[Kind, tuple[str, ...]]] = {
 
 
 def require(target: Target, wanted: Definitions, used: Definitions) -> None:
-    """Make sure that a target's figure is by the definitions of its rules.
+    """Check that a target's figure uses the definitions of the rules.
 
     Raises:
         Unanswerable: It is by others.

@@ -1,4 +1,4 @@
-"""Demands on the run itself: a miss makes the run invalid rather than the server slow."""
+"""Demands on the run: a miss makes the run invalid rather than the server slow."""
 
 from __future__ import annotations
 

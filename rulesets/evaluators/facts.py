@@ -1,4 +1,4 @@
-"""What a report says about a run in addition to its figures: the load, the dataset, the requests.
+"""The facts of a report besides figures: the load, the dataset, the requests.
 
 A key that is missing or has another type counts as absent.
 """
@@ -19,7 +19,7 @@ CUT_SHORT: Final = "the run was ended early because its gate was lost"
 
 
 def section(report: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
-    """A part of the report; empty where it has none."""
+    """A section of the report; empty if absent."""
     part: Any = report
     for key in keys:
         part = part.get(key)
@@ -69,5 +69,5 @@ def rows(report: Mapping[str, Any]) -> int | None:
 
 
 def was_cut_short(report: Mapping[str, Any]) -> bool:
-    """Whether the run was ended early because its gate was lost."""
+    """Whether --abort-on-fail ended the run early."""
     return run(report).get("ended") == GATE_LOST

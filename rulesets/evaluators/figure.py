@@ -1,4 +1,4 @@
-"""The figure that a target bounds, one function per kind of metric, and its confidence limit."""
+"""The figure that a target bounds, one function per kind of metric, and the confidence limit."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _distribution(target: Target, run: Evidence) -> Figure:
 
 
 def _interactivity(target: Target, run: Evidence) -> Figure:
-    """Tokens/s as one user sees them: 1000 / TPOT in ms, of the statistic that is named for TPOT."""
+    """Tokens/s of one user: 1000 / TPOT in ms, for the statistic named for TPOT."""
     sample = run.sample("tpot", target.where)
     slow = _of_sample(target, sample, run.definitions.percentile_method, "")
 
@@ -119,7 +119,7 @@ def _throughput(target: Target, run: Evidence) -> Figure:
 
 
 def _error(target: Target, run: Evidence) -> Figure:
-    """Failed among those that ended: what was still in flight has neither failed nor not."""
+    """Failed requests among those that ended; requests in flight do not count."""
     counts = run.counts(target.where)
     rate, ended = error_rate(counts)
     failed = counts["failed"]
@@ -176,7 +176,7 @@ def _accuracy(target: Target, run: Evidence) -> Figure:
 
 
 def _from(metric: str, origin: str | None) -> str:
-    """Words for the origin that the definitions choose, of a latency that it changes."""
+    """The chosen origin of a latency, in words."""
     if origin is None or BY_NAME[metric].origin in {None, "scheduled"}:
         return ""
     return f", from the {origin} time"
@@ -204,5 +204,5 @@ _OBSERVE: Final[Mapping[Kind, Callable[[Target, Evidence], Figure]]] = {
 
 
 def name_of(target: Target) -> str:
-    """The figure as a sentence calls it: `ttft:p(99)`."""
+    """The figure in a sentence: `ttft:p(99)`."""
     return f"{target.metric}:{spell(target.stat)}"

@@ -1,4 +1,4 @@
-"""The settings that requests must have, compared with those that they had."""
+"""The required settings of requests, compared with the settings used."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def evaluate(name: str, wanted: object, case: Case) -> RuleOutcome:
 
 
 def in_body(ruleset: Ruleset) -> str:
-    """The option that sets all members without an option of their own: it can be given only once."""
+    """The option for members without a dedicated option; to be given only once."""
     named = {_MEMBERS.get(name, name): wanted for name, wanted in settings(ruleset).items()}
     members = {name: wanted for name, wanted in named.items() if name not in _OPTIONS}
     seed = {"seed": ruleset.seeds["model"]} if "model" in ruleset.seeds else {}
@@ -86,7 +86,7 @@ def in_body(ruleset: Ruleset) -> str:
 
 
 def _listed(value: object) -> object:
-    """What JSON makes of it: a list is a list, whatever it was written as."""
+    """The JSON form of a value: a tuple becomes a list."""
     return list(value) if isinstance(value, tuple) else value
 
 

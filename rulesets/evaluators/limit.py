@@ -1,4 +1,4 @@
-"""Confidence limits of the figures that targets bound, and how many samples would make them meet a bound.
+"""Confidence limits of figures under targets, and the number of samples that would meet a bound.
 
 The formulas are in `rulesets.statistics`, with their sources.
 """
@@ -76,7 +76,7 @@ def of_percentile(
 def of_blocks(
     value: float, n: int, blocks: Sequence[float], confidence: Confidence, *, upper: bool
 ) -> ConfidenceLimit:
-    """The limit of a mean or a rate, by how it differs between equal spans of the run.
+    """The limit of a mean or a rate, from the differences between equal spans of the run.
 
     Args:
         value: The figure of the whole run.
@@ -162,7 +162,7 @@ def _of_share_right(
 
 
 def _of_standard_error(score: Accuracy, value: float, level: float, *, upper: bool) -> ConfidenceLimit:
-    """The limit of a score, normal with its standard error."""
+    """The limit of a score, by a normal distribution with the standard error."""
     side, error = _side(upper=upper), score.standard_error
     if error is None:
         words = _words(side, level, "its standard error is not known")
@@ -208,7 +208,7 @@ def _order_statistic(sample: MetricValues, p: Fraction, level: float, *, upper: 
 def _of_resampled_percentile(
     sample: MetricValues, p: Fraction, level: float, *, upper: bool
 ) -> ConfidenceLimit:
-    """By resampling spans of the run: for latencies that resemble their neighbours."""
+    """The limit from resampled spans of the run: for autocorrelated latencies."""
     side, two_sided = _side(upper=upper), 2 * exactly(level) - 1
     edges = _edges(sample, p)
     counts = sample.block_counts(edges)

@@ -44,7 +44,7 @@ _HOW: Final[Mapping[Pattern, str]] = {
 
 
 def rules(ruleset: Ruleset) -> Iterator[Rule]:
-    """One rule for the pattern, one for each figure of it, and one for each property that is not checked."""
+    """One rule for the pattern, one for each figure, and one for each property without a check."""
     load = ruleset.load
     if load is None:
         return

@@ -1,4 +1,4 @@
-"""Rules over several runs: one run cannot meet or miss them."""
+"""Rules over several runs: a single run cannot meet or miss such a rule."""
 
 from __future__ import annotations
 

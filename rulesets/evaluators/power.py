@@ -1,4 +1,4 @@
-"""Power: no client of a remote endpoint can measure it, so the run must be given it."""
+"""Power: no client can measure a remote endpoint's power, so the user must provide the figure."""
 
 from __future__ import annotations
 

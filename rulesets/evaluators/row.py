@@ -58,7 +58,7 @@ class VerdictRow:
 
 
 def margin(observed: float | None, bound: float | None, *, met: bool) -> float | None:
-    """The distance from the bound as a share of it, negative where it is not met."""
+    """The distance from the bound as a share of the bound, negative for a miss."""
     if observed is None or not bound:
         return None
     share = abs(observed - bound) / abs(bound)

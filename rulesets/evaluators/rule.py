@@ -1,4 +1,4 @@
-"""A rule that is ready to be evaluated, and its outcome."""
+"""A rule that is ready to be evaluated, and the outcome."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What a rule is evaluated on.
+    """The evidence for a rule.
 
     Attributes:
         ruleset: The rules.
@@ -88,7 +88,7 @@ class Rule:
     source: str = ""
 
     def row(self, case: Case) -> VerdictRow:
-        """Evaluate it on a run; inconclusive where the evidence cannot answer."""
+        """Evaluate this rule on a run; inconclusive without the evidence."""
         try:
             outcome = self.evaluate(case)
         except Unanswerable as gap:
@@ -127,7 +127,7 @@ NOT_MEASURED: Final = "not measured, so counted as failed"
 
 
 def figure_in_words(value: float, unit: str) -> str:
-    """A figure with its unit: `1%`, `500 ms`."""
+    """A figure and unit: `1%`, `500 ms`."""
     after = unit if unit in {"", "%"} else f" {unit}"
     return f"{value:.6g}{after}"
 

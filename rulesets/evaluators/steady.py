@@ -1,4 +1,4 @@
-"""What the steady state of a run must be."""
+"""The demands on the steady state of a run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LONGER: Final = "run for longer, with a warm-up: --duration, --warmup"
 
 
 def rules(ruleset: Ruleset) -> Iterator[Rule]:
-    """One rule for each demand on it."""
+    """One rule for each demand on the steady state."""
     wanted = ruleset.steady_state
     if wanted.required:
         yield Rule(
@@ -114,7 +114,7 @@ def _max_drift(bound: float, case: Case) -> RuleOutcome:
 
 
 def _drift(values: Sequence[float]) -> tuple[float, float]:
-    """By which share of its mean a figure changes from start to end, and how often chance does as much."""
+    """The change of a figure from start to end, as a share of the mean, and the p value."""
     trend, mean = mann_kendall.trend(values), abs(sum(values)) / len(values)
     if trend is None or not mean:
         return 0.0, 1.0

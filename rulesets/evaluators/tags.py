@@ -19,7 +19,7 @@ _OWN: Final = ("endpoint", "turn")
 
 
 def remedy(where: Where, report: Mapping[str, Any]) -> str:
-    """Name the nearest tag or value for the first that the run does not have, else what to issue.
+    """Name the nearest tag or value for the first tag that the run lacks, else the requests to issue.
 
     Args:
         where: The tags that a rule names.

@@ -1,4 +1,4 @@
-"""Targets: a figure of the run compared with its bound, at the confidence that the target demands."""
+"""Targets: a figure of the run compared with a bound, at the demanded confidence."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ KINDS: Final = (
 
 
 def rules(ruleset: Ruleset) -> Iterator[Rule]:
-    """One rule for each target that bounds a figure of the run itself."""
+    """One rule for each target that bounds a figure of this run."""
     return (_rule(target) for target in ruleset.targets if not target.delta)
 
 
@@ -113,7 +113,7 @@ _NOTEWORTHY: Final = 0.01
 
 
 def _in_doubt(target: Target, outcome: RuleOutcome, ends: Sequence[RuleOutcome]) -> RuleOutcome:
-    """The outcome of a figure that is known to an interval: both ends must have the same outcome."""
+    """The outcome of a figure known as an interval: both ends must agree."""
     shown = [end.observed for end in (outcome, *ends) if end.observed is not None]
     low, high = min(shown, default=0.0), max(shown, default=0.0)
     highest = figure_in_words(float(f"{high:.4g}"), target.unit)
@@ -220,14 +220,14 @@ def _why_unsure(target: Target, outcome: RuleOutcome, sure: ConfidenceLimit) -> 
 
 
 def _samples(target: Target) -> str:
-    """What the samples of a figure are."""
+    """The name of a figure's samples."""
     if target.quantity.kind == "accuracy":
         return "answers"
     return "gaps between tokens" if BY_NAME[target.metric].per == "gap" else "requests"
 
 
 def enough(samples: int | None) -> str:
-    """Say how many samples would decide it: two digits of the number, rounded up."""
+    """The number of samples that would decide, in words: two digits, rounded up."""
     if samples is None:
         return "more samples like these would not settle it"
     step = 10 ** max(len(str(samples)) - 2, 0)
@@ -235,7 +235,7 @@ def enough(samples: int | None) -> str:
 
 
 def _shown(target: Target, value: float | None) -> float | None:
-    """A figure in the target's unit; None where it is infinite, which JSON has no number for."""
+    """A figure in the target's unit; None for infinity, which JSON lacks."""
     return None if value is None or not math.isfinite(value) else target.in_unit(value)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def evaluate(target: Target, run: Evidence) -> RuleOutcome | None:
-    """Evaluate a target whose score is not final; None where it is, and where the run has no such score.
+    """Evaluate a target on a score that is not final; None for a final or absent score.
 
     Raises:
         Unanswerable: The name of the score may mean several.
@@ -45,5 +45,5 @@ def evaluate(target: Target, run: Evidence) -> RuleOutcome | None:
 
 
 def _worst(score: Accuracy) -> float:
-    """What it would be were none of them right; where no answer has a score that is nothing at all."""
+    """The score if every unscored answer were wrong; 0 without any scored answer."""
     return 0.0 if score.value is None else score.value

@@ -1,4 +1,4 @@
-"""What makes a run represent the server: its length, its completeness, its error rate."""
+"""The conditions for a run to represent the server: length, completeness, error rate."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _longer(bound: float, case: Case) -> str:
 
 
 def _for(seconds: float, case: Case) -> str:
-    """The requests of the whole passes that an open loop needs for this long, whatever its arrivals are."""
+    """The requests of the whole passes that an open loop needs for this long, for any arrival process."""
     rate, rows = facts.number(facts.load(case.report).get("rate")), _rows(case)
     if not rate or not rows:
         return "N"

@@ -82,7 +82,7 @@ def _sources(pages: Sequence[RulesetPage], rules: Rules) -> Iterator[str]:
 
 
 def _group(target: Target) -> int:
-    """Targets as they stand, then accuracy, then goodput."""
+    """The rank of a target's group: plain targets, then accuracy, then goodput."""
     return 1 if target.metric.startswith(SCORES) else 2 if target.id.startswith("goodput.") else 0
 
 

@@ -1,4 +1,4 @@
-"""The files that a file extends, and which models and scenarios they have rules for."""
+"""The chain of `extends`, with the models and scenarios of all files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ModelEntry:
 
 
 def read(path: Path) -> Sequence[RulesetPage]:
-    """Read a file and those that it extends, the first of all first.
+    """Read a file and all extended files, the root first.
 
     Raises:
         RulesetFileError: One cannot be read, extends what is not there, or extends itself.
@@ -103,7 +103,7 @@ def _check_any(first: RulesetPage) -> None:
 
 
 def _extend(there: list[ModelEntry], model: ModelPage, locked: RulesetPage | None) -> None:
-    """Add what a file that extends others says of a model."""
+    """Add the models of an extending file."""
     named = [candidate for candidate in there if candidate.name.lower() == model.name.lower()]
     if model.name == ANY:
         named = there

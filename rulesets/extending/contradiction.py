@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def check(rules: Rules) -> None:
-    """See that what must be met can be met.
+    """Check that all rules can be met together.
 
     Raises:
         RulesetFileError: Two rules contradict each other.

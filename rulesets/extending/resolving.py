@@ -70,7 +70,7 @@ def resolve(pages: Sequence[RulesetPage], model: str, scenario: str) -> Resolved
 
 @dataclass(frozen=True, slots=True)
 class _RuleLayer:
-    """What one file says of a model and a scenario."""
+    """The rules of one file for a model and a scenario."""
 
     rules: Rules
     notes: tuple[str, ...]
@@ -89,7 +89,7 @@ class _RuleLayer:
 
 
 def _models(page: RulesetPage, model: str, *, root: bool) -> Iterator[ModelPage]:
-    """What concerns a model: its entry, else `*`; in a file that extends another `*`, then its entry."""
+    """The entries of a page for a model: the name, else `*`; in an extending file `*` first."""
     named = [entry for entry in page.models if entry.name != ANY and entry.name.lower() == model.lower()]
     anyone = [entry for entry in page.models if entry.name == ANY]
     yield from (named or anyone) if root else (*anyone, *named)
@@ -104,7 +104,7 @@ def _scenarios(page: RulesetPage, model: ModelPage, scenario: str) -> Iterator[S
 
 
 def _over(before: Rules, layer: Rules) -> Rules:
-    """Rules with others over them. Of a load of another pattern nothing stays."""
+    """Rules with an overlay; a load of another pattern replaces the whole load."""
     pattern = layer.get(("load", "pattern"))
     there = before.get(("load", "pattern"))
     if pattern is not None and there is not None and pattern.value != there.value:
@@ -138,7 +138,7 @@ def _check_lock(
 
 
 def _changes(before: Rules, layer: Rules, after: Rules) -> Iterator[str]:
-    """What a file changed in the rules that it extends, in words."""
+    """The changes of an extending file, in words."""
     for key, rule in before.items():
         if key not in after:
             yield f"{spelled(key)}: dropped ({shown(rule.value)})"
@@ -150,7 +150,7 @@ def _changes(before: Rules, layer: Rules, after: Rules) -> Iterator[str]:
 
 
 def _meant(value: Any) -> Any:
-    """A value without what is only said of it."""
+    """A value without notes."""
     return replace(value, note="", source="") if isinstance(value, Target) else value
 
 

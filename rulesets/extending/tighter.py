@@ -1,4 +1,4 @@
-"""Whether a rule is at least as strict as the one that it takes the place of.
+"""Whether a rule is at least as strict as the rule that it replaces.
 
 At least as strict means: whatever run passes it would have passed the other.
 """
@@ -30,7 +30,7 @@ Looser = str | None
 
 
 def loosened(before: Rules, after: Rules) -> Iterator[tuple[Key, str]]:
-    """Find what is looser after than before, or gone.
+    """Find the rules that became looser or disappeared.
 
     Args:
         before: The rules that may only be tightened.
@@ -58,7 +58,7 @@ ANY: Final = "*"
 
 
 def _new(key: Key, rule: RuleShape, before: Rules) -> Looser:
-    """Why a rule that was not there before loosens others: to leave something at its default says it too."""
+    """The reason why a new rule loosens others: an absent rule has a default."""
     section, name = key
     if section == "definitions":
         default = getattr(Definitions(), name)
@@ -100,7 +100,7 @@ def _ref(before: Any, after: Any) -> Looser:
 
 
 def _range(before: Mapping[str, int], after: Mapping[str, int]) -> Looser:
-    """Of a concurrency: no smaller least, and no greater most. Points of a sweep stay as they are."""
+    """Compare concurrency ranges: no smaller minimum, no greater maximum; equal points of a sweep."""
     if {"from", "to"} & {*before, *after}:
         return _other(dict(before), dict(after))
     low = after.get("min", 0) >= before.get("min", 0)

@@ -1,4 +1,4 @@
-"""Every key of a ruleset file but those of targets: docs/rulesets.md says what they mean."""
+"""Every key of a ruleset file except those of targets; docs/rulesets.md explains the keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A ruleset file as it was written: rules by section and name, for models and scenarios."""
+"""A ruleset file before resolving: rules by section and name, for models and scenarios."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DEFAULT: Final = "default"
 
 @dataclass(frozen=True, slots=True)
 class ScenarioPage:
-    """What a file says of one scenario.
+    """The rules of a file for one scenario.
 
     Attributes:
         name: `*` for every scenario.
@@ -44,7 +44,7 @@ class ScenarioPage:
 
 @dataclass(frozen=True, slots=True)
 class ModelPage:
-    """What a file says of one model.
+    """The rules of a file for one model.
 
     Attributes:
         name: `*` for every model.
@@ -65,7 +65,7 @@ class ModelPage:
 
 @dataclass(frozen=True, slots=True)
 class RulesetPage:
-    """What a file says.
+    """The rules of a file.
 
     Attributes:
         file: Its path.

@@ -1,4 +1,4 @@
-"""Rules by section and name, each with its place, so that one file can be laid over another."""
+"""Rules by section and name, each with a place, so that one file can overlay another."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def section(name: str, located: Located) -> Rules:
 
 
 def values(rules: Rules, name: str) -> dict[str, Any]:
-    """The values of a section by their names."""
+    """The values of a section by name."""
     return {key: rule.value for (section_name, key), rule in rules.items() if section_name == name}
 
 
 def spelled(key: Key) -> str:
-    """Write a key as people name it: the id of a target, else `validity.min_samples`."""
+    """A key in the user's notation: the id of a target, else `validity.min_samples`."""
     return key[1] if key[0] == "targets" else ".".join(key)
 
 

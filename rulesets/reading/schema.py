@@ -31,7 +31,7 @@ def schema() -> Mapping[str, Any]:
 
 
 def _referring(part: Any) -> Any:
-    """A schema in which what has a name is only referred to."""
+    """A schema with references in place of named parts."""
     if id(part) in _NAMES:
         return {"$ref": f"#/$defs/{_NAMES[id(part)]}"}
     if isinstance(part, dict):

@@ -22,7 +22,7 @@ _SHARED: Final = ("seeds", "steady_state", "power", "report")
 
 
 def scenario_rules(fields: Mapping[str, Located]) -> Rules:
-    """What a scenario, or a flat file, says.
+    """The rules of a scenario, or of a flat file.
 
     Raises:
         RulesetFileError: What it says does not go together.
@@ -53,7 +53,7 @@ def _check_load(load: Located) -> None:
 
 
 def demands(fields: Mapping[str, Located]) -> Rules:
-    """What models and scenarios can both say.
+    """The rules that models and scenarios can both have.
 
     Raises:
         RulesetFileError: A target makes no sense, or two have one id.
@@ -102,7 +102,7 @@ def _parameters(name: str, located: Located | None, part: DocumentPart) -> dict[
 
 
 def shared(fields: Mapping[str, Located]) -> Rules:
-    """What a file says of all its models and scenarios.
+    """The rules of a file for all models and scenarios.
 
     Raises:
         RulesetFileError: What it says does not go together.
@@ -162,7 +162,7 @@ def _check_metrics(metrics: Located | None) -> None:
 
 
 def _nested(name: str, located: Located, *deeper: str) -> Rules:
-    """The keys of a section, where some have keys themselves that are rules of their own."""
+    """The keys of a section, including nested keys that are separate rules."""
     rules: Rules = {}
     for key, value in located.value.items():
         if key in deeper:
@@ -198,7 +198,7 @@ def _sweep(located: Located) -> Rules:
 
 
 def _check_parameters(name: str, parameters: Any, part: DocumentPart) -> None:
-    """See that the parameters of a check mean something where a mistake would make it more lenient."""
+    """Check the parameters of an audit where a mistake would make the audit more lenient."""
     if not isinstance(parameters, dict):
         return
     if name == "accuracy_per_region" and parameters != {"exactly": 1}:

@@ -1,4 +1,4 @@
-"""What may be at a place of a document: how it is read, and how a JSON schema says it.
+"""The allowed content at a place of a document: a reader and a JSON schema.
 
 Both halves of a shape are made side by side, so that an editor which knows the schema and the reader agree.
 """
@@ -22,7 +22,7 @@ _DEEPEST: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """What a document says, and where.
+    """A value of a document, and the place.
 
     Attributes:
         value: Text, a number, a truth, a dict of `Located` by name, or a list of `Located`.
@@ -43,7 +43,7 @@ class Located:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What may be somewhere.
+    """The allowed content somewhere in a document.
 
     Attributes:
         read: Reads it, or raises `RulesetFileError`.
@@ -56,7 +56,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """What a number must be.
+    """A condition on a number.
 
     Attributes:
         words: In words, for "must be …".
@@ -214,7 +214,7 @@ def items(shape: Shape, least: int = 0) -> Shape:
 
 
 def either(scalar: Shape | None = None, mapping: Shape | None = None, sequence: Shape | None = None) -> Shape:
-    """One shape or another, distinguished by whether it has keys, is a list, or neither."""
+    """One of several shapes, by the kind of the node: scalar, mapping or sequence."""
     shapes = [shape for shape in (scalar, mapping, sequence) if shape is not None]
 
     def read(part: DocumentPart) -> Located:

@@ -45,7 +45,7 @@ _METRIC: Final = "|".join([*METRICS, *METRIC_ALIASES])
 
 
 def _word(names: Iterable[str]) -> Shape:
-    """A word that `Target.of` knows, or refuses in its own words."""
+    """A word that `Target.of` accepts, or rejects with a message."""
     return Shape(text().read, {"enum": list(names)})
 
 
@@ -220,7 +220,7 @@ def _condition(located: Located) -> Condition:
 
 
 def _unbounded(fields: Mapping[str, Any], part: DocumentPart) -> dict[str, Any]:
-    """Give a figure that is only shown a bound that it meets."""
+    """Give an informational figure a bound that every value meets."""
     missing = next(name for name in ("op", "value") if name not in fields)
     if fields.get("severity") != "info" or "op" in fields or "value" in fields:
         raise part.error(f"the key {missing!r} is missing")
@@ -235,7 +235,7 @@ def _unbounded(fields: Mapping[str, Any], part: DocumentPart) -> dict[str, Any]:
 
 
 def _made(fields: Mapping[str, Any], part: DocumentPart, parts: Mapping[str, DocumentPart]) -> Target:
-    """Make a target of its keys; an error names the key that it is about."""
+    """Make a target from keys; an error names the offending key."""
     try:
         arguments = dict(fields)
         if "confidence" in arguments:
@@ -281,7 +281,7 @@ def _gate(item: Located, key: str, op: str, ending: str) -> Target:
 
 
 def _limit(limit: Located, reference: Located | None) -> float:
-    """The bound of a gate: as it is, or a share of the reference, exactly."""
+    """The bound of a gate: absolute, or an exact share of the reference."""
     one_of(limit, ("factor", "abs"))
     if "abs" in limit.value:
         return float(limit.value["abs"].value)
@@ -291,7 +291,7 @@ def _limit(limit: Located, reference: Located | None) -> float:
 
 
 def accuracy_runs(located: Located) -> Rules:
-    """How many runs must show each score, and how they count together."""
+    """The number of runs for each score, and the way of combining runs."""
     rules: Rules = {}
     for item in located.value:
         fields = {name: item.value[name].value for name in ("runs", "combine") if name in item.value}
@@ -327,7 +327,7 @@ def _goodput(located: Located) -> Iterator[tuple[Target, DocumentPart]]:
 
 
 def _slo(name: str, limit: Located) -> Condition:
-    """Read one latency of a goodput: good is what takes at most the bound in ms."""
+    """Read one latency of a goodput: a request is good up to the bound in ms."""
     metric = name.removesuffix("_ms")
     names = [f"{metric_name}_ms" for metric_name in (*METRICS, *METRIC_ALIASES)]
     if metric == name or f"{metric}_ms" not in names:

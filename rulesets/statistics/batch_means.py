@@ -1,4 +1,4 @@
-"""The interval of a mean over time, from the means of equal spans of it: batch means.
+"""The interval of a mean over time, from the means of equal spans: batch means.
 
 Single requests of a run resemble their neighbours; the means of long enough spans are nearly independent, and
 the mean of b blocks with standard deviation s is known to ± t s / √b, t being Student's quantile with b - 1
@@ -56,7 +56,7 @@ class MeanInterval:
 
 
 def interval(blocks: Sequence[float], level: Probability) -> MeanInterval | None:
-    """The two-sided interval; its ends are one-sided limits of the level (1 + level) / 2.
+    """The two-sided interval; each end is a one-sided limit of the level (1 + level) / 2.
 
     Args:
         blocks: The means, or the rates, of equal spans of time, in order.
@@ -73,7 +73,7 @@ def interval(blocks: Sequence[float], level: Probability) -> MeanInterval | None
 
 
 def grouped(blocks: Sequence[float]) -> tuple[float, ...]:
-    """The blocks, two made one as often as it takes for neighbours not to resemble each other.
+    """The blocks, merged in pairs until neighbours are uncorrelated.
 
     Never fewer than `FEWEST` are left of more; a last one without a neighbour is left out.
     """

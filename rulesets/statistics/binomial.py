@@ -84,12 +84,12 @@ def _fraction(a: float, b: float, x: float) -> float:
 
 
 def _apart(number: float) -> float:
-    """Kept from 0, as it is divided by."""
+    """The number, moved away from 0 for a division."""
     return number if abs(number) > _TINY else _TINY
 
 
 def _mass(a: float, b: float, x: float, y: float) -> float:
-    """(a + b choose a) x^a y^b by its saddle point, without the cancellation that log-gammas suffer.
+    """(a + b choose a) x^a y^b by the saddle point, without the cancellation of log-gammas.
 
     C. Loader, "Fast and accurate computation of binomial probabilities", 2000.
     """

@@ -1,4 +1,4 @@
-"""Intervals by resampling, for a statistic whose distribution is unknown: the percentile bootstrap.
+"""Intervals by resampling, for a statistic of unknown distribution: the percentile bootstrap.
 
 B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap (1993), 13.3. What is drawn again is whole
 spans of time where the values of a run resemble their neighbours: the moving parts are the blocks, not the
@@ -30,7 +30,7 @@ def interval(
     seed: int,
     resamples: int = RESAMPLES,
 ) -> tuple[float, float] | None:
-    """The two-sided interval of a statistic; its ends are one-sided limits of the level (1 + level) / 2.
+    """The two-sided interval of a statistic; each end is a one-sided limit of the level (1 + level) / 2.
 
     Args:
         values: Independent ones: the means of blocks, or one figure a run.
@@ -59,7 +59,7 @@ def two_sample_interval(
     seed: int,
     resamples: int = RESAMPLES,
 ) -> tuple[float, float]:
-    """The two-sided interval of a statistic of two groups, each drawn again by itself: ibid., 8.3.
+    """The two-sided interval of a statistic of two groups, each resampled separately: ibid., 8.3.
 
     Args:
         first: Independent values, one at least.
@@ -128,7 +128,7 @@ def _drawn(count: int, seed: int, resamples: int) -> Iterator[list[int]]:
 
 
 def _middle(statistics: list[float], level: Probability) -> tuple[float, float]:
-    """What encloses the share `level` of all that was found, as much left out below as above."""
+    """The middle share `level` of all statistics, with equal shares below and above."""
     statistics.sort()
     left_out = math.floor(len(statistics) * (1 - exactly(level)) / 2)
     return statistics[left_out], statistics[-1 - left_out]

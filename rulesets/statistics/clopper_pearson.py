@@ -1,4 +1,4 @@
-"""Exact limits of a share: those that always cover at least what they say.
+"""Exact limits of a share, with at least the nominal coverage.
 
 C. J. Clopper and E. S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the
 binomial", Biometrika 26, 1934. The lower limit is the share at which `count` or more would be seen with
@@ -23,12 +23,12 @@ def interval(count: int, of: int, level: Probability) -> tuple[float, float]:
 
 
 def upper(count: int, of: int, level: Probability) -> float:
-    """The one-sided upper limit: 1 - level is left above it."""
+    """The one-sided upper limit, exceeded with probability 1 - level."""
     return 1 - lower(of - count, of, level)
 
 
 def lower(count: int, of: int, level: Probability) -> float:
-    """The one-sided lower limit: 1 - level is left below it. Found by halving, to the last bit."""
+    """The one-sided lower limit, undercut with probability 1 - level. Found by halving, to the last bit."""
     if not count:
         return 0.0
     doubt = float(1 - proper(level))

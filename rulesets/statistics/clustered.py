@@ -24,7 +24,7 @@ Variant = Literal["sandwich", "miller", "corrected"]
 
 
 def standard_error(clusters: Sequence[Sequence[float]], variant: Variant = "sandwich") -> float | None:
-    """The standard error of the mean over all samples, in their unit.
+    """The standard error of the mean over all samples, in the unit of the samples.
 
     Args:
         clusters: The scores, cluster by cluster.

@@ -95,7 +95,7 @@ def samples_needed(
     confidence: Probability = CONFIDENCE,
     tolerance: Probability = TOLERANCE,
 ) -> int | None:
-    """About how many samples would pass, were the same share of them over.
+    """The approximate number of samples that would pass at an unchanged share of misses.
 
     Args:
         over: Of `n`.

@@ -1,4 +1,4 @@
-"""How much the mean of a series varies whose values resemble their neighbours, and how sure that is.
+"""The variance of the mean of an autocorrelated series, and the certainty of that variance.
 
 Requests of one run are not independent: they shared a queue, caches and a clock. With s² the variance of the
 values and r(k) their autocorrelation at lag k, the variance of the mean of n of them is about D s² / n, where
@@ -100,7 +100,7 @@ def long_run(series: Sequence[float]) -> LongRun | None:
 
 
 def _autoregressive(apart: Sequence[float]) -> float:
-    """D by the model whose order has the lowest AIC, first order at least."""
+    """D by the autoregressive model with the lowest AIC, of first order at least."""
     n = len(apart)
     lags = [
         math.fsum(map(mul, apart, islice(apart, lag, None))) / n
@@ -116,7 +116,7 @@ def _autoregressive(apart: Sequence[float]) -> float:
 
 
 def _levinson(lags: Sequence[float]) -> Iterator[tuple[list[float], float]]:
-    """The coefficients of each order from 0 on, and the variance that they leave."""
+    """The coefficients of each order from 0 on, with the remaining variance."""
     coefficients: list[float] = []
     noise = lags[0]
     yield coefficients, noise

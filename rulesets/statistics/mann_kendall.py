@@ -1,4 +1,4 @@
-"""Whether figures rise or fall over time, whatever their distribution: the Mann-Kendall test.
+"""Trend of figures over time, whatever the distribution: the Mann-Kendall test.
 
 H. B. Mann, "Nonparametric tests against trend", Econometrica 13, 1945; M. G. Kendall, Rank Correlation
 Methods (1975). Of every two figures, S counts +1 where the later one is larger and -1 where it is smaller.
@@ -31,7 +31,7 @@ EXACT: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """What the test says.
+    """The result of the test.
 
     Attributes:
         s: Pairs that rise less pairs that fall.
@@ -81,7 +81,7 @@ def _exact(s: int, ties: Sequence[int]) -> float:
 
 
 def _orders(ties: Sequence[int]) -> list[int]:
-    """How many orders have each number of inversions: Π (1 - x^i) of all, by the same of each tie."""
+    """The number of orders for each number of inversions: Π (1 - x^i) of all, divided by that of each tie."""
     product, count = [1], 0
     for tied in ties:
         for i in range(1, tied + 1):
@@ -97,7 +97,7 @@ def _times(polynomial: list[int], power: int) -> list[int]:
 
 
 def _quotient(polynomial: list[int], power: int) -> list[int]:
-    """By 1 - x^power, which divides it."""
+    """The exact quotient by 1 - x^power."""
     quotient = list(polynomial)
     for power_index in range(power, len(quotient)):
         quotient[power_index] += quotient[power_index - power]

@@ -33,7 +33,7 @@ EXACT: Final = 25
 
 @dataclass(frozen=True, slots=True)
 class UTest:
-    """What the test says.
+    """The result of the test.
 
     Attributes:
         u: Pairs in which the second group's value is larger; ties count for a half.
@@ -137,7 +137,7 @@ def detectable(
 
 
 def _doubled_ranks(values: Sequence[float]) -> list[int]:
-    """Twice the rank of each, from 1; ties share their mean, and twice that is whole."""
+    """Twice the rank of each value, from 1; ties share the mean rank, and twice a mean is whole."""
     ranks: dict[float, int] = {}
     below = 0
     for value, often in sorted(Counter(values).items()):
@@ -147,7 +147,7 @@ def _doubled_ranks(values: Sequence[float]) -> list[int]:
 
 
 def _exact(ranks: Sequence[int], size: int, observed: int) -> float:
-    """Twice the smaller tail, at most 1: the share of divisions whose second group has such a sum of ranks.
+    """Twice the smaller tail, at most 1: the share of divisions with such a sum of ranks.
 
     The sums a smaller group can have are as telling, and fewer.
     """
@@ -159,7 +159,7 @@ def _exact(ranks: Sequence[int], size: int, observed: int) -> float:
 
 
 def _ways(ranks: Sequence[int], size: int) -> list[int]:
-    """For each sum, in how many ways that many of the ranks have it.
+    """The number of subsets of the ranks for each sum.
 
     A polynomial in x is one large number here, its coefficients lying side by side in fields wide enough for
     the largest; to multiply by x^rank is to shift.
@@ -174,7 +174,7 @@ def _ways(ranks: Sequence[int], size: int) -> list[int]:
 
 
 def _normal(ranks: Sequence[int], size: int, doubled: int) -> float:
-    """The same by the normal approximation: Lehmann (1975), 1.3 and, where there are ties, 1.4."""
+    """Twice the smaller tail by the normal approximation: Lehmann (1975), 1.3 and, with ties, 1.4."""
     count = len(ranks)
     pairs = size * (count - size)
     ties = sum(often**3 - often for often in Counter(ranks).values())

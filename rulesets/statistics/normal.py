@@ -7,7 +7,7 @@ from statistics import NormalDist
 
 
 def cdf(x: float) -> float:
-    """P(Z ≤ x), by the complementary error function, so that a far tail keeps its digits: DLMF 7.2.2."""
+    """P(Z ≤ x) by the complementary error function, which keeps the digits of a far tail: DLMF 7.2.2."""
     return math.erfc(-x / math.sqrt(2)) / 2
 
 

@@ -56,14 +56,14 @@ def interval(n: int, p: Probability, level: Probability) -> Ranks:
 
 
 def upper_rank(n: int, p: Probability, level: Probability) -> int | None:
-    """The lowest rank whose value the percentile does not exceed, at that level; None where there is none."""
+    """The lowest rank whose value is an upper limit of the percentile at that level; None without one."""
     share, sure = proper(p), float(proper(level))
     rank = bisect_left(range(n), sure, key=lambda k: at_most(k, n, share))
     return rank if rank < n else None
 
 
 def lower_rank(n: int, p: Probability, level: Probability) -> int | None:
-    """The highest rank whose value does not exceed the percentile, at that level; None where none does."""
+    """The highest rank whose value is a lower limit of the percentile at that level; None without one."""
     share, doubt = proper(p), float(1 - proper(level))
     rank = bisect_right(range(n), doubt, key=lambda k: at_most(k, n, share)) - 1
     return rank if rank >= 0 else None
@@ -85,7 +85,7 @@ def samples_needed(
     level: Probability,
     side: Literal["upper", "lower"] = "upper",
 ) -> int | None:
-    """About how many samples would have that limit meet the bound, were the same share of them to miss it.
+    """The approximate number of samples that would meet the bound at an unchanged share of misses.
 
     Args:
         unmet: How many of `n` do not meet the bound: they are above it where the upper limit must meet it,

@@ -1,4 +1,4 @@
-"""Two models on the same questions: the difference of their scores, question by question.
+"""Two models on equal questions: the difference of scores, question by question.
 
 What makes a question hard makes it hard for both, so the difference of a pair varies less than the scores do:
 E. Miller, "Adding error bars to evals", arXiv 2411.00640, 2024, sections 4.2 and 5.
@@ -55,7 +55,7 @@ class Difference:
 
 
 def difference(first: Sequence[float], second: Sequence[float]) -> Difference | None:
-    """The difference of scores in the same order of questions; None with fewer than two questions.
+    """The difference of scores in one order of questions; None with fewer than two questions.
 
     Raises:
         ValueError: The two differ in length.
@@ -81,7 +81,7 @@ def mcnemar(only_first: int, only_second: int) -> float:
 def newcombe(
     both: int, only_first: int, only_second: int, neither: int, level: Probability
 ) -> tuple[float, float]:
-    """The interval of the first's share of right answers less the second's, of the same questions.
+    """The interval of the first share of right answers less the second, on equal questions.
 
     R. G. Newcombe, "Improved confidence intervals for the difference between binomial proportions based on
     paired data", Statistics in Medicine 17, 1998, method 10: Wilson's limits of the two shares, put together

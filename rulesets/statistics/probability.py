@@ -1,4 +1,4 @@
-"""A probability as it was written: 0.99 is ninety-nine hundredths, not the nearest binary fraction."""
+"""A probability in decimal notation: 0.99 is ninety-nine hundredths, not the nearest binary fraction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def exactly(probability: Probability) -> Fraction:
 
 
 def proper(probability: Probability) -> Fraction:
-    """The same, of a probability that must leave room for chance.
+    """A probability strictly between 0 and 1, as an exact fraction.
 
     Raises:
         ValueError: It is not between 0 and 1, or is one of them.

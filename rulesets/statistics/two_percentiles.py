@@ -45,7 +45,7 @@ class Ordered:
     values: Sequence[float]
 
     def at(self, rank: int) -> float:
-        """The value of a rank from 1 on; infinite where it is outside of `values`."""
+        """The value of a rank from 1 on; infinite outside `values`."""
         place = rank - self.start
         if place < 0:
             return -math.inf
@@ -54,7 +54,7 @@ class Ordered:
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """What the test says of the ratio of the second sample's percentile to the first's.
+    """The ratio of the second sample's percentile to the first's, with the test result.
 
     Attributes:
         p: Both ways; None where samples of this size cannot differ significantly at the level.
@@ -68,7 +68,7 @@ class Ratio:
 
 
 def ordered(value_at: Callable[[int], float], size: int, n: int, p: Fraction) -> Ordered:
-    """A sample as if it were one of n independent values with the same distribution.
+    """A sample reduced to n independent values of one distribution.
 
     Args:
         value_at: The value of a rank in ascending order, from 0.
@@ -84,7 +84,7 @@ def ordered(value_at: Callable[[int], float], size: int, n: int, p: Fraction) ->
 
 
 def compare(first: Ordered, second: Ordered, p: Fraction, level: float) -> Ratio:
-    """Test whether the percentile p of two samples of positive values is the same.
+    """Test whether the percentile p of two samples of positive values is equal.
 
     Args:
         first: What is compared with.
@@ -151,7 +151,7 @@ class _RankCounts:
         mode = min(max((lowest + 1) * (second + 1) // (total + 2), ends[0]), ends[1])
 
         def towards(step: int) -> list[float]:
-            """Probabilities from the mode on, relative to its own."""
+            """Probabilities from the mode on, relative to the mode's."""
             chances, count, chance = [], mode, 1.0
             while count != ends[step > 0] and chance > _NEGLIGIBLE:
                 m = count if step > 0 else count - 1
@@ -207,7 +207,7 @@ def _observed(first: Ordered, second: Ordered, counts: _RankCounts) -> int:
 
 
 def _last(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """The last number up to `high` for which it holds, as it does for all before; `low` for none."""
+    """The last number up to `high` for which a monotone condition holds; `low` for none."""
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if holds(middle) else (low, middle - 1)

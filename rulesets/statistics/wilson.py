@@ -30,12 +30,12 @@ def interval(count: int, of: int, level: Probability) -> tuple[float, float]:
 
 
 def upper(count: int, of: int, level: Probability) -> float:
-    """The one-sided upper limit: 1 - level is left above it."""
+    """The one-sided upper limit, exceeded with probability 1 - level."""
     return 1 - lower(of - count, of, level)
 
 
 def lower(count: int, of: int, level: Probability) -> float:
-    """The one-sided lower limit: 1 - level is left below it."""
+    """The one-sided lower limit, undercut with probability 1 - level."""
     if not count:
         return 0.0
     share, squared = count / of, quantile(float(proper(level))) ** 2 / of

@@ -1,4 +1,4 @@
-"""Rules over several runs: where the points of a sweep must lie, and what they must show together."""
+"""Rules over several runs: the required places of a sweep's points, and joint demands."""
 
 from rulesets.sweeps.evaluation import CHECKS, evaluate, names
 from rulesets.sweeps.pareto import front

@@ -135,19 +135,19 @@ def in_runs(parameters: Mapping[str, Any], points: Sequence[Point], curve: Curve
 
 
 def _rows_of(point: Point, metric: str) -> list[VerdictRow]:
-    """The rows on a score that a run has: its least, its greatest, or both."""
+    """The rows of a run on one score: the minimum, the maximum, or both."""
     rows = () if point.verdict is None else point.verdict.rows
     return [row for row in rows if row.id in {metric, f"{metric}.max"} and row.observed is not None]
 
 
 def _worst(having: Sequence[Sequence[VerdictRow]]) -> float | None:
-    """The score nearest to its bound, or farthest beyond."""
+    """The score nearest to a bound, or farthest beyond."""
     rows = [row for rows_of_point in having for row in rows_of_point]
     return min(rows, key=lambda row: 0.0 if row.margin is None else row.margin).observed
 
 
 def _missed(having: Sequence[Sequence[VerdictRow]], mean: float) -> list[VerdictRow]:
-    """The bounds of the first run that the mean of all does not meet; all runs have the same."""
+    """The bounds of the first run that the mean of all runs misses; all runs have equal bounds."""
     return [
         row
         for row in having[0]

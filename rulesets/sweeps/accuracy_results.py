@@ -97,7 +97,7 @@ def _counted(
 def _assigned(
     carrying: Sequence[Point], points: Sequence[Point], curve: Curve, elected: int | None
 ) -> Mapping[Region, Point]:
-    """The point whose result stands for each region: as many regions as can have one.
+    """The accuracy result for each region: as many regions as possible.
 
     Points that were assigned stay assigned, so that the elected one, which comes last, takes a region only
     where no other point can.
@@ -136,7 +136,7 @@ def _is_unclear(row: VerdictRow) -> bool:
 
 
 def _rows_of(point: Point, scores: Sequence[str]) -> Sequence[VerdictRow]:
-    """The rows of an accuracy result: a score may have two, its least and its greatest."""
+    """The rows of an accuracy result: a score may have two, a minimum and a maximum."""
     rows = _accuracy_rows(point)
     names = {name for score in scores for name in (score, f"{score}.max")}
     return [row for row in rows if row.id in names] if names else rows

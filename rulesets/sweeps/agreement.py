@@ -1,4 +1,4 @@
-"""What the points of a sweep must have in common, and whether their figures agree with each other."""
+"""The properties that all points of a sweep must share, and the agreement of figures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STATED: Final = "tps_per_user:p(90)"
 
 
 def tps_per_user(parameters: Any, points: Sequence[Point], _curve: Curve) -> VerdictRow:
-    """Check that the tps_per_user that points were evaluated by is 1000 / p90 of TPOT in their reports.
+    """Check that tps_per_user of all points is 1000 / p90 of TPOT in the reports.
 
     Args:
         parameters: The relative difference that is allowed; nothing for 1 %.

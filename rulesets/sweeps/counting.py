@@ -1,4 +1,4 @@
-"""How many points a sweep must have, and where they must lie."""
+"""The required number of points in a sweep, and the required places."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def c_max_of(points: Sequence[Point]) -> int | None:
 
 
 def regions_of(points: Sequence[Point], curve: Curve) -> Regions:
-    """The regions of a curve: C_min is its lowest point, unless another is declared.
+    """The regions of a curve: C_min is the lowest point, unless another is declared.
 
     Raises:
         ValueError: It has none, or no point lies at the declared C_min.
@@ -43,7 +43,7 @@ def regions_of(points: Sequence[Point], curve: Curve) -> Regions:
 
 
 def rows(parameters: Mapping[str, Any], points: Sequence[Point], curve: Curve) -> Iterator[VerdictRow]:
-    """Judge the number of points, and their places.
+    """Judge the number and the places of the points.
 
     Args:
         parameters: `min`, `max`, `regions` and `require`.

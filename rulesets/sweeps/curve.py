@@ -1,4 +1,4 @@
-"""What the submitter of a curve declares of it."""
+"""The submitter's declarations on a curve."""
 
 from __future__ import annotations
 

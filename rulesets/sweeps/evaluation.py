@@ -1,4 +1,4 @@
-"""The rules over several runs, each with its row."""
+"""The rules over several runs, one row for each."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _rows(
 
 
 def _checks(sweep: Sweep) -> Iterator[tuple[str, Any]]:
-    """The checks with what they need of each other.
+    """The checks in an order that respects dependencies.
 
     Where each region has exactly one accuracy result, a result consists of the scores that several runs must
     show, and the point that is elected as Offline shows them for Offline too.

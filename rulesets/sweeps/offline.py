@@ -1,4 +1,4 @@
-"""What an Offline run must show in addition to the curve: no less than its greatest point.
+"""The demands on an Offline run beyond the curve: at least the throughput of the greatest point.
 
 mlcommons/endpoints_policies, endpoints_rules.md §5: system_tps(Offline) >= 0.98 x system_tps(C_max), at a
 concurrency of at least C_max. The checker of the round says nothing where no point lies at C_max; here that
@@ -68,7 +68,7 @@ def throughput(parameters: Any, points: Sequence[Point], curve: Curve) -> Verdic
 
 
 def concurrency(parameters: Any, points: Sequence[Point], curve: Curve) -> VerdictRow:
-    """Judge how much the Offline run asked at once: at least C_max; `severity` may make it a warning."""
+    """Judge the concurrency of the Offline run: at least C_max; `severity` may make a miss a warning."""
     c_max = curve.c_max
     rule = SweepRule(
         "offline_concurrency_at_least", "concurrency(Offline) >= C_max", c_max, _severity(parameters)

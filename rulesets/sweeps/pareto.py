@@ -1,4 +1,4 @@
-"""The Pareto front of a sweep: a step function of its points, and nothing in between.
+"""The Pareto front of a sweep: a step function through the points, without interpolation.
 
 mlcommons/endpoints_policies, endpoints_rules.md §4.1; InferenceX-app docs/pareto-api.md. A point shows that
 what it reached can be had, and so less of either; what lies between two points is not measured.
@@ -43,7 +43,7 @@ def step(spots: Sequence[Spot], x: float) -> float | None:
 def rows(
     settings: Mapping[str, Any], points: Sequence[Point], baseline: Sequence[Point]
 ) -> Iterator[VerdictRow]:
-    """Judge whether there is a front, and whether it dominates the baseline's.
+    """Judge whether a front exists, and whether the front dominates the baseline's.
 
     Args:
         settings: `x`, `y`, and `must_dominate` where it must.
@@ -65,7 +65,7 @@ def rows(
 
 
 def _in_doubt(row: VerdictRow, extremes: Sequence[VerdictRow]) -> VerdictRow:
-    """The row if chunks that were read late can decide it."""
+    """The row, inconclusive if late reads of chunks can decide the outcome."""
     low, high = (extreme.observed or 0.0 for extreme in extremes)
     reason = f"the client was too busy to tell: the worst ratio is between {low:.4g} and {high:.4g}"
     return replace(row, status="INCONCLUSIVE", reason=reason, remedy=AGAIN)
@@ -79,7 +79,7 @@ def _spots(points: Sequence[Point], x: FigureAxis, y: FigureAxis, end: End | Non
 def _front_row(
     x: FigureAxis, y: FigureAxis, ours: Sequence[Spot], points: Sequence[Point], *, severity_counts: bool
 ) -> VerdictRow:
-    """A front is shown only; where there is none, what was asked for was not measured."""
+    """The row of a front, for display; without a front, the requested figure was not measured."""
     line = front(ours)
     shown = "; ".join(f"{across:.4g} at {up:.5g}" for across, up in line[:_SHOWN])
     more = f" and {len(line) - _SHOWN} more" if len(line) > _SHOWN else ""

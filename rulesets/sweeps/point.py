@@ -1,4 +1,4 @@
-"""One run of a sweep, and the figures that its report has."""
+"""One run of a sweep, and the figures of the run's report."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ class Point:
     name: str = ""
 
     def __str__(self) -> str:
-        """Name it."""
+        """The name of the point."""
         if self.name:
             return self.name
         return "offline" if self.offline else f"concurrency {self.concurrency}"
 
     @property
     def stands(self) -> bool:
-        """Whether its figures can stand for the server: neither report nor rules call it invalid.
+        """Whether the figures can represent the server: neither report nor rules call the run invalid.
 
         A run that is accepted in spite of its report (`--on-invalid warn`) stands unless its rules are
         locked, which its verdict says.
@@ -87,7 +87,7 @@ class FigureAxis:
         )
 
     def figure(self, point: Point, end: End | None = None) -> float | None:
-        """Its figure of a point, tokens or requests per second; None where the report has none above 0.
+        """The figure of a point, tokens or requests per second; None where the report has none above 0.
 
         Args:
             point: The point.
@@ -108,7 +108,7 @@ class FigureAxis:
         return "total_tps" if self.tokens == "input_plus_output" else "output_tps"
 
     def __str__(self) -> str:
-        """Name it as the short form does."""
+        """The axis in the short form."""
         return f"{self.metric}:{self.stat}" if self.metric == _INTERACTIVITY else self.metric
 
 

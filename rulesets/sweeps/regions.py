@@ -1,4 +1,4 @@
-"""The regions of a curve of MLPerf Endpoints: bands of concurrency between its lowest point and its greatest.
+"""The regions of an MLPerf Endpoints curve: bands of concurrency from the lowest point to the greatest.
 
 mlcommons/endpoints_policies, endpoints_rules.md §5 and Appendix B. With I = log2(C_max - C_min) / 3:
 

@@ -31,7 +31,7 @@ class SweepRule:
     method: str = ""
 
     def met(self, n: int, observed: float | None = None) -> VerdictRow:
-        """It is met.
+        """A row that passes.
 
         Args:
             n: The points behind it.
@@ -40,7 +40,7 @@ class SweepRule:
         return self._row("PASS", n, observed)
 
     def missed(self, n: int, reason: str, remedy: str = "", observed: float | None = None) -> VerdictRow:
-        """It is not met, or was not measured."""
+        """A row that fails, or could not be measured."""
         return self._row("FAIL", n, observed, reason, remedy)
 
     def open(self, n: int, reason: str, remedy: str = "", observed: float | None = None) -> VerdictRow:
@@ -48,7 +48,7 @@ class SweepRule:
         return self._row("INCONCLUSIVE", n, observed, reason, remedy)
 
     def skipped(self, reason: str) -> VerdictRow:
-        """It does not apply."""
+        """A row that does not apply."""
         return self._row("SKIP", 0, None, reason)
 
     def _row(

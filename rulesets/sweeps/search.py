@@ -21,7 +21,7 @@ TOLERANCE: Final = 0.05
 
 
 def row(settings: Mapping[str, Any], points: Sequence[Point]) -> VerdictRow:
-    """Judge whether the points have found it.
+    """Judge whether the points determine the maximum.
 
     Args:
         settings: `maximise`: `rate` (requests per second) or `concurrency`; `tolerance`, as a share.
@@ -71,7 +71,7 @@ def _verdict_of(
 
 
 def _load(point: Point, what: str) -> float | None:
-    """The load of a point: as asked for, and for a rate that changes as it came about."""
+    """The load of a point: as requested, or as reached for a rate that varies."""
     if what == "concurrency":
         return None if point.offline else point.concurrency
     asked = facts.number(facts.load(point.report).get("rate"))
