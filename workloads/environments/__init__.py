@@ -1,1 +1,1 @@
-"""Worlds that agents act in by tools: state as JSON, and functions over it."""
+"""Simulated worlds for agents: state as JSON, and tools as functions of the state."""

@@ -1,4 +1,4 @@
-"""PaperArena's tools over its folder of papers, as far as they take neither a second model nor the web.
+"""PaperArena's tools over a folder of papers, without those that need a second model or the web.
 
 The names and parameters are those of Melmaphother/PaperArena at 35e4a83d, `paperarena_hub/tools`. Where that
 code asks a model (to find passages, expand keywords, match citations, read figures), words are compared.
@@ -175,7 +175,7 @@ def _search(folder: Path, conference: str, year: int, status: str, keywords: str
 
 
 def _content(folder: Path, pdf_name: str, kind: str, index: int) -> str:
-    """A table with its caption, or the caption of a figure, whose image is not shown."""
+    """A table with caption, or the caption of a figure (images are not shown)."""
     if kind not in _KINDS:
         raise ValueError(f"content_type must be one of {', '.join(_KINDS)}")
     block_type, captions, word = _KINDS[kind]

@@ -87,7 +87,7 @@ def tools() -> list[dict[str, Any]]:
 
 
 def result_of(scenario: str, name: str, arguments: Mapping[str, Any], earlier: Sequence[str]) -> str:
-    """What a tool returns, as JSON text.
+    """The result of a tool, as JSON text.
 
     Args:
         scenario: `TC-01` to `TC-15`.
@@ -106,7 +106,7 @@ def as_text(value: Any) -> str:
 
 
 def normal(value: Any) -> str:
-    """A text without the blanks around it, in lower case."""
+    """A text in lower case, stripped."""
     return as_text(value).strip().lower()
 
 
@@ -144,7 +144,7 @@ def _proposal(query: str, *, is_first: bool) -> Mapping[str, Any] | None:
 
 
 def _anywhere(name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The result of a tool in scenarios that have none of their own for it."""
+    """The result of a tool in scenarios without a special result."""
     match name:
         case "calculator":
             number = _number(as_text(arguments.get("expression")))
@@ -157,7 +157,7 @@ def _anywhere(name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _number(expression: str) -> float | None:
-    """The value of arithmetic; None where it is not arithmetic."""
+    """The value of an arithmetic expression; None for any other text."""
     plain = expression.replace(",", "").strip()
     if not _ARITHMETIC.fullmatch(plain):
         return None

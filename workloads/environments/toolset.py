@@ -1,4 +1,4 @@
-"""Tools that a model can call: schemas as OpenAI has them, and functions of a state and arguments."""
+"""Callable tools: schemas in OpenAI's format, and functions of a state and arguments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ State = dict[str, Any]
 
 
 class Refusal(Exception):  # noqa: N818 (an answer of the world to the agent, not a fault of the program)
-    """A tool does not do what it was asked; the observation says why."""
+    """A tool refuses a call; the observation has the reason."""
 
 
 @dataclass(frozen=True, slots=True)

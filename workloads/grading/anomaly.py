@@ -38,7 +38,7 @@ class Detection:
 
 
 def anomaly_in(text: str) -> bool | None:
-    """Whether an answer says `anomaly` (or `anomalous`) before `normal`; None where it says neither."""
+    """Whether an answer says `anomaly` (or `anomalous`) before `normal`; None without either word."""
     match = _WORD.search(text)
     return None if match is None else match[1].lower() != "normal"
 

@@ -1,4 +1,4 @@
-r"""What is in the last `\boxed{…}` of a solution.
+r"""The content of the last `\boxed{…}` of a solution.
 
 By `last_boxed_only_string` and `remove_boxed` of hendrycks/math at commit 985bdc16.
 """
@@ -13,7 +13,7 @@ _BRACE: Final = re.compile("[{}]")
 
 
 def last_boxed(text: str) -> str | None:
-    r"""The content of the last `\boxed{…}`; None where there is none, or where it does not end."""
+    r"""The content of the last `\boxed{…}`; None without a complete one."""
     start = text.rfind("\\boxed")
     if start < 0 or not text.startswith(_BOXED, start):
         return None

@@ -1,4 +1,4 @@
-"""JSON objects anywhere in a text, by their braces."""
+"""JSON objects anywhere in a text, found by braces."""
 
 from __future__ import annotations
 

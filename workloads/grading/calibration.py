@@ -1,4 +1,4 @@
-"""How far a model's confidence is from how often it is right, as Humanity's Last Exam measures it.
+"""The calibration error of a model's confidence, as in Humanity's Last Exam.
 
 The samples are sorted by confidence and cut into bins of 100, the last of which takes what is left over. The
 error is the root of the mean over bins, by their sizes, of the squared difference between the mean confidence

@@ -1,4 +1,4 @@
-"""Multiple choice with four options, as openai/simple-evals asks and reads it, at commit ee3b0318."""
+"""Multiple choice with four options, by openai/simple-evals at commit ee3b0318."""
 
 from __future__ import annotations
 
@@ -29,6 +29,6 @@ def ask(question: str, options: Sequence[str]) -> str:
 
 
 def letter(text: str) -> str | None:
-    """What follows the first `Answer:` that a letter follows, in the case that it was written in."""
+    """The letter after the first `Answer:` with a letter, in the original case."""
     match = _ANSWER.search(text)
     return None if match is None else match[1]

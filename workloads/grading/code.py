@@ -1,4 +1,4 @@
-"""Code in an answer: where it is, and the outcome of running it."""
+"""Code in an answer: extraction, and the outcome of a run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _START_S: Final = 3.0
 
 
 def function_body(text: str) -> str:
-    """The body of the function in an answer, as openai/simple-evals finds it (`humaneval_eval.py`).
+    """The body of the function in an answer, by openai/simple-evals (`humaneval_eval.py`).
 
     Of the first block marked `python`, else of the whole text, what stands behind the first `:` that an
     indented line follows; behind the first character where there is none.
@@ -33,14 +33,14 @@ def function_body(text: str) -> str:
 
 
 def last_block(text: str) -> str:
-    """What stands between the last two lines with a fence; empty where there are not two (LiveCodeBench)."""
+    """The text between the last two fence lines; empty without two (LiveCodeBench)."""
     lines = text.split("\n")
     fences = [number for number, line in enumerate(lines) if _FENCE in line]
     return "\n".join(lines[fences[-2] + 1 : fences[-1]]) if len(fences) >= _FENCES else ""
 
 
 def score_of(job: Job, extracted: str, wall_s: float) -> Score:
-    """1 where a job passes, 0 where it does not, with how it ended as the reason.
+    """1 for a job that passes, 0 for a job that fails, with the ending as the reason.
 
     Args:
         job: The program and its tests.

@@ -1,4 +1,4 @@
-"""Sentences and words of English text, as NLTK up to 3.9 tells them.
+"""Sentences and words of English text, equal to NLTK's up to 3.9.
 
 Sentences need punkt's English model, which is data of NLTK's: `punkt_tab`.
 """

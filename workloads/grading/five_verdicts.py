@@ -20,7 +20,7 @@ SUBJECTIVE: Final = "subjective"
 
 
 class Preference(StrEnum):
-    """What a judge says of answers A and B."""
+    """A judge's preference between answers A and B."""
 
     A_MUCH = "A>>B"
     A = "A>B"
@@ -30,7 +30,7 @@ class Preference(StrEnum):
 
     @property
     def for_a(self) -> float:
-        """What answer A gets: 1, .75, .5, .25 or 0."""
+        """The points of answer A: 1, .75, .5, .25 or 0."""
         return _FOR_A[self]
 
 
@@ -41,7 +41,7 @@ _RUBRIC: Final = re.compile(rf"\brubric\W{{1,9}}({OBJECTIVE}|{SUBJECTIVE})\b", r
 
 @dataclass(frozen=True, slots=True)
 class JudgeReply:
-    """What a judge said in one order.
+    """A judge's reply in one order.
 
     Attributes:
         preference: Its verdict.
@@ -53,7 +53,7 @@ class JudgeReply:
 
 
 def reply_in(text: str) -> JudgeReply | None:
-    """Read the reply of a judge: its last verdict counts, and the first rubric; None without a verdict."""
+    """Parse the reply of a judge: the last verdict and the first rubric; None without a verdict."""
     verdicts = _VERDICT.findall(text)
     if not verdicts:
         return None
@@ -63,7 +63,7 @@ def reply_in(text: str) -> JudgeReply | None:
 
 @dataclass(frozen=True, slots=True)
 class FiveVerdictsComparison:
-    """Both replies about an answer and the one that it is compared with.
+    """Both replies about an answer and the compared answer.
 
     Attributes:
         shown_first: The reply where the answer was A.
@@ -75,7 +75,7 @@ class FiveVerdictsComparison:
 
     @property
     def points(self) -> tuple[float, float]:
-        """What the answer gets in each order, from 0 to 1."""
+        """The points of the answer in each order, from 0 to 1."""
         return self.shown_first.preference.for_a, 1 - self.shown_second.preference.for_a
 
     @property
@@ -85,18 +85,18 @@ class FiveVerdictsComparison:
 
     @property
     def consistent(self) -> bool:
-        """Whether both orders prefer the same answer, or none."""
+        """Whether both orders agree on the preferred answer, or on a tie."""
         first, second = self.points
         return (first > TIE, first < TIE) == (second > TIE, second < TIE)
 
     @property
     def rubric(self) -> str | None:
-        """The rubric by which both orders were judged; None where they differ or name none."""
+        """The rubric of both orders; None for different or missing rubrics."""
         both = {self.shown_first.rubric, self.shown_second.rubric}
         return both.pop() if len(both) == 1 else None
 
     def figures(self) -> Mapping[str, float]:
-        """What headlines are made of."""
+        """The figures behind the headlines."""
         preferences = (self.shown_first.preference, self.shown_second.preference)
         return {
             "preference": fmean(self.points),

@@ -21,7 +21,7 @@ _LONGEST: Final = 1_000_000
 
 
 def calls_of_text(text: str) -> Calls | None:
-    """The calls in a text; None where it has none.
+    """The calls in a text; None without calls.
 
     JSON first (`workloads.grading.json_calls`). Then Python: the whole text, else all of its fenced blocks
     that are calls, `f(a=1)` or `[f(a=1), g(b=2)]`.
@@ -41,12 +41,12 @@ def calls_of_text(text: str) -> Calls | None:
 
 
 def same_calls(ours: Calls, theirs: Calls) -> bool:
-    """Whether two lists have the same calls, each as often, in any order, by their normalized values."""
+    """Whether two lists have equal calls in any order, with multiplicity, by normalized values."""
     return sorted(map(_written, ours)) == sorted(map(_written, theirs))
 
 
 def normalized_value(value: Any) -> Any:
-    """A value as it is compared.
+    """A value in the form for comparison.
 
     Texts are NFKD, in lower case, with single blanks; 2.0 is 2; the order of members does not matter, that of
     elements does. True is not 1, and `"2"` is not 2.

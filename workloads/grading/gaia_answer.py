@@ -15,7 +15,7 @@ _SEPARATOR: Final = re.compile("[,;]")
 
 
 def is_right(answer: str, wanted: str) -> bool:
-    """Whether an answer is the right one; what the right one is decides how both are read."""
+    """Whether an answer is right; the expected answer decides how both are parsed."""
     if _number(wanted) is not None:
         return _same_number(answer, wanted)
     if not _SEPARATOR.search(wanted):
@@ -32,7 +32,7 @@ def _same_part(answer: str, wanted: str) -> bool:
 
 
 def _same_number(answer: str, wanted: str) -> bool:
-    """What is not a number is infinite officially, and so it is here."""
+    """Whether both are one number; a text without a number is infinite, as in the official code."""
     number = _number(answer.translate(_UNITS))
     return (float("inf") if number is None else number) == float(wanted)
 

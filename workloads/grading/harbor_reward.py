@@ -86,7 +86,7 @@ def leaderboard_accuracy(rewards: Mapping[str, Sequence[float | None]]) -> Harbo
 
 
 def rewards_by_task(trials: Iterable[Mapping[str, Any]]) -> dict[str, list[float | None]]:
-    """The rewards of trials by their task, from Harbor's trial results (`task_name`, `verifier_result`).
+    """The rewards of trials by task, from Harbor's trial results (`task_name`, `verifier_result`).
 
     Raises:
         MalformedError: A trial has no task's name, or a reward that is not a finite number.

@@ -1,4 +1,4 @@
-"""What the judge of Humanity's Last Exam said: whether the answer is right, and how sure it was of itself.
+"""The judgement of Humanity's Last Exam: correctness, and the model's stated confidence.
 
 The judge is asked for JSON of a schema. One that cannot keep to a schema may put the JSON between other text,
 or write the members a line each; what is neither is not a judgement (centerforaisafety/hle,
@@ -42,7 +42,7 @@ _NUMBER: Final = re.compile(r"[^\w\n]*(\d{1,9})(?:\.0+)?(?!\.?\d)", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a judge said of one answer.
+    """A judge's verdict on one answer.
 
     Attributes:
         correct: Whether the answer is right.
@@ -56,13 +56,13 @@ class Judgement:
 
 
 def judgement_in(text: str) -> Judgement | None:
-    """Read what a judge said; None where that is not a judgement."""
+    """Parse a judgement; None if the reply is not a judgement."""
     fields = _object_in(text)
     return _from_lines(text) if fields is None else _from_object(fields)
 
 
 def _object_in(text: str) -> dict[str, Any] | None:
-    """The JSON object that a text is, or has in it from its first brace to its last."""
+    """The JSON object of a text, from the first brace to the last."""
     for candidate in (text, text[text.find("{") : text.rfind("}") + 1]):
         try:
             value = orjson.loads(candidate)

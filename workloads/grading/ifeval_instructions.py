@@ -1,4 +1,4 @@
-r"""The 25 instructions of IFEval whose following a program can tell (Zhou et al., arXiv:2311.07911).
+r"""The 25 verifiable instructions of IFEval (Zhou et al., arXiv:2311.07911).
 
 The definition is google-research/google-research, instruction_following_eval at 3f357bd: each instruction has
 an id and arguments, and decides whether a text follows it. Here its quadratic expressions are linear

@@ -1,4 +1,4 @@
-"""An instruction that a program can check: what it takes, and what tells whether a text follows it."""
+"""A verifiable instruction: arguments, and the check of a text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Follows = Callable[[str], bool]
 
 @dataclass(frozen=True, slots=True)
 class ArgumentKind:
-    """What an argument may be.
+    """The kind of an argument.
 
     Attributes:
         wanted: In words, for messages.

@@ -1,4 +1,4 @@
-"""Every instruction by its id: the 25 of IFEval, and the 58 that IFBench adds."""
+"""Every instruction by id: the 25 of IFEval, and the 58 of IFBench."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def follows(
     chance: Random | None = None,
     instructions: Mapping[str, Instruction] = INSTRUCTIONS,
 ) -> Follows:
-    """What tells whether a text follows an instruction.
+    """The check of an instruction with arguments.
 
     Args:
         name: The instruction's id: `keywords:existence`.

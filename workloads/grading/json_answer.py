@@ -44,7 +44,7 @@ def _decoded(texts: Iterable[str]) -> Iterator[Any]:
 
 
 def plain(text: object) -> str:
-    """A short answer without what does not matter: case, spaces, form of characters, quotes, a last stop."""
+    """A short answer without case, spaces, character forms, quotes and a final stop."""
     text_plain = unicodedata.normalize("NFKC", str(text)).casefold()
     text_plain = text_plain.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
     return " ".join(text_plain.split()).strip(" \"'`").rstrip(".!").strip()

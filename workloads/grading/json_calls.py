@@ -17,7 +17,7 @@ _BLOCK: Final = re.compile(r"```[A-Za-z_]{0,20}[ \t]*\n(.*?)```|<tool_call>(.*?)
 
 
 def json_calls(text: str) -> Calls | None:
-    """The calls that a text has as JSON; None where it has none.
+    """The calls in a text as JSON; None without calls.
 
     The whole text is one call or a list of them; else all of its fenced blocks and `<tool_call>` elements
     that are calls count, one after the other. A call has a `name` (or `tool`, `function`) and `arguments` (or
@@ -36,7 +36,7 @@ def blocks(text: str) -> list[str]:
 
 
 def calls_of_json(value: Any) -> Calls | None:
-    """The calls that a JSON value is: one, or a list of them; None where it is something else."""
+    """The calls in a JSON value: one, or a list; None for any other value."""
     values = value if isinstance(value, list) else [value]
     calls = [_call(call) for call in values]
     read_calls = [call for call in calls if call is not None]
@@ -77,7 +77,7 @@ def _call(value: Any) -> dict[str, dict[str, Any]] | None:
 
 
 def _is_bare(value: Mapping[str, Any]) -> bool:
-    """Whether an object without arguments is a call: it has nothing but a name, and perhaps an id."""
+    """Whether an object without arguments is a call: only a name, and perhaps an id."""
     return not value.keys() - {*_NAMES, *_ARGUMENTS, "id", "type"}
 
 

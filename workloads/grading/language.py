@@ -1,4 +1,4 @@
-"""The language of a text as langdetect tells it, with a seed: a text is of the same language every time.
+"""The language of a text by langdetect, with a fixed seed for reproducible results.
 
 langdetect draws which of a text's letters it looks at, without a seed unless one is set for the whole
 process. Here every text is looked at with a seed of its own caller, and the languages are loaded in the order

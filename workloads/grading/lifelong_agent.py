@@ -22,7 +22,7 @@ _MOST_QUOTES: Final = 2
 
 
 def rows_match(answer: str, rows: Sequence[Sequence[float | str]]) -> bool:
-    """Whether an answer has the rows of a query, in their order.
+    """Whether an answer has the rows of a query, in order.
 
     A row is written as a tuple, `(1, 'a')`; a single row may be without parentheses. Numbers are equal within
     1e-6, texts may be in quotes. As officially, a number after a quote is not read.
@@ -36,7 +36,7 @@ def rows_match(answer: str, rows: Sequence[Sequence[float | str]]) -> bool:
 
 
 def set_match(answers: Sequence[str] | None, expected: AbstractSet[str]) -> tuple[bool, float]:
-    """Whether a set of answers is the expected one, and its F1; None stands for no answer."""
+    """Whether a set of answers is the expected one, with the F1; None stands for no answer."""
     if answers is None:
         return False, 0.0
     hits = len(expected & set(answers))
@@ -44,7 +44,7 @@ def set_match(answers: Sequence[str] | None, expected: AbstractSet[str]) -> tupl
 
 
 def _tuples(answer: str) -> list[str] | None:
-    """What is in parentheses, but for those of `Decimal(…)`; None where they do not match."""
+    """The contents of parentheses except `Decimal(…)`; None for unbalanced parentheses."""
     tuples, start, in_decimal = [], None, False
     for index, character in enumerate(answer):
         if character == "(":

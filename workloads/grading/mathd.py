@@ -1,4 +1,4 @@
-"""How the MATH benchmark normalizes answers before it compares them as texts.
+"""The normalization of answers by the MATH benchmark, before text comparison.
 
 By `grading/math_normalize.py` of openai/prm800k at commit 7ecc7947, which is after `math_equivalence.py` of
 hendrycks/math.
@@ -27,11 +27,11 @@ _LONGEST_NAME: Final = 2
 
 
 class _OddError(Exception):
-    """An answer that the official code fails on; it then takes the answer as it was."""
+    """An answer that fails in the official code, which then keeps the answer unchanged."""
 
 
 def normalized(answer: str) -> str:
-    """An answer in the form in which it is compared."""
+    """An answer in the form for comparison."""
     answer = answer.strip()
     if match := _TEXT.search(answer):
         answer = match["text"].strip()

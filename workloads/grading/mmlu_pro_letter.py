@@ -30,7 +30,7 @@ def after_is(text: str) -> str | None:
 
 
 def announced(text: str) -> str | None:
-    r"""What `.*[aA]nswer:\s*([A-J])` finds.
+    r"""The letter by `.*[aA]nswer:\s*([A-J])`.
 
     Of the first line in which such an answer begins, the last one that begins in it.
     """

@@ -28,7 +28,7 @@ _CHARACTER: Final = re.compile(r"[\u4E00-\u9FFF\u3400-\u4DBF\u3040-\u309f\u30a0-
 
 
 def sentence_count(text: str) -> int:
-    """How many sentences a text has, by the rules of its language.
+    """The number of sentences in a text, by the rules of the text's language.
 
     Raises:
         ExtraError, SourceError: A package, or its data, is missing.
@@ -44,7 +44,7 @@ def sentence_count(text: str) -> int:
 
 
 def word_count(text: str) -> int:
-    """How many words a text has, by the rules of its language.
+    """The number of words in a text, by the rules of the text's language.
 
     Raises:
         ExtraError: A package is missing.

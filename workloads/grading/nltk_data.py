@@ -1,4 +1,4 @@
-"""Data that NLTK publishes: it is looked for where NLTK looks, in the folders of NLTK_DATA first.
+"""NLTK's published data, from NLTK's search path, with the folders of NLTK_DATA first.
 
 A folder of data may have it as well (`offer`).
 """
@@ -21,7 +21,7 @@ VARIABLE: Final = "NLTK_DATA"
 
 
 def offer(data: Path) -> None:
-    """Have NLTK's data looked for in a folder of data too, by this process and those that it starts.
+    """Add a folder of data to NLTK's search path, for this process and its children.
 
     Args:
         data: The folder; nothing happens where it has no `nltk_punkt`.
@@ -32,12 +32,12 @@ def offer(data: Path) -> None:
 
 
 def find(name: str) -> Path | None:
-    """The file or folder of this name (`tokenizers/punkt_tab/english`); None where it is in no place."""
+    """The file or folder of a name (`tokenizers/punkt_tab/english`); None if not found."""
     return next((place / name for place in places() if (place / name).exists()), None)
 
 
 def places() -> Iterator[Path]:
-    """Where NLTK looks for its data."""
+    """NLTK's search path for data."""
     yield from _named()
     yield Path.home() / "nltk_data"
     for part in ("nltk_data", "share/nltk_data", "lib/nltk_data"):

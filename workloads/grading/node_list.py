@@ -1,4 +1,4 @@
-r"""Lists of nodes in answers, `Final Answer: [a, b]`, as four published programs read them.
+r"""Lists of nodes in answers, `Final Answer: [a, b]`, by four published parsers.
 
 Their expressions look for a closing bracket from every opening one; here it is looked for once.
 """
@@ -18,7 +18,7 @@ _ANY_CASE: Final = re.compile(r"final answer:\s*\[", re.IGNORECASE)
 
 
 def nodes(text: str) -> list[str] | None:
-    """As the dataset's card reads them since be6cc6ec: of the last line, between its outermost brackets.
+    """By the dataset's card since be6cc6ec: the last line, between the outermost brackets.
 
     Returns:
         The nodes, of which there may be none; None where the last line is not an answer.
@@ -31,7 +31,7 @@ def nodes(text: str) -> list[str] | None:
 
 
 def nodes_of_2025_04(text: str) -> list[str] | None:
-    """As the card read them in April 2025: what stands before the bracket stays with the first node."""
+    """By the card of April 2025: text before the bracket stays with the first node."""
     line = text.rpartition("\n")[2]
     match, end = _OLD_LIST.search(line), line.rfind("]")
     if match is None or end < match.end():
@@ -40,7 +40,7 @@ def nodes_of_2025_04(text: str) -> list[str] | None:
 
 
 def nodes_of_lm_eval(text: str) -> list[str] | None:
-    """As lm_eval 0.4.13 reads them: line breaks at the end and quotes around nodes do not count."""
+    """By lm_eval 0.4.13: final line breaks and quotes around nodes do not count."""
     line = text.rstrip("\n").rpartition("\n")[2]
     match, end = _LIST.search(line), line.rfind("]")
     if match is None or end < match.end():
@@ -49,7 +49,7 @@ def nodes_of_lm_eval(text: str) -> list[str] | None:
 
 
 def nodes_of_openbench(text: str) -> list[str] | None:
-    """As openbench reads them: in upper or lower case, and nothing may follow the list."""
+    """By openbench: any case, and no text after the list."""
     line = text.rpartition("\n")[2].rstrip()
     match = _ANY_CASE.search(line)
     is_announced = "final answer:" in line.lower() and line.endswith("]")

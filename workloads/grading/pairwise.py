@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class PairwiseVerdict(StrEnum):
-    """What a judge says of two answers, by the places at which they stood."""
+    """A judge's verdict on two answers, by place."""
 
     FIRST = "A"
     SECOND = "B"
@@ -27,7 +27,7 @@ class PairwiseVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PairwiseComparison:
-    """Both verdicts about an answer and the one that it is compared with.
+    """Both verdicts about an answer and the compared answer.
 
     Attributes:
         shown_first: The verdict where the answer stood first.
@@ -39,17 +39,17 @@ class PairwiseComparison:
 
     @property
     def points(self) -> tuple[float, float]:
-        """What the answer gets of each order: 1 for a win, .5 for a tie, 0."""
+        """The points of the answer in each order: 1 for a win, .5 for a tie, 0."""
         return _FOR_FIRST[self.shown_first], 1 - _FOR_FIRST[self.shown_second]
 
     @property
     def mean(self) -> float:
-        """What it gets of both orders."""
+        """The mean points of both orders."""
         return fmean(self.points)
 
     @property
     def agreed(self) -> float:
-        """What it gets where a win must be one in both orders, and what differs is a tie.
+        """The points if only a win in both orders counts as a win, and a disagreement as a tie.
 
         FastChat, fastchat/llm_judge/show_result.py: `win_rate_adjusted`.
         """
@@ -58,17 +58,17 @@ class PairwiseComparison:
 
     @property
     def either(self) -> float:
-        """1 for a win or a tie in at least one order: a judge that sees only the order gives it to all."""
+        """1 for a win or a tie in at least one order, as always from a judge that follows the order."""
         return float(max(self.points) > 0)
 
     @property
     def consistent(self) -> bool:
-        """Whether the verdict is the same in both orders."""
+        """Whether both orders have one verdict."""
         first, second = self.points
         return first == second
 
     def figures(self) -> Mapping[str, float]:
-        """What headlines are made of."""
+        """The figures behind the headlines."""
         verdicts = (self.shown_first, self.shown_second)
         return {
             "consistent": float(self.consistent),
@@ -80,7 +80,7 @@ _FOR_FIRST: Final = {PairwiseVerdict.FIRST: 1.0, PairwiseVerdict.TIE: 0.5, Pairw
 
 
 def verdict_in(text: str) -> PairwiseVerdict | None:
-    """The verdict of a judge that was asked for `[[A]]`, `[[B]]` or `[[C]]`; None where it gave none.
+    """The verdict `[[A]]`, `[[B]]` or `[[C]]` in a judge's reply; None without one.
 
     Should there be several, A goes before B and B before C, wherever they stand (FastChat,
     fastchat/llm_judge/common.py: `run_judge_pair`).

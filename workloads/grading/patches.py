@@ -1,4 +1,4 @@
-"""Patches in answers: where they are, and which parts of them can be applied."""
+"""Patches in answers: extraction, and the applicable parts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def patch_of(answer: Answer) -> str | None:
 
 
 def patch_in(text: str) -> str:
-    """The patch in a text, as SWE-bench 5.0.2 finds it (`swebench/inference/make_datasets/utils.py`).
+    """The patch in a text, by SWE-bench 5.0.2 (`swebench/inference/make_datasets/utils.py`).
 
     The first element `<patch>` or `<diff>`, else the first block marked so, else the first other element or
     block, else the whole text. A patch ends with a line feed.
@@ -38,5 +38,5 @@ def patch_in(text: str) -> str:
 
 
 def without_binary_files(patch: str) -> str:
-    """A patch without the files whose changes are binary (scaleapi/SWE-bench_Pro-os at 0875a8af)."""
+    """A patch without binary files (scaleapi/SWE-bench_Pro-os at 0875a8af)."""
     return "".join(part for part in _FILE.split(patch) if part.strip() and not _BINARY.search(part))

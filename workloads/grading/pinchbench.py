@@ -31,7 +31,7 @@ print("\\n" + {mark!r} + json.dumps(numbers))
 
 
 def transcript_of(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """A conversation as OpenClaw keeps it, without a system prompt: parts are objects, calls are `toolCall`.
+    """A conversation in OpenClaw's format, without a system prompt: parts are objects, calls are `toolCall`.
 
     Args:
         messages: In OpenAI's format.
@@ -60,7 +60,7 @@ def _call(function: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def summary(transcript: Sequence[Mapping[str, Any]]) -> str:
-    """What a judge sees of a transcript: calls, the beginnings of results, and what the user said."""
+    """The judge's view of a transcript: calls, beginnings of results, and the user's messages."""
     lines = []
     for event in transcript:
         message = event["message"]
@@ -79,7 +79,7 @@ def summary(transcript: Sequence[Mapping[str, Any]]) -> str:
 
 
 def check_program(code: str, transcript: Sequence[Mapping[str, Any]], folder: str) -> str:
-    """A Python program that runs a task's checks and prints their numbers.
+    """A Python program that runs a task's checks and prints the numbers.
 
     Args:
         code: Python that defines `grade(transcript, workspace_path)`.
@@ -90,7 +90,7 @@ def check_program(code: str, transcript: Sequence[Mapping[str, Any]], folder: st
 
 
 def check_scores(output: str) -> dict[str, float] | None:
-    """The numbers that such a program printed last; None where it did not reach its end."""
+    """The last numbers printed by a check program; None for an incomplete run."""
     last = output.rstrip().rpartition("\n")[2]
     if not last.startswith(_MARK):
         return None
@@ -104,7 +104,7 @@ def mean(scores: Mapping[str, float]) -> float:
 
 
 def total_in(reply: str) -> float | None:
-    """The total of a judge's reply, else the mean of its scores; None where there is neither."""
+    """The total of a judge's reply, else the mean of the scores; None without either."""
     text = reply.strip()
     block = _JSON_BLOCK.search(text)
     objects = objects_in(text)
@@ -149,7 +149,7 @@ def _mark(value: Any, *, texts: bool) -> float | None:
 
 
 def combined(checks: float, judged: float, weights: Mapping[str, float]) -> float:
-    """Both parts of a hybrid task by their weights (`automated`, `llm_judge`), a half each by default."""
+    """Both parts of a hybrid task by weight (`automated`, `llm_judge`), a half each by default."""
     first, second = float(weights.get("automated", 0.5)), float(weights.get("llm_judge", 0.5))
     if first + second <= 0:
         first = second = 0.5

@@ -1,4 +1,4 @@
-"""Short answers without what does not matter: normalized texts, letters of choices, sets of items."""
+"""Short answers in a normal form: texts, letters of choices, sets of items."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PUNCTUATION: Final = "P"
 
 
 def normalized(text: str) -> str:
-    """A text as it is compared: NFKD, lower case, without punctuation, with single blanks.
+    """A text in normal form: NFKD, lower case, without punctuation, with single blanks.
 
     A minus sign and a decimal point are punctuation as well: `-3.5` becomes `35`.
     """
@@ -48,7 +48,7 @@ _ANNOUNCED: Final = (
 
 
 def choice(text: str, options: int) -> str | None:
-    r"""The letter of an option that an answer gives, in upper case; None where it gives none.
+    r"""The letter of the chosen option, in upper case; None without one.
 
     The first of these that finds a letter counts, of several places the last:
 
@@ -114,7 +114,7 @@ _BETWEEN: Final = re.compile(r"[,;\n]")
 
 
 def items(text: str) -> frozenset[str]:
-    """The items that an answer lists, each as it is compared (`normalized`), without empty ones.
+    """The items of a listed answer, each `normalized`, without empty items.
 
     A JSON list, alone, in a fenced block or at the end; else what follows the last `Answer:` at the beginning
     of a line; else the whole answer: with commas, semicolons or lines between, and without list marks.
@@ -133,6 +133,6 @@ def as_items(values: Iterable[Any]) -> frozenset[str]:
 
 
 def jaccard(answered: frozenset[str], wanted: frozenset[str]) -> float:
-    """The size of the intersection of two sets by that of their union; 1 for two empty ones."""
+    """The size of the intersection of two sets over that of the union; 1 for two empty sets."""
     either = answered | wanted
     return len(answered & wanted) / len(either) if either else 1.0

@@ -114,7 +114,7 @@ def equal(answer: str, truth: str) -> bool:
 
 
 def normal(text: str) -> str:
-    """An answer without what does not matter: units, words, spaces, braces, the case of letters."""
+    """An answer without units, filler words, spaces, extra braces, and case."""
     if match := _TEXT.search(text):
         text = match["text"]
     for old, new in _WORDS:
@@ -166,7 +166,7 @@ def _joined(text: str) -> str:
 
 
 def _elements(text: str) -> Sequence[str]:
-    """Those of a tuple or an interval; of anything else, itself."""
+    """The elements of a tuple or an interval; any other text as one element."""
     text = _joined(text)
     if len(text) > 2 and text[0] in _BRACKETS and text[-1] in _BRACKETS and _BRACKETS.isdisjoint(text[1:-1]):  # noqa: PLR2004 (two brackets and what is between)
         return [element.strip() for element in text[1:-1].split(",")]

@@ -46,7 +46,7 @@ _Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class PunktModel:
-    """What was learnt of a language; words are in lower case.
+    """The trained parameters for a language; words are in lower case.
 
     Attributes:
         abbreviations: Without their last full stop.
@@ -63,7 +63,7 @@ class PunktModel:
 
 @dataclass(frozen=True, slots=True)
 class _PunktWord:
-    """A word of a text, with what it is taken for at first."""
+    """A word of a text, with a first classification."""
 
     text: str
     kind: str
@@ -72,7 +72,7 @@ class _PunktWord:
 
 
 def read(folder: Path) -> PunktModel:
-    """Read a model as NLTK publishes it: the folder of a language in `punkt_tab`.
+    """Read a model in NLTK's format: the folder of a language in `punkt_tab`.
 
     Raises:
         OSError: A file of it is missing.
@@ -91,7 +91,7 @@ def read(folder: Path) -> PunktModel:
 
 
 def sentences(model: PunktModel, text: str) -> list[str]:
-    """The sentences of a text, without the blanks between them."""
+    """The sentences of a text, without the blanks between sentences."""
     return [text[start:end] for start, end in _closed(text, _split(model, text))]
 
 
@@ -106,7 +106,7 @@ def _split(model: PunktModel, text: str) -> Iterator[_Span]:
 
 
 def _contexts(text: str) -> Iterator[tuple[re.Match[str], str]]:
-    """Each last mark of a word that may end a sentence, with the word before it and what follows it."""
+    """Each possible sentence end, with the words before and after."""
     start = end = 0
     before = None
     for match in _MAYBE_END.finditer(text):
@@ -121,7 +121,7 @@ def _contexts(text: str) -> Iterator[tuple[re.Match[str], str]]:
 
 
 def _closed(text: str, spans: Iterator[_Span]) -> Iterator[_Span]:
-    """Give quotes and brackets that a sentence begins with to the sentence before, which they close."""
+    """Move quotes and brackets at the start of a sentence to the sentence that these close."""
     moved, behind = 0, (len(text), len(text))
     for (start, end), following in pairwise(chain(spans, [behind])):
         begin = start + moved
@@ -134,13 +134,13 @@ def _closed(text: str, spans: Iterator[_Span]) -> Iterator[_Span]:
 
 
 def _has_end(model: PunktModel, context: str) -> bool:
-    """Whether a sentence ends within a few words: after any of them but the last."""
+    """Whether a sentence ends within a few words: after any word except the last."""
     words = [_word(model, text) for line in context.split("\n") for text in _WORD.findall(line)]
     return any(_ends(model, word, following) for word, following in pairwise(words))
 
 
 def _word(model: PunktModel, text: str) -> _PunktWord:
-    """What a word is taken for without the one that follows."""
+    """The classification of a word without the following word."""
     lower = text.lower()
     kind = _NUMBER if _IS_NUMBER.fullmatch(lower) else lower
     if text in _ENDS:
@@ -179,7 +179,7 @@ def _without_stop(kind: str) -> str:
 
 
 def _begins(model: PunktModel, word: _PunktWord, kind: str) -> bool | None:
-    """Whether a word begins a sentence, going by how it is written; None where that does not tell."""
+    """Whether a word begins a sentence, by case; None if undecidable."""
     if word.text in ";:,.!?":
         return False
     seen = model.spellings.get(kind, 0)

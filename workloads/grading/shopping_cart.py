@@ -16,7 +16,7 @@ _MOST_INCOMPLETE: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Cart:
-    """How much of what was wanted a cart has.
+    """The matched part of a cart.
 
     Attributes:
         matched: Products and coupons that are right.
@@ -37,7 +37,7 @@ class Cart:
 def judge_cart(
     cart: Mapping[str, Any], wanted: Mapping[str, Any], messages: Sequence[Mapping[str, Any]]
 ) -> Cart:
-    """Compare a cart with what was wanted.
+    """Compare a cart with the expected products and coupons.
 
     An empty or missing cart has score 0.
 
@@ -60,7 +60,7 @@ def judge_cart(
 
 
 def is_complete(messages: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the last message is neither a call of tools nor its result."""
+    """Whether the last message is neither a tool call nor a tool result."""
     if not messages or messages[-1].get("role") == "tool":
         return False
     return not (messages[-1].get("role") == "assistant" and messages[-1].get("tool_calls"))

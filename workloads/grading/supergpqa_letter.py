@@ -42,7 +42,7 @@ _LETTERS: Final = tuple(
 
 
 def letter(text: str, options: Sequence[str]) -> str | None:
-    """The letter, in the case that it was written in where it was a letter; None where there is none.
+    """The letter, in the original case where the answer has a letter; None without one.
 
     Args:
         text: The answer.
@@ -74,7 +74,7 @@ def _contents(escaped: Sequence[str]) -> tuple[re.Pattern[str], ...]:
 
 
 def _search(patterns: Sequence[re.Pattern[str]], text: str) -> str | None:
-    """What the first of the patterns finds, in the last line before the whole text."""
+    """The first match of the patterns, in the last line before the whole text."""
     text = text.rstrip()
     for part in (text[text.rfind("\n") + 1 :], text):
         for pattern in patterns:

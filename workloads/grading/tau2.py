@@ -1,4 +1,4 @@
-"""tau2: parts of the reward of a simulation, and their product.
+"""tau2: parts of the reward of a simulation, and the product.
 
 sierra-research/tau2-bench at a2c02472, `src/tau2/evaluator`. ACTION and COMMUNICATE are rules over the
 messages. DB and ENV_ASSERTION need the world at the end, NL_ASSERTION a judge: their parts are passed in.
@@ -43,7 +43,7 @@ def communicate_checks(
 
 
 def simulation_reward(termination: str, basis: Sequence[str] | None, parts: Mapping[str, float]) -> float:
-    """The reward of a simulation: the product of the parts that count; 0 where it ended prematurely.
+    """The reward of a simulation: the product of the relevant parts; 0 for a premature end.
 
     Args:
         termination: Its `termination_reason`.

@@ -1,4 +1,4 @@
-"""Terminal-Bench 1: results of tests in the last pane of a task's terminal, and whether they resolve it.
+"""Terminal-Bench 1: test results in the last pane of a task's terminal, and the verdict.
 
 laude-institute/terminal-bench, `parsers/pytest_parser.py` and `harness/harness.py`: the tests run after the
 agent, also after one that ran out of time; the summary of pytest (`-rA`) is read.
@@ -20,7 +20,7 @@ _PASSING: Final = frozenset({"PASSED", "SKIPPED", "XFAIL"})
 
 
 def results_of_tests(pane: str) -> dict[str, bool]:
-    """Whether each test passed, by the last part of its identifier.
+    """Whether each test passed, by the last part of the identifier.
 
     A skipped test and one that fails as expected pass; one that passes unexpectedly does not. A later line
     of the same test replaces an earlier one. As officially, an error keeps its message in the

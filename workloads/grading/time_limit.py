@@ -1,4 +1,4 @@
-"""A time limit for what might never end."""
+"""A time limit for code that might never end."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _PATIENCE: Final = 100
 
 
 class TimeUpError(BaseException):
-    """The time is up. No `Exception`, so that what is ended does not take it for a failure of its own."""
+    """The time is up. Not an `Exception`, so that the interrupted code does not catch the error."""
 
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """End what is done under it when it has taken too long.
+    """End the enclosed code after a time limit.
 
     In the main thread of a process, where graders run, the time is the CPU time of the process, so that the
     end does not depend on how busy a machine is, and arithmetic with huge numbers is ended too. In another

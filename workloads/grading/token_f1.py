@@ -1,4 +1,4 @@
-"""The F1 of the words that two texts share, as AMA-Bench computes it (`utils/evaluation_metrics.py`)."""
+"""The F1 of the shared words of two texts, as in AMA-Bench (`utils/evaluation_metrics.py`)."""
 
 from __future__ import annotations
 

@@ -39,12 +39,12 @@ class Call(NamedTuple):
         return text in as_text(self.arguments.get(argument)).lower()
 
     def equals(self, argument: str, text: str) -> bool:
-        """Whether an argument is a text, but for case and the blanks around it."""
+        """Whether an argument equals a text, apart from case and surrounding blanks."""
         return normal(self.arguments.get(argument)) == text
 
 
 class Transcript(NamedTuple):
-    """What a scenario is judged by.
+    """The evidence about a scenario.
 
     Attributes:
         calls: All calls, in their order.
@@ -63,7 +63,7 @@ class Transcript(NamedTuple):
         return next(iter(self.all(name)), None)
 
     def mentions(self, pattern: str) -> bool:
-        """Whether the answer has what an expression describes, in any case."""
+        """Whether the answer matches an expression, in any case."""
         return re.search(pattern, self.answer, re.IGNORECASE) is not None
 
     def has_number(self, number: str) -> bool:

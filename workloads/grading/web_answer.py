@@ -1,4 +1,4 @@
-"""WebChoreArena's answers and addresses: its repository at 88c57013, `evaluation_harness/evaluators.py`.
+"""WebChoreArena's answers and addresses: repository at 88c57013, `evaluation_harness/evaluators.py`.
 
 Pages (`program_html`) need the live sites and `fuzzy_match` a judge: neither is here.
 """
@@ -22,7 +22,7 @@ _RULES: Final = frozenset({"exact_match", "must_include"})
 
 
 def string_score(answer: str, references: Mapping[str, Any]) -> float:
-    """How far an answer has what it should have, between 0 and 1: the product of its rules.
+    """The agreement of an answer with the references, between 0 and 1: the product of the rules.
 
     Args:
         answer: The agent's last.
@@ -48,7 +48,7 @@ def string_score(answer: str, references: Mapping[str, Any]) -> float:
 
 
 def url_score(address: str, reference: str) -> float:
-    """1 where an address has a reference's host and path, and its query's values; else 0.
+    """1 for an address with a reference's host, path and query values; else 0.
 
     Alternatives in the reference are separated by ` |OR| `; a value of any of them is enough.
     """
@@ -64,7 +64,7 @@ def url_score(address: str, reference: str) -> float:
 
 
 def _includes(answer: str, phrase: str, *, alone: bool) -> float:
-    """Whether an answer has a phrase; a single character must be a word of its own.
+    """Whether an answer has a phrase; a single character must be a separate word.
 
     As officially, an alternative of one character always matches where it is the only phrase.
     """

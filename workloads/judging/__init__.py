@@ -1,1 +1,1 @@
-"""What judges are asked, and how their words are read: prompts as published, one file a judge."""
+"""The inquiries to judges, and the parsing of replies: published prompts, one file a judge."""

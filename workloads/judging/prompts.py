@@ -1,4 +1,4 @@
-"""The prompts of judges, word by word as they were published; each file says where, and under which licence.
+"""The prompts of judges, verbatim as published; each file names source and licence.
 
 A file has a `version`, which grows whenever a word of it changes: a judgement is about the version that it
 was asked with.
@@ -29,7 +29,7 @@ class Prompt:
     system: str | None = None
 
     def messages(self, **texts: str) -> tuple[Mapping[str, Any], ...]:
-        """The prompt as chat messages, with the texts at their places."""
+        """The prompt as chat messages, with the texts filled in."""
         asked = {"role": "user", "content": self.user.format(**texts)}
         return (asked,) if self.system is None else ({"role": "system", "content": self.system}, asked)
 
@@ -54,14 +54,14 @@ class JudgePrompts:
 
     @property
     def label(self) -> str:
-        """How logs and reports call it: `hle@1, officially o3-mini-2025-01-31`."""
+        """The judge's label in logs and reports: `hle@1, officially o3-mini-2025-01-31`."""
         official = f", officially {self.judge}" if self.judge else ""
         return f"{self.name}@{self.version}{official}"
 
 
 @cache
 def judge_prompts(name: str) -> JudgePrompts:
-    """The prompts of a judge by its name, which is that of its file."""
+    """The prompts of a judge, by the name of the judge's file."""
     text = (files("workloads") / "judging" / f"{name}.toml").read_text(encoding="utf-8")
     parsed = tomllib.loads(text)
     prompts = {key: Prompt(**prompt) for key, prompt in parsed.pop("prompts").items()}

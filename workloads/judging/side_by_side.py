@@ -22,7 +22,7 @@ _ORDERS: Final = ("ab", "ba")
 def inquiries(
     prompt: Prompt, texts: Mapping[str, str], ours: Sequence[str], theirs: Sequence[str], key: str = ""
 ) -> tuple[Inquiry, Inquiry]:
-    """Both orders of one comparison, ours first in the first of them.
+    """Both orders of one comparison, our answer first in the first order.
 
     Args:
         prompt: Has places for the two answers: `answer_a` and `answer_b`, or those of two turns
@@ -42,7 +42,7 @@ def inquiries(
 
 
 def compared(judged: Mapping[str, str], key: str = "") -> PairwiseComparison | Score:
-    """What a judge said of one comparison; a score without a value where that is not known."""
+    """The verdict on one comparison; a score without a value if the verdict is unknown."""
     texts = replies(judged, key)
     if texts is None:
         return pending()
@@ -53,7 +53,7 @@ def compared(judged: Mapping[str, str], key: str = "") -> PairwiseComparison | S
 
 
 def replies(judged: Mapping[str, str], key: str = "") -> tuple[str, str] | None:
-    """What a judge said in each order, ours first in the first of them; None until both are there."""
+    """The judge's replies in both orders, our answer first in the first order; None until both are there."""
     shown_first, shown_second = (judged.get(key + order) for order in _ORDERS)
     return None if shown_first is None or shown_second is None else (shown_first, shown_second)
 

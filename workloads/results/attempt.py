@@ -1,4 +1,4 @@
-"""What a harness recorded of a run: attempts at tasks, with what its format has of each."""
+"""The recorded attempts of a harness at tasks, with the facts of each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Ending = Literal["completed", "max_turns", "max_tokens", "max_time", "failed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One attempt at a task. None, or an empty mapping, is what the format does not say.
+    """One attempt at a task. None, or an empty mapping, marks facts absent from the format.
 
     Attributes:
         task_id: The harness's name of the task.

@@ -1,4 +1,4 @@
-"""BrowserGym's experiments, WorkArena's among them: `summary_info.json` in a folder each.
+"""BrowserGym's experiments, including WorkArena's: a folder with `summary_info.json` each.
 
 AgentLab 0.4.2, `agentlab/experiments/loop.py`, and browsergym-experiments 0.14.3, the same file. What an
 experiment asked is only in a pickle, which is not read: its task, agent and seed are in the folder's name.

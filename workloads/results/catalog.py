@@ -1,4 +1,4 @@
-"""Every format of results by name, with the place of its definition, which is imported on use."""
+"""Every format of results by name, with the module path, imported on use."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FORMATS: Final[Mapping[str, str]] = {
 
 
 def result_format(name: str) -> ResultFormat:
-    """A format by its name.
+    """A format by name.
 
     Raises:
         TaskError: No format has this name.

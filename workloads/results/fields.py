@@ -1,4 +1,4 @@
-"""Values of other programs' JSON files, read with their place, so that an error names file and key."""
+"""Values of other programs' JSON files, read with a place, so that an error names file and key."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Fields:
         return int(number)
 
     def moment(self, key: str) -> datetime | None:
-        """A time in ISO 8601, in UTC where it names no zone; None where there is none."""
+        """A time in ISO 8601, in UTC without a zone; None if absent."""
         text = self.optional_text(key)
         if text is None:
             return None
@@ -176,7 +176,7 @@ def objects(path: Path, place: str, values: list[Any]) -> Iterator[Fields]:
 
 
 def seconds_between(start: datetime | None, end: datetime | None) -> float | None:
-    """The time between two moments in s; None where one is missing, or they are in the wrong order."""
+    """The time between two moments in s; None for a missing moment or a wrong order."""
     if start is None or end is None or end < start:
         return None
     return (end - start).total_seconds()

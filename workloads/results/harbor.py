@@ -1,4 +1,4 @@
-"""Harbor, and Terminal-Bench 2: `result.json` of each trial of a job, and the files of its verifier.
+"""Harbor, and Terminal-Bench 2: `result.json` of each trial of a job, and the verifier's files.
 
 harbor 0.25.0, `models/trial/result.py`, `models/trial/paths.py`, `metrics/base.py`: a missing reward is 0.
 """
@@ -43,7 +43,7 @@ def read(path: Path) -> HarnessResults:
 
 
 def _trials(folder: Path) -> tuple[Sequence[Path], list[str]]:
-    """The folders of trials, one by itself or those of a job, and notes on the others."""
+    """The folders of trials, a single one or those of a job, and notes on other folders."""
     own = folder / _RESULT
     if own.is_file() and "task_name" in read_fields(own).values:
         return [folder], []
@@ -67,7 +67,7 @@ def _has_reward(trial: Path) -> bool:
 
 
 def _rewarded(trial: Path) -> Attempt:
-    """A trial of which only the verifier's file is there; its folder is named `TASK__SUFFIX`."""
+    """A trial with only the verifier's file; the folder is named `TASK__SUFFIX`."""
     try:
         rewards = rewards_in(trial / _VERIFIER) or {}
     except MalformedError as error:
@@ -124,7 +124,7 @@ def _others(rewards: Mapping[str, float]) -> dict[str, float]:
 
 
 def _exception(trial: Fields) -> tuple[str, str] | None:
-    """The trial's exception, or that of its first step which has one."""
+    """The trial's exception, or that of the first failed step."""
     for place in (trial, *_steps(trial)):
         if (info := place.members("exception_info")) is not None:
             return info.text("exception_type"), info.optional_text("exception_message") or ""
@@ -136,7 +136,7 @@ def _steps(trial: Fields) -> Sequence[Fields]:
 
 
 def _totals(trial: Fields) -> dict[str, float | None]:
-    """Tokens and cost of the agent, or of its steps together; None is what none of them has."""
+    """Tokens and cost of the agent, or the sums over steps; None for absent values."""
     own = trial.members("agent_result")
     steps = [step.members("agent_result") for step in _steps(trial)]
     contexts = [context for context in ([own] if own else steps) if context is not None]
@@ -170,7 +170,7 @@ def _about(trial: Fields) -> tuple[str | None, Mapping[str, Any]]:
 
 
 def _leaderboard(attempts: Sequence[Attempt]) -> Iterator[str]:
-    """The figures of Terminal-Bench 2's leaderboard, where it can have any: rewards of 0 to 1."""
+    """The figures of Terminal-Bench 2's leaderboard, defined for rewards of 0 to 1."""
     yield from unequal_note(attempts)
     if not all(0 <= attempt.value <= 1 for attempt in attempts):
         return

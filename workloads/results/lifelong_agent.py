@@ -40,7 +40,7 @@ _OPENING: Final = 2
 
 
 def read(path: Path) -> HarnessResults:
-    """Read the output folder of an experiment, or its runs.json."""
+    """Read the output folder of an experiment, or the folder's runs.json."""
     file = file_in(path, _RUNS, "the output of LifelongAgentBench")
     sessions = read_json(file)
     if not isinstance(sessions, list):

@@ -1,4 +1,4 @@
-"""Where a harness left its results: a file, or a folder that holds it."""
+"""The place of a harness' results: a file, or the file's folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def file_in(path: Path, name: str, what: str) -> Path:
-    """The file that a path names, itself or by its folder.
+    """The file that a path names, directly or by folder.
 
     Args:
         path: As the user gave it.
@@ -30,7 +30,7 @@ def file_in(path: Path, name: str, what: str) -> Path:
 
 
 def file_of(path: Path, what: str) -> Path:
-    """The path, where it is a file.
+    """The path, if a file.
 
     Args:
         path: As the user gave it.

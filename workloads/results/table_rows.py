@@ -1,4 +1,4 @@
-"""Rows of other programs' CSV files, read with their place, so that an error names file, line and column."""
+"""Rows of other programs' CSV files, read with a place, so that an error names file, line and column."""
 
 from __future__ import annotations
 

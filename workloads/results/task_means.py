@@ -21,7 +21,7 @@ def values_by_task(attempts: Sequence[Attempt]) -> dict[tuple[str, str], list[fl
 
 
 def unequal_note(attempts: Sequence[Attempt]) -> list[str]:
-    """A note with the mean over tasks, where it can differ from the mean over attempts; else nothing."""
+    """A note with the mean over tasks, if different from the mean over attempts; else empty."""
     by_task = values_by_task(attempts).values()
     if len({len(values) for values in by_task}) < 2:  # noqa: PLR2004 (all have the same number)
         return []

@@ -48,7 +48,7 @@ _BASELINE: Final = (
 
 
 def read(path: Path) -> HarnessResults:
-    """Read a run's folder, its results.json, or that of one trial."""
+    """Read a run's folder, a results.json, or a trial's."""
     require_there(path)
     folder = path if path.is_dir() else path.parent
     trials, notes = _trials(path, folder)

@@ -38,7 +38,7 @@ def read(path: Path) -> HarnessResults:
 
 
 def _of_experiments(path: Path) -> HarnessResults:
-    """BrowserGym's, whose folders are named by the task: `webarena.10110`."""
+    """Results in BrowserGym's format, with folders named by task: `webarena.10110`."""
     folders, notes = experiments(path)
     attempts = []
     for folder in folders:

@@ -1,4 +1,4 @@
-"""What `Random` draws one by one, drawn at once: ten thousand prompts take almost a million words."""
+"""Bulk drawing, equal to one-by-one draws of `Random`: ten thousand prompts take almost a million words."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def places(random: Random, sizes: tuple[int, ...], count: int) -> bytes:
 
 @cache
 def _lanes(sizes: tuple[int, ...], count: int) -> tuple[Sequence[tuple[int, int]], int, int, int]:
-    """What the lanes have, and how many there are.
+    """The parameters and the number of the lanes.
 
     Of each size the bits that are kept in its lanes; what one more of these adds to a product; and where
     places are.
@@ -66,7 +66,7 @@ def _lanes(sizes: tuple[int, ...], count: int) -> tuple[Sequence[tuple[int, int]
 
 
 def _number(values: Sequence[int], count: int) -> int:
-    """A long number of lanes, `count` of them with each value."""
+    """A long number of lanes, `count` lanes for each value."""
     lanes = b"".join(value.to_bytes(_LANE_BYTES, "little") * count for value in values)
     return int.from_bytes(lanes, "little")
 

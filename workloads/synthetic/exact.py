@@ -1,4 +1,4 @@
-"""Texts of exactly this many tokens: each is counted, and corrected where the sum of its words misled."""
+"""Texts of an exact number of tokens: each is counted, and corrected where the sum of words misled."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TRIES: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What counting has shown.
+    """The result of counting.
 
     Attributes:
         messages: How many have been counted: the first ones.
@@ -42,7 +42,7 @@ class Counted:
 def counted(
     texts: Texts, tokens: Sequence[int], count: TokenCount, most_counted: int = MOST_COUNTED
 ) -> Counted:
-    """Count texts until `most` tokens are reached, and correct those that are not as long as they should be.
+    """Count texts until `most` tokens are reached, and correct texts of a wrong length.
 
     Args:
         texts: Make them.
@@ -70,7 +70,7 @@ def _tokens(texts: Texts, count: TokenCount, message: int, less: int, fillers: i
 
 
 def _corrected(count: Callable[[int, int], int], wanted: int, missing: int) -> tuple[int, int]:
-    """What a text needs to have exactly `wanted` tokens, when without anything this many are missing.
+    """The correction of a text to exactly `wanted` tokens, given the missing tokens.
 
     What is too short is filled up. Where that never comes out even, because a filler is not one token after
     just this word, words are left out one by one until it does.

@@ -1,4 +1,4 @@
-"""Questions that are made when they are asked for: a million of them take the memory of their lengths."""
+"""Questions made on demand: a million questions take the memory of their lengths."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Texts(Protocol):
-    """What makes the texts of questions: pure, and small when it is pickled."""
+    """A maker of texts for questions: pure, and small when pickled."""
 
     def text(self, message: int, less: int = 0, fillers: int = 0) -> str:
         """The text of a message.
@@ -29,7 +29,7 @@ class Texts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NumberedTexts:
-    """Texts each of which begins with a number of its own.
+    """Texts, each with a unique number at the beginning.
 
     Attributes:
         tape: What they are cut from.
@@ -54,7 +54,7 @@ class NumberedTexts:
 
 @dataclass(frozen=True, slots=True)
 class MadeSamples(Sequence[Sample]):
-    """Questions, each made when it is asked for, and again the next time; all of them pickle small.
+    """Questions, each made at every access; all of them pickle small.
 
     Attributes:
         texts: Make the messages.
@@ -94,7 +94,7 @@ class MadeSamples(Sequence[Sample]):
         )
 
     def examples(self) -> tuple[Sample, ...]:
-        """One question, and one with the most turns: all others are like these but for their texts."""
+        """One question, and one with the most turns: other questions differ only in texts."""
         if self.firsts[-1] == len(self.firsts) - 1:
             # As many messages as questions: none has further turns, and none of the millions is looked at.
             return (self[0],)

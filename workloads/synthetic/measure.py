@@ -1,4 +1,4 @@
-"""How long a text is in tokens: counted by a tokenizer, or taken from its words where there is none."""
+"""The length of a text in tokens: counted by a tokenizer, or estimated from words without one."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ class Measure:
         return tokens if self.count else words_of(tokens)
 
     def all_units(self, tokens: array[int]) -> array[int]:
-        """Likewise for many."""
+        """The units of many lengths."""
         return tokens if self.count else array("I", map(words_of, tokens))
 
     def costs(self) -> Callable[[str], int]:
-        """A function that counts the units of a piece: a word with the white space before it.
+        """A function that counts the units of a piece: a word with the white space before.
 
         A piece costs what it adds to a text. Tokenizers cut texts at white space before anything else,
         so costs add up; where they do not quite, texts are corrected (`workloads.synthetic.exact`).
@@ -61,7 +61,7 @@ class Measure:
         return self.count(text) if self.count else 1
 
     def filler(self) -> str:
-        """A piece of one unit, which fills up what is left.
+        """A piece of one unit for filling up.
 
         Raises:
             PromptError: With this tokenizer there is none.

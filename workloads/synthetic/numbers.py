@@ -32,7 +32,7 @@ class ShuffledRange:
 
 
 def shuffled(count: int, random: Random) -> ShuffledRange:
-    """Numbers for this many prompts: of four figures at least, all of them different."""
+    """Distinct numbers for prompts, of at least four digits."""
     least, many = 1_000, 9_000 + 10 * count
     steps = (random.randrange(many // 3, many) for _ in iter(int, 1))
     step = next(step for step in steps if gcd(step, many) == 1)

@@ -18,7 +18,7 @@ _SPEC: Final = re.compile(r"(\d{1,9})(?:x(\d{1,9}))?")
 
 @dataclass(frozen=True, slots=True)
 class SharedPrefix:
-    """Prompts in groups, each with a prefix of its own.
+    """Prompts in groups, with a shared prefix for each group.
 
     Attributes:
         tokens: The length of each prefix.

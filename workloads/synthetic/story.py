@@ -83,7 +83,7 @@ SENTENCE_WORDS: Final = 10
 
 
 def synthetic_prompts(count: int, words: int = DEFAULT_WORDS, seed: int = 0) -> Dataset:
-    """Make up questions: the start of a story, and the request to continue it.
+    """Make up questions: the start of a story, and the request to continue the story.
 
     Args:
         count: How many.

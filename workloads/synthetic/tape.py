@@ -1,4 +1,4 @@
-"""A long text that prompts are cut from, and how many tokens each of its words takes."""
+"""A long text to cut prompts from, with the number of tokens of each word."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FAR: Final = 2_654_435_761
 
 @dataclass(frozen=True, slots=True)
 class Tape:
-    """A text in pieces, each a word with the white space before it. After its end it begins again.
+    """A cyclic text in pieces, each a word with the white space before.
 
     Attributes:
         text: All of it.
@@ -49,7 +49,7 @@ class Tape:
     figures: tuple[tuple[int, ...], tuple[int, ...]]
 
     def cut(self, start: int, units: int) -> str:
-        """A text of this many units; it begins with white space.
+        """A text of a number of units; begins with white space.
 
         Args:
             start: Any number; another one mostly begins at another place.
@@ -86,7 +86,7 @@ class Tape:
 
 
 def story_tape(measure: Measure) -> Tape:
-    """A tape of made-up sentences, the same for everybody."""
+    """A tape of made-up sentences, the same on every machine."""
     random = Random(0)  # noqa: S311 (reproducible text, not a secret)
     text = "".join(f" {sentence}" for sentence in sentences(random, STORY_SENTENCES))
     return tape(text, measure, "\n\n" + " ".join(REQUEST), SENTENCE_WORDS)

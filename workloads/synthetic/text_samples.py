@@ -1,4 +1,4 @@
-"""Questions that are nothing but their texts."""
+"""Questions that consist of texts only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workloads.sample import Sample
 
 @dataclass(frozen=True, slots=True)
 class TextSamples(Sequence[Sample]):
-    """Some of them, each made when it is asked for.
+    """A sequence of questions, each made at access.
 
     Attributes:
         texts: Those of all questions.
@@ -35,13 +35,13 @@ class TextSamples(Sequence[Sample]):
         return Sample(index, self.texts[index])
 
     def examples(self) -> tuple[Sample, ...]:
-        """One question: all others are like it but for their texts."""
+        """One question: other questions differ only in texts."""
         return (self[0],)
 
     def alone(self) -> TextSamples:
-        """The same questions without the texts of those that follow on them."""
+        """The questions without follow-up turns."""
         return TextSamples(self.texts[: max(self.places, default=-1) + 1], self.places)
 
     def made(self) -> tuple[Sample, ...]:
-        """All of them, for who asks for each often."""
+        """All questions, made once, for repeated access."""
         return tuple(map(Sample, self.places, map(self.texts.__getitem__, self.places)))

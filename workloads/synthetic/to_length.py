@@ -1,4 +1,4 @@
-"""Questions of given lengths: prompts, what is said after each answer, prefixes, and output tokens."""
+"""Questions of given lengths: prompts, follow-up turns, prefixes, and output tokens."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MOST_MESSAGES: Final = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be made.
+    """The specification of the questions.
 
     Attributes:
         count: How many questions.
@@ -57,7 +57,7 @@ class Wanted:
 
 
 def prompts_to_length(wanted: Wanted, count: TokenCount | None = None) -> Dataset:
-    """Make them. Messages are counted alone: the marks of a chat template come on top.
+    """Make questions of given lengths. Messages are counted without the marks of a chat template.
 
     Args:
         wanted: What is to be made.
@@ -89,7 +89,7 @@ def prompts_to_length(wanted: Wanted, count: TokenCount | None = None) -> Datase
 
 
 def tape_of(corpus: Corpus | None, measure: Measure) -> Tape:
-    """What prompts are cut from.
+    """The text to cut prompts from.
 
     Raises:
         PromptError: It cannot be cut to length, see `Measure`.
@@ -105,7 +105,7 @@ def length_facts(count: TokenCount | None, checked: Counted, corpus: Corpus | No
 
 
 def seeded(seed: int, purpose: str) -> Random:
-    """A random state for each purpose, so that one more option does not change what the others draw."""
+    """A random state for each purpose, so that one more option leaves other draws unchanged."""
     return Random(f"{seed}/{purpose}")  # noqa: S311 (reproducible draws, no secrets)
 
 
@@ -137,7 +137,7 @@ def _prefixes(wanted: Wanted, paper: Tape, measure: Measure) -> tuple[str, ...]:
 
 
 def _checksum(samples: MadeSamples) -> str:
-    """Of all that decides the texts, and of what is asked in addition to them."""
+    """The checksum of the texts' parameters and of the further request settings."""
     texts = samples.texts
     assert isinstance(texts, NumberedTexts)  # noqa: S101 (made here)
     parts: Iterable[object] = (

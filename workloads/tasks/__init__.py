@@ -1,1 +1,1 @@
-"""One benchmark, one file: where its rows are, how they are asked, how answers are judged."""
+"""One benchmark, one file: the source of the rows, the question, and the scoring of answers."""

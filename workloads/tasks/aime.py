@@ -1,4 +1,4 @@
-r"""AIME: the American Invitational Mathematics Examination, whose answers are whole numbers from 0 to 999.
+r"""AIME: the American Invitational Mathematics Examination, with integer answers from 0 to 999.
 
 The data of 2025 is the default, 30 problems; any file with problems and answers will do. What is asked and
 how answers are read are those of openai/gpt-oss.
@@ -54,7 +54,7 @@ def _answer(row: FileRow, column: str) -> int:
 
 
 def answer_in(solution: str) -> str | None:
-    """What is in the last box that is not empty, behind its last comma; else the last whole number.
+    """The content of the last non-empty box, after the last comma; else the last integer.
 
     None where there is neither.
     """
@@ -67,7 +67,7 @@ def answer_in(solution: str) -> str | None:
 
 
 def grade(reference: Reference, answer: Answer) -> Score:
-    """Right where it is the same number."""
+    """Right for an equal number."""
     extracted = answer_in(answer.text)
     try:
         return graded(int(extracted or "") == reference["answer"], extracted)

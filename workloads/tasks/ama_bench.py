@@ -62,7 +62,7 @@ _MARKER: Final = "##Answer:"
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """One question a trajectory, which asks all of its questions."""
+    """One prompt a trajectory, with all of the trajectory's questions."""
     cut = _cutting(inputs.options["tokenizer"], inputs.options["max_len"])
     words = _CHOICES if inputs.options["subset"] == "mcq" else _OPEN
     for index, row in enumerate(inputs.rows):
@@ -115,7 +115,7 @@ def _suffix(words: tuple[str, str, str], asked: Sequence[str]) -> str:
 
 
 def _cutting(name: str, limit: int) -> Callable[[str, str], str]:
-    """What joins a context and its questions, with the context cut so that both have a number of tokens.
+    """A function that joins a context and questions, and cuts the context to a number of tokens.
 
     Raises:
         TaskError: The number is not one.
@@ -155,7 +155,7 @@ def _answer(response: str, number: int) -> str:
 
 
 def ask(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
-    """Of each answer, whether it is correct."""
+    """An inquiry for each answer: whether the answer is correct."""
     context = (("Task Type", "task_type"), ("Episode ID", "episode"), ("Task Context", "task"))
     shown = "\n".join(f"{title}: {reference[name]}" for title, name in context if reference[name])
     pairs = reference["pairs"]

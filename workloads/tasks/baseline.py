@@ -1,4 +1,4 @@
-"""The scorers `baseline`: how OpenJarvis scores benchmarks whose official definitions it deviates from.
+"""The scorers `baseline`: OpenJarvis' scoring of benchmarks, where it deviates from the official definition.
 
 open-jarvis/OpenJarvis at 620f20cc, `src/openjarvis/evals/scorers`, with its prompts. They are for comparison
 with its figures alone. A reply that cannot be parsed counts as wrong there.
@@ -75,7 +75,7 @@ def _verdict(
     shortcut: Callable[[str, str], bool] = lambda _predicted, _answer: False,
     max_tokens: int = _MOST_TOKENS,
 ) -> tuple[Callable[[Reference, Answer], Sequence[Inquiry]], Callable[[Reference, Answer], Score]]:
-    """How a judge is asked for one verdict, and how it is read.
+    """The inquiry for one verdict of a judge, and the parsing of the reply.
 
     Args:
         prompt: The name of the prompt.
@@ -166,7 +166,7 @@ def ipw() -> Scorer:
 
 
 def paperarena() -> Scorer:
-    """A judge for all kinds of questions: its rule for letters is for a type that the data does not have."""
+    """A judge for all kinds of questions: the rule for letters is for a type absent from the data."""
     return _scorer("paperarena_judge.py", *_verdict("paperarena", _correct))
 
 
@@ -255,7 +255,7 @@ def liveresearchbench() -> Scorer:
 
 
 def covered_in(reply: str) -> dict[int, bool]:
-    """Which items of a checklist are covered, by their numbers: of the first object that says so."""
+    """The covered items of a checklist, by number, from the first object with items."""
     fenced = [value for block in _FENCED.findall(reply) for value in objects_in(block)]
     for value in (*fenced, *objects_in(reply)):
         items = value.get("judgments") or value.get("items")
@@ -311,7 +311,7 @@ def _rubric(criterions: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
 
 
 def marks_in(reply: str) -> dict[str, float]:
-    """The marks of a reply: of a block of JSON, of its last object with `scores`, or of names and numbers."""
+    """The marks of a reply: a block of JSON, else the last object with `scores`, else names and numbers."""
     objects = objects_in(reply)
     marked = [value for value in objects if "scores" in value]
     for value in (*_whole(_JSON_BLOCK.search(reply)), *marked[::-1], *objects[:1]):
@@ -325,7 +325,7 @@ def marks_in(reply: str) -> dict[str, float]:
 
 
 def _whole(block: re.Match[str] | None) -> list[dict[str, Any]]:
-    """The object that a block consists of, if it does."""
+    """The object in a fenced block, if the block is one."""
     try:
         value = json.loads(block[1]) if block else None
     except (ValueError, RecursionError):

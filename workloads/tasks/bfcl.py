@@ -68,7 +68,7 @@ _MODES: Final = ("fc", "prompt", "auto")
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """The questions of the categories that were asked for, in their order.
+    """The questions of the chosen categories, in the given order.
 
     Raises:
         TaskError: The category or the mode does not exist.
@@ -90,7 +90,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 
 def chosen(text: str) -> Sequence[str]:
-    """Read the option `category`: names of categories or of groups of them, with `+` between.
+    """Parse the option `category`: names of categories or of groups, with `+` between.
 
     Raises:
         TaskError: The category does not exist.
@@ -154,7 +154,7 @@ def _question(index: int, row: FileRow, answer: FileRow | None, name: str, mode:
 
 
 def _with_system(messages: Sequence[Mapping[str, Any]], prompt: str) -> list[Mapping[str, Any]]:
-    """The messages with a system prompt before all that they say."""
+    """The messages with a system prompt in front."""
     first, *others = messages
     if first["role"] == "system":
         return [{"role": "system", "content": f"{prompt}\n\n{first['content']}"}, *others]
@@ -198,7 +198,7 @@ def _expected(row: FileRow, answer: FileRow, functions: Sequence[Mapping[str, An
 
 
 def published(file: str, columns: tuple[str, ...], folder: str = "", rows: int | None = None) -> Source:
-    """A file of the benchmark, as the repository or a flat folder has it.
+    """A file of the benchmark, in the repository's layout or in a flat folder.
 
     Args:
         file: Its name.

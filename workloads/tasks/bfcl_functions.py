@@ -1,4 +1,4 @@
-"""Functions of the leaderboard as a model sees them: as tools, or in a system prompt."""
+"""Functions of the leaderboard for a model: as tools, or in a system prompt."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _cast_one(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _cast_items(items: Mapping[str, Any]) -> dict[str, Any]:
-    """The elements of an array: of their lists only the type is looked at, of their objects all members."""
+    """The elements of an array: lists by type only, objects with all members."""
     cast = {**items, "type": _OPENAI_TYPES.get(items["type"], "string")}
     if cast["type"] == "array" and "items" in items:
         cast["items"] = {**items["items"], "type": _OPENAI_TYPES.get(items["items"]["type"], "string")}
@@ -105,7 +105,7 @@ def _cast_items(items: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_hints(function: Function, language: str) -> Function:
-    """A function that says of which language it is; its values are source code where that is not Python."""
+    """A function with a note on the language; values are source code in languages other than Python."""
     says = f"{function['description']} Note that the provided function is in {_SYNTAX[language]} syntax."
     if language == "python":
         return {**function, "description": says}
@@ -115,7 +115,7 @@ def with_hints(function: Function, language: str) -> Function:
 
 
 def _as_source(schema: Mapping[str, Any], language: str) -> dict[str, Any]:
-    """A parameter that is given as source code; its parts are described in words."""
+    """A parameter given as source code; nested parts are described in words."""
     name, declared, left_out = _NAMES[language], schema["type"], ""
     if declared == "any":
         says = f" This parameter can be of any type of {name} object in string representation."
@@ -135,7 +135,7 @@ def _as_source(schema: Mapping[str, Any], language: str) -> dict[str, Any]:
 
 
 def signature(function: Function) -> dict[str, Any]:
-    """What a grader needs of a function: see `workloads.grading.bfcl.checking.Function`."""
+    """The signature for a grader: see `workloads.grading.bfcl.checking.Function`."""
     parameters = function["parameters"]
     types = {
         name: [schema.get("type"), (schema.get("items") or {}).get("type")]

@@ -78,7 +78,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 
 async def play(sample: Sample, ask: Ask, sandbox: object) -> EpisodeResult:  # noqa: ARG001 (the contract)
-    """Let the model search and read until it answers."""
+    """Let the model search and read until the model answers."""
     assert sample.episode is not None  # noqa: S101 (it chose this function)
     pages: Sequence[Mapping[str, str]] = sample.episode.data["pages"]
     tools = [
@@ -89,7 +89,7 @@ async def play(sample: Sample, ask: Ask, sandbox: object) -> EpisodeResult:  # n
 
 
 def results_of(pages: Sequence[Mapping[str, str]], query: str) -> str:
-    """The five pages, at most, with the most words of a query, those with more of them first."""
+    """The five pages, at most, with the most words of a query, the best first."""
     words = set(_words(query))
     hits = {page["url"]: len(words & set(_words(f"{page['title']} {page['text']}"))) for page in pages}
     best = sorted((page for page in pages if hits[page["url"]]), key=lambda page: -hits[page["url"]])
@@ -113,7 +113,7 @@ def opened(pages: Sequence[Mapping[str, str]], url: str) -> str:
 
 
 def page_text(page: Mapping[str, str]) -> str:
-    """A page as it is read."""
+    """The text of a page."""
     return f"{page['url']}\n{page['title']} ({page['date']})\n{page['text']}"
 
 
@@ -122,7 +122,7 @@ def _words(text: str) -> list[str]:
 
 
 def grade(reference: Reference, answer: Answer) -> Score:
-    """Right where the answer is, and the sources are those that it rests on, all of which were opened."""
+    """Right for a right answer with exactly the required sources, all of which were opened."""
     answers, sources = _ANSWER.findall(answer.text), _SOURCES.findall(answer.text)
     if not answers or not sources:
         missing = "Answer" if not answers else "Sources"
@@ -147,7 +147,7 @@ def grade(reference: Reference, answer: Answer) -> Score:
 
 
 def _opened_in(answer: Answer) -> set[str]:
-    """The URLs of the pages that an episode read: their texts begin with them."""
+    """The URLs of the opened pages, from the beginnings of the page texts."""
     messages = answer.episode.messages if answer.episode is not None else ()
     results = [str(message.get("content")) for message in messages if message.get("role") == "tool"]
     return {result.partition("\n")[0] for result in results}

@@ -36,7 +36,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 
 def code_in(text: str, name: str) -> str | None:
-    """The last block that defines a name, else the whole text where it does; None where nothing does."""
+    """The last block that defines a name, else the whole text if it does; None without a definition."""
     defines = re.compile(rf"^(?:async )?(?:def|class) {re.escape(name)}\b", re.MULTILINE)
     return next((code for code in (*reversed(_BLOCK.findall(text)), text) if defines.search(code)), None)
 

@@ -1,4 +1,4 @@
-"""Coding task: a Python function from its signature and docstring, judged by tests. Data of our own."""
+"""Coding task: a Python function from a signature and docstring, scored by tests. Data of our own."""
 
 from __future__ import annotations
 

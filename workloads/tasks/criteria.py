@@ -81,7 +81,7 @@ def judged(
 
 
 def _met(reply: str, count: int) -> list[bool] | None:
-    """What the judge says of each criterion; None where one of them has neither true nor false."""
+    """The judge's verdict on each criterion; None if a verdict is neither true nor false."""
     verdicts = json_in(reply, dict) or {}
     met = [verdicts.get(str(number)) for number in range(1, count + 1)]
     return [value is True for value in met] if all(isinstance(value, bool) for value in met) else None

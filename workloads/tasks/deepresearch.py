@@ -33,7 +33,7 @@ _CHINESE: Final = "zh"
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """One question a task, with its criteria and its reference report."""
+    """One question a task, with criteria and a reference report."""
     criteria = {row["prompt"]: _criteria(row) for row in inputs.more("criteria")}
     reports = {row["prompt"]: text(row, "article") for row in inputs.more("reference")}
     for index, row in enumerate(inputs.rows):

@@ -1,4 +1,4 @@
-"""How difficult a question of a use case is: the same three levels in all of them."""
+"""The difficulty of a use case's question: three levels, common to all use cases."""
 
 from __future__ import annotations
 

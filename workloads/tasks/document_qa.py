@@ -1,4 +1,4 @@
-"""Questions about a document, answered with citations; some have no answer in it. Data of our own."""
+"""Questions about a document, answered with citations; some are unanswerable. Data of our own."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FIGURES: Final = ("answer_right", "citations_right", "invented")
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """The document with numbered paragraphs, and the question behind it."""
+    """The document with numbered paragraphs, followed by the question."""
     for index, row in enumerate(inputs.rows):
         paragraphs = "\n".join(f"[{number}] {text}" for number, text in enumerate(row["paragraphs"], start=1))
         asked = f"Document:\n{paragraphs}\n\nQuestion: {row['question']}"
@@ -39,7 +39,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 
 def grade(reference: Reference, answer: Answer) -> Score:
-    """Right where the answer is one of the accepted ones, and cited are all it rests on and no other."""
+    """Right for an accepted answer with exactly the required citations."""
     fields = json_in(answer.text, dict)
     if fields is None or "answer" not in fields:
         return unparsed("no JSON object with an answer", **dict.fromkeys(_FIGURES, 0.0))
@@ -59,7 +59,7 @@ def grade(reference: Reference, answer: Answer) -> Score:
 
 
 def _numbers(value: Any) -> set[int] | None:
-    """Citations as numbers, also where they are texts; None where something else is among them."""
+    """Citations as numbers, including numbers in texts; None for any other value."""
     if not isinstance(value, list):
         return None
     numbers = [str(number).strip("[] ") for number in value if not isinstance(number, bool)]

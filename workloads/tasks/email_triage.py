@@ -1,4 +1,4 @@
-"""E-mail triage: category, priority, whether a person waits for an answer, and its draft. Data of our own."""
+"""E-mail triage: category, priority, whether a person expects an answer, and a draft. Data of our own."""
 
 from __future__ import annotations
 
@@ -76,13 +76,13 @@ def grade(reference: Reference, answer: Answer) -> Score:
 
 
 def draft_in(answer: Answer) -> str:
-    """The draft of an answer; empty where it has none."""
+    """The draft of an answer; empty without one."""
     draft = (json_in(answer.text, dict) or {}).get(_DRAFT)
     return draft.strip() if isinstance(draft, str) else ""
 
 
 def _alike(value: object, right: object) -> bool:
-    """A truth value is one, and no text that looks like it."""
+    """Whether two values are equal; a boolean equals no text."""
     return value is right if isinstance(right, bool) else isinstance(value, str) and plain(value) == right
 
 

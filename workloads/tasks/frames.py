@@ -48,7 +48,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 
 def ask(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
-    """Whether the answer has what the right one has."""
+    """An inquiry: whether the answer contains the right one."""
     messages = _PROMPTS.prompts["verdict"].messages(
         question=reference["question"],
         predicted_answer=answer.text,
@@ -58,7 +58,7 @@ def ask(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
 
 
 def decision_in(text: str) -> bool | None:
-    """What a judge decided; None where it did not."""
+    """The judge's decision; None without one."""
     decisions = _DECISION.findall(text)
     alone = _ALONE.fullmatch(text)
     if not decisions and alone is None:

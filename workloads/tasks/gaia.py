@@ -64,7 +64,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 
 def final_answer(text: str) -> str | None:
-    """What an answer ends with: the first line that says something after its last `FINAL ANSWER:`."""
+    """The final answer: the first non-empty line after the last `FINAL ANSWER:`."""
     _, marker, rest = text.rpartition(_MARKER)
     if not marker:
         return None
@@ -83,7 +83,7 @@ def grade_whole(reference: Reference, answer: Answer) -> Score:
 
 
 def grade_fallback(reference: Reference, answer: Answer) -> Score:
-    """Right where the official rule says so, or where a judge says that the answer means the same."""
+    """Right by the official rule, or by a judge's verdict of equal meaning."""
     exact = grade(reference, answer)
     if exact.value == 1:
         return replace(exact, metrics={"exact": 1.0})
@@ -102,7 +102,7 @@ def grade_fallback(reference: Reference, answer: Answer) -> Score:
 
 
 def ask(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
-    """Whether an answer that the official rule calls wrong means the same; nothing about the others."""
+    """An inquiry about the meaning of an answer that is officially wrong; none for other answers."""
     if grade(reference, answer).value == 1:
         return ()
     question = next((message["content"] for message in answer.messages if message["role"] == "user"), "")

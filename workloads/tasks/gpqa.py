@@ -58,7 +58,7 @@ def grade(reference: Reference, answer: Answer) -> Score:
 
 
 def _source(subset: str, rows: int) -> Source:
-    """A subset as the hub has it, gated."""
+    """A subset on the hub, gated."""
     name = f"gpqa_{subset}"
     return Source(
         files=(f"{name}*.csv*", f"{name}*.jsonl*", f"{name}*.parquet"),

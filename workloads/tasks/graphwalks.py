@@ -62,12 +62,12 @@ def grade_2025_04(reference: Reference, answer: Answer) -> Score:
 
 
 def grade_lm_eval(reference: Reference, answer: Answer) -> Score:
-    """F1 as lm_eval has it: 0 for an empty list."""
+    """F1 as in lm_eval: 0 for an empty list."""
     return _score(reference, nodes_of_lm_eval(answer.text), both_empty=0.0)
 
 
 def grade_openbench(reference: Reference, answer: Answer) -> Score:
-    """F1 as openbench has it: 1 where no node is right and none could be read either."""
+    """F1 as in openbench: 1 if no node is expected and none was parsed."""
     nodes = nodes_of_openbench(answer.text)
     return _score(reference, nodes, both_empty=1.0, unread=0.0 if reference["answer_nodes"] else 1.0)
 

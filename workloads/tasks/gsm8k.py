@@ -1,4 +1,4 @@
-"""GSM8K: grade-school mathematics, 1,319 questions whose answer is a number (Cobbe et al., arXiv:2110.14168).
+"""GSM8K: grade-school mathematics, 1,319 questions with numeric answers (Cobbe et al., arXiv:2110.14168).
 
 The data's own solutions end with `#### 72`, and answers are read as they are: the text after `####`, without
 commas, must be the same.
@@ -69,12 +69,12 @@ def number_in(solution: str) -> str | None:
 
 
 def grade(reference: Reference, answer: Answer) -> Score:
-    """Right where the number after `####` is the same text."""
+    """Right if the number after `####` is equal as text."""
     return _compared(reference, answer_in(answer.text), "no `#### N`")
 
 
 def grade_published(reference: Reference, answer: Answer) -> Score:
-    """Right where the number after `A:` is the same text."""
+    """Right if the number after `A:` is equal as text."""
     return _compared(reference, published_answer_in(answer.text), "no `A: N`")
 
 
@@ -83,7 +83,7 @@ def _compared(reference: Reference, extracted: str | None, otherwise: str) -> Sc
 
 
 def grade_mlperf(reference: Reference, answer: Answer) -> Score:
-    """Right where the number is the same number."""
+    """Right for an equal number."""
     number = number_in(answer.text)
     if number is None:
         return unparsed("no number")

@@ -1,4 +1,4 @@
-"""Humanity's Last Exam: 2,500 questions at the border of what experts know (Phan et al., arXiv:2501.14249).
+"""Humanity's Last Exam: 2,500 questions at the border of expert knowledge (Phan et al., arXiv:2501.14249).
 
 About one in seven has an image. A judge compares the answer with the right one; the score is over all
 questions, judged or not. `hle_text_only` leaves the questions with images out, and is another benchmark: its
@@ -71,7 +71,7 @@ def _with_image(text: str, image: str) -> tuple[dict[str, object], ...]:
 
 
 def ask(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
-    """Whether the answer is the right one, and how sure it was of itself."""
+    """An inquiry: whether the answer is right, and the model's stated confidence."""
     messages = _PROMPTS.prompts["verdict"].messages(
         question=reference["question"], correct_answer=reference["answer"], response=answer.text
     )

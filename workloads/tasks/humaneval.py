@@ -1,4 +1,4 @@
-"""HumanEval: 164 Python functions to be written from their docstrings (Chen et al., arXiv:2107.03374).
+"""HumanEval: 164 Python functions to complete from docstrings (Chen et al., arXiv:2107.03374).
 
 A solution passes when prompt, completion and tests run to their end within 3 s (openai/human-eval,
 `execution.py`). pass@k over several attempts is the unbiased estimator: `--repeats n`.
@@ -33,7 +33,7 @@ _INSTRUCTION: Final = (
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """One question a row; what is asked is the prompt alone where completions are wanted.
+    """One question a row; the prompt alone where completions are wanted.
 
     Raises:
         TaskError: The prompt does not exist.
@@ -50,12 +50,12 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 
 def grade(reference: Reference, answer: Answer) -> Score:
-    """Judge a chat's answer: the body of its function completes the prompt."""
+    """Judge a chat answer: the body of the answer's function completes the prompt."""
     return grade_completion(reference, function_body(answer.text))
 
 
 def grade_raw(reference: Reference, answer: Answer) -> Score:
-    """Judge a completion as it is."""
+    """Judge a completion without extraction."""
     return grade_completion(reference, answer.text)
 
 
@@ -66,7 +66,7 @@ def grade_completion(reference: Reference, completion: str) -> Score:
 
 
 def program_of(reference: Reference, completion: str) -> str:
-    """The prompt, its completion and the tests."""
+    """The prompt, a completion and the tests."""
     return f"{reference['prompt']}{completion}\n{reference['test']}\ncheck({reference['entry_point']})"
 
 

@@ -39,7 +39,7 @@ _DRAWS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """What was found of one answer; each list has one entry an instruction, in their order.
+    """The verdicts on one answer; each list has one entry an instruction, in order.
 
     Attributes:
         strict: Whether the answer follows it as it is.
@@ -51,7 +51,7 @@ class Verdicts:
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """One question a row; its instructions are a tag, for the shares of each."""
+    """One question a row; the instructions are a tag, for the share of each."""
     if inputs.data is not None:
         offer(inputs.data)
     for index, row in enumerate(inputs.rows):
@@ -62,7 +62,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 
 def _instructions(row: FileRow) -> tuple[list[str], list[dict[str, Any]]]:
-    """The instructions of a row and their arguments, those that are null left out.
+    """The instructions of a row and the arguments, without null arguments.
 
     Raises:
         ColumnError: Arguments and instructions differ in number, or one of them is of a wrong type.
@@ -138,7 +138,7 @@ def verdicts(
     seed: str | None = None,
     instructions: Mapping[str, Instruction] = INSTRUCTIONS,
 ) -> Verdicts:
-    """Compare an answer with its instructions.
+    """Compare an answer with the row's instructions.
 
     Args:
         reference: Has `instruction_id_list` and `kwargs`.
@@ -162,7 +162,7 @@ def verdicts(
 
 
 def variants(text: str) -> list[str]:
-    """The eight variants of the loose figures, those that are alike once: the answer itself is the first."""
+    """The eight variants of the loose figures, without duplicates; the answer is the first."""
     lines = text.split("\n")
     shorter = ["\n".join(part).strip() for part in (lines[1:], lines[:-1], lines[1:-1])]
     shortened = [text, *shorter]
@@ -212,13 +212,13 @@ def _kind(name: str) -> str:
 
 
 def _share(layer: str, part: str) -> str:
-    """Of the instructions whose id begins so, the share that was followed."""
+    """The share of followed instructions among those with an id prefix."""
     followed = f"sum(coalesce(metrics['{layer}:{part}'], 0))"
     return f"{followed} / nullif(sum(len(string_split(tags['instructions'], '{part}')) - 1), 0)"
 
 
 def shares(layer: str, names: Collection[str]) -> Iterator[Headline]:
-    """The shares of each kind and of each of these instructions, as the official report ends with them.
+    """The shares of each kind and of each instruction, as at the end of the official report.
 
     Args:
         layer: `strict` or `loose`.

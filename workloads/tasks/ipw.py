@@ -37,7 +37,7 @@ _KINDS: Final = {
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """One question a row that has a problem and an answer, numbered by their rows.
+    """One question for each row with a problem and an answer, numbered by row.
 
     Raises:
         ColumnError: A row does not say which data set it is from, or another one.
@@ -55,7 +55,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 
 def _first(row: FileRow, *columns: str) -> str:
-    """The first of several cells that has something in it, without blanks around it."""
+    """The first non-blank cell of several, stripped."""
     cells: Any = row.value
     return next((str(cells[name]).strip() for name in columns if cells.get(name)), "")
 
@@ -73,7 +73,7 @@ def _data_set(row: FileRow) -> str:
 
 
 def ask(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
-    """What the data set of the row asks a judge."""
+    """The inquiry of the row's data set."""
     if reference["kind"] == _CHAT:
         return wildchat.ask_five(reference, answer)
     return natural_reasoning.ask(reference, answer)

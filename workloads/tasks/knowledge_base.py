@@ -1,4 +1,4 @@
-"""Questions to a knowledge base whose entries correct each other; some have no answer. Data of our own."""
+"""Questions to a knowledge base with corrections among entries; some are unanswerable. Data of our own."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ANSWER: Final = re.compile(
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """The entries, and the question behind them."""
+    """The entries, followed by the question."""
     for index, row in enumerate(inputs.rows):
         entries = "\n".join(f"{entry['date']}: {entry['text']}" for entry in row["entries"])
         asked = f"{entries}\n\nQuestion: {row['question']}"
@@ -44,7 +44,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 
 def grade(reference: Reference, answer: Answer) -> Score:
-    """Right where the last line with `Answer:` has an accepted answer, or says `unknown` where it is."""
+    """Right for an accepted answer in the last `Answer:` line, or `unknown` where expected."""
     matches = _ANSWER.findall(answer.text)
     if not matches:
         return unparsed("no line with `Answer:`", outdated=0.0, invented=0.0)

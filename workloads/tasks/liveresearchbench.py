@@ -42,7 +42,7 @@ _FULL_MARKS: Final = 100
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """One question a task, whose rows each have an item of its checklist."""
+    """One question a task; each row of a task has one checklist item."""
     moment = datetime.now(UTC)
     date = inputs.options["date"] or f"{moment:%B %d, %Y}"
     reports = {_qid(path): path for path in inputs.paths("reference")} if inputs.options["depth"] else {}
@@ -137,7 +137,7 @@ def _object_in(reply: str) -> Mapping[str, Any]:
 
 
 def _side(key: str, reply: Mapping[str, Any], reference: Reference) -> float | None:
-    """A side of the report, from 0 to 1; None where the judge's reply does not have it."""
+    """A side of the report, from 0 to 1; None if absent from the judge's reply."""
     if key in _SHARES:
         count = _PRESENTATION_QUESTIONS if key == "presentation" else len(reference["checklist"])
         return _share(reply.get("evaluations"), count)

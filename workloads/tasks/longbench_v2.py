@@ -71,7 +71,7 @@ def _prompt(template: str, row: FileRow) -> str:
 
 
 def _fitting(name: str, limit: int) -> Callable[[str], str]:
-    """What cuts a prompt in the middle, to a number of tokens; nothing is cut where there is no tokenizer.
+    """A function that cuts a prompt in the middle to a number of tokens; no cut without a tokenizer.
 
     Raises:
         TaskError: The number is not one.
@@ -94,7 +94,7 @@ def _fitting(name: str, limit: int) -> Callable[[str], str]:
 
 
 def choice(text: str) -> str | None:
-    """The letter that an answer chooses; None where it does not say so in the words that were asked for."""
+    """The letter of an answer; None without the requested wording."""
     plain = text.strip().replace("*", "")
     match = _IN_BRACKETS.search(plain) or _BARE.search(plain)
     return None if match is None else match[1]
@@ -109,7 +109,7 @@ def grade(reference: Reference, answer: Answer) -> Score:
 
 
 def grade_compensated(reference: Reference, answer: Answer) -> Score:
-    """As `grade`, but an answer without a letter counts as a quarter right: as if it had been guessed."""
+    """As `grade`, but an answer without a letter counts as a quarter right, like a guess."""
     score = grade(reference, answer)
     return score if score.status is Status.SCORED else Score(_GUESS, score.status, None, score.reason)
 

@@ -60,7 +60,7 @@ def grade(reference: Reference, answer: Answer) -> Score:
 
 
 def grade_math_verify(reference: Reference, answer: Answer) -> Score:
-    """Right where Math-Verify finds the right answer in the text, of a very long one in its end.
+    """Right if Math-Verify finds the right answer in the text, or in the end of a very long text.
 
     Raises:
         ExtraError: Math-Verify is not installed.

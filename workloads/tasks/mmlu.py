@@ -63,7 +63,7 @@ def grade(reference: Reference, answer: Answer) -> Score:
 
 
 def _answer(row: FileRow) -> str:
-    """The letter of the right option: the row has its number, or the letter."""
+    """The letter of the right option, from a number or a letter."""
     value = row["answer"]
     if isinstance(value, int) and value in range(len(_LETTERS)):
         return _LETTERS[value]

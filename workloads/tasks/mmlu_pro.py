@@ -69,7 +69,7 @@ class _OfficialScript:
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """One question a row, after the examples of its category."""
+    """One question a row, after the examples of the row's category."""
     shots, script = inputs.options["shots"], inputs.options["prompt"]
     if shots not in range(_MOST_SHOTS + 1):
         raise TaskError(f"mmlu_pro:shots={shots}: must be 0 to {_MOST_SHOTS}")
@@ -91,7 +91,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 
 def _examples(inputs: Inputs, shots: int, shown: Callable[[FileRow], str]) -> Mapping[str, Sequence[str]]:
-    """The examples of each category, in the order of their rows."""
+    """The examples of each category, in row order."""
     examples: dict[str, list[str]] = {}
     if shots:
         try:
@@ -148,7 +148,7 @@ def grade(reference: Reference, answer: Answer) -> Score:
 
 
 def grade_api(reference: Reference, answer: Answer) -> Score:
-    """Likewise, but without asterisks in pairs."""
+    """As `grade`, but without asterisks in pairs."""
     return _judged(reference, mmlu_pro_letter.letter(answer.text.replace("**", "")))
 
 

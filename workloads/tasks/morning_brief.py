@@ -73,7 +73,7 @@ def _day(row: FileRow) -> str:
 
 
 def expected(row: FileRow) -> dict[str, Any]:
-    """The three lists of a day, from what holds after the mails (`truth`).
+    """The three lists of a day, from the facts after all mails (`truth`).
 
     Returns:
         `schedule`, pairs of time and id; `conflicts`, pairs of ids; `priorities`, ids.
@@ -135,7 +135,7 @@ def _sections(text: str) -> dict[str, list[str]] | None:
 
 
 def _matches(pattern: re.Pattern[str], lines: Sequence[str]) -> list[tuple[str, ...]] | None:
-    """What a pattern finds in each line; None where a line is another. `none` alone is an empty section."""
+    """The match of a pattern in each line; None for any other line. `none` alone is an empty section."""
     if [line.strip(" -*.`").casefold() for line in lines] == ["none"]:
         return []
     matches = [pattern.fullmatch(line) for line in lines]
@@ -143,7 +143,7 @@ def _matches(pattern: re.Pattern[str], lines: Sequence[str]) -> list[tuple[str, 
 
 
 def _in_order(schedule: Sequence[tuple[str, ...]]) -> list[list[str]] | None:
-    """The events by time and id, as those at the same time have no order; None where times fall."""
+    """The events by time and id (equal times have no order); None for falling times."""
     events = [[time.zfill(5), name] for time, name in schedule]
     times = [time for time, _ in events]
     return sorted(events) if times == sorted(times) else None

@@ -108,7 +108,7 @@ def grade_comparisons(reference: Reference, answer: Answer) -> Score:
 
 
 def _texts(reference: Reference) -> dict[str, str]:
-    """What is in a prompt in addition to the answers that are judged."""
+    """The texts of a prompt besides the judged answers."""
     first, second = reference["turns"]
     texts = {"question": first, "question_1": first, "question_2": second}
     if answers := reference.get("answers"):
@@ -140,7 +140,7 @@ def _baseline(model: str, inputs: Inputs) -> Mapping[Any, list[str]]:
 
 
 def _turns_by_question(rows: Sequence[FileRow]) -> Mapping[Any, list[str]]:
-    """Answers as FastChat keeps them, by the numbers of their questions."""
+    """Answers in FastChat's format, by question number."""
     try:
         return {row["question_id"]: _two_texts(row, row["choices"][0]["turns"]) for row in rows}
     except (KeyError, IndexError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""Multi-IF: conversations of three turns whose instructions add up, in eleven languages (arXiv:2410.15553).
+"""Multi-IF: conversations of three turns, cumulative instructions, eleven languages (arXiv:2410.15553).
 
 Each turn has the instructions of those before and more. Official is for each turn and language the mean of
 IFEval's four figures, and over languages their mean.
@@ -102,7 +102,7 @@ def _turn(row: FileRow, turn: int) -> dict[str, Any]:
 
 
 def _json(row: FileRow, column: str) -> Any:
-    """A cell that is JSON text, or what that text means."""
+    """A cell of JSON text, parsed; any other cell unchanged."""
     value = row[column]
     try:
         return json.loads(value) if isinstance(value, str) else value

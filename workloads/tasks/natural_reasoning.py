@@ -28,7 +28,7 @@ _PROMPTS: Final = judge_prompts("natural_reasoning")
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """One question a row that has a reference answer, numbered by their rows."""
+    """One question for each row with a reference answer, numbered by row."""
     index = 0
     for number, row in enumerate(inputs.rows):
         answer = row["reference_answer"]
@@ -40,7 +40,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 
 def ask(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
-    """Whether the answer means the same as the reference."""
+    """An inquiry: whether answer and reference have equal meaning."""
     messages = _PROMPTS.prompts["verdict"].messages(
         question=reference["question"], reference=reference["answer"], answer=answer.text
     )

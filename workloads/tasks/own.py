@@ -78,7 +78,7 @@ def workload(text: str, columns: Mapping[str, str], tags: Sequence[str]) -> Work
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """One question a row; its id is the row's, else its number."""
+    """One question a row; the id is the row's, else the number."""
     options = inputs.options
     for index, row in enumerate(inputs.rows):
         user, system, identity = _must(row, USER, options), _may(row, SYSTEM, options), _may(row, ID, options)
@@ -108,7 +108,7 @@ def _sample(index: int, row: FileRow, user: str, system: str | None, tags: Seque
 
 
 def _without(row: FileRow, columns: Collection[str | None]) -> Mapping[str, Any]:
-    """What a row has in other columns."""
+    """The other columns of a row."""
     there = {} if isinstance(row.value, str) else row.value
     return {column: value for column, value in there.items() if column not in columns}
 
@@ -132,14 +132,14 @@ def _must(row: FileRow, meant: str, options: Mapping[str, str]) -> str:
 
 
 def _may(row: FileRow, meant: str, options: Mapping[str, str]) -> str | None:
-    """The column that a row may have; it has to, where it was named."""
+    """The column of an optional field; required if the user named the column."""
     if options[meant] in ("", meant):
         return _column(row, options[meant])
     return _must(row, meant, options)
 
 
 def _name(text: str) -> str:
-    """How rules and reports call it: the file's name without its suffixes."""
+    """The name in rules and reports: the file's name without suffixes."""
     path = Path(text)
     stem = path.name.removesuffix(".gz").removesuffix(".GZ")
     stem = stem.removesuffix(Path(stem).suffix).lower()
@@ -148,7 +148,7 @@ def _name(text: str) -> str:
 
 
 def _column(row: FileRow, name: str) -> str | None:
-    """The column of a name as it is, else in another case; None where there is none."""
+    """The column of a name, else in another case; None without one."""
     names = _without(row, set())
     same = (
         [name] if name in names else [candidate for candidate in names if candidate.lower() == name.lower()]
@@ -161,7 +161,7 @@ def _column(row: FileRow, name: str) -> str | None:
 
 
 def _truth(row: FileRow, column: str) -> Any:
-    """What an answer is compared with: any JSON that says something."""
+    """The expected answer: any non-empty JSON value."""
     truth = row[column]
     if truth is None or (isinstance(truth, str) and not truth.strip()):
         shown = kind(truth) if truth is None else "an empty text"
@@ -173,7 +173,7 @@ def _truth(row: FileRow, column: str) -> Any:
 
 
 def _json(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A value as JSON has it: times and bytes of a Parquet file become texts."""
+    """A value as JSON: times and bytes of a Parquet file become texts."""
     read: Mapping[str, Any] = orjson.loads(orjson.dumps(value, str, orjson.OPT_NON_STR_KEYS))
     return read
 

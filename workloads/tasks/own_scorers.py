@@ -78,7 +78,7 @@ def _of_sets(reference: Reference, answer: Answer, *, exact: bool) -> Score:
 
 
 def grade_calls(reference: Reference, answer: Answer) -> Score:
-    """Right where the calls are those of the ground_truth, in any order, with the same arguments.
+    """Right for the calls of the ground_truth, in any order, with equal arguments.
 
     What the endpoint gave as calls of tools counts; where it gave none, what is in the text.
     """

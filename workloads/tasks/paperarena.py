@@ -81,7 +81,7 @@ def _with_tools(sample: Sample, row: FileRow, papers: str) -> Sample:
 
 
 async def play(sample: Sample, ask: Ask, sandbox: object) -> EpisodeResult:  # noqa: ARG001 (the contract)
-    """Let the model use the tools until it answers."""
+    """Let the model use the tools until the model answers."""
     assert sample.episode is not None  # noqa: S101 (it chose this function)
     return await tool_loop(ask, sample.messages(), tools(Path(sample.episode.files["papers"])))
 
@@ -111,7 +111,7 @@ def verdict_in(reply: str) -> tuple[bool, int] | None:
 
 
 def grade(_reference: Reference, answer: Answer) -> Score:
-    """1 where the judge says that it is correct."""
+    """1 if the judge's verdict is correct."""
     reply = answer.judged.get(_KEY)
     if reply is None:
         return pending()
@@ -124,7 +124,7 @@ def grade(_reference: Reference, answer: Answer) -> Score:
 
 
 def grade_exact(reference: Reference, answer: Answer) -> Score:
-    """Choices by their letters, concise answers by their words; open answers are in no figure of it."""
+    """Choices by letter, concise answers by words; open answers are excluded."""
     kind = reference["qa_type"]
     if kind == _TYPES["open"]:
         return graded(0, None, "an open answer needs a judge: the scorer `official`")
@@ -139,7 +139,7 @@ def grade_exact(reference: Reference, answer: Answer) -> Score:
 
 
 def _final(text: str) -> str:
-    """What is behind the last `Answer:`, else the whole text."""
+    """The text after the last `Answer:`, else the whole text."""
     parts = re.split(r"(?i)\banswer\s*:", text)
     return parts[-1].strip(" \n*")
 

@@ -116,7 +116,7 @@ async def play(sample: Sample, ask: Ask, sandbox: SandboxOnDemand) -> EpisodeRes
 
 
 async def finish(sample: Sample, sandbox: SandboxOnDemand, result: EpisodeResult) -> EpisodeResult:
-    """Run the checks where the agent worked; the details have their numbers, or what went wrong.
+    """Run the checks in the agent's sandbox; the details have the numbers, or the error.
 
     Raises:
         SandboxError: The sandbox failed.
@@ -136,7 +136,7 @@ async def finish(sample: Sample, sandbox: SandboxOnDemand, result: EpisodeResult
 
 
 def ask(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
-    """How well the task was done, by its rubric."""
+    """An inquiry: the quality of the work, by the task's rubric."""
     if reference["kind"] == _AUTOMATED or answer.episode is None:
         return ()
     texts = {name: reference[name] for name in ("prompt", "expected", "rubric")}
@@ -145,7 +145,7 @@ def ask(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
 
 
 def grade(reference: Reference, answer: Answer) -> Score:
-    """The mean of the checks, the total of the judge, or both by their weights."""
+    """The mean of the checks, the total of the judge, or both by weight."""
     if answer.episode is None or "checks" not in answer.episode.details:
         ending = "not an episode" if answer.episode is None else answer.episode.ending
         return unparsed(f"nothing was checked: {ending}")

@@ -68,7 +68,7 @@ def read_task(path: str) -> PinchTask:
 
 
 def parse_task(path: str, text: str) -> PinchTask:
-    """A task from its text.
+    """Parse a task.
 
     Args:
         path: For errors.

@@ -1,4 +1,4 @@
-"""What SWE-bench and SWE-bench Pro have in common: an agent in a repository, whose changes are the patch."""
+"""The common part of SWE-bench and SWE-bench Pro: an agent in a repository, whose changes are the patch."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _PATCH: Final = (
 
 
 def container(image: str, options: Mapping[str, Any]) -> SandboxSpec:
-    """The container of an instance: its image's own user, and a root that can be written."""
+    """The container of an instance: the image's own user, and a writable root."""
     limits = SandboxLimits(
         memory_bytes=int(options["memory_gb"] * 1024 * MIB),
         processes=_PROCESSES,
@@ -64,7 +64,7 @@ def container(image: str, options: Mapping[str, Any]) -> SandboxSpec:
 def sample_of(
     index: int, repository: str, issue: str, folder: str, spec: SandboxSpec, options: Mapping[str, Any]
 ) -> Sample:
-    """What is asked: the work of an agent in the repository, or a patch.
+    """The sample: the work of an agent in the repository, or a patch.
 
     Raises:
         TaskError: The mode does not exist.
@@ -87,7 +87,7 @@ def sample_of(
 
 
 async def setup(sample: Sample, sandbox: SandboxOnDemand) -> None:
-    """Note the commit that the patch is against; an agent may commit its work."""
+    """Record the base commit of the patch; an agent may commit changes."""
     await sandbox.exec(f"cd {_folder(sample)} && git update-ref {_BASE} HEAD", _GIT_S)
 
 

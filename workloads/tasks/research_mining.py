@@ -1,4 +1,4 @@
-"""Research mining: what excerpts of studies say for and against a claim, and a synthesis. Data of our own."""
+"""Research mining: excerpts of studies for and against a claim, and a synthesis. Data of our own."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 
 def grade(reference: Reference, answer: Answer) -> Score:
-    """Right where both lists and the figure are, and a short synthesis cites what is listed."""
+    """Right if both lists and the figure are right, and a short synthesis cites the listed excerpts."""
     fields = json_in(answer.text, dict)
     if fields is None or not isinstance(fields.get("synthesis"), str) or not fields["synthesis"].strip():
         return unparsed("no JSON object with a synthesis", **dict.fromkeys(_FIGURES, 0.0))
@@ -77,7 +77,7 @@ def grade(reference: Reference, answer: Answer) -> Score:
 
 
 def _names(value: Any) -> set[str] | None:
-    """The excerpts of a list, with or without brackets; None where it is another value."""
+    """The excerpts of a list, with or without brackets; None for any other value."""
     if not isinstance(value, list):
         return None
     names = [str(name).strip("[] ") for name in value]

@@ -27,7 +27,7 @@ _CWE: Final = re.compile(r"(?:cwe)?[-_ :]*0*(\d{1,5})", re.IGNORECASE)
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """One piece of code a question, with numbers before its lines."""
+    """One piece of code a question, with line numbers."""
     for index, row in enumerate(inputs.rows):
         lines = row["code"].rstrip("\n").split("\n")
         shown = "\n".join(f"{number:>3}  {line}" for number, line in enumerate(lines, start=1))
@@ -57,7 +57,7 @@ def grade(reference: Reference, answer: Answer) -> Score:
 
 
 def _is(finding: Mapping[str, Any], report: Mapping[str, Any]) -> bool:
-    """Whether a finding is what was reported: one of its CWEs, in one of its lines."""
+    """Whether a finding matches a report: one of the CWEs, in one of the lines."""
     number = _CWE.fullmatch(str(report.get("cwe", "")).strip())
     line = report.get("line")
     if number is None or isinstance(line, bool) or not isinstance(line, int):

@@ -71,7 +71,7 @@ def grade(_reference: Reference, answer: Answer) -> Score:
 
 
 def _metadata(row: FileRow) -> dict[str, Any]:
-    """What is known about a question: the file has it as a Python literal."""
+    """The metadata of a question, a Python literal in the file."""
     metadata = row.value.get("metadata", {}) if isinstance(row.value, dict) else {}
     try:
         about = ast.literal_eval(metadata) if isinstance(metadata, str) else metadata

@@ -64,7 +64,7 @@ def grade(reference: Reference, answer: Answer) -> Score:
 
 
 def verdict(reference: Reference, run: PatchedRun, patch: str = "") -> Score:
-    """Judge what the tests of a patched repository have left.
+    """Judge the test results of a patched repository.
 
     A sign that the environment failed, which no patch of source code can cause, is not a verdict on the
     patch.

@@ -1,4 +1,4 @@
-"""tau2-bench: an agent with tools serves a simulated user, who may have tools too (arXiv:2506.07982).
+"""tau2-bench: an agent with tools serves a simulated user, who may also have tools (arXiv:2506.07982).
 
 The base split of its domains. A task names the parts of its reward: the database (DB), assertions on the
 world (ENV_ASSERTION), calls that must be made (ACTION), what must be said (COMMUNICATE), and what a judge is
@@ -172,7 +172,7 @@ def grade(reference: Reference, answer: Answer) -> Score:
 
 
 def ask(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
-    """What a judge is asked, where the task's reward takes one."""
+    """The inquiry to a judge, for tasks whose reward includes one."""
     outcome = answer.episode
     if not _is_judged(reference) or outcome is None or outcome.details.get("termination") not in ENDED:
         return ()
@@ -203,7 +203,7 @@ def _judged(reference: Reference, answer: Answer) -> float | Score:
 
 
 def _messages(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Messages with calls as tau2 has them: arguments are objects."""
+    """Messages with calls in tau2's format: arguments are objects."""
     return [
         {
             **message,
@@ -229,7 +229,7 @@ def _is_readable(call: Mapping[str, Any]) -> bool:
 
 
 def _source(domain: str, file: str, columns: tuple[str, ...], read: Any = None) -> Source:
-    """A file of a domain, as the repository or a flat folder has it."""
+    """A file of a domain, in the repository's layout or in a flat folder."""
     inside = f"data/tau2/domains/{domain}/{file}"
     return Source(
         files=(

@@ -104,7 +104,7 @@ def question_of(
 
 
 def grade(reference: Reference, answer: Answer) -> Score:
-    """1 where the database is as it should be, and every output was said to the user."""
+    """1 if the database is in the expected state, and every output was given to the user."""
     if answer.episode is None or "database" not in answer.episode.details:
         ending = "not an episode" if answer.episode is None else answer.episode.ending
         return unparsed(f"neither the user nor the agent has ended the conversation: {ending}")
@@ -127,7 +127,7 @@ def grade(reference: Reference, answer: Answer) -> Score:
 
 
 def declared_tasks(path: Path, content: bytes) -> Iterator[FileRow]:
-    """Tasks as the repository has them, `[Task(instruction=…, actions=[Action(name=…, kwargs={…})], …)]`.
+    """Tasks in the repository's format, `[Task(instruction=…, actions=[Action(name=…, kwargs={…})], …)]`.
 
     The file is Python, of which only literals are read. Others have rows of their own.
 
@@ -147,7 +147,7 @@ def declared_tasks(path: Path, content: bytes) -> Iterator[FileRow]:
 
 
 def _value(node: ast.expr) -> Any:
-    """A literal; a call in it is an object of its arguments."""
+    """A literal; a nested call is an object of arguments."""
     match node:
         case ast.Call(func=ast.Name(id="Task" | "Action"), keywords=keywords):
             return {keyword.arg: _value(keyword.value) for keyword in keywords}
@@ -159,7 +159,7 @@ def _value(node: ast.expr) -> Any:
 def _source(
     domain: str, file: str, columns: tuple[str, ...], rows: int | None = None, read: Any = one_document
 ) -> Source:
-    """A file of a domain, as the repository or a flat folder has it."""
+    """A file of a domain, in the repository's layout or in a flat folder."""
     inside = f"tau_bench/envs/{domain}/{file}"
     name = inside.rpartition("/")[2]
     short = inside.removeprefix("tau_bench/")

@@ -1,4 +1,4 @@
-"""Terminal-Bench: tasks in a terminal, each in its own container, scored by tests (arXiv:2601.11868).
+"""Terminal-Bench: tasks in a terminal, one container each, scored by tests (arXiv:2601.11868).
 
 Task folders of Terminal-Bench 1 and of Harbor (Terminal-Bench 2); see `workloads.tasks.terminal_tasks`. The
 tests come into the container when the agent has ended, also where its time was over.
@@ -75,7 +75,7 @@ async def play(sample: Sample, ask: Ask, sandbox: SandboxOnDemand) -> EpisodeRes
 
 
 async def finish(sample: Sample, sandbox: SandboxOnDemand, result: EpisodeResult) -> EpisodeResult:
-    """Run the tests in the agent's container; the details have what they left.
+    """Run the tests in the agent's container; the details have the results.
 
     Raises:
         SandboxError: The container failed.
@@ -136,7 +136,7 @@ def _of_rewards(tests: Mapping[str, Any]) -> Score:
 
 
 def _folders(path: Path, content: bytes) -> Iterator[FileRow]:
-    """The folder of a task, from the file that describes it."""
+    """The folder of a task, from the task's description file."""
     del content
     yield FileRow(str(path), {"folder": str(path.parent.absolute())})
 

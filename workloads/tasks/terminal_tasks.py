@@ -78,7 +78,7 @@ class TerminalTask:
     sha256: str = ""
 
     def container(self, *, network: bool = False) -> SandboxSpec:
-        """Its container: its image's own user and folder, and a root that can be written.
+        """The container of a task: the image's own user and folder, and a writable root.
 
         Args:
             network: Whether it may have one, where its format gives it one.
@@ -145,7 +145,7 @@ def _of_terminal_bench(folder: Path) -> TerminalTask:
 
 
 def _composed(folder: Path) -> tuple[str, dict[str, str]]:
-    """The image and the variables of a task's container, which its Compose file may say.
+    """The image and the variables of a task's container, from an optional Compose file.
 
     Raises:
         MalformedError: It cannot be read.
@@ -226,12 +226,12 @@ def _memory(path: Path, environment: dict[str, Any]) -> int:
 
 
 def _variables(path: Path, table: dict[str, Any]) -> dict[str, str]:
-    """The variables of a table. One that Harbor takes from the host stays empty: it may hold a key."""
+    """The variables of a table. A variable that Harbor takes from the host stays empty: it may hold a key."""
     return {name: _default(str(value)) for name, value in _table(path, table, "env").items()}
 
 
 def _default(text: str) -> str:
-    """What stands behind `:-` in `${NAME:-DEFAULT}`; nothing for `${NAME}`; else the text."""
+    """The default of `${NAME:-DEFAULT}`; empty for `${NAME}`; else the text."""
     match = re.fullmatch(r"\$\{\w+(?::-(.*))?\}", text)
     return text if match is None else match[1] or ""
 
@@ -260,7 +260,7 @@ def _text(path: Path) -> str:
 
 
 def _files(folder: Path, place: str) -> dict[str, bytes]:
-    """The files below a folder, by their paths in the container."""
+    """The files below a folder, by path in the container."""
     return {
         f"{place}/{path.relative_to(folder).as_posix()}": path.read_bytes()
         for path in sorted(folder.rglob("*"))

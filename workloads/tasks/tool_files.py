@@ -1,4 +1,4 @@
-"""Files of tool sets, descriptions and models: found by their names, and read as YAML."""
+"""Files of tool sets, descriptions and models: found by name, and read as YAML."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def read(kind: Kind, name: str, data: Path | None) -> tuple[Path, Mapping[str, A
 
 
 def available(kind: Kind, data: Path | None) -> dict[str, Path]:
-    """The files of a kind by name: those of the package, and those of the user's folder in their place.
+    """The files of a kind by name: those of the package, replaced by files of the user's folder.
 
     Args:
         kind: Which.

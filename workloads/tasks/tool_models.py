@@ -1,4 +1,4 @@
-"""Models for tool selection: where they are served, how they are sampled, and what their tokens cost."""
+"""Models for tool selection: endpoints, sampling settings, and token prices."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COSTS: Final = ("input_cost", "output_cost")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelConfig:
-    """A model, as a file of `models` describes it.
+    """A model, from a file in `models`.
 
     Attributes:
         input_cost: Dollars per million input tokens.

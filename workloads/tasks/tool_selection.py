@@ -122,7 +122,7 @@ def _sample(index: int, row: FileRow, tools: ToolSet, mode: str, form: str) -> S
 
 
 def _listed(name: str, description: str) -> str:
-    """A tool in a prompt; further lines of its description are indented below its name."""
+    """A tool in a prompt; further lines of the description are indented below the name."""
     first, *more = description.split("\n")
     return "\n".join([f"- {name}: {first}", *(f"  {line}" for line in more)])
 
@@ -177,7 +177,7 @@ def _no_tool(row: FileRow, step: object, tools: ToolSet, name: str) -> ColumnErr
 
 
 def grade(reference: Reference, answer: Answer) -> Score:
-    """Right where the tools that were called are those of the steps, each in its place.
+    """Right if the called tools match the steps, in order.
 
     Raises:
         TaskError: The answer was asked for as text.
@@ -192,7 +192,7 @@ def grade(reference: Reference, answer: Answer) -> Score:
 
 
 def grade_text(reference: Reference, answer: Answer) -> Score:
-    """Likewise of the names in a text: a JSON list, or nothing but names with commas or lines between."""
+    """As `grade`, for names in a text: a JSON list, or only names with commas or lines between."""
     names = _names_in(answer.text, reference["known"])
     if names is None:
         return unparsed("no list of names of tools", **_metrics(reference, 0.0))

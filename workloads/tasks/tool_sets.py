@@ -1,4 +1,4 @@
-"""Sets of tools: what a model may call, how each is described, and what operation each is for."""
+"""Sets of tools: the callable tools, descriptions, and the operation of each tool."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class DescribedTool:
     parameters: Mapping[str, Any]
 
     def description(self, form: str = "compact") -> str:
-        """What a model reads about it, in one of `FORMATS`."""
+        """The description for the model, in one of `FORMATS`."""
         words = [(word, self.words[word]) for word in _WORDS if word in self.words]
         if form == "minimal":
             return self.words["what"]

@@ -60,7 +60,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 
 async def play(sample: Sample, ask: Ask, sandbox: object) -> EpisodeResult:  # noqa: ARG001 (the contract)
-    """Let the model call tools until it answers, in 8 turns at most."""
+    """Let the model call tools until the model answers, in 8 turns at most."""
     assert sample.episode is not None  # noqa: S101 (it chose this function)
     scenario = sample.episode.data["scenario"]
     conversation = sample.messages()
@@ -84,7 +84,7 @@ async def play(sample: Sample, ask: Ask, sandbox: object) -> EpisodeResult:  # n
 
 
 def _object(arguments: Any) -> dict[str, Any]:
-    """The arguments of a call; empty where they are not a JSON object."""
+    """The arguments of a call; empty for anything except a JSON object."""
     try:
         value = json.loads(arguments)
     except (TypeError, ValueError):

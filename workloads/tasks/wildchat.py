@@ -1,4 +1,4 @@
-"""WildChat: what people asked a chat assistant (Zhao et al., arXiv:2405.01470), judged against its answers.
+"""WildChat: questions of users to a chat assistant (Zhao et al., arXiv:2405.01470), judged by its answers.
 
 There is no official definition. Ours: the first question of a conversation is asked, and a judge holds the
 answer against the recorded one, in both orders, with MT-Bench's words. A tie is half a win, and the score is
@@ -69,7 +69,7 @@ def both_orders(_reference: Reference, answer: Answer) -> Score:
 
 
 def either_order(_reference: Reference, answer: Answer) -> Score:
-    """A win or a tie in at least one of them."""
+    """A win or a tie in at least one order."""
     comparison = compared(answer.judged)
     return comparison if isinstance(comparison, Score) else _score(comparison, comparison.either)
 
@@ -109,7 +109,7 @@ def _wanted(inputs: Inputs, row: FileRow) -> bool:
 
 
 def _first_turns(row: FileRow) -> tuple[str, str] | None:
-    """What the user said first, and what was answered; None where one of them is missing or empty."""
+    """The user's first message and the recorded answer; None if one is missing or empty."""
     match row["conversation"]:
         case [{"role": "user", "content": asked}, {"role": "assistant", "content": answered}, *_]:
             texts = isinstance(asked, str) and isinstance(answered, str)

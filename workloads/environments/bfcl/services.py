@@ -107,7 +107,7 @@ class Services:
         }
 
     def _function(self, name: str) -> Any:
-        """A function; of services that have one of the same name, the last one's."""
+        """A function by name; with several services, that of the last one."""
         for service in reversed(self._services.values()):
             if not name.startswith("_") and callable(function := getattr(service, name, None)):
                 return function

@@ -85,7 +85,7 @@ def book_reservation(
     nonfree_baggages: int,
     insurance: str,
 ) -> str:
-    """Book flights at their prices; payments must add up to the total."""
+    """Book flights at the listed prices; payments must add up to the total."""
     methods = user_of(state, user_id)["payment_methods"]
     identifier = next(
         (name for name in NEW_RESERVATIONS[:-1] if name not in state["reservations"]), NEW_RESERVATIONS[-1]
@@ -125,7 +125,7 @@ def book_reservation(
 
 
 def _price(state: State, flight: dict[str, Any], cabin: str, seats: int) -> None:
-    """Give a flight of a reservation its price and its places."""
+    """Set the price and the places of a reservation's flight."""
     number, date = flight["flight_number"], flight["date"]
     if number not in state["flights"]:
         raise Refusal(f"flight {number} not found")
@@ -155,7 +155,7 @@ def _check_payments(methods: dict[str, Any], payments: list[Any], total: float) 
 
 
 def cancel_reservation(state: State, reservation_id: str) -> str:
-    """Cancel a reservation and book its payments back."""
+    """Cancel a reservation and refund the payments."""
     reservation = _reservation_of(state, reservation_id)
     history = reservation["payment_history"]
     refunds = [{"payment_id": paid["payment_id"], "amount": -paid["amount"]} for paid in history]
@@ -172,7 +172,7 @@ def get_reservation_details(state: State, reservation_id: str) -> str:
 
 
 def list_all_airports(_state: State) -> str:
-    """Airports with their cities."""
+    """Airports by city."""
     return json.dumps(_AIRPORTS)
 
 
@@ -190,7 +190,7 @@ def search_direct_flight(state: State, origin: str, destination: str, date: str)
 
 
 def search_onestop_flight(state: State, origin: str, destination: str, date: str) -> str:
-    """Pairs of available flights with one stop between them."""
+    """Pairs of available flights with one stop between."""
     return json.dumps(list(_pairs(state["flights"].values(), origin, destination, date)))
 
 
@@ -261,7 +261,7 @@ def update_reservation_flights(
 
 
 def _unchanged(reservation: dict[str, Any], flight: dict[str, Any], cabin: str) -> dict[str, Any] | None:
-    """The flight of a reservation that stays as it is."""
+    """An unchanged flight of a reservation, if any."""
     return next(
         (
             old

@@ -53,7 +53,7 @@ information.
 
 
 async def play(sample: Sample, ask: Ask, sandbox: object) -> EpisodeResult:  # noqa: ARG001 (the contract)
-    """Play a task; the details have the digests of the database and of what it should be."""
+    """Play a task; the details have the digests of the actual and the expected database."""
     assert sample.episode is not None  # noqa: S101 (it chose this function)
     data, files = sample.episode.data, sample.episode.files
     tools, state = TOOLS[data["domain"]](), fresh(files)
@@ -122,7 +122,7 @@ def fresh(files: Mapping[str, str]) -> State:
 
 
 def digest(state: State) -> str:
-    """SHA-256 of the tables that tools can change, whatever the order of their keys."""
+    """SHA-256 of the mutable tables, independent of key order."""
     tables = {name: table for name, table in state.items() if name not in _CONSTANT}
     return sha256(orjson.dumps(tables, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)).hexdigest()
 

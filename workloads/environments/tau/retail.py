@@ -44,7 +44,7 @@ def retail_tools() -> Toolset:
 
 
 def cancel_pending_order(state: State, order_id: str, reason: str) -> str:
-    """Cancel an order; gift cards get their money back at once."""
+    """Cancel an order; gift cards are refunded at once."""
     order = _order_of(state, order_id, "pending", "cancelled")
     if reason not in _REASONS:
         raise Refusal("invalid reason")
@@ -62,7 +62,7 @@ def cancel_pending_order(state: State, order_id: str, reason: str) -> str:
 def exchange_delivered_order_items(
     state: State, order_id: str, item_ids: list[str], new_item_ids: list[str], payment_method_id: str
 ) -> str:
-    """Request other items of the same products for those of a delivered order."""
+    """Request exchange items of equal products for a delivered order."""
     order = _order_of(state, order_id, "delivered", "exchanged")
     difference = round(_price_difference(state, order, item_ids, new_item_ids), 2)
     method = _method_of(state, order, payment_method_id)
@@ -102,7 +102,7 @@ def get_order_details(state: State, order_id: str) -> str:
 
 
 def get_product_details(state: State, product_id: str) -> str:
-    """A product with all its variants."""
+    """A product with all variants."""
     if product_id not in state["products"]:
         raise Refusal("product not found")
     return json.dumps(state["products"][product_id])
@@ -138,7 +138,7 @@ def address_tool(pending_order: Callable[[State, str], Any]) -> Callable[..., st
 def modify_pending_order_items(
     state: State, order_id: str, item_ids: list[str], new_item_ids: list[str], payment_method_id: str
 ) -> str:
-    """Put other items of the same products into an order, and pay the difference."""
+    """Replace items of an order by items of equal products, and pay the difference."""
     order = _pending_order(state, order_id)
     difference = _price_difference(state, order, item_ids, new_item_ids)
     method = _method_of(state, order, payment_method_id)
@@ -256,7 +256,7 @@ def _missing(order: dict[str, Any], item_ids: list[str]) -> str | None:
 def _price_difference(
     state: State, order: dict[str, Any], item_ids: list[str], new_item_ids: list[str]
 ) -> float:
-    """What new items cost more than the old ones of the same products."""
+    """The price of the new items less that of the old ones, of equal products."""
     missing = _missing(order, item_ids)
     if missing is not None:
         raise Refusal(f"{missing} not found")
@@ -287,7 +287,7 @@ def _transaction(kind: str, amount: float, payment_method_id: str) -> dict[str, 
 def address_of(
     address1: str, address2: str, city: str, state: str, country: str, zip_code: str
 ) -> dict[str, str]:
-    """An address as orders and users have it."""
+    """An address in the format of orders and users."""
     return {
         "address1": address1,
         "address2": address2,

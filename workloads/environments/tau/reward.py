@@ -33,7 +33,7 @@ class Reward:
 
 
 def table_text(table: Any) -> str:
-    """A table as the hash of its database reads it, whatever the order of its keys."""
+    """A table in the form that the database hash reads, independent of key order."""
     return str(_ordered(table))
 
 
@@ -50,7 +50,7 @@ def database_hash(state: State, texts: Mapping[str, str] | None = None) -> str:
 
 
 def act(tools: Toolset, state: State, actions: Iterable[Mapping[str, Any]]) -> State:
-    """Change a database by a task's own actions, `{"name", "kwargs"}`, and return it."""
+    """Apply a task's expected actions, `{"name", "kwargs"}`, to a database and return the database."""
     for action in actions:
         if action["name"] not in tools.ending:
             tools.observe(state, action["name"], action["kwargs"])
@@ -58,7 +58,7 @@ def act(tools: Toolset, state: State, actions: Iterable[Mapping[str, Any]]) -> S
 
 
 def same_database(state: State, expected: State) -> bool:
-    """Whether two databases have the same hash; tables that are one object are not read."""
+    """Whether two databases have equal hashes; shared table objects are not read."""
     return state.keys() == expected.keys() and all(
         table is expected[name]
         or json.dumps(table, sort_keys=True) == json.dumps(expected[name], sort_keys=True)

@@ -52,7 +52,7 @@ def user_of(state: State, user_id: str) -> Any:
 
 
 def toolset(domain: str, functions: dict[str, Callable[..., str]]) -> Toolset:
-    """The tools of a domain, in the order of its schemas.
+    """The tools of a domain, in schema order.
 
     Messages about wrong arguments name a function by what the benchmark calls it, `GetUserDetails.invoke`.
     """

@@ -1,4 +1,4 @@
-"""Databases of tau2's airline and shop, changed as tau2 changes them.
+"""tau2's versions of the airline and retail databases and tools.
 
 sierra-research/tau2-bench at a2c02472, `src/tau2/domains`. Its tools are tau-bench's, but for orders whose
 items were modified: their address and payment may still change. Only states are those of tau2; observations
@@ -33,12 +33,12 @@ def tau2_state_tools(domain: str) -> Toolset:
 
 
 def modify_pending_order_payment(state: State, order_id: str, payment_method_id: str) -> str:
-    """Pay an order by another method, whether or not its items were modified."""
+    """Pay an order by another method, also after a modification of items."""
     return pay_otherwise(state, _pending_order(state, order_id), payment_method_id)
 
 
 def _pending_order(state: State, order_id: str) -> Any:
-    """The order, whether or not its items were modified."""
+    """The pending order, also after a modification of items."""
     if order_id not in state["orders"]:
         raise Refusal("order not found")
     if "pending" not in state["orders"][order_id]["status"]:

@@ -137,7 +137,7 @@ class Counter:
         return self._shaped(name, values, self._functions[name](self._state, **values))
 
     def _shaped(self, name: str, values: dict[str, Any], text: str) -> str:
-        """What a tool of tau-bench returns, as tau2 has it, with the changes that tau2 makes in addition."""
+        """The result of a tau-bench tool in tau2's format, with tau2's further changes."""
         if name == "book_reservation":
             self._take_seats(json.loads(text))
         if name == "update_reservation_flights":
@@ -240,7 +240,7 @@ class Counter:
         return refusal[:1].upper() + refusal[1:]
 
     def _has_variant(self, values: Mapping[str, Any]) -> bool:
-        """Whether every new item is a variant of the product of its old one."""
+        """Whether every new item is a variant of the old item's product."""
         items = {item["item_id"]: item for item in self._state["orders"][values["order_id"]]["items"]}
         return all(
             new in self._state["products"][items[old]["product_id"]]["variants"]
@@ -249,7 +249,7 @@ class Counter:
 
 
 def _members(value: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """The members of a model in their order; those that are not there are null."""
+    """The members of a model in declaration order; absent ones are null."""
     return {name: value.get(name) for name in names}
 
 

@@ -72,7 +72,7 @@ class _Simulation:
     errors: int = 0
 
     def is_over(self) -> str | None:
-        """The limit that ends it; None for none."""
+        """The limit reached; None below all limits."""
         if self.steps >= MOST_STEPS:
             return "max_steps"
         return "too_many_errors" if self.errors >= MOST_ERRORS else None
@@ -115,7 +115,7 @@ def _instructions(instructions: Mapping[str, Any] | str) -> str:
 
 
 async def play(sample: Sample, ask: Ask, sandbox: object) -> EpisodeResult:  # noqa: ARG001 (the contract)
-    """Play a task; the details have how it ended and what is judged of the world."""
+    """Play a task; the details have the ending and the judged facts of the world."""
     assert sample.episode is not None  # noqa: S101 (it chose this function)
     data, paths = sample.episode.data, sample.episode.files
     world = open_world(data["domain"], paths, data["initial"])
@@ -139,7 +139,7 @@ async def play(sample: Sample, ask: Ask, sandbox: object) -> EpisodeResult:  # n
 
 
 async def _simulated(simulation: _Simulation, agent: _Party, user: _Party, ask: Ask) -> str:
-    """Let both take turns until the user stops, or a limit or an error ends it."""
+    """Let agent and user alternate until the user stops, or a limit or an error."""
     while True:
         for speaker, hearer in ((user, agent), (agent, user)):
             text = await _turn(simulation, speaker, ask)
@@ -153,7 +153,7 @@ async def _simulated(simulation: _Simulation, agent: _Party, user: _Party, ask: 
 
 
 async def _turn(simulation: _Simulation, party: _Party, ask: Ask) -> str | None:
-    """Let one party call tools until it says something; None where a limit or an error is first."""
+    """Let one party call tools until a message; None at a limit or an error."""
     while True:
         if party.name == "user":
             reply = await ask.user(party.messages, tools=party.tools)

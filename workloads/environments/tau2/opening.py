@@ -1,4 +1,4 @@
-"""Opens the world of a domain as a task finds it."""
+"""Opens the world of a domain in the initial state of a task."""
 
 from __future__ import annotations
 

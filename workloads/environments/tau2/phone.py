@@ -27,7 +27,7 @@ class Phone(PhoneState):
     # Actions of tasks…
 
     def set_user_info(self, name: str, phone_number: str) -> None:
-        """Who the user is."""
+        """Set the user's name and number."""
         self.surroundings |= {"name": name, "phone_number": phone_number}
 
     def set_user_location(self, *, abroad: bool) -> None:
@@ -35,7 +35,7 @@ class Phone(PhoneState):
         self.surroundings["is_abroad"] = abroad
 
     def turn_airplane_mode_on(self) -> None:
-        """Set the mode, whatever it was."""
+        """Turn the airplane mode on."""
         if not self._switch_airplane_mode():
             self._switch_airplane_mode()
 
@@ -82,7 +82,7 @@ class Phone(PhoneState):
         self.device["active_apn_settings"]["mmsc_url"] = None
 
     def set_wifi_calling(self, *, enabled: bool, mms_over_wifi: bool | None = None) -> None:
-        """Calls over Wi-Fi, and picture messages where it is said."""
+        """Set calls over Wi-Fi, and optionally picture messages."""
         self.device["wifi_calling_enabled"] = enabled
         if mms_over_wifi is not None:
             self.device["wifi_calling_mms_over_wifi"] = mms_over_wifi
@@ -125,7 +125,7 @@ class Phone(PhoneState):
         return f"Network Mode Preference: {self.device['network_mode_preference']}"
 
     def run_speed_test(self) -> str:
-        """The speed, and what it is good for."""
+        """The speed, with a description."""
         speed = self._speed()
         if speed is None:
             return "Speed test failed: No Connection."
@@ -207,7 +207,7 @@ class Phone(PhoneState):
         return f"Your messaging app {'can' if self._mms_works() else 'cannot'} send MMS messages."
 
     def check_payment_request(self) -> str:
-        """What is to be paid."""
+        """The open payment request."""
         request = self.surroundings["payment_request"]
         if request is None:
             return "No payment request has been made."
@@ -231,7 +231,7 @@ class Phone(PhoneState):
         return self._barred(f"Airplane Mode is now {on_off(self._switch_airplane_mode())}.")
 
     def reseat_sim_card(self) -> str:
-        """Take the SIM card out and put it in."""
+        """Take the SIM card out and reinsert the card."""
         self.device["sim_card_missing"] = False
         self.simulate_network_search()
         return self._barred("SIM card re-seated successfully.")
@@ -310,7 +310,7 @@ class Phone(PhoneState):
         return self._barred("\n".join([*lines, "Restarting network services..."]))
 
     def make_payment(self) -> str:
-        """Pay what is to be paid."""
+        """Pay the open payment request."""
         request = self.surroundings["payment_request"]
         if request is None:
             return "You do not have a payment request."
@@ -328,7 +328,7 @@ class Phone(PhoneState):
         return self._data_works() == expected_status
 
     def assert_internet_speed(self, expected_speed: float, expected_desc: str | None = None) -> bool:
-        """The speed, at least, and what it is called."""
+        """Check the minimum speed, and the description of the speed."""
         speed = self._speed()
         called = "no connection" if speed is None else grade_of(speed)[0].lower()
         is_fast = (speed or 0.0) >= expected_speed

@@ -1,4 +1,4 @@
-"""The state of a phone in tau2's telecom, and what follows from it.
+"""The state of a phone in tau2's telecom, and the derived state.
 
 What the phone shows follows from its settings, its SIM card, and the surroundings: the line, the place, the
 signal.
@@ -47,7 +47,7 @@ PERMISSIONS: Final = ("sms", "storage", "phone", "network")
 
 
 class PhoneState:
-    """A phone and what is around it.
+    """A phone and the surroundings.
 
     Args:
         device: Its settings, as in `user_db.toml`.
@@ -170,7 +170,7 @@ class PhoneState:
 
 
 def grade_of(speed: float) -> tuple[str, str]:
-    """What a speed in Mbit/s is called, and what it is good for."""
+    """The name of a speed in Mbit/s, with a description."""
     return next((grade, advice) for limit, grade, advice in _GRADES if speed < limit)
 
 

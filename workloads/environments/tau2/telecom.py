@@ -1,4 +1,4 @@
-"""tau2's telecom: the tools of its agent, and the phone of its user, which are kept in step.
+"""tau2's telecom: the agent's tools and the user's phone, kept in step.
 
 The definition is `tools.py` and `environment.py` of tau2's domain telecom. The day is 2025-02-25.
 """
@@ -152,7 +152,7 @@ class Telecom:
         return own  # type: ignore[no-any-return]
 
     def _sync(self) -> None:
-        """Tell the phone what the line allows, and the bills what the user has paid."""
+        """Copy the line's state to the phone, and payments to the bills."""
         around = self._phone.surroundings
         if around["phone_number"] is None:
             return
@@ -177,7 +177,7 @@ class Telecom:
     # Tools of the agent…
 
     def get_customer_by_phone(self, phone_number: str) -> Any:
-        """A customer by any of their numbers."""
+        """A customer by any phone number."""
         return _dumped(self._customer_by_phone(phone_number))
 
     def get_customer_by_id(self, customer_id: str) -> Any:
@@ -185,7 +185,7 @@ class Telecom:
         return _dumped(self._customer(customer_id))
 
     def get_customer_by_name(self, full_name: str, dob: str) -> Any:
-        """The customers of a name who were born on a day."""
+        """The customers of a name with a date of birth."""
         return [
             _dumped(customer)
             for customer in self._state["customers"]
@@ -379,7 +379,7 @@ def _line_item(description: str, amount: float) -> dict[str, Any]:
 
 
 def _dumped(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row as tau2 shows it: moments with a blank in the middle."""
+    """A row in tau2's format: timestamps with a blank in the middle."""
     shown = deepcopy(dict(row))
     for name in _MOMENTS & shown.keys():
         if isinstance(shown[name], str):

@@ -1,4 +1,4 @@
-"""What a domain of tau2 is made of: a database, tools of the agent and of the user, and assertions."""
+"""A domain of tau2: a database, tools of the agent and of the user, and assertions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Observation(NamedTuple):
-    """What a tool returns.
+    """The result of a tool.
 
     Attributes:
         text: As the model reads it.
@@ -53,5 +53,5 @@ def declared(name: str) -> list[dict[str, Any]]:
 
 
 def digest_of(state: State) -> str:
-    """SHA-256 of a database, whatever the order of its keys."""
+    """SHA-256 of a database, independent of key order."""
     return sha256(orjson.dumps(state, option=orjson.OPT_SORT_KEYS)).hexdigest()

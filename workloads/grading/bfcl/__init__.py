@@ -1,1 +1,1 @@
-"""The Berkeley Function-Calling Leaderboard: calls out of answers, and whether they are the right ones."""
+"""The Berkeley Function-Calling Leaderboard: extraction of calls from answers, and their check."""

@@ -1,4 +1,4 @@
-"""Whether a value is one of those that are allowed, which differ by its type.
+"""The comparison of a value with the allowed values, by type.
 
 A list of allowed values may have `""` in it, which says that the argument may be left out.
 """
@@ -17,26 +17,26 @@ _DROPPED: Final = str.maketrans("", "", " ,./-_*^")
 
 
 def standard(value: Any) -> Any:
-    """Text without what does not matter: blanks, some punctuation, case, the kind of quotes."""
+    """Text without blanks, some punctuation, case, and differences of quotes."""
     return value.translate(_DROPPED).lower().replace("'", '"') if type(value) is str else value
 
 
 def text_fault(value: str, allowed: Sequence[Any]) -> Fault | None:
-    """What is wrong with a text."""
+    """The fault of a text argument."""
     if standard(value) in [standard(choice) for choice in allowed if type(choice) is str]:
         return None
     return Fault("value_error:string", f"{shown(value)} is not one of {shown(allowed)}")
 
 
 def list_fault(value: Sequence[Any], allowed: Sequence[Any]) -> Fault | None:
-    """What is wrong with a list; texts in lists inside of it must be equal as they are."""
+    """The fault of a list argument; texts in nested lists must be equal exactly."""
     if [standard(item) for item in value] in [[standard(item) for item in choice] for choice in allowed]:
         return None
     return Fault("value_error:list/tuple", f"{shown(value)} is not one of {shown(allowed)}")
 
 
 def object_fault(value: Mapping[str, Any], allowed: Sequence[Any]) -> Fault | None:
-    """What is wrong with an object, compared with the last of those that are allowed."""
+    """The fault of an object, compared with the last allowed object."""
     fault: Fault | None = Fault("dict_checker:unclear", "no object is allowed")
     for members in allowed:
         if members != "":
@@ -65,7 +65,7 @@ def _missing_member(value: Mapping[str, Any], members: Mapping[str, Any]) -> Fau
 
 
 def objects_fault(value: Sequence[Any], allowed: Sequence[Any], rule: ObjectRule) -> Fault | None:
-    """What is wrong with a list of objects, in their order, compared with the last that is allowed."""
+    """The fault of a list of objects, in order, compared with the last allowed list."""
     fault: Fault | None = Fault("list_dict_checker:unclear", "no list of objects is allowed")
     for objects in allowed:
         if len(value) != len(objects):

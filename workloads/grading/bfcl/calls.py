@@ -1,4 +1,4 @@
-"""Calls of functions as they are decoded: a list of `{name: {argument: value}}`."""
+"""Decoded function calls: a list of `{name: {argument: value}}`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether calls are the right ones, as version 4 of the benchmark has it."""
+"""The check of calls by version 4 of the benchmark."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class CallRule:
 def fault_of(
     category: str, functions: Sequence[Function], calls: Calls, expected: Sequence[Expected], rule: CallRule
 ) -> Fault | None:
-    """What is wrong with calls; None where they are right.
+    """The fault of calls; None for right calls.
 
     Args:
         category: Of the question; its name says how many calls are expected.
@@ -65,7 +65,7 @@ def fault_of(
 
 
 def single_fault(function: Function, calls: Calls, expected: Expected, rule: CallRule) -> Fault | None:
-    """What is wrong with calls where the only function is to be called once."""
+    """The fault of calls to the only function, which must be called once."""
     if len(calls) != 1:
         return _wrong_count("simple_function_checker", calls, [expected])
     return call_fault(function, calls[0], expected, rule)
@@ -74,7 +74,7 @@ def single_fault(function: Function, calls: Calls, expected: Expected, rule: Cal
 def unordered_fault(
     functions: Sequence[Function], calls: Calls, expected: Sequence[Expected], rule: CallRule
 ) -> Fault | None:
-    """What is wrong with calls whose order does not matter.
+    """The fault of calls whose order does not matter.
 
     Each expected call takes the first that is right for it of those that are left.
     """
@@ -116,7 +116,7 @@ def _described(functions: Sequence[Function], expected: Expected, rule: CallRule
 def call_fault(
     function: Function, call: Mapping[str, Mapping[str, Any]], expected: Expected, rule: CallRule
 ) -> Fault | None:
-    """What is wrong with one call."""
+    """The fault of one call."""
     checker = "simple_function_checker"
     name = function["name"].replace(".", "_") if rule.underscores else function["name"]
     allowed = next(iter(expected.values()))
@@ -141,7 +141,7 @@ def call_fault(
 def _argument_fault(
     argument: Any, allowed: Sequence[Any], types: Sequence[Any], rule: CallRule
 ) -> Fault | None:
-    """What is wrong with one argument."""
+    """The fault of one argument."""
     language = LANGUAGES[rule.language]
     declared = language.declared(*types)
     if language.read is not None and type(argument) is not str:
@@ -156,7 +156,7 @@ def _argument_fault(
 
 
 def _value_fault(value: Any, allowed: Sequence[Any], declared: Declared, rule: CallRule) -> Fault | None:
-    """What is wrong with a value of the type that is declared."""
+    """The fault of a value of the declared type."""
     if declared.outer is dict:
         return rule.objects(value, allowed)
     if declared.outer is list:
@@ -167,7 +167,7 @@ def _value_fault(value: Any, allowed: Sequence[Any], declared: Declared, rule: C
 
 
 def _other_fault(value: Any, allowed: Sequence[Any]) -> Fault | None:
-    """What is wrong with a number, a truth value, or a name in place of a value."""
+    """The fault of a number, a boolean, or a name in place of a value."""
     if value in allowed:
         return None
     return Fault("value_error:others", f"{shown(value)} is not one of {shown(allowed)}")

@@ -1,4 +1,4 @@
-"""Whether an argument is of the type that its function declares."""
+"""The comparison of an argument's type with the declared type."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Declared:
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A language in which functions declare their parameters.
+    """A language of function declarations.
 
     Attributes:
         types: The Python types of its types, by their names.
@@ -56,7 +56,7 @@ class Language:
     unread: str = ""
 
     def declared(self, name: str, inner: str | None) -> Declared:
-        """A type by its name and that of its elements.
+        """A declared type, by the names of the type and of the element type.
 
         Raises:
             KeyError: The type does not exist.
@@ -64,7 +64,7 @@ class Language:
         return Declared(self.types[name], self.types[inner or ""] if name in self.with_elements else None)
 
     def value(self, argument: Any, name: str, inner: str | None) -> Any:
-        """A value as it is compared.
+        """A value in the form for comparison.
 
         Raises:
             ValueError, OverflowError: It cannot be.
@@ -84,7 +84,7 @@ LANGUAGES: Final[Mapping[str, Language]] = {
 
 
 def type_fault(value: Any, allowed: Sequence[Any], declared: Declared) -> Fault | None:
-    """What is wrong with the type of a value: it must be what is declared, or that of what is allowed."""
+    """The fault of a value's type: neither the declared type nor the type of an allowed value."""
     wanted = declared.outer.__name__
     if type(value) is declared.outer:
         if declared.inner is None or _elements_are(value, allowed, Declared(declared.inner)):
@@ -97,7 +97,7 @@ def type_fault(value: Any, allowed: Sequence[Any], declared: Declared) -> Fault 
 
 
 def _elements_are(value: Any, allowed: Sequence[Any], declared: Declared) -> bool:
-    """Whether the elements are of their type, or of the types in one of the lists that are allowed.
+    """Whether the elements have the declared type, or the types of an allowed list.
 
     Anything that is allowed and no list, the mark `""` too, lets them pass.
     """
@@ -108,5 +108,5 @@ def _elements_are(value: Any, allowed: Sequence[Any], declared: Declared) -> boo
 
 
 def type_of(allowed: Sequence[Any]) -> type | None:
-    """The type of what is allowed; None where there is only the mark that it may be left out."""
+    """The type of the allowed values; None if only the mark for an optional argument is there."""
     return next((type(choice) for choice in allowed if choice != ""), None)

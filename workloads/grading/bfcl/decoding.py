@@ -1,4 +1,4 @@
-"""Calls out of an answer: what the endpoint gave as calls of tools, or what is in the text."""
+"""Extraction of calls from an answer: native tool calls, or calls in the text."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ def _any_calls(text: str, language: str) -> Any:
 
 
 def _with_underscores(calls: Any) -> Any:
-    """Calls as they would have been given, had they been calls of tools."""
+    """Calls with the function names of native tool calls."""
     if not are_calls(calls):
         return calls
     return [{name.replace(".", "_"): arguments for name, arguments in call.items()} for call in calls]
 
 
 def bracketed(text: str) -> str:
-    """A text without blanks and code marks around it, in brackets."""
+    """A text without surrounding blanks and code marks, in brackets."""
     text = text.strip("`\n ")
     text = text if text.startswith("[") else f"[{text}"
     return text if text.endswith("]") else f"{text}]"
@@ -79,7 +79,7 @@ def calls_in(text: str, language: str) -> Any:
 
 
 def guarded(decode: Callable[..., Any], *arguments: Any) -> Any:
-    """Decode something that may break whatever reads it.
+    """Decode with any exception of the decoder turned into `UndecodableError`.
 
     Raises:
         UndecodableError: It does.

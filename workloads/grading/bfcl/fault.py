@@ -1,4 +1,4 @@
-"""What is wrong with a call."""
+"""The fault of a call."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ class Fault:
 
 
 def shown(value: Any) -> str:
-    """A value as a reader is shown it: as Python writes it, and not all of it where it is long."""
+    """A value for a reader: Python notation, shortened if long."""
     return _SHORT.repr(value)

@@ -59,7 +59,7 @@ def _python_calls(text: str) -> list[Any]:
 
 
 def _fault(reference: Reference, calls: Any) -> Fault | None:
-    """What is wrong with calls; an expected call is one of the first function whose name is in its own."""
+    """The fault of calls; an expected call belongs to the first function whose name is in the call's."""
     functions, expected = reference["functions"], reference["answers"]
     rule = CallRule(reference["language"], reference["mode"] != "prompt", object_fault, _names_part_of)
     if "multiple" in reference["category"] or "parallel" in reference["category"]:
@@ -72,7 +72,7 @@ def _names_part_of(function: str, expected: str) -> bool:
 
 
 def object_fault(argument: Mapping[str, Any], allowed: Sequence[Any]) -> Fault | None:
-    """What is wrong with an object, compared with the last of those that are allowed."""
+    """The fault of an object, compared with the last allowed object."""
     fault: Fault | None = Fault("dict_checker:unclear", "no object is allowed")
     for members in allowed:
         if members != "":

@@ -1,4 +1,4 @@
-"""Java and JavaScript as trees, by the grammars with which the benchmark reads them."""
+"""Java and JavaScript as trees, by the benchmark's own grammars."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def java_calls(source: str) -> Any:
 
 
 def _invocations(node: Node) -> Iterator[Node]:
-    """The calls with arguments that are in no other, in their order."""
+    """The outermost calls with arguments, in order."""
     if node.type == "method_invocation":
         if node.child_by_field_name("arguments") is not None:
             yield node
@@ -39,7 +39,7 @@ def _invocations(node: Node) -> Iterator[Node]:
 
 
 class _JavaSource:
-    """Source code whose nodes are read.
+    """Java source code for reading nodes.
 
     A node's text is cut out of the characters by its place in the bytes, as the official parser does it:
     after a character that is not ASCII, every text is a little too far right.

@@ -44,7 +44,7 @@ _EMPTY_MAP: Final = re.compile(r"new\s+HashMap<.*?>\s*\(\)")
 
 
 def java_value(text: str, declared: str, inner: str | None = None) -> Any:
-    """A value of the type that is declared; the text itself where it is not written as one.
+    """A value of the declared type; the text if the notation is another.
 
     Args:
         text: Java source code, a string without its quotes.
@@ -92,7 +92,7 @@ def _hash_map(text: str, _inner: str | None) -> Any:
 
 
 def _guessed(text: str) -> Any:
-    """A value whose type is not declared, by its looks."""
+    """A value without a declared type, by notation."""
     if text in {"true", "false"}:
         return text == "true"
     if text.startswith('"') and text.endswith('"'):

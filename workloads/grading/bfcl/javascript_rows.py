@@ -17,7 +17,7 @@ _NEXT: Final = re.compile(r",\s*\[")
 
 
 def end_of_rows(text: str) -> int | None:
-    """Where the array of arrays ends with which a text begins; None where it begins with none."""
+    """The end of an array of arrays at the start of a text; None without one."""
     for opening, closing in _OPENINGS:
         if match := opening.match(text):
             return _end(text, match.end(), closing)
@@ -41,7 +41,7 @@ def _end(text: str, start: int, closing: str) -> int | None:
 
 
 def _end_after(text: str, start: int, places: list[int], ends: dict[int, int]) -> int | None:
-    """The end, where the row that starts at a place is closed by the first bracket that can close it."""
+    """The end of a row, closed by the first possible bracket."""
     if not (after := bisect_right(places, -start, key=neg)):
         return None
     place = places[after - 1]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def javascript_calls(source: str) -> Any:
-    """Read the first call that is a statement of its own.
+    """Read the first call that is a complete statement.
 
     Returns:
         A list of one call, whose values are source code, strings without their quotes; None where there is

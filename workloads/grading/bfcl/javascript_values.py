@@ -33,7 +33,7 @@ _PAIR: Final = re.compile(r"([^:]+):\s*(.*?)(?:,\s*(?=[^,]+:)|$)")
 
 
 def javascript_value(text: str, declared: str, inner: str | None = None) -> Any:
-    """A value of the type that is declared; the text itself where it is not written as one.
+    """A value of the declared type; the text if the notation is another.
 
     Args:
         text: JavaScript source code.
@@ -74,7 +74,7 @@ def _array(text: str, inner: str | None) -> Any:
 
 
 def _object(text: str, _inner: str | None) -> Any:
-    """An object; one inside of it is cut off at its end."""
+    """An object; a nested object is cut off at the end."""
     if text == "{}":
         return {}
     if (match := _OBJECT.match(text)) is None:
@@ -83,7 +83,7 @@ def _object(text: str, _inner: str | None) -> Any:
 
 
 def _pairs(content: str) -> Iterator[tuple[str, str]]:
-    """The members of an object; what comes after the last colon is not looked at again and again."""
+    """The members of an object; text after the last colon is scanned once."""
     place = 0
     while content.find(":", place) >= 0 and (match := _PAIR.search(content, place)):
         yield match[1], match[2]
@@ -97,7 +97,7 @@ def _member(text: str) -> Any:
 
 
 def _guessed(text: str) -> Any:
-    """A value whose type is not declared, by its looks."""
+    """A value without a declared type, by notation."""
     text = text.strip()
     if text in {"true", "false"}:
         return text == "true"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def fault_of(
     reference: Mapping[str, Any], turns: Sequence[Sequence[Sequence[Mapping[str, Any]]]]
 ) -> str | None:
-    """Why a conversation is wrong; None where it is right.
+    """The fault of a conversation; None for a right conversation.
 
     Args:
         reference: `classes`, `config`, `long_context`, and the right calls of each turn, `ground_truth`.
@@ -53,7 +53,7 @@ def _services(reference: Mapping[str, Any]) -> Services:
 
 
 def _missing(due: Sequence[str], results: Sequence[str]) -> list[str]:
-    """The results that are due and not there, each as often as it is due."""
+    """The expected results that are missing, with multiplicity."""
     there, missing = list(results), []
     for result in due:
         if result in there:

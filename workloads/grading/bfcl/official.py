@@ -52,7 +52,7 @@ def require(reference: Reference) -> None:
 
 
 def undecoded(reference: Reference, why: str) -> Score:
-    """The score of an answer out of which nothing can be decoded: no call, whatever else it is."""
+    """The score of an answer without decodable calls."""
     why = f"ast_decoder:decoder_failed: {why}"
     if reference["category"] in IRRELEVANCE | RELEVANCE:
         return called(reference, None, why)
@@ -60,7 +60,7 @@ def undecoded(reference: Reference, why: str) -> Score:
 
 
 def judged(reference: Reference, calls: Any) -> Score:
-    """The score of what was decoded."""
+    """The score of decoded calls."""
     if reference["category"] in IRRELEVANCE | RELEVANCE:
         return called(reference, calls if are_calls(calls) else None)
     if not are_calls(calls):
@@ -91,7 +91,7 @@ def called(reference: Reference, calls: Any, why: str = "") -> Score:
 
 
 def written(calls: Any) -> str:
-    """Calls as Python writes them; empty where it cannot."""
+    """Calls in Python notation; empty for calls without one."""
     with contextlib.suppress(RecursionError, ValueError):
         return repr(calls)
     return ""

@@ -61,7 +61,7 @@ def call(node: ast.Call) -> dict[str, Any]:
 
 
 def value(node: ast.expr | None) -> Any:
-    """The value of an argument; names and calls without named arguments are their own text."""
+    """The value of an argument; names, and calls without keyword arguments, stay text."""
     match node:
         case ast.Constant(value=constant):
             return "..." if constant is ... else constant

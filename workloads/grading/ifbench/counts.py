@@ -122,7 +122,7 @@ def _overlap(text: str, *, reference_text: str, percentage: float) -> bool:
 
 
 def _grams(text: str) -> set[str]:
-    """Trigrams of characters: the official code hands NLTK the text, and not its words."""
+    """Trigrams of characters: the official code passes NLTK the text instead of words."""
     return {text[start : start + _GRAM] for start in range(len(text) - _GRAM + 1)}
 
 

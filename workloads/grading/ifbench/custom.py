@@ -120,7 +120,7 @@ def _has_header(text: str, columns: tuple[str, ...], separator: str) -> bool:
 
 
 def _quoted_rows(text: str, delimiter: str) -> list[list[str]]:
-    """The rows with the quotes that enclose a field kept as part of it."""
+    """The rows, with the quotes around a field kept in the field."""
     return _rows(text.replace('"', '"""'), delimiter)
 
 

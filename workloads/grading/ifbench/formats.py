@@ -86,7 +86,7 @@ def _line_indent(text: str) -> bool:
 
 
 def _lines(text: str) -> list[str]:
-    """The lines without the blank ones, as the official code takes them out while it goes through them.
+    """The lines without blank lines, with the omissions of the official loop.
 
     It passes over the line behind each one that it takes out, and takes out the first of equal ones.
     """

@@ -19,7 +19,7 @@ def bare(text: str) -> str:
 
 
 def tokens(text: str) -> list[str]:
-    r"""Runs of letters, digits and underscores, `\w+`, as NLTK up to 3.9 finds them."""
+    r"""Runs of letters, digits and underscores, `\w+`, as in NLTK up to 3.9."""
     return re.findall(r"\w+", text)
 
 

@@ -111,7 +111,7 @@ def _alliteration(text: str) -> bool:
 
 
 def _alliterating(sentence: str) -> int:
-    """How many of its words are next to one with the same first letter, as the official code counts them."""
+    """The number of words next to a word with an equal first letter, as in the official code."""
     firsts = [word[0] for word in (word.lstrip(EDGES) for word in sentence.lower().split()) if word]
     alike = [before == after for before, after in pairwise(firsts)]
     return sum(alike) + sum(now and not before for before, now in pairwise([False, *alike]))

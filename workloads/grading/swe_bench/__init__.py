@@ -1,1 +1,1 @@
-"""SWE-bench: statuses of tests out of logs, and whether they resolve the instance."""
+"""SWE-bench: test statuses in logs, and the resolution of an instance."""

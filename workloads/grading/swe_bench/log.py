@@ -1,4 +1,4 @@
-"""Statuses of tests in the log of one instance, by its repository.
+"""Test statuses in the log of one instance, by repository.
 
 SWE-bench 5.0.2, `swebench/harness/grading.py` and `log_parsers/python.py`: what is between the marks of start
 and end counts. A log of the first harness (before containers, 1.x) has a mark where the model's patch was
@@ -61,7 +61,7 @@ _INVALID: Final = (
 
 
 def statuses_in(repository: str, log: str) -> dict[str, str] | None:
-    """The status of every test in a log, by its identifier; None where the log shows no valid run.
+    """The status of every test in a log, by identifier; None for a log without a valid run.
 
     Not valid: a patch that does not apply, tests that timed out, no mark of the tests' output, no status at
     all, and an exit code that is not 0 where no test failed.
@@ -85,7 +85,7 @@ def statuses_in(repository: str, log: str) -> dict[str, str] | None:
 
 
 def _consistent(statuses: dict[str, str], log: str) -> dict[str, str] | None:
-    """Statuses that agree with the exit code; a patch could print lines of its own."""
+    """Statuses that agree with the exit code; a patch could print status lines."""
     if not statuses:
         return None
     code = EXIT_CODE.search(log)

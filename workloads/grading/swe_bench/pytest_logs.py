@@ -1,4 +1,4 @@
-"""Statuses of tests in the logs of pytest, as the parsers of SWE-bench 5.0.2 read them.
+"""Test statuses in logs of pytest, as parsed by SWE-bench 5.0.2.
 
 The summary (`-rA`) has lines such as `FAILED path::test - message`. A test's identifier is the first word
 after the status, except where a parser says otherwise. A later line replaces an earlier one.
@@ -41,7 +41,7 @@ def pytest_statuses(log: str, named: Callable[[str], str] = str) -> dict[str, st
 
 
 def pytest_statuses_without_folders(log: str) -> dict[str, str]:
-    """As `pytest_statuses`; a parameter that is an absolute path is shortened to its last part."""
+    """As `pytest_statuses`, with a parameter that is an absolute path shortened to the last part."""
     return pytest_statuses(log, _without_folders)
 
 
@@ -53,7 +53,7 @@ def matplotlib_statuses(log: str) -> dict[str, str]:
 
 
 def pytest_statuses_with_blanks(log: str) -> dict[str, str]:
-    """Statuses of a log with colors, of tests whose identifiers may have blanks.
+    """Statuses of a log with colors, for identifiers with blanks.
 
     Old versions of pytest write the status after the identifier.
     """

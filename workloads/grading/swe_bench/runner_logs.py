@@ -1,4 +1,4 @@
-"""Statuses of tests in the logs of the test runners of Django and SymPy, as SWE-bench 5.0.2 reads them."""
+"""Test statuses in logs of Django's and SymPy's runners, as parsed by SWE-bench 5.0.2."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _read_django_line(line: str, statuses: dict[str, str]) -> None:
 
 
 def sympy_statuses(log: str) -> dict[str, str]:
-    """Statuses in a log of SymPy's runner, `test_name ok`; a heading of a traceback names its file, too."""
+    """Statuses in a log of SymPy's runner, `test_name ok`; a traceback's heading names the file, too."""
     statuses: dict[str, str] = {}
     for line in log.split("\n"):
         if ".py:" in line:

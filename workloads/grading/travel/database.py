@@ -1,4 +1,4 @@
-"""The database of a travel task: what the tools of its agent read, as CSV files in a folder."""
+"""The database of a travel task: the data of the agent's tools, as CSV files in a folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CHINESE_CITY: Final = re.compile(r"[\u4e00-\u9fa5]{2}")
 
 @dataclass(frozen=True, slots=True)
 class TravelDatabase:
-    """What is known of the places of a task, by their names.
+    """The places of a task, by name.
 
     Attributes:
         hotels: Rows of hotels.csv.
@@ -42,7 +42,7 @@ class TravelDatabase:
     minutes: Mapping[tuple[str, str], str]
 
     def city_of(self, station: str) -> str | None:
-        """The city of an airport or station; of an unknown one its first two Chinese characters."""
+        """The city of an airport or station; for an unknown place the first two Chinese characters."""
         if station in self.stations:
             return self.stations[station]
         match = _CHINESE_CITY.match(station)
@@ -50,7 +50,7 @@ class TravelDatabase:
 
 
 def city_name(text: str) -> str:
-    """A city without what is in brackets."""
+    """A city without the part in brackets."""
     return _IN_BRACKETS.sub("", text).strip()
 
 
@@ -95,7 +95,7 @@ def _by_name(path: Path, column: str) -> dict[str, Row]:
 
 
 def _rows(path: Path) -> Iterator[Row]:
-    """The rows of a file, each cell without blanks around it; a missing cell is empty."""
+    """The rows of a file, each cell without surrounding blanks; a missing cell is empty."""
     if not path.exists():
         return
     with path.open(encoding="utf-8-sig", newline="") as file:

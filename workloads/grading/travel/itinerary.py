@@ -1,4 +1,4 @@
-"""What a plan must be like in itself: its route, its days, and no place twice."""
+"""The internal consistency of a plan: route, days, and no place twice."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def trip_duration(days: Sequence[Day], meta: Mapping[str, Any]) -> Iterator[str]
 
 
 def closed_loop(days: Sequence[Day], meta: Mapping[str, Any]) -> Iterator[str]:
-    """The first day leads from home, and the last one to it; a day in one city is not looked at."""
+    """The first day leaves home, and the last day returns; a day in one city is not checked."""
     home = city_name(meta["org"])
     for end, day in ((0, days[0]), (1, days[-1])):
         journey = leg(day)
@@ -89,7 +89,7 @@ def ends_at_hotels(days: Sequence[Day]) -> Iterator[str]:
 
 
 def meals(days: Sequence[Day], meta: Mapping[str, Any]) -> Iterator[str]:
-    """Two meals a day, two hours apart; fewer on days of arrival and departure, by their times."""
+    """Two meals a day, two hours apart; fewer on days of arrival and departure, by the times."""
     home = here = city_name(meta["org"])
     for number, day in enumerate(days, 1):
         times = [
@@ -164,7 +164,7 @@ def attractions(days: Sequence[Day], meta: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _sightseeing(day: Day) -> int:
-    """Minutes at attractions and on the way from or to them."""
+    """Minutes at attractions, including the ways."""
     names = {visit.name for visit in visits([day], "attraction") if visit.name}
     return sum(
         _minutes(act)
@@ -179,7 +179,7 @@ def _touches(act: Activity, names: set[str]) -> bool:
 
 
 def _minutes(act: Activity) -> int:
-    """How long an activity takes; where one of its times is missing, both are those of the time slot."""
+    """The minutes of an activity; without both times, those of the time slot."""
     start, end = act.get("start_time", ""), act.get("end_time", "")
     time_slot = act.get("time_slot", "")
     if (not start or not end) and time_slot and "-" in time_slot:

@@ -1,4 +1,4 @@
-"""What a plan says of places, compared with the database: names, prices, hours, ways, and the sum."""
+"""The places of a plan compared with the database: names, prices, hours, ways, and the sum."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _NO_HOTEL: Final = "-"
 
 
 def hotels(days: Sequence[Day], database: TravelDatabase) -> Iterator[str]:
-    """Every hotel is in the database, and each night has its price."""
+    """Every hotel is in the database, at the right price per night."""
     if not database.hotels:
         yield "the database has no hotels"
         return
@@ -59,7 +59,7 @@ def hotels(days: Sequence[Day], database: TravelDatabase) -> Iterator[str]:
 
 
 def sold(days: Sequence[Day], kind: str, rows: Mapping[str, Row], column: str) -> Iterator[str]:
-    """Every attraction or restaurant is in the database, and has its price for a person."""
+    """Every attraction or restaurant is in the database, at the right price per person."""
     if not rows:
         yield f"the database has no {kind}s"
     for visit in visits(days, kind):
@@ -85,7 +85,7 @@ def _rounded(price: Any) -> int | None:
 
 
 def journeys_sold(days: Sequence[Day], database: TravelDatabase) -> Iterator[str]:
-    """Every flight and train is in the database, with one of its prices."""
+    """Every flight and train is in the database, at one of the listed prices."""
     for day in days:
         for act in journeys(day):
             details = act.get("details") or {}
@@ -143,7 +143,7 @@ def transfers(days: Sequence[Day], database: TravelDatabase) -> Iterator[str]:
 
 
 def _buffers(day: Day, end: int, begin: int) -> int:
-    """The minutes of a day's buffers between two times; what is before the first of them is the next day."""
+    """The minutes of a day's buffers between two times; earlier times belong to the next day."""
     total = 0
     for act in activities(day):
         times = slot(act) if (act.get("type") or "").strip() == "buffer" else None
@@ -196,7 +196,7 @@ def _is_number(text: str) -> bool:
 
 
 def attraction_hours(days: Sequence[Day], database: TravelDatabase) -> Iterator[str]:
-    """Attractions are open when they are visited; without known hours they are not."""
+    """Attractions are open during the visit; unknown hours count as closed."""
     if not database.attractions:
         yield "the database has no attractions"
     for visit in _of(days, "attraction", database.attractions):
@@ -208,7 +208,7 @@ def attraction_hours(days: Sequence[Day], database: TravelDatabase) -> Iterator[
 
 
 def meal_hours(days: Sequence[Day], database: TravelDatabase) -> Iterator[str]:
-    """Restaurants are open during the meal; without known hours they are."""
+    """Restaurants are open during the meal; unknown hours count as open."""
     if not database.restaurants:
         yield "the database has no restaurants"
     for visit in _of(days, "meal", database.restaurants):
@@ -237,7 +237,7 @@ def _is_open(visit: Visit, row: Row) -> bool:
 
 
 def not_closed(days: Sequence[Day], meta: Mapping[str, Any], database: TravelDatabase) -> Iterator[str]:
-    """No attraction is visited on a weekday on which it is closed, where the first day's is known."""
+    """No attraction is visited on a closing day, if the weekday of the first day is known."""
     if not database.attractions:
         yield "the database has no attractions"
         return
@@ -291,7 +291,7 @@ def meal_lengths(days: Sequence[Day]) -> Iterator[str]:
 
 
 def budget_sum(plan: Mapping[str, Any], meta: Mapping[str, Any]) -> Iterator[str]:
-    """The plan's own sum is within a tenth of what its parts cost."""
+    """The plan's own sum is within a tenth of the total cost of the parts."""
     stated = (plan.get("budget_summary") or {}).get("total_estimated_budget")
     try:
         total = float(stated)  # type: ignore[arg-type]

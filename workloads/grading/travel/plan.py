@@ -1,4 +1,4 @@
-"""A travel plan as the official code converts reports to it: days with activities, and a budget."""
+"""A travel plan in the form of the official conversion: days with activities, and a budget."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _INTERCITY: Final = "travel_intercity_public"
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """An activity with its name.
+    """An activity with a name.
 
     Attributes:
         activity: As the plan has it.
@@ -38,7 +38,7 @@ class Visit:
 
 
 def days_of(plan: Mapping[str, Any]) -> list[Day]:
-    """The days of a plan; empty where it has none."""
+    """The days of a plan; empty without any."""
     return plan.get("daily_plans", []) or []
 
 
@@ -83,7 +83,7 @@ def minutes_of(clock: Any) -> int | None:
 
 
 def clock_slot(act: Activity) -> tuple[int, int] | None:
-    """Begin and end of an activity's `time_slot`, each on its own day; None where they are not there."""
+    """Begin and end of an activity's `time_slot`, each within a day; None if absent."""
     slot = act.get("time_slot")
     match = _SLOT.match(slot) if slot and isinstance(slot, str) else None
     begin, end = (minutes_of(match[1]), minutes_of(match[2])) if match else (None, None)
@@ -91,7 +91,7 @@ def clock_slot(act: Activity) -> tuple[int, int] | None:
 
 
 def slot(act: Activity) -> tuple[int, int] | None:
-    """The same, with an end after midnight later than 24 hours."""
+    """As `clock_slot`, with an end after midnight later than 24 hours."""
     clocks = clock_slot(act)
     if clocks is None:
         return None
@@ -115,7 +115,7 @@ def whole_minutes(text: Any) -> int | None:
 
 
 def hours_of(text: Any) -> float | None:
-    """The same in hours."""
+    """As `minutes_of`, in hours."""
     parts = _two_numbers(text)
     return None if parts is None else parts[0] + parts[1] / 60.0
 
@@ -139,7 +139,7 @@ def arrival(day: Day) -> float | None:
 
 
 def total_cost(days: Sequence[Day], people: int, rooms: int) -> float:
-    """What a plan costs, without its own sums.
+    """The total cost of a plan, without the plan's own sums.
 
     Of the flights and trains of a day the first alone counts, because each has the price of all; taxis take
     four people.
@@ -159,7 +159,7 @@ def total_cost(days: Sequence[Day], people: int, rooms: int) -> float:
 
 
 def _first_fare(day: Day) -> float:
-    """The fare of the first flight or train whose cost is a number; one below 0 counts as none."""
+    """The first numeric fare of a flight or train; a negative fare counts as none."""
     for act in journeys(day):
         try:
             return max(0.0, float((act.get("details") or {}).get("cost", 0)))

@@ -71,7 +71,7 @@ class TravelScore:
 
     @property
     def sides(self) -> dict[str, float]:
-        """1 for each side whose checks all pass, else 0."""
+        """1 for each side with all checks passed, else 0."""
         return {
             side: float(not self.failure and not any(self.faults[check] for check in checks))
             for side, checks in SIDES.items()
@@ -152,7 +152,7 @@ def _checks(
 
 
 def _constraints(plan: Mapping[str, Any], meta: Mapping[str, Any]) -> dict[str, str]:
-    """What is wrong by each constraint; empty where it is met. Unknown kinds do not count."""
+    """The fault by constraint; empty for a met constraint. Unknown kinds do not count."""
     results: dict[str, str] = {}
     for name, wanted in meta.get("hard_constraints", {}).items():
         kind = name if name == _BUDGET else name.partition("_")[0]
@@ -226,7 +226,7 @@ _CONSTRAINTS: Final[Mapping[str, Callable[[Constraint, Mapping[str, Any], Mappin
 
 
 def accuracy(scores: Sequence[TravelScore], tasks: int) -> dict[str, float]:
-    """The figures of a run: means over all of its tasks, where one without a plan has no points.
+    """The figures of a run: means over all tasks, where a task without a plan has no points.
 
     Args:
         scores: Of the plans.
