@@ -1,4 +1,4 @@
-"""An OpenAI-compatible endpoint that runs in its own process and records what it sent, and when.
+"""An OpenAI-compatible endpoint in a separate process that records every sent chunk with its time.
 
 Start it from Python with `start_mock`, from a shell with `loadgen mock`. docs/mock.md describes it.
 """

@@ -1,4 +1,4 @@
-"""`python -m loadgen.mock_endpoint '{"port": 0, "ttft": "5ms"}'`: the server, with its options as JSON."""
+"""`python -m loadgen.mock_endpoint '{"port": 0, "ttft": "5ms"}'`: the server, with options as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a client asks for: the body of a request, checked, as one value; or why it is refused."""
+"""The body of a client's request, checked, as one value; or the reason for a refusal."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class RefusedRequest(Exception):  # noqa: N818 (an answer to the client, not an 
 
 @dataclass(frozen=True, slots=True)
 class MockRequest:
-    """What a client asks for.
+    """A client's request.
 
     Attributes:
         model: The model's name, as it is in the answer.
@@ -174,7 +174,7 @@ def _max_tokens(fields: dict[str, Any]) -> int | None:
 
 
 def _least_tokens(fields: dict[str, Any], max_tokens: int | None) -> int:
-    """What an answer is drawn out to; `ignore_eos` lets it go on until it is cut."""
+    """The minimum length of an answer; with `ignore_eos` the answer continues to the limit."""
     least: int = fields.get("min_tokens") or 0
     if least < 0 or (max_tokens is not None and least > max_tokens):
         raise RefusedRequest(400, "min_tokens must be from 0 to the most tokens that are wanted")
@@ -198,7 +198,7 @@ def _conversation(messages: Any) -> tuple[str, int]:
 
 
 def _text(content: Any) -> str:
-    """The text of a message, whose content can be a text, a list of parts, or (for tool calls) nothing."""
+    """The text of a message: the content is a text, a list of parts, or (for tool calls) absent."""
     if isinstance(content, str):
         return content
     if content is None:

@@ -1,4 +1,4 @@
-"""What a cache of answers knows: whether the same was asked before."""
+"""The state of a cache of answers: the questions asked before."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Cache:
         self._keys: set[tuple[str, str, int | None, int]] = set()
 
     def takes(self, ask: MockRequest) -> bool:
-        """Keep a question; False where it was asked before."""
+        """Store a question; False for a repeated question."""
         key = (digest(ask.prompt), ask.model, ask.max_tokens, ask.least_tokens)
         if key in self._keys:
             return False

@@ -1,4 +1,4 @@
-"""One client connection, which remembers when it was last read: the truest arrival time to be had here.
+"""One client connection, with the time of the last read: the truest arrival time available here.
 
 A handler starts after the request was parsed and its task had its turn, which on a busy server is late.
 """
@@ -30,14 +30,14 @@ class MockConnection(web.RequestHandler):
         self.read_ns = time.monotonic_ns()
 
     def data_received(self, data: bytes) -> None:
-        """Take what was read. aiohttp also calls it with nothing, to parse what it had put aside."""
+        """Take the data read. aiohttp also calls this method without data, to parse buffered data."""
         if data:
             self.read_ns = time.monotonic_ns()
         super().data_received(data)
 
 
 class LowLevelServer(web.Server):
-    """aiohttp's low-level server on such connections; the event loop calls it for each new one.
+    """aiohttp's low-level server with such connections; the event loop calls the server for each new one.
 
     A handler is cancelled when its client goes away. aiohttp disables Nagle's algorithm on every connection.
 

@@ -30,7 +30,7 @@ _EVENTS: Final = {"Content-Type": "text/event-stream; charset=utf-8", "Cache-Con
 
 @dataclass(frozen=True, slots=True)
 class ServedRequest:
-    """A request with the answer that was decided on, and what is known of both."""
+    """A request with the planned answer, and the recorded truth."""
 
     request: web.BaseRequest
     dialect: wire.WireProtocol
@@ -65,7 +65,7 @@ class Delivery:
         return await (self._stream(exchange) if exchange.ask.stream else self._whole(exchange))
 
     async def _whole(self, exchange: ServedRequest) -> web.Response:
-        """Send an answer in one piece, when its last token is due."""
+        """Send an answer in one piece, when the last token is due."""
         ask, answer, truth = exchange.ask, exchange.answer, exchange.truth
         async with self._slots.taken(truth.received_ns) as truth.queued_ns:
             due_s = _start_s(truth) + answer.last_due_s()
@@ -132,7 +132,7 @@ def _note_lateness(truth: Truth, due_s: float, sent_ns: int) -> None:
 
 
 async def until_over(stall: Stall) -> None:
-    """Return when the server does not stand still; at once when it does not."""
+    """Return when the server is not stalled."""
     if left_s := stall.left_s(time.monotonic_ns()):
         await asyncio.sleep(left_s)
 

@@ -1,4 +1,4 @@
-"""What can be wrong with a mock endpoint.
+"""Errors of a mock endpoint.
 
     MockError
     ├── MockOptionsError     an option that cannot be used (also a ValueError)

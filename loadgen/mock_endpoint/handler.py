@@ -1,4 +1,4 @@
-"""From a request to its answer: the routes, who may use them, and what becomes known of a request."""
+"""From a request to an answer: routes, access, and the recorded truth."""
 
 from __future__ import annotations
 

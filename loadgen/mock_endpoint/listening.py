@@ -1,4 +1,4 @@
-"""What both engines say and heed in the same way: where they listen, why they cannot, when to end."""
+"""The common part of both engines: listening addresses, listening errors, and stopping."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def announce_url(url: str) -> None:
 
 
 def cannot_listen(options: MockOptions, error: OSError) -> MockSetupError:
-    """Say why a server cannot listen, and what to do."""
+    """The error of a server that cannot listen, with the remedy."""
     # asyncio words the error differently from version to version; a name that is not found has no errno.
     why = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
     return MockSetupError(
@@ -43,7 +43,7 @@ def cannot_listen(options: MockOptions, error: OSError) -> MockSetupError:
 
 
 def watch_standard_input(ended: Callable[[], object]) -> None:
-    """Call `ended`, in a thread of its own, when standard input ends."""
+    """Call `ended`, in a separate thread, when standard input ends."""
 
     def watch() -> None:
         while os.read(0, 4096):

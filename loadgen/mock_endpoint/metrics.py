@@ -1,4 +1,4 @@
-"""The server's figures for Prometheus, under vLLM's names where vLLM has them, so that dashboards fit."""
+"""The server's figures for Prometheus, under vLLM's names where available, so that dashboards fit."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LATENCY_BOUNDS_S: Final = (
 
 
 class _Histogram:
-    """A distribution in buckets, as Prometheus has it.
+    """A Prometheus histogram.
 
     Args:
         bounds_s: The upper bounds of its buckets.
@@ -49,7 +49,7 @@ class _Histogram:
         self._sum_s += value_s
 
     def lines(self, name: str, labels: str, explanation: str) -> Iterator[str]:
-        """Its lines of the exposition."""
+        """The exposition lines of the histogram."""
         yield f"# HELP {name} {explanation}"
         yield f"# TYPE {name} histogram"
         for bound, count in zip((*self._bounds_s, "+Inf"), accumulate(self._counts), strict=True):
@@ -59,7 +59,7 @@ class _Histogram:
 
 
 class Metrics:
-    """Counts what is served.
+    """The counters of the server.
 
     Args:
         model: The value of the label `model_name`.
@@ -85,11 +85,11 @@ class Metrics:
         return len(self._live)
 
     def began(self, truth: Truth) -> None:
-        """Count a request from here on, with the tokens that it will get."""
+        """Count a started request, with the planned tokens."""
         self._live.add(truth)
 
     def ended(self, truth: Truth) -> None:
-        """Count a request as over; it need not have been counted when it began."""
+        """Count an ended request, counted at its start or not."""
         self._live.discard(truth)
         self._input_tokens += truth.input_tokens
         self._tokens += truth.tokens

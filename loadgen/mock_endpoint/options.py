@@ -112,12 +112,12 @@ class MockOptions:
                 raise MockOptionsError(complaint)
 
     def to_json(self) -> str:
-        """The options as a JSON object; `from_json` reads it back."""
+        """The options as a JSON object, for `from_json`."""
         return orjson.dumps(self, default=str).decode()
 
     @classmethod
     def from_json(cls, text: str) -> MockOptions:
-        """Read what `to_json` wrote.
+        """Parse the output of `to_json`.
 
         Raises:
             MockOptionsError: It is not a JSON object, or names an option that does not exist.

@@ -32,7 +32,7 @@ _LOOK_AGAIN_S: Final = 0.005
 
 
 def start_mock(**options: Any) -> MockProcess:
-    """Start a mock endpoint and wait until it listens.
+    """Start a mock endpoint and wait until the server listens.
 
     It takes a free port unless one is named, and ends with this process however this process ends.
 
@@ -51,7 +51,7 @@ def start_mock(**options: Any) -> MockProcess:
 
 
 class MockProcess:
-    """A running mock endpoint. A context manager that stops it.
+    """A running mock endpoint. The context manager stops the process.
 
     Attributes:
         url: Its base URL, with `/v1`.
@@ -99,7 +99,7 @@ class MockProcess:
                 self._tidy()
 
     def truth(self, requests: int = 0) -> list[Truth]:
-        """What the server has reported so far; also after it was stopped.
+        """The truths reported by the server so far; also after the stop.
 
         Args:
             requests: Wait until this many requests have ended: a client knows the end of an answer a moment
@@ -116,7 +116,7 @@ class MockProcess:
         return truths
 
     def punctuality(self) -> Punctuality:
-        """How late the chunks of a fast server left, from its start to its end.
+        """The lateness of a fast server's chunks, from start to end.
 
         Raises:
             ValueError: It was not stopped yet, is not fast, or did not end in order.
@@ -141,7 +141,7 @@ class MockProcess:
         return self._process.returncode
 
     def _listening(self) -> str:
-        """Wait for the line that says where the server listens, or for its end."""
+        """Wait for the line with the listening address, or for the end of the process."""
         line = ""
         if self._process.stdout and select([self._process.stdout], [], [], _START_TIMEOUT_S)[0]:
             line = self._process.stdout.readline().decode()

@@ -1,4 +1,4 @@
-"""How well a paced server kept to its own schedule: how late each chunk left."""
+"""The punctuality of a paced server: the lateness of each chunk."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MARGIN: Final = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Punctuality:
-    """How late the chunks of a server left, each with the time at which it was due.
+    """The lateness of a server's chunks, each with the due time.
 
     Attributes:
         chunks: How many were due at a time of their own.
@@ -33,7 +33,7 @@ class Punctuality:
 
     @property
     def kept_up(self) -> bool:
-        """Whether at least 99 % of the chunks left less than 1 ms after they were due."""
+        """Whether at least 99 % of the chunks left less than 1 ms after the due time."""
         return self.late_1ms <= _MARGIN * self.chunks
 
     def __str__(self) -> str:
@@ -46,12 +46,12 @@ class Punctuality:
         )
 
     def to_json(self) -> str:
-        """The values as a JSON object; `from_json` reads it back."""
+        """The values as a JSON object, for `from_json`."""
         return orjson.dumps(self).decode()
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Punctuality:
-        """Read what `to_json` wrote."""
+        """Parse the output of `to_json`."""
         return cls(**orjson.loads(text))
 
 
@@ -64,7 +64,7 @@ class Lateness:
         self._max_ns = 0
 
     def note(self, late_ns: int) -> None:
-        """Count a chunk that left so long after it was due; never below 0."""
+        """Count a chunk with its lateness, never below 0."""
         if late_ns < 10_000_000:  # noqa: PLR2004 (counted 100,000 times per second)
             self._fine[late_ns // 1_000] += 1
         else:
@@ -74,7 +74,7 @@ class Lateness:
             self._max_ns = late_ns
 
     def punctuality(self) -> Punctuality:
-        """What was counted so far."""
+        """The counts so far."""
         fine = [(late_us * _US, number) for late_us, number in enumerate(self._fine) if number]
         late = fine + [(late_ms * _MS, number) for late_ms, number in sorted(self._coarse.items())]
         return Punctuality(

@@ -1,4 +1,4 @@
-"""Scripted replies: a JSONL file that says what is answered to which request.
+"""Scripted replies: a JSONL file with answers by request.
 
 A line is a JSON object:
 
@@ -56,7 +56,7 @@ _TOKEN: Final = re.compile(r"\s*\S+|\s+$")
 
 @dataclass(frozen=True, slots=True)
 class MockReply:
-    """What is answered to a request.
+    """The answer to a request.
 
     Attributes:
         prompt: What the question must be; None where that does not matter.
@@ -83,7 +83,7 @@ class MockReply:
     error: str
 
     def tokens(self) -> tuple[Token, ...]:
-        """The answer in tokens: reasoning, text, and two for each tool call: its head, its arguments."""
+        """The answer in tokens: reasoning, text, and two for each tool call: head and arguments."""
         if not (self.reasoning or self.calls):
             return split(self.text)
         thoughts = (ExtendedToken(reasoning=word) for word in split(self.reasoning))
@@ -121,7 +121,7 @@ class Replies:
 
 
 def split(text: str) -> tuple[str, ...]:
-    """Cut a text into tokens: words with the white space before them. Joined, they are the text again."""
+    """Split a text into tokens: words with the white space before. Joined, the tokens are the text."""
     return tuple(_TOKEN.findall(text))
 
 
@@ -166,7 +166,7 @@ def _line(text: bytes, where: str) -> MockReply:
 
 
 def _call(index: int, call: Any) -> ToolCallPart:
-    """A tool call, as it is in a list of them."""
+    """A tool call, as an element of a list."""
     function = call.get("function", call) if isinstance(call, dict) else None
     if not isinstance(function, dict) or not isinstance(function.get("name"), str) or not function["name"]:
         raise ValueError(f'tool_calls, number {index + 1}, is not {{"name": …, "arguments": …}}')

@@ -1,4 +1,4 @@
-"""The paths: what stands where, and who may have it."""
+"""The paths of the server, and the access check."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MODELS: Final = "/v1/models"
 
 
 class Doorkeeper:
-    """Lets requests in, or refuses them.
+    """The check of the API key.
 
     Args:
         options: Which key is asked for.
@@ -40,7 +40,7 @@ class Doorkeeper:
         self._pages = pages
 
     def admit(self, authorization: str | None) -> None:
-        """Let a request in by its Authorization header.
+        """Admit a request by the Authorization header.
 
         Raises:
             RefusedRequest: The key is missing or wrong.

@@ -1,4 +1,4 @@
-"""What is answered to which request, decided before anything is sent."""
+"""The decision on the answer to each request, before any byte is sent."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _WORDS: Final = replies.split(
 
 @dataclass(frozen=True, slots=True)
 class PlannedResponse:
-    """What one request gets.
+    """The planned answer to one request.
 
     Attributes:
         tokens: The answer in tokens; joined they are the answer.
@@ -55,11 +55,11 @@ class PlannedResponse:
 
     @property
     def at_once(self) -> bool:
-        """Whether all tokens are due at the same moment."""
+        """Whether all tokens are due at one time."""
         return isinstance(self.itl, distribution.Constant) and not self.itl.value
 
     def pieces(self, tokens_per_piece: int) -> Iterator[tuple[float, Token, int]]:
-        """Cut the answer into pieces, each due when the first of its tokens is.
+        """Cut the answer into pieces, each due with the first of the piece's tokens.
 
         Yields:
             The time at which a piece is due, in seconds from the start; its tokens as one; how many they are.
@@ -94,7 +94,7 @@ class PlannedResponse:
 
 
 class Script:
-    """Decides what is answered. Request n, in the order of the calls, draws the same under the same seed.
+    """The planner of answers. Request n, in call order, draws equal values for equal seeds.
 
     Raises:
         MockOptionsError: A distribution or the replies file cannot be used.
@@ -115,7 +115,7 @@ class Script:
         self._cache = Cache() if options.cache else None
 
     def answer(self, ask: MockRequest) -> PlannedResponse:
-        """Decide what one request gets."""
+        """Plan the answer to one request."""
         answer = self._drawn(ask)
         if self._cache is None or answer.refusal is not None or self._cache.takes(ask):
             return answer
@@ -137,7 +137,7 @@ class Script:
         return _cut(tokens, ask.max_tokens, ttft_s, reply.itl or self._itl, rng, reply.finish_reason)
 
     def _rng(self) -> Random:
-        """What the next request draws from; seeding takes longer than everything else in an answer."""
+        """The generator for the next request; seeding is the slowest part of an answer."""
         self._asked += 1
         if not self._draws:
             return self._never_drawn_from

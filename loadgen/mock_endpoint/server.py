@@ -94,7 +94,7 @@ def _require_known(scenario: str) -> None:
 
 
 def _heed_stops(options: MockOptions) -> asyncio.Event:
-    """What is set when the server is to end."""
+    """The event that a stop signal sets."""
     loop = asyncio.get_running_loop()
     stop_requested = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -1,4 +1,4 @@
-"""The queue: at most this many requests are served at once, the others wait in the order of their arrival."""
+"""The queue: a limited number of requests is served at once, the rest wait in order of arrival."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Slots:
 
     @asynccontextmanager
     async def taken(self, since_ns: int) -> AsyncIterator[int]:
-        """Wait for a slot and hold it.
+        """Wait for a slot and hold the slot.
 
         Args:
             since_ns: When the request arrived, in ns of CLOCK_MONOTONIC.

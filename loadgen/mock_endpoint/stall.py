@@ -1,4 +1,4 @@
-"""A stall: for a while the whole server stands still, as if it had been stopped, and then goes on."""
+"""A stall: the whole server pauses for a while, as if stopped, and then continues."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SECOND: Final = 1_000_000_000
 
 
 class Stall:
-    """When nothing leaves and nothing is begun. What was due meanwhile leaves when it is over.
+    """A period without sends and starts. Overdue sends leave at the end.
 
     Args:
         after_ns: When it begins, counted from the first completion request.
@@ -30,14 +30,14 @@ class Stall:
             self._begin_ns = received_ns + self._after_ns
 
     def left_s(self, now_ns: int) -> float:
-        """How long what wants to leave at a moment has to wait, in seconds; 0 outside of the stall."""
+        """The rest of the stall for a send at a given time, in seconds; 0 outside the stall."""
         if self._begin_ns is None or not self._begin_ns <= now_ns < self._begin_ns + self._for_ns:
             return 0.0
         return (self._begin_ns + self._for_ns - now_ns) / _SECOND
 
 
 def read(text: str | None) -> Stall:
-    """Read a stall as it is written: `2s,500ms` is one of half a second, two seconds after the first request.
+    """Parse a stall: `2s,500ms` lasts half a second, from two seconds after the first request.
 
     Args:
         text: It; None for none.

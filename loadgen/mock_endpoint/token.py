@@ -1,4 +1,4 @@
-"""What an answer consists of: tokens, most of them texts, some of them reasoning or a part of a tool call."""
+"""The parts of an answer: tokens, mostly text, some reasoning or a part of a tool call."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ToolCallPart:
 
 @dataclass(frozen=True, slots=True)
 class ExtendedToken:
-    """Something with more to it than text: a token, or several in one.
+    """A token with more than text, or several tokens in one.
 
     Attributes:
         text: The text of the answer.
@@ -48,7 +48,7 @@ class ExtendedToken:
     calls: tuple[ToolCallPart, ...] = ()
 
     def members(self) -> dict[str, Any]:
-        """As the members of a chat's delta, or of its message."""
+        """The members of a chat delta or message."""
         members: dict[str, Any] = {"reasoning_content": self.reasoning} if self.reasoning else {}
         if self.text or not (self.reasoning or self.calls):
             members["content"] = self.text
@@ -72,7 +72,7 @@ def joined(tokens: Sequence[Token]) -> Token:
 
 
 def text_of(token: Token) -> str:
-    """The text of it."""
+    """The text of a token."""
     return token if isinstance(token, str) else token.text
 
 

@@ -1,4 +1,4 @@
-"""What the server knows of each request, and the file that it tells it in."""
+"""The server's own record of each request, and the file of records."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CLIENT_CLOSED_REQUEST = 499
 
 @dataclass(slots=True, eq=False)
 class Truth:
-    """What the server knows of one request; filled in while it is served, a line of the file when it ends.
+    """The server's record of one request; filled in while serving, written as a line at the end.
 
     Every time is in ns of CLOCK_MONOTONIC, which all processes of a machine share.
 
@@ -67,7 +67,7 @@ class Truth:
     asked_sha256: str | None = None
 
     def learn(self, ask: MockRequest, *, in_detail: bool) -> None:
-        """Take in what a request asks for; what takes longer only `in_detail`."""
+        """Record a request's parameters; expensive ones only `in_detail`."""
         self.input_tokens = ask.input_tokens
         if in_detail:
             self.model = ask.model
@@ -77,7 +77,7 @@ class Truth:
 
 @dataclass(slots=True, eq=False)
 class PlayedTruth(Truth):
-    """What the server knows of a request for which it played a scenario.
+    """The server's record of a request with a scenario.
 
     The times before a write are those of the write that completed an event.
 
@@ -95,7 +95,7 @@ class PlayedTruth(Truth):
 
 
 def digest(prompt: Any) -> str:
-    """What tells messages or a prompt from others.
+    """A digest that identifies messages or a prompt.
 
     Args:
         prompt: The request's `messages` or `prompt`, as JSON has it.
@@ -107,7 +107,7 @@ def digest(prompt: Any) -> str:
 
 
 class TruthFile:
-    """Where the truth goes, one JSON object a line, flushed as it is written."""
+    """The file of truths, one JSON object a line, flushed after every write."""
 
     def __init__(self, path: str | Path) -> None:
         """Begin the file again.
@@ -121,7 +121,7 @@ class TruthFile:
             raise MockOptionsError(f"the truth cannot be written to {path}: {error.strerror}") from error
 
     def write(self, *truths: Truth) -> None:
-        """Append what is known of requests."""
+        """Append the truths of requests."""
         self._file.write(b"".join(orjson.dumps(truth, option=orjson.OPT_APPEND_NEWLINE) for truth in truths))
         self._file.flush()
 
@@ -131,7 +131,7 @@ class TruthFile:
 
 
 def read(path: Path) -> list[Truth]:
-    """Read a truth file that may still be growing: a last line without its end is left out."""
+    """Read a truth file that may still be growing; an incomplete last line is left out."""
     return [
         _truth_from(orjson.loads(line))
         for line in path.read_bytes().splitlines(keepends=True)

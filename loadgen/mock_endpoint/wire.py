@@ -31,7 +31,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class WireProtocol:
-    """What differs between the two protocols.
+    """The differences between the two protocols.
 
     Attributes:
         id_prefix: What the ids of its answers start with.
@@ -109,7 +109,7 @@ class StreamFrames:
         return self._before + orjson.dumps(token) + self._after
 
     def end(self, finish_reason: str, counts: Json) -> bytes:
-        """The events after the last token: the finish reason, the usage if it was asked for, and the end."""
+        """The events after the last token: the finish reason, the usage if requested, and the end."""
         finish = self._event(self._dialect.end, finish_reason)
         if not self._usage:
             return finish + DONE

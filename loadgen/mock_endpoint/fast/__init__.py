@@ -1,4 +1,4 @@
-"""The mock endpoint's fast engine: one thread with an event loop of its own, made to be on time.
+"""The mock endpoint's fast engine: one thread with a dedicated event loop, made to be on time.
 
     poller       waits for sockets, and for a moment to the microsecond
     connection   one client: bytes to requests, and answers to bytes

@@ -1,4 +1,4 @@
-"""What is to be done when: a calendar with slots of 65 us.
+"""The timer queue: a calendar with slots of 65 us.
 
 A slot is handed out when it is over, its entries in the order in which they are due. So nothing is early, and
 everything is up to 65 us late; at 100,000 things per second one wake-up does several. An entry costs the same
@@ -18,14 +18,14 @@ _SLOT: Final = 16
 
 
 class TimerQueue(Generic[_E]):
-    """Keeps entries until they are due."""
+    """A queue of entries by due time."""
 
     def __init__(self) -> None:
         self._slots: dict[int, list[_E]] = {}
         self._order: list[int] = []
 
     def add(self, entry: _E) -> None:
-        """Keep an entry until it is due."""
+        """Queue an entry until the due time."""
         number = entry[0] >> _SLOT
         slot = self._slots.get(number)
         if slot is None:

@@ -1,4 +1,4 @@
-"""One client: its bytes become requests, answers become its bytes, and it may go away at any time."""
+"""One client: bytes become requests, answers become bytes, and the client may leave at any time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _buffer: Final = memoryview(bytearray(65536))
 
 
 class FastRequest(NamedTuple):
-    """What a client sent.
+    """A client's request.
 
     Attributes:
         method: Its method; empty for what is not HTTP.
@@ -61,10 +61,10 @@ class FastRequest(NamedTuple):
 
 
 class Host(Protocol):
-    """What a connection lives in."""
+    """The engine as seen by a connection."""
 
     def begin(self, connection: FastConnection, request: FastRequest) -> None:
-        """Answer a request, by a task that becomes the connection's until it ends."""
+        """Answer a request with a task, which owns the connection until the end."""
 
     def wake(self, connection: FastConnection) -> None:
         """Resume the connection's parked task soon."""
@@ -73,11 +73,11 @@ class Host(Protocol):
         """Resume the connection's task: there is room to write again."""
 
     def watch(self, connection: FastConnection, *, writable: bool) -> None:
-        """Tell the connection when it is readable; with `writable`, when it is writable too."""
+        """Notify the connection when readable; with `writable`, when writable too."""
 
 
 class FastConnection:
-    """One client's connection. What reads or writes raises OSError when the client has gone.
+    """One client's connection. Reads and writes raise OSError after the client has gone.
 
     Args:
         client: Where the client is; non-blocking, and it stamps arrivals.
@@ -125,7 +125,7 @@ class FastConnection:
         self._next_message()
 
     def read(self) -> None:
-        """Read what is there, and begin what it asks for."""
+        """Read the available bytes, and begin the requests."""
         try:
             size = self._socket.recv_into(_buffer)
         except BlockingIOError:
@@ -145,7 +145,7 @@ class FastConnection:
             self._socket.shutdown(socket.SHUT_WR)
 
     def write(self, data: bytes) -> None:
-        """Send bytes; what the client has no room for follows when it has."""
+        """Send bytes; bytes beyond the client's window follow later."""
         if self._unsent:
             self._unsent += data
         else:
@@ -160,7 +160,7 @@ class FastConnection:
         self.blocked = len(self._unsent) > _MOST_UNSENT
 
     def flush(self) -> None:
-        """Send what is left over, now that there is room."""
+        """Send the remaining bytes, now that the window is open."""
         if self._unsent:
             with suppress(BlockingIOError):
                 del self._unsent[: self._send(self._unsent)]
@@ -239,7 +239,7 @@ class FastConnection:
         self._head_complete = False
 
     def _request(self) -> FastRequest:
-        """The request as far as it is known."""
+        """The request as far as received."""
         parser, refusal = self._parser, None
         understood = parser.get_http_version() == "1.1"
         if not understood:

@@ -1,4 +1,4 @@
-"""The loop: what is due is done in the order in which it is due, and in between whatever the sockets bring.
+"""The loop: due tasks run in order of due time, with ready sockets in between.
 
     due tasks ─▶ ready sockets, due tasks after each ─▶ truths, when there is time ─▶ sleep ─▶ …
 
@@ -38,7 +38,7 @@ _OUT_OF_FILES: Final = (errno.EMFILE, errno.ENFILE)
 
 
 class Engine:
-    """Accepts connections, and runs the tasks that answer their requests.
+    """The server loop: accepts connections, and runs the tasks that answer requests.
 
     Args:
         poller: Waits.
@@ -69,7 +69,7 @@ class Engine:
         self._moving_since_ns = 0
 
     def run(self, stop_fd: int) -> None:
-        """Serve until a file descriptor becomes readable; then cut off what is being served."""
+        """Serve until a file descriptor becomes readable; then cut off open responses."""
         self._poller.watch(stop_fd)
         self._watch_listeners()
         stopped = False
@@ -93,7 +93,7 @@ class Engine:
     # What a connection calls
 
     def begin(self, connection: FastConnection, request: FastRequest) -> None:
-        """Answer a request, by a task that becomes the connection's until it ends."""
+        """Answer a request with a task, which owns the connection until the end."""
         connection.task = task = self._service.answer(connection, request)
         due_ns, data = next(task)
         if due_ns == NOW:
@@ -115,13 +115,13 @@ class Engine:
         self._resume(connection, task, next(self._serials), sent_ns)
 
     def watch(self, connection: FastConnection, *, writable: bool) -> None:
-        """Tell the connection when it is readable; with `writable`, when it is writable too."""
+        """Notify the connection when readable; with `writable`, when writable too."""
         self._poller.watch(connection.fd, writable=writable)
 
     # The parts of the loop
 
     def _run_due(self) -> None:
-        """Send what is due by now, not what becomes due meanwhile, and not all of a long backlog."""
+        """Run the due tasks: none that become due meanwhile, and not all of a long backlog."""
         now_ns = time.monotonic_ns()
         for _ in range(_SLOTS_IN_A_GO):
             entries = self._agenda.take(now_ns)
@@ -130,7 +130,7 @@ class Engine:
             self._send(entries)
 
     def _is_stopped_in_stall(self, stop_fd: int) -> bool:
-        """Do nothing as long as the server is to stall; whether a signal stopped it meanwhile."""
+        """Wait out a stall; whether a signal stopped the server meanwhile."""
         left_s = self._stall.left_s(time.monotonic_ns())
         if not left_s:
             return False
@@ -153,7 +153,7 @@ class Engine:
                     self._lose(connection)
 
     def _resume(self, connection: FastConnection, task: Task, serial: int, sent_ns: int) -> None:
-        """Tell a task when its bytes were sent, and take what it wants to send next."""
+        """Resume a task with the time at which the bytes were sent, and take the next bytes."""
         if connection.blocked:
             self._blocked[connection] = task, sent_ns
             return
@@ -172,7 +172,7 @@ class Engine:
             self._guard(connection, connection.read)
 
     def _guard(self, connection: FastConnection, action: Callable[[], None]) -> None:
-        """Let a connection do something, and part with it if its client has gone."""
+        """Run an action of a connection, and close the connection if the client has gone."""
         try:
             action()
         except OSError:
@@ -207,7 +207,7 @@ class Engine:
             self._poller.watch(connection.fd)
 
     def _lose(self, connection: FastConnection) -> None:
-        """Part with a connection; what it was at is not completed."""
+        """Close a connection; the open request is not completed."""
         if self._connections.pop(connection.fd, None) is None:
             return
         self._poller.forget(connection.fd)
@@ -222,7 +222,7 @@ class Engine:
             self._watch_listeners()
 
     def _watch_listeners(self, *, out_of_files: bool = False) -> None:
-        """Accept clients; or, as long as there is no file left for them, let them wait."""
+        """Accept clients; without free descriptors, let clients wait."""
         self._out_of_files = out_of_files
         for fd in self._listeners:
             if out_of_files:

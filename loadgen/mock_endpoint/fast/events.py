@@ -1,4 +1,4 @@
-"""The bytes of a stream's events, as HTTP chunks, encoded before they are needed.
+"""The bytes of a stream's events, as HTTP chunks, encoded ahead of time.
 
 Streams of one protocol and model differ in the answer's id alone, so bytes are kept cut at the places of the
 id: `serial.join(cut)` makes those of one answer. While they are encoded a stand-in has its place, which is as
@@ -29,12 +29,12 @@ _MOST_KEPT: Final = 64
 
 
 def serial(number: int) -> bytes:
-    """What makes an answer's id unique, as long as its stand-in."""
+    """The unique part of an answer's id, as long as the placeholder."""
     return b"%032x" % number
 
 
 class Events(dict["Token", Cut]):
-    """The events of all streams of one kind: token to the event that carries it, made when first asked for.
+    """The events of all streams of one kind: token to event, made on first use.
 
     Args:
         dialect: The protocol.
@@ -58,7 +58,7 @@ class Events(dict["Token", Cut]):
         return event
 
     def together(self, tokens: Sequence[Token]) -> Cut:
-        """The events of several tokens; kept for the next answer that says the same."""
+        """The events of several tokens; cached for equal answers."""
         key = tuple(tokens)
         cut = self._together.get(key)
         if cut is None:
@@ -68,7 +68,7 @@ class Events(dict["Token", Cut]):
         return cut
 
     def end(self, finish_reason: str, input_tokens: int, output_tokens: int) -> Cut:
-        """What follows the last token, up to the end of the response."""
+        """The bytes after the last token, up to the end of the response."""
         key = (finish_reason, input_tokens, output_tokens) if self._counted else (finish_reason, 0, 0)
         cut = self._ends.get(key)
         if cut is None:

@@ -14,7 +14,7 @@ _SHARE: Final = 32
 
 
 class Ledger:
-    """Keeps what is known of requests that have ended, and writes it in slices of a few at a time.
+    """The truths of ended requests, written to a file in small slices.
 
     Args:
         file: Where it goes; None forgets it.
@@ -28,7 +28,7 @@ class Ledger:
         return len(self._unwritten)
 
     def enter(self, truth: Truth) -> None:
-        """Take what is known of a request."""
+        """Queue the truth of a request."""
         if self._file is not None:
             self._unwritten.append(truth)
 
@@ -38,7 +38,7 @@ class Ledger:
         return len(self._unwritten) >= _MANY
 
     def write_slice(self) -> None:
-        """Write the oldest few: the more are waiting, the more, so that what waits is bounded."""
+        """Write the oldest truths: more with a longer queue, so that the queue is bounded."""
         number = min(len(self._unwritten), _FEW + len(self._unwritten) // _SHARE)
         if self._file is not None:
             self._file.write(*(self._unwritten.popleft() for _ in range(number)))

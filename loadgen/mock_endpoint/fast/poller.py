@@ -36,7 +36,7 @@ class Poller(Protocol):
     """Waits for sockets."""
 
     def watch(self, fd: int, *, writable: bool = False) -> None:
-        """Report from now on when `fd` is readable; with `writable`, when it is writable too."""
+        """Report `fd` when readable; with `writable`, when writable too."""
 
     def forget(self, fd: int) -> None:
         """Report no more about `fd`."""
@@ -54,7 +54,7 @@ class Poller(Protocol):
         """
 
     def close(self) -> None:
-        """Give back what waiting needs."""
+        """Release the descriptors of the poller."""
 
 
 class EpollPoller:
@@ -68,7 +68,7 @@ class EpollPoller:
         self._epoll.register(self._timer.fd, select.EPOLLIN | select.EPOLLET)
 
     def watch(self, fd: int, *, writable: bool = False) -> None:
-        """Report from now on when `fd` is readable; with `writable`, when it is writable too."""
+        """Report `fd` when readable; with `writable`, when writable too."""
         mask = select.EPOLLIN | select.EPOLLOUT if writable else select.EPOLLIN
         if fd in self._watched:
             self._epoll.modify(fd, mask)
@@ -96,13 +96,13 @@ class EpollPoller:
 
 
 class SelectorPoller:
-    """Any platform: what the standard library finds best, with a timeout for the moment."""
+    """Any platform: the standard library's best selector, with a timeout for the due time."""
 
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()
 
     def watch(self, fd: int, *, writable: bool = False) -> None:
-        """Report from now on when `fd` is readable; with `writable`, when it is writable too."""
+        """Report `fd` when readable; with `writable`, when writable too."""
         mask = selectors.EVENT_READ | selectors.EVENT_WRITE if writable else selectors.EVENT_READ
         try:
             self._selector.modify(fd, mask)

@@ -1,4 +1,4 @@
-"""Running the fast engine: its sockets and signals, and what it says in the end."""
+"""Running the fast engine: sockets, signals, and the final output."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def serve_fast(
 
 
 def _stop_signals(opened: ExitStack) -> tuple[socket.socket, socket.socket]:
-    """Two ends of a line: what a signal writes into the first says in the second that it is time to stop."""
+    """A socket pair for stopping: a signal writes into the first, and the second becomes readable."""
     stop, stopped = socket.socketpair()
     opened.enter_context(stop)
     opened.enter_context(stopped)

@@ -1,4 +1,4 @@
-"""From a request to its answer, as a task: a generator of what to send, and when."""
+"""From a request to an answer, as a task: a generator of bytes with due times."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _EVENT_STREAM: Final = (
 
 
 class FastServedRequest(NamedTuple):
-    """A request with the answer that was decided on, and what is known of both."""
+    """A request with the planned answer, and the recorded truth."""
 
     connection: FastConnection
     request: FastRequest
@@ -97,7 +97,7 @@ class Service:
         return self._read(request)
 
     def abandoned(self, request: FastRequest) -> None:
-        """Take note of a request whose client left before it was complete."""
+        """Record a request whose client left before the request was complete."""
         if request.path in GENERATION and request.method == "POST":
             truth = Truth(request.header(b"x-request-id"), request.path, request.received_ns)
             truth.done_ns = time.monotonic_ns()
@@ -117,7 +117,7 @@ class Service:
             yield NOW, _refused(request, refusal)
 
     def _figures(self) -> tuple[bytes, str]:
-        """The figures of Prometheus. They are counted from here on: until then they cost nothing."""
+        """The Prometheus figures. Counting starts with the first call: until then counting costs nothing."""
         if self._metrics is None:
             self._metrics = Metrics((self._options.models or (DEFAULT_MODEL,))[0], self._queue)
         return self._metrics.render().encode(), PROMETHEUS
@@ -127,7 +127,7 @@ class Service:
         return (0 if self._metrics is None else self._metrics.live) - waiting, waiting
 
     def _generate(self, connection: FastConnection, request: FastRequest) -> Task:
-        """Answer a completion request, and tell the truth about it, whatever becomes of it."""
+        """Answer a completion request, and record the truth in every case."""
         truth = Truth(request.header(b"x-request-id"), request.path, request.received_ns)
         self._stall.heard(request.received_ns)
         if self._metrics is not None:
@@ -145,7 +145,7 @@ class Service:
             self._tell(truth)
 
     def _decide(self, connection: FastConnection, request: FastRequest, truth: Truth) -> tuple[bytes, Task]:
-        """Decide what is answered; return what is sent of it at once, and what sends the rest."""
+        """Decide on the answer; return the immediate bytes, and the task for the rest."""
         if request.refusal:
             return b"", _fail(request, truth, request.refusal, NOW)
         dialect, read = GENERATION[request.path]
@@ -165,7 +165,7 @@ class Service:
         return opening, task if self._slots is None else self._slots.served(connection, truth, task)
 
     def _whole(self, exchange: FastServedRequest) -> Task:
-        """Send an answer in one piece, when its last token is due."""
+        """Send an answer in one piece, when the last token is due."""
         _, request, dialect, ask, answer, truth = exchange
         counts = wire.usage(ask.input_tokens, len(answer.tokens))
         body = wire.whole(dialect, ask, joined(answer.tokens), answer.finish_reason, counts)
@@ -193,7 +193,7 @@ class Service:
         return opening, send(exchange, events, answer_id, first)
 
     def _together(self, exchange: FastServedRequest, events: Events, answer_id: bytes, first: bytes) -> Task:
-        """Send all events at once, when they are due; very many in several goes, for the sake of others."""
+        """Send all events together when due; a large number in several writes, to spare other requests."""
         _, _, _, ask, answer, truth = exchange
         size = self._options.tokens_per_chunk
         texts = answer.texts(size)
@@ -216,7 +216,7 @@ class Service:
     def _one_by_one(
         self, exchange: FastServedRequest, events: Events, answer_id: bytes, first: bytes
     ) -> Task:
-        """Send each event when it is due; with the last goes what ends the stream."""
+        """Send each event when due; the last write includes the end of the stream."""
         connection, _, _, ask, answer, truth = exchange
         size, length = self._options.tokens_per_chunk, len(answer.tokens)
         end = answer_id.join(events.end(answer.finish_reason, ask.input_tokens, length))
@@ -272,7 +272,7 @@ def _refused(request: FastRequest, refusal: RefusedRequest) -> bytes:
 
 
 def _page(body: bytes, kind: str) -> Callable[[], tuple[bytes, str]]:
-    """A page that is always the same."""
+    """A page with constant content."""
     return lambda: (body, kind)
 
 

@@ -1,4 +1,4 @@
-"""The queue: at most this many requests are served at once, the others wait in the order of their arrival."""
+"""The queue: a limited number of requests is served at once, the rest wait in order of arrival."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class FastSlots:
         return len(self._waiting)
 
     def served(self, connection: FastConnection, truth: Truth, task: Task) -> Task:
-        """Run a task when there is a slot for it.
+        """Run a task in a free slot.
 
         Args:
             connection: Where its request came from, which is woken when it is its turn.
@@ -53,7 +53,7 @@ class FastSlots:
             self._give_back()
 
     def _give_back(self) -> None:
-        """Pass a slot on to who has waited longest."""
+        """Pass a slot on to the longest waiting request."""
         if self._waiting:
             self._waiting.popleft().wake()
         else:

@@ -34,7 +34,7 @@ def in_one_piece(dialect: Dialect) -> ScenarioScript:
 
 
 def in_one_piece_until_close(dialect: Dialect) -> ScenarioScript:
-    """The same, without a length: the end of the connection ends it."""
+    """A complete answer without a length: the end of the connection ends the body."""
     contents = words()
     start = head(JSON, "Connection: close", version="1.0")
     return ScenarioScript(
@@ -44,7 +44,7 @@ def in_one_piece_until_close(dialect: Dialect) -> ScenarioScript:
 
 
 def cut_short(dialect: Dialect) -> ScenarioScript:
-    """The first half of it, of which more was announced."""
+    """The first half of an answer, shorter than the announced length."""
     body = dialect.whole(words())
     return ScenarioScript(
         (whole(END_MS, body[: len(body) // 2], length=len(body)), Close(END_MS)), counted=False

@@ -53,7 +53,7 @@ def _before(data: bytes) -> Callable[[Dialect], ScenarioScript]:
 
 
 def until_close(dialect: Dialect) -> ScenarioScript:
-    """A body without a length: the end of the connection ends it."""
+    """A body without a length: the end of the connection ends the body."""
     return ScenarioScript(tuple(http.until_close(timetable.body(dialect))))
 
 
@@ -73,7 +73,7 @@ def until_close_early(dialect: Dialect) -> ScenarioScript:
 
 
 def sized(dialect: Dialect) -> ScenarioScript:
-    """A stream whose length is known beforehand."""
+    """A stream with a Content-Length."""
     pieces = timetable.body(dialect)
     length = sum(len(piece.data) for piece in pieces)
     return ScenarioScript((Send(0, head(EVENTS, f"Content-Length: {length}")), *pieces))
@@ -99,7 +99,7 @@ def length_too_short(dialect: Dialect) -> ScenarioScript:
 
 
 def length_too_short_late(dialect: Dialect) -> ScenarioScript:
-    """The same, and what follows comes when the connection may have been given to another request."""
+    """As `length_too_short`, but the rest arrives after the connection may have been reused."""
     pieces = valid_beginning(dialect)
     return ScenarioScript(
         (_announced(pieces), *pieces, Send(_CUT_MS, _rest(dialect)), Close(_CUT_MS)),
@@ -108,13 +108,13 @@ def length_too_short_late(dialect: Dialect) -> ScenarioScript:
 
 
 def _announced(pieces: Sequence[Send]) -> Send:
-    """The head of a response whose body is these pieces and no more."""
+    """A response head with the length of these pieces."""
     length = sum(len(piece.data) for piece in pieces)
     return Send(0, head(EVENTS, f"Content-Length: {length}"))
 
 
 def _rest(dialect: Dialect) -> bytes:
-    """What ends an answer."""
+    """The end of an answer."""
     return b"".join(piece.data for piece in timetable.ending(dialect, words(1)))
 
 
@@ -125,7 +125,7 @@ def garbage_after(dialect: Dialect) -> ScenarioScript:
 
 
 def answered_twice(dialect: Dialect, after_ms: float) -> ScenarioScript:
-    """A complete response, and then one that no request asked for. It says that the connection closes."""
+    """A complete response, followed by an unsolicited one. The head announces `Connection: close`."""
     pieces = timetable.body(dialect, words(2, start=TOKENS))
     _, *rest = chunked(pieces)
     second = head(EVENTS, "Transfer-Encoding: chunked", "Connection: close")

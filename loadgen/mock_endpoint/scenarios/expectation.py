@@ -1,4 +1,4 @@
-"""What a client must have seen of a scenario, as far as it follows from what the server does."""
+"""The facts of a scenario that a client must see, derived from the server's behaviour."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _THINKING = frozenset({"reasoning", "reasoning_content"})
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What a client must have seen of a scenario; times are the server's own (`PlayedTruth`).
+    """The facts of a scenario that a client must see; times are the server's (`PlayedTruth`).
 
     Attributes:
         sees: `completed`, or the name of a failure; several where either is right.
@@ -53,7 +53,7 @@ class Expectation:
 
 
 def expectation(scenario: Scenario, dialect: Dialect) -> Expectation:
-    """What a client must see of a scenario in a protocol."""
+    """The expected facts of a scenario in a protocol."""
     script = scenario.script(dialect)
     answer = [content for content in script.contents if not content.choice]
     carried = [content for content in answer if content.tokens]

@@ -30,7 +30,7 @@ _MEGABYTE: Final = 2**20
 
 
 def valid_beginning(dialect: Dialect) -> list[Send]:
-    """A stream as it should be, up to where it goes wrong."""
+    """A correct stream up to the fault."""
     return [*timetable.opening(dialect), *timetable.paced(dialect, words(AFTER))]
 
 
@@ -40,7 +40,7 @@ def then(data: bytes, dialect: Dialect) -> ScenarioScript:
 
 
 def error_frame(dialect: Dialect) -> ScenarioScript:
-    """The protocol's own error, then its end."""
+    """The protocol's error frame, then the end of the stream."""
     wrong = dialect.error(MESSAGE)
     return then(wrong + chat.DONE if dialect.path in (chat.path, completions.path) else wrong, dialect)
 

@@ -63,6 +63,6 @@ def whole(
     content_type: str = JSON,
     length: int | None = None,
 ) -> Send:
-    """A response in one piece; `length` is what it says of its length, by default the truth."""
+    """A response in one piece; `length` is the announced length, by default the true one."""
     size = len(body) if length is None else length
     return Send(at_ms, head(content_type, f"Content-Length: {size}", *fields, status=status) + body)

@@ -22,7 +22,7 @@ _FILLERS: Final = 4
 
 
 class Listeners:
-    """Everything that is listened on, and what is not.
+    """All listening sockets, and the places without a listener.
 
     Args:
         host: The address of all of them.
@@ -37,7 +37,7 @@ class Listeners:
         self._bases: dict[Place, str] = {}
 
     async def open(self) -> Mapping[Place, str]:
-        """Prepare every place; its base URL, without a path, by its name."""
+        """Open every place; base URLs, without a path, by name."""
         own = self._authority(self._port)
         self._bases = {
             "http": f"http://{own}",
@@ -51,7 +51,7 @@ class Listeners:
         return self._bases
 
     def close(self) -> None:
-        """Close all of them."""
+        """Close all places."""
         for server in self._servers:
             server.close()
         for sock in self._sockets:
@@ -61,7 +61,7 @@ class Listeners:
         return f"[{self._host}]:{port}" if ":" in self._host else f"{self._host}:{port}"
 
     def _bound(self) -> int:
-        """A port that is taken, so that no process listens on it."""
+        """A bound port without a listener."""
         return int(self._taken().getsockname()[1])
 
     def _taken(self) -> socket.socket:
@@ -71,7 +71,7 @@ class Listeners:
         return sock
 
     def _full(self) -> int:
-        """A port whose queue of connections is full: further handshakes get no answer."""
+        """A port with a full accept queue: further handshakes get no answer."""
         listener = self._taken()
         listener.listen(0)
         for _ in range(_FILLERS):
@@ -92,5 +92,5 @@ class Listeners:
 
 
 async def _hang_up(_: Any, writer: asyncio.StreamWriter) -> None:
-    """Close a connection that should never have been made: its certificate is not to be trusted."""
+    """Close a connection that no client should make: the certificate is untrusted."""
     writer.close()

@@ -1,4 +1,4 @@
-"""What is served in addition to scenarios: their table, and lists of models."""
+"""Pages besides scenarios: the table of scenarios, and lists of models."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _MODELS: Final = {"object": "list", "data": [{"id": "scenario", "object": "model
 
 
 def protocol_of(path: str) -> str | None:
-    """The protocol that is spoken at a path, by the operation that it ends in."""
+    """The protocol of a path, by the final operation."""
     fitting = [name for name, dialect in DIALECTS.items() if path.endswith(dialect.path)]
     return max(fitting, key=lambda name: len(DIALECTS[name].path), default=None)
 
 
 def table(bases: Mapping[Place, str]) -> bytes:
-    """Every scenario, with the base URL at which it is met."""
+    """Every scenario, with the base URL."""
     rows: list[dict[str, Any]] = [
         {
             "name": scenario.name,

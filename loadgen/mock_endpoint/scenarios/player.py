@@ -35,7 +35,7 @@ class Player:
         self._reader = reader
 
     async def play(self, script: ScenarioScript, truth: PlayedTruth) -> bool:
-        """Do what a script says, and note it.
+        """Play a script, and record the truth.
 
         Returns:
             Whether another request may follow on the connection.
@@ -84,7 +84,7 @@ class Player:
 
 
 async def _until(at_ns: int) -> None:
-    """Return at a moment or right after; at once when it has passed."""
+    """Return at a moment or right after; at once for a past moment."""
     while (left_ns := at_ns - time.monotonic_ns()) > 0:  # noqa: ASYNC110 (it is the moment that is awaited)
         # The event loop sleeps for whole milliseconds.
         await asyncio.sleep(left_ns / 1e9 if left_ns >= _MS else 0)

@@ -1,4 +1,4 @@
-"""The protocols in which scenarios are played: what writes their frames, and groups by what they have."""
+"""The protocols of scenarios: the writer of each protocol's frames, and groups by feature."""
 
 from __future__ import annotations
 

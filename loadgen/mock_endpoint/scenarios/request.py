@@ -1,4 +1,4 @@
-"""Reading one request from a socket, with the moment at which it had arrived."""
+"""Reading one request from a socket, with the time of arrival."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ReceivedRequest(NamedTuple):
 
 
 class NotHTTPError(MockError):
-    """What came is not a request of HTTP/1.1."""
+    """The received bytes are not an HTTP/1.1 request."""
 
 
 class RequestReader:
@@ -72,7 +72,7 @@ class RequestReader:
         return ReceivedRequest(method, path, headers, self._arrival_ns) if whole is not None else None
 
     async def hung_up(self) -> None:
-        """Return when the client has closed the connection, or broken it; what it sends is lost."""
+        """Return when the client has closed or broken the connection; received data is dropped."""
         try:
             while await self._read():
                 self._unread.clear()

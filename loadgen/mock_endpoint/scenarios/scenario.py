@@ -1,4 +1,4 @@
-"""A scenario: what a server does, and what a client must make of it."""
+"""A scenario: the behaviour of a server, and the right outcome for a client."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PATIENT: Final = Timeouts(total_s=20.0, connect_s=10.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """What a server does, and what a client must make of it.
+    """The behaviour of a server, and the right outcome for a client.
 
     Attributes:
         name: Used in paths and tables.
@@ -69,10 +69,10 @@ class Scenario:
 
     @property
     def races(self) -> bool:
-        """Whether what a client sees depends on how soon server and client act."""
+        """Whether the outcome depends on the relative speed of server and client."""
         return self.pause_ms > 0 or self.timeouts != PATIENT
 
     @property
     def completes(self) -> bool:
-        """Whether it is a success and nothing else."""
+        """Whether success is the only right outcome."""
         return self.sees == (COMPLETED,)

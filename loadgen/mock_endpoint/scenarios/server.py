@@ -101,7 +101,7 @@ class _ScenarioServer:
         self._lines: set[asyncio.Task[None]] = set()
 
     async def accept(self, listener: socket.socket) -> None:
-        """Take connections, each in a task of its own."""
+        """Accept connections, each in a separate task."""
         loop = asyncio.get_running_loop()
         while True:
             try:
@@ -194,7 +194,7 @@ class _ScenarioServer:
 
 
 def _judge(truth: PlayedTruth, scenario: Scenario) -> None:
-    """Note how a request ended that was played to its end."""
+    """Record the ending of a request that was played to the end."""
     if scenario.sees[0].startswith("http_"):
         truth.outcome, truth.status = "failed", int(scenario.sees[0].removeprefix("http_"))
     else:
@@ -204,7 +204,7 @@ def _judge(truth: PlayedTruth, scenario: Scenario) -> None:
 
 
 def _addressed(path: str, default: str) -> tuple[str, str]:
-    """The scenario that a path asks for by what stands before `/v1`, and the rest of it."""
+    """The scenario in a path (the part before `/v1`), and the rest of the path."""
     path = path.partition("?")[0]
     first, _, rest = path.lstrip("/").partition("/")
     named = first in SCENARIOS or first == CHAOS or rest.startswith("v1/")

@@ -1,4 +1,4 @@
-"""Streams as servers, gateways and proxies really send them: all of these are successes.
+"""Streams of real servers, gateways and proxies: all of these are successes.
 
 Sixteen tokens each, the first 20 ms after the request and then one every 5 ms, unless it says otherwise.
 """
@@ -25,12 +25,12 @@ _NO_CHARACTER: Final = "\ufffd".encode()
 
 
 def plain(dialect: Dialect) -> ScenarioScript:
-    """A stream as it should be."""
+    """A plain stream."""
     return ScenarioScript(tuple(chunked(timetable.body(dialect))))
 
 
 def role_early(dialect: Dialect) -> ScenarioScript:
-    """The stream begins at once, and its first token comes when it comes."""
+    """The stream begins at once, and the first token follows later."""
     contents = words()
     later = timetable.paced(dialect, contents) + timetable.ending(dialect, contents)
     return ScenarioScript(tuple(chunked([*timetable.opening(dialect, 0), *later])))
@@ -46,7 +46,7 @@ def reasoning(dialect: Dialect) -> ScenarioScript:
 
 
 def reasoning_content(dialect: Dialect) -> ScenarioScript:
-    """Likewise, under the other name."""
+    """As `reasoning`, under the other name."""
     return ScenarioScript(tuple(chunked(timetable.body(dialect, _thinking("reasoning_content")))))
 
 
@@ -59,7 +59,7 @@ def tool_calls(dialect: Dialect) -> ScenarioScript:
 
 
 def silent_tokens(dialect: Dialect) -> ScenarioScript:
-    """The first four tokens have no text yet; the server counts them."""
+    """The first four tokens have no text yet, but are in the server's usage."""
     contents = (EventContent(""),) * 4 + words(TOKENS - 4, start=4)
     return ScenarioScript(tuple(chunked(timetable.body(dialect, contents))))
 
@@ -72,7 +72,7 @@ def empty_chunks(dialect: Dialect) -> ScenarioScript:
 
 
 def four_tokens_a_chunk(dialect: Dialect) -> ScenarioScript:
-    """Four events of four tokens, each when its first token is due."""
+    """Four events of four tokens, each sent when the first token is due."""
     contents = [EventContent(f" a{number} b c d", tokens=4) for number in range(TOKENS // 4)]
     pieces = timetable.paced(dialect, contents, gap_ms=4 * GAP_MS)
     end_ms = FIRST_MS + 3 * 4 * GAP_MS
@@ -81,7 +81,7 @@ def four_tokens_a_chunk(dialect: Dialect) -> ScenarioScript:
 
 
 def usage_late(dialect: Dialect) -> ScenarioScript:
-    """Usage, and what follows it, 50 ms after the last token."""
+    """Usage, and the rest of the stream, 50 ms after the last token."""
     contents = words()
     end = timetable.ending(dialect, contents, usage_ms=LATE_MS, done_ms=LATE_MS)
     return ScenarioScript(
@@ -153,14 +153,14 @@ def usage_growing(dialect: Dialect) -> ScenarioScript:
 
 
 def unsafe_text(dialect: Dialect) -> ScenarioScript:
-    """The output has terminal escapes, HTML, a formula and a NUL in it."""
+    """The output contains terminal escapes, HTML, a formula and a NUL."""
     texts = ("\x1b[2J\x1b]0;owned\x07", "<script>alert(1)</script>", "=cmd|' /C calc'!A0", '\u202e\x00\r\n,"')
     contents = tuple(EventContent(text) for text in texts * (TOKENS // 4))
     return ScenarioScript(tuple(chunked(timetable.body(dialect, contents))))
 
 
 def half_characters(dialect: Dialect) -> ScenarioScript:
-    """One character in two tokens, cut as UTF-16 has it: each half is a lone surrogate."""
+    """One character in two tokens, split as in UTF-16: each half is a lone surrogate."""
     contents = (*words(8), EventContent("\ufffd"), EventContent("\ufffd"), *words(6, start=10))
     halves = iter((b"\\ud83d", b"\\ude00"))
     pieces = [

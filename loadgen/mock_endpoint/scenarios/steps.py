@@ -1,4 +1,4 @@
-"""What a scenario's server does with a connection, step by step. Times are ms from the request's arrival."""
+"""The steps of a scenario's server on a connection. Times are ms from the request's arrival."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Kind = Literal["content", "reasoning", "reasoning_content", "tool"]
 
 
 class EventContent(NamedTuple):
-    """What one event of a stream carries.
+    """The content of one event of a stream.
 
     Attributes:
         text: Its text; empty for a token that cannot be seen yet.
@@ -44,7 +44,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Flood:
-    """Write the same bytes again and again until the client hangs up, so long apart."""
+    """Write a text repeatedly, with pauses, until the client hangs up."""
 
     at_ms: float
     data: bytes
@@ -60,7 +60,7 @@ class Close:
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """Close the connection with a RST; what was sent and not yet read is lost."""
+    """Close the connection with a RST; unread bytes are lost."""
 
     at_ms: float
 
@@ -75,7 +75,7 @@ Step = Send | Flood | Close | Reset | StallStep
 
 @dataclass(frozen=True, slots=True)
 class ScenarioScript:
-    """What is done for one request. After the last step the next request is read, unless that step ended it.
+    """The script for one request. The next request follows, unless a step ends the connection.
 
     Attributes:
         steps: In the order of their times.
@@ -89,5 +89,5 @@ class ScenarioScript:
 
     @property
     def contents(self) -> tuple[EventContent, ...]:
-        """What the events carry, in their order."""
+        """The contents of the events, in order."""
         return tuple(content for step in self.steps if isinstance(step, Send) for content in step.contents)

@@ -55,14 +55,14 @@ def ending(
     usage_ms: float = END_MS,
     done_ms: float = END_MS,
 ) -> list[Send]:
-    """The pieces after the last token, at their times; those that a protocol does not have are left out."""
+    """The pieces after the last token, with times; without those that a protocol lacks."""
     end = dialect.ending(contents, counted=usage)
     pieces = [(finish_ms, end.finish), (usage_ms, end.usage), (done_ms, end.done)]
     return [Send(at_ms, data) for at_ms, data in pieces if data]
 
 
 def opening(dialect: Dialect, at_ms: float = FIRST_MS) -> list[Send]:
-    """What a stream begins with before its first token, where the protocol has something like that."""
+    """The beginning of a stream before the first token, in protocols with one."""
     return [Send(at_ms, data)] if (data := dialect.opening()) else []
 
 
@@ -73,7 +73,7 @@ def body(
     usage: bool = True,
     first_ms: float = FIRST_MS,
 ) -> list[Send]:
-    """A whole stream as it should be."""
+    """A complete, correct stream."""
     pieces = paced(dialect, contents, first_ms=first_ms)
     end_ms = pieces[-1].at_ms
     end = ending(dialect, contents, usage=usage, finish_ms=end_ms, usage_ms=end_ms, done_ms=end_ms)
@@ -81,12 +81,12 @@ def body(
 
 
 def mapped(pieces: Iterable[Send], change: Callable[[bytes], bytes]) -> list[Send]:
-    """The same pieces with other bytes."""
+    """The pieces with changed bytes."""
     return [replace(piece, data=change(piece.data)) for piece in pieces]
 
 
 def together(pieces: Iterable[Send], key: Callable[[Send], object] = attrgetter("at_ms")) -> list[Send]:
-    """Pieces that have the same key, in one: sent when the last of them would have been."""
+    """Pieces of equal key merged into one, sent at the time of the last."""
     merged = []
     for _, group in groupby(pieces, key):
         alike = list(group)
@@ -98,7 +98,7 @@ def together(pieces: Iterable[Send], key: Callable[[Send], object] = attrgetter(
 
 
 def byte_by_byte(pieces: Iterable[Send]) -> list[Send]:
-    """Every byte in a piece of its own; the last byte of an event is what completes it."""
+    """Every byte in a separate piece; the last byte of an event completes the event."""
     return [
         Send(
             piece.at_ms, piece.data[place : place + 1], piece.contents if place == len(piece.data) - 1 else ()

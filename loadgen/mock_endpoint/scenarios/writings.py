@@ -1,4 +1,4 @@
-"""The same stream written and cut otherwise: what the standard of event streams allows, and what networks do.
+"""A stream in other spellings and cuts, as allowed by the standard and made by networks.
 
 Sixteen tokens each, the first 20 ms after the request and then one every 5 ms, unless it says otherwise.
 """
@@ -76,19 +76,19 @@ def data_lines(dialect: Dialect) -> ScenarioScript:
 
 
 def no_blank_line(dialect: Dialect) -> ScenarioScript:
-    """The last event lacks its blank line."""
+    """The last event lacks the blank line."""
     *rest, last = timetable.body(dialect)
     return ScenarioScript(tuple(chunked([*rest, *timetable.mapped([last], lambda data: data[:-2])])))
 
 
 def unicode_text(dialect: Dialect, tokens: int) -> list[Send]:
-    """A stream whose texts are of many bytes a character."""
+    """A stream of texts with many bytes per character."""
     contents = tuple(EventContent(text) for text in (" ä", " €", " 😀", " 語") * (tokens // 4))
     return timetable.body(dialect, contents)
 
 
 def bytewise(dialect: Dialect) -> ScenarioScript:
-    """Every byte in a write of its own, in the middle of characters and of chunk headers too."""
+    """Every byte in a separate write, cutting characters and chunk headers."""
     steps = [step for step in chunked(unicode_text(dialect, 4)) if isinstance(step, Send)]
     return ScenarioScript(tuple(timetable.byte_by_byte(steps)))
 
@@ -109,7 +109,7 @@ def two_a_segment(dialect: Dialect) -> ScenarioScript:
 
 
 def buffered(dialect: Dialect) -> ScenarioScript:
-    """A proxy holds everything back, and lets it go in one write."""
+    """A proxy buffers the response, and sends everything in one write."""
     everything = timetable.together(timetable.body(dialect), lambda _: None)
     return ScenarioScript(tuple(chunked(everything)))
 

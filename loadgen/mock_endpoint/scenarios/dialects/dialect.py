@@ -1,4 +1,4 @@
-"""What every protocol's frames have in common."""
+"""The common part of all protocols' frames."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Ending(NamedTuple):
-    """The events after the last token; empty where a protocol has none, or leaves it out."""
+    """The events after the last token; empty where a protocol has none or omits the event."""
 
     finish: bytes
     usage: bytes
@@ -27,13 +27,13 @@ class Dialect(Protocol):
     """Where requests go, below `/v1`."""
 
     def opening(self) -> bytes:
-        """What a stream begins with; it carries no token."""
+        """The beginning of a stream, without a token."""
 
     def events(self, contents: Sequence[EventContent]) -> list[bytes]:
-        """For each token (or few) the event that carries it, with what must stand before it."""
+        """The event of each token (or group), including required events before."""
 
     def ending(self, contents: Sequence[EventContent], *, counted: bool) -> Ending:
-        """What ends the stream of these tokens; `counted`: with the number of tokens."""
+        """The end of a stream; `counted`: with the number of tokens."""
 
     def error(self, message: str) -> bytes:
         """The event that reports an error in the middle of a stream."""

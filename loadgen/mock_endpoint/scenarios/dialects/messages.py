@@ -30,7 +30,7 @@ _DELTAS: Final = {
 
 
 def opening() -> bytes:
-    """The message as it begins, and a ping."""
+    """The start of the message, and a ping."""
     begun: dict[str, Any] = {
         **_HEAD,
         "content": [],
@@ -41,7 +41,7 @@ def opening() -> bytes:
 
 
 def events(contents: Sequence[EventContent]) -> list[bytes]:
-    """A delta for each, behind the start of its block; a call's start has a token itself, its name."""
+    """A delta for each, after the start of the block; a call's start has a token itself, the name."""
     return list(_events(contents))
 
 

@@ -1,4 +1,4 @@
-"""One JSON text of a server without a protocol. It does not stream."""
+"""One JSON text of a server without a protocol and without streaming."""
 
 from __future__ import annotations
 

@@ -30,13 +30,13 @@ _ITEMS: Final[dict[str, dict[str, Any]]] = {
 
 
 def opening() -> bytes:
-    """The response as it begins, twice."""
+    """The start of the response, in two events."""
     begun = {**_HEAD, "status": "in_progress", "output": [], "usage": None}
     return b"".join(_typed(f"response.{name}", response=begun) for name in ("created", "in_progress"))
 
 
 def events(contents: Sequence[EventContent]) -> list[bytes]:
-    """A delta for each, behind the start of its item; a call's start has a token itself, its name."""
+    """A delta for each, after the start of the item; a call's start has a token itself, the name."""
     return list(_events(contents))
 
 
@@ -55,7 +55,7 @@ def _events(contents: Sequence[EventContent]) -> Iterator[bytes]:
 
 
 def ending(contents: Sequence[EventContent], *, counted: bool) -> Ending:
-    """The end of the last item, and the whole response once more, with its usage."""
+    """The end of the last item, and the whole response again, with usage."""
     finish = (
         _typed("response.output_item.done", output_index=0, item=_ITEMS[contents[-1].kind])
         if contents
