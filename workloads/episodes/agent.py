@@ -1,4 +1,4 @@
-"""Agents: what can play an episode, and how each kind of it is called."""
+"""Agents: the kinds of players of an episode, and the call of each kind."""
 
 from __future__ import annotations
 

@@ -65,14 +65,14 @@ class OpenAIFunctionToolSchema(BaseModel):
 
 
 class OpenAIFunctionParsedSchema(BaseModel):
-    """A call as a model writes it: arguments are JSON text."""
+    """A tool call in a model's notation: arguments are JSON text."""
 
     name: str
     arguments: str
 
 
 class OpenAIFunctionCallSchema(BaseModel):
-    """A call with its arguments as values."""
+    """A tool call with arguments as values."""
 
     name: str
     arguments: dict[str, Any]
@@ -102,7 +102,7 @@ class OpenAIFunctionToolCall(BaseModel):
 
 
 class RolloutRequest(BaseModel):
-    """What an agent is asked to do.
+    """A request to an agent.
 
     Attributes:
         rollout_id: Names the rollout.
@@ -127,7 +127,7 @@ class RolloutRequest(BaseModel):
 
 
 class RolloutMetrics(BaseModel):
-    """What a rollout took: times in ms."""
+    """The measurements of a rollout: times in ms."""
 
     total_latency_ms: float = 0.0
     llm_latency_ms: float = 0.0
@@ -151,7 +151,7 @@ class CompletionsResult:
 
     @property
     def has_tool_calls(self) -> bool:
-        """Whether it calls tools."""
+        """Whether the answer calls tools."""
         return bool(self.message.get("tool_calls"))
 
     @property
@@ -161,18 +161,18 @@ class CompletionsResult:
 
 
 class LLMClient(Protocol):
-    """What a context asks."""
+    """The model client of a context."""
 
     async def chat_completions(self, messages: list[dict[str, Any]], **kwargs: Any) -> CompletionsResult:
         """Ask the model."""
 
     def get_metrics(self) -> RolloutMetrics:
-        """What was asked so far."""
+        """The measurements so far."""
 
 
 @dataclass
 class RolloutResult:
-    """What a loop returns; `status` is COMPLETED or ERROR."""
+    """The result of a loop; `status` is COMPLETED or ERROR."""
 
     status: str
     final_messages: list[dict[str, Any]]
@@ -184,7 +184,7 @@ class RolloutResult:
 
 @dataclass
 class RolloutContext:
-    """What a loop works with.
+    """The context of a loop.
 
     Attributes:
         request: What is asked.
@@ -252,7 +252,7 @@ class RolloutContext:
 
 
 class RolloutAgentLoop(ABC):
-    """An agent: a subclass has a `name`, its tools, and the loop.
+    """An agent: a subclass has a `name`, tools, and the loop.
 
     Raises:
         TypeError: When a concrete subclass is defined without a name.
@@ -287,7 +287,7 @@ _PUBLIC: Final[tuple[type, ...]] = (
 
 
 def provide() -> None:
-    """Let agents import these classes by the names of the SDK, where it is not installed."""
+    """Let agents import these classes under the SDK's names, if the SDK is not installed."""
     if _PACKAGE in sys.modules or importlib.util.find_spec(_PACKAGE) is not None:
         return
     for name in _MODULES:

@@ -1,4 +1,4 @@
-"""An episode in which a benchmark reacts to the answers: it says what the user says next."""
+"""An episode in which a benchmark reacts to answers with the user's next message."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ next message (a text, or messages); None ends the dialogue."""
 
 
 def reacting_to(multi_turn: MultiTurn, row: Mapping[str, Any]) -> EpisodeProgram:
-    """The episode of a question whose benchmark has a hook.
+    """The episode of a question from a benchmark with a hook.
 
     Args:
         multi_turn: The hook, a function of a module.
@@ -29,14 +29,14 @@ def reacting_to(multi_turn: MultiTurn, row: Mapping[str, Any]) -> EpisodeProgram
 
 
 async def reacting(sample: Sample, ask: Ask, sandbox: object) -> EpisodeResult:  # noqa: ARG001 (the contract)
-    """The episode of a sample whose benchmark has a hook `multi_turn`: `data["hook"]` names it."""
+    """The episode of a sample from a benchmark with a hook `multi_turn`, named by `data["hook"]`."""
     assert sample.episode is not None  # noqa: S101 (it chose this function)
     data = sample.episode.data
     return await dialogue(ask, sample, data["row"], imported(data["hook"]))
 
 
 async def dialogue(ask: Ask, sample: Sample, data: Mapping[str, Any], multi_turn: MultiTurn) -> EpisodeResult:
-    """Ask the sample, then whatever the hook says, until it says nothing more.
+    """Ask the sample, then the hook's messages, until the hook returns none.
 
     Args:
         ask: Asks the model.

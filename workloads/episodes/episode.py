@@ -1,4 +1,4 @@
-"""What the code of an episode is given, and what it returns.
+"""The input and the result of an episode's code.
 
 An episode is an async function:
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class EpisodeError(WorkloadError):
-    """Why an episode cannot ask another turn. `ask` raises it; code that lets it pass ends the episode.
+    """The reason why an episode cannot ask another turn. Raised by `ask`; ends the episode if not caught.
 
     Attributes:
         ending: The ending of the episode, as the log keeps it.
@@ -61,13 +61,13 @@ class LimitReachedError(EpisodeError):
 
 
 class EpisodeCutError(EpisodeError):
-    """The session ends: its duration is over, or it is stopped."""
+    """The session ends: the duration is over, or a stop was requested."""
 
     ending = "cut"
 
 
 class ToolCall(NamedTuple):
-    """A call of a tool whose arguments are a JSON object."""
+    """A tool call whose arguments are a JSON object."""
 
     identifier: str
     name: str
@@ -91,7 +91,7 @@ class Reply(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The text of the answer; empty where it only calls tools."""
+        """The text of the answer; empty for an answer of tool calls only."""
         return self.message.get("content") or ""
 
     @property
@@ -116,7 +116,7 @@ class Reply(NamedTuple):
 
 @dataclass(slots=True)
 class ToolRecord:
-    """A call of a tool while it runs; the log gets it at its end.
+    """A tool call in progress; the log gets the record at the end.
 
     Attributes:
         name: The tool.
@@ -188,12 +188,12 @@ class Ask(Protocol):
         """
 
     def tool(self, name: str, arguments: Any = None) -> AbstractContextManager[ToolRecord]:
-        """A block in which a tool runs: the log gets its name, its duration, its arguments and its result."""
+        """A block in which a tool runs: the log gets name, duration, arguments and result."""
 
 
 @dataclass(frozen=True, slots=True)
 class EpisodeResult:
-    """What an episode returns.
+    """The result of an episode.
 
     Attributes:
         messages: The whole conversation.
@@ -211,7 +211,7 @@ class EpisodeResult:
 
 
 def as_result(value: Any) -> EpisodeResult:
-    """What the code of an episode returned, as a result: it may also be text, messages, a reward or None.
+    """Convert the return value of an episode's code: a result, text, messages, a reward or None.
 
     Raises:
         TypeError: It is something else.

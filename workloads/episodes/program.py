@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeProgram:
-    """The code of an episode, by its name, so that a worker process can import it.
+    """The code of an episode, by name, so that a worker process can import the code.
 
     Attributes:
         code: `module:attribute` of an async function `(sample, ask, sandbox)`.
@@ -69,7 +69,7 @@ def imported(code: str, paths: Sequence[str] = ()) -> Any:
 
 
 def error_text(error: BaseException) -> str:
-    """An exception in one line: its class, its message, and the last line of code it passed."""
+    """An exception in one line: class, message, and the last line of code passed."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

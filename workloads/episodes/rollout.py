@@ -1,4 +1,4 @@
-"""Plays an episode with a rollout agent loop: its client of the model is the `ask` of the episode."""
+"""Plays an episode with a rollout agent loop, whose model client is the episode's `ask`."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class AskingClient:
         )
 
     def get_metrics(self) -> RolloutMetrics:
-        """What was asked so far."""
+        """The measurements so far."""
         return self._metrics.model_copy()
 
     def next_call(self) -> Mapping[str, Any]:
@@ -90,7 +90,7 @@ class _RecordingContext(RolloutContext):
     """A context whose tool calls are events of the log."""
 
     def record_tool_call(self, latency_ms: float = 0.0) -> None:
-        """Count a call of a tool, with its duration."""
+        """Count a tool call, with the duration."""
         super().record_tool_call(latency_ms)
         assert isinstance(self.llm, AskingClient)  # noqa: S101 (as it was made)
         function = self.llm.next_call()
@@ -129,7 +129,7 @@ async def play_loop(
 
 
 def result_of(agent: Any, result: Any) -> EpisodeResult:
-    """What a loop returned, as the result of an episode.
+    """The return value of a loop as the result of an episode.
 
     Raises:
         TypeError: It is not the result of a rollout.

@@ -20,7 +20,7 @@ STOP: Final = "###STOP###"
 
 @dataclass(slots=True)
 class SimulatedUser:
-    """A user that a model plays. It sees the conversation from the other side.
+    """A user played by a model, which sees the conversation from the other side.
 
     Args:
         instruction: Its system prompt: who it is, and what it wants.
@@ -34,12 +34,12 @@ class SimulatedUser:
     _messages: list[Message] = field(default_factory=list)
 
     async def first(self, ask: Ask) -> str:
-        """What the user says to begin with."""
+        """The user's first message."""
         self._messages = [{"role": "system", "content": self.instruction}]
         return await self.says(ask, self.greeting)
 
     async def says(self, ask: Ask, heard: str) -> str:
-        """What the user says after an answer."""
+        """The user's message after an answer."""
         self._messages.append({"role": "user", "content": heard})
         reply = await ask.user(self._messages)
         self._messages.append({"role": "assistant", "content": reply.text})
@@ -51,7 +51,7 @@ class SimulatedUser:
 
 
 async def converse(ask: Ask, user: SimulatedUser, system: str, tools: Sequence[Tool] = ()) -> EpisodeResult:
-    """Let an assistant with tools talk to a simulated user until the user ends it.
+    """Let an assistant with tools talk to a simulated user until the user ends the conversation.
 
     Args:
         ask: Asks the model and the user.

@@ -1,4 +1,4 @@
-"""An episode in which a model works in a sandbox with one tool, `bash`, until it calls it no more."""
+"""An episode in which a model works in a sandbox with one tool, `bash`, until an answer without a call."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _BASH: Final = {
 async def work(
     ask: Ask, sandbox: AsyncSandbox | SandboxOnDemand, messages: Sequence[Message]
 ) -> EpisodeResult:
-    """Let the model run commands until it answers without one.
+    """Let the model run commands until an answer without one.
 
     Raises:
         EpisodeError: No further turn can be asked.
@@ -54,7 +54,7 @@ async def work(
 
 
 def shown(result: CommandResult) -> str:
-    """A command's result as the model reads it."""
+    """A command's result, as text for the model."""
     ending = {
         "timed_out": f"killed after {COMMAND_S:g} s",
         "out_of_memory": "killed: out of memory",

@@ -1,4 +1,4 @@
-"""An episode in which a model calls tools until it answers without calling any."""
+"""An episode in which a model calls tools until an answer without a call."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool: what the model reads of it, and the function that it is.
+    """A tool: the schema for the model, and the function.
 
     Attributes:
         schema: In OpenAI's format: `{"type": "function", "function": {"name", …}}`.
@@ -31,14 +31,14 @@ class Tool:
 
     @property
     def name(self) -> str:
-        """As the model calls it."""
+        """The name of the tool in the schema."""
         return str(self.schema["function"]["name"])
 
 
 async def tool_loop(
     ask: Ask, messages: Sequence[Message], tools: Sequence[Tool], *, system: str | None = None
 ) -> EpisodeResult:
-    """Ask, run the tools that the model calls, give it the results, and so on.
+    """Ask, run the called tools, return the results to the model, and repeat.
 
     A call that cannot be run (an unknown tool, arguments that are not JSON, an exception) becomes a result
     that says so: the model may try again.
@@ -68,7 +68,7 @@ async def tool_loop(
 
 
 async def run_call(ask: Ask, call: Mapping[str, Any], tools: Mapping[str, Tool]) -> str:
-    """Run one call of a tool, with its event in the log.
+    """Run one tool call, with an event in the log.
 
     Args:
         ask: Of the episode.

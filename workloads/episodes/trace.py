@@ -1,4 +1,4 @@
-"""The trace of an episode in a file, for a person to read: what was asked, called and answered."""
+"""The trace of an episode in a file, for a person: requests, tool calls and answers."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Where code that a model wrote is run: in a process of its own, with limits, away from the network."""
+"""Isolated execution of model-written code: separate processes, with limits, without a network."""

@@ -60,7 +60,7 @@ class AsyncSandbox:
 
 
 class SandboxOnDemand:
-    """A sandbox that opens with its first call, which may be never; the calls are those of `AsyncSandbox`.
+    """A sandbox that opens at the first call, if any; the calls are those of `AsyncSandbox`.
 
     Args:
         pool: Where it has a place when it is open.
@@ -120,7 +120,7 @@ class SandboxPool:
 
     @asynccontextmanager
     async def on_demand(self, spec: SandboxSpec | None) -> AsyncIterator[SandboxOnDemand]:
-        """A sandbox for the length of a block, which opens when it is used."""
+        """A sandbox for the length of a block, which opens on use."""
         async with AsyncExitStack() as stack:
             yield SandboxOnDemand(self, spec, stack)
 
@@ -144,7 +144,7 @@ async def async_sandbox(spec: SandboxSpec) -> AsyncIterator[AsyncSandbox]:
 
 
 async def _close(opening: asyncio.Future[Sandbox], thread: ThreadPoolExecutor) -> None:
-    """Close a sandbox from another thread than that of its calls, of which one may still run."""
+    """Close a sandbox from a thread other than that of the calls, of which one may still run."""
     await asyncio.wait([opening])
     if opening.exception() is None:
         await asyncio.to_thread(opening.result().close)

@@ -32,12 +32,12 @@ MIB: Final = 2**20
 
 
 class SandboxError(WorkloadError):
-    """The sandbox itself failed: nothing is known of what was to run in it."""
+    """The sandbox itself failed: the program's behaviour is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
-    """What everything in a sandbox may take.
+    """The resource limits of a sandbox.
 
     Attributes:
         memory_bytes: `docker`: of all processes together, without swap; `local`: of each process, as address
@@ -64,7 +64,7 @@ class SandboxLimits:
 
 @dataclass(frozen=True, slots=True)
 class SandboxSpec:
-    """Which sandbox to open. It is plain data: the log has it, and worker processes are given it.
+    """The choice of a sandbox. Plain data: stored in the log, and sent to worker processes.
 
     Attributes:
         kind: See `SandboxKind`.
@@ -90,7 +90,7 @@ class SandboxSpec:
     limits: SandboxLimits = SandboxLimits()
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as JSON."""
+        """The fields as JSON."""
         return asdict(self)
 
     @classmethod
@@ -121,24 +121,24 @@ class CommandResult:
 
     @property
     def ok(self) -> bool:
-        """Whether it ended by itself, with exit code 0."""
+        """Whether the command ended normally, with exit code 0."""
         return self.exit_code == 0
 
 
 class Sandbox(Protocol):
-    """One place of its own: files that a command writes are there for the next one, and so are processes.
+    """One isolated place: files and processes of a command remain for the next command.
 
     Calls come one at a time. Whatever runs and whatever was written is gone after `close`.
     """
 
     @property
     def isolation(self) -> str:
-        """What isolates it, for the log: `docker`, `namespaces+landlock`."""
+        """The isolation mechanisms, for the log: `docker`, `namespaces+landlock`."""
 
     def exec(
         self, command: str | Sequence[str], timeout_s: float | None = None, stdin: bytes = b""
     ) -> CommandResult:
-        """Run a command to its end. When its time is up, everything that runs in the sandbox is killed.
+        """Run a command to the end. After the time limit, all processes of the sandbox are killed.
 
         Args:
             command: A line for `/bin/sh`, or a program and its arguments.
@@ -150,7 +150,7 @@ class Sandbox(Protocol):
         """
 
     def put_files(self, files: Mapping[str, bytes]) -> None:
-        """Write files, with the folders that they need.
+        """Write files, creating missing folders.
 
         Args:
             files: Contents by path; a path that is not absolute is in the working folder.
@@ -171,13 +171,13 @@ class Sandbox(Protocol):
         """
 
     def close(self) -> None:
-        """End all that runs in it, and remove it. A second call does nothing.
+        """End all processes of the sandbox, and remove the sandbox. A second call has no effect.
 
         It may come from another thread while a command runs, which then raises `SandboxError`.
         """
 
     def __enter__(self) -> Self:
-        """Give itself."""
+        """Return the sandbox."""
 
     def __exit__(self, *_: object) -> None:
-        """Close it."""
+        """Close the sandbox."""

@@ -1,10 +1,10 @@
-"""The beginning and the end of a stream that may be long. It imports nothing: the command server loads it."""
+"""The beginning and the end of a long stream, without imports: the command server loads this file."""
 
 from __future__ import annotations
 
 
 class BoundedOutput:
-    """What is kept of a stream.
+    """The retained part of a stream.
 
     Args:
         size: The number of bytes to keep: half of the beginning and half of the end.

@@ -1,4 +1,4 @@
-"""Runs commands, one after the other, in namespaces of their own: the process behind `LocalSandbox`.
+"""Runs commands, one after the other, in separate namespaces: the process behind `LocalSandbox`.
 
 It is started as `python -I command_server.py`. Standard input has messages (`message` says how); the first
 one has the limits, each further one is a command. Replies go to standard output. It ends when standard input
@@ -48,7 +48,7 @@ def loaded(name: str) -> Any:
 
 
 class Modules:
-    """The other files that it takes, loaded before the root changes."""
+    """The further files that the server needs, loaded before the change of root."""
 
     def __init__(self) -> None:
         self.kernel = loaded("kernel")
@@ -104,7 +104,7 @@ def read_exactly(size: int) -> bytes:
 
 
 def send_message(payload: dict[str, Any], *streams: bytes) -> None:
-    """Write a reply: JSON, and the streams after it."""
+    """Write a reply: JSON, followed by the streams."""
     text = json.dumps(payload).encode()
     more = b"".join(streams)
     data = memoryview(LENGTH.pack(len(text), len(more)) + text + more)
@@ -113,7 +113,7 @@ def send_message(payload: dict[str, Any], *streams: bytes) -> None:
 
 
 def drop_root(kernel: Any) -> None:
-    """Where the user is root, be a user who owns nothing: limits of processes do not hold for root."""
+    """Change root to a user without possessions: limits of processes do not apply to root."""
     if os.getuid() == 0:
         nobody = pwd.getpwnam("nobody")
         os.setgroups([])
@@ -127,7 +127,7 @@ def drop_root(kernel: Any) -> None:
 
 
 def first_process(settings: dict[str, Any], modules: Modules) -> None:
-    """Be the first process: when it ends, the kernel ends all others."""
+    """Be the first process of the namespace: at the end of this process the kernel ends all others."""
     try:
         new_root(settings, modules.kernel)
         # Nothing that runs here may look into this process.
@@ -188,7 +188,7 @@ class RunningCommand:
         self._errors = modules.bounded(request["output_bytes"])
 
     def run(self, stdin: bytes) -> tuple[dict[str, Any], tuple[bytes, ...]]:
-        """Run it to its end; return the reply."""
+        """Run the command to the end; return the reply."""
         since = time.monotonic()
         pipes = [os.pipe() for _ in range(3)]
         (stdin_reader, writer), (output, output_writer), (errors, errors_writer) = pipes
@@ -244,7 +244,7 @@ class RunningCommand:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 
     def _supervise(self, process: int, streams: Streams, deadline: float) -> tuple[str, int]:
-        """Await its end, or end everything; return how it ended, and its wait status."""
+        """Await the end of a command, or end everything; return the ending and the wait status."""
         over = os.pidfd_open(process)
         streams.poll.register(over, select.POLLIN)
         status, ending = None, "exited"
@@ -306,7 +306,7 @@ class Streams:
         return awaited in ready
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close the open descriptors."""
         if self._writer is not None:
             os.close(self._writer)
         for descriptor in list(self.readers):
@@ -332,7 +332,7 @@ class Streams:
 
 
 def reap() -> None:
-    """Take the statuses of processes whose parents are gone."""
+    """Collect the statuses of orphaned processes."""
     with suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass

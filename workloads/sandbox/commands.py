@@ -1,4 +1,4 @@
-"""What the sandboxes of both kinds have in common: text and files, by the commands that each can run."""
+"""The common part of both kinds of sandboxes: text and files, by commands."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONGEST_REASON: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class RawResult:
-    """A `CommandResult` whose streams are bytes."""
+    """A `CommandResult` with streams as bytes."""
 
     exit_code: int | None
     stdout: bytes
@@ -48,7 +48,7 @@ class CommandSandbox(ABC):
 
     @abstractmethod
     def _run(self, command: Sequence[str], timeout_s: float, stdin: bytes, output_bytes: int) -> RawResult:
-        """Run a program with its arguments; of each stream keep a number of bytes.
+        """Run a program with arguments; keep a number of bytes of each stream.
 
         Raises:
             SandboxError: It could not be run.

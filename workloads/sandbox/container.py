@@ -75,22 +75,22 @@ class DockerSandbox(CommandSandbox):
 
     @property
     def isolation(self) -> str:
-        """What isolates it."""
+        """The isolation mechanism."""
         return "docker"
 
     @property
     def container_id(self) -> str | None:
-        """Of the daemon; None when it is closed."""
+        """The container's id at the daemon; None if closed."""
         return self._id
 
     def is_idle(self) -> bool:
-        """Whether no process of a command is there, as the daemon sees it; false where it does not say."""
+        """Whether the daemon reports no process of a command; false if unknown."""
         with suppress(SandboxError), docker_errors("processes could not be listed"):
             return len(self._client.top(self._id)["Processes"]) == _FIRST_PROCESSES
         return False
 
     def close(self) -> None:
-        """Kill all that runs in it, and remove it."""
+        """Kill all processes of the container, and remove the container."""
         container, self._id = self._id, None
         first, self._first = self._first, None
         if container is not None:
@@ -154,7 +154,7 @@ class DockerSandbox(CommandSandbox):
         return result
 
     def attempt(self, command: Sequence[str], timeout_s: float, stdin: bytes, output_bytes: int) -> RawResult:
-        """Run a command as `exec` does, and leave what did not end as it is.
+        """Run a command as `exec` does, without ending leftover processes.
 
         Raises:
             SandboxError: It could not be run.
@@ -190,7 +190,7 @@ class DockerSandbox(CommandSandbox):
         self.close()
 
     def ran_out_of_memory(self) -> bool:
-        """Whether the kernel has killed for want of memory since the last time it did."""
+        """Whether the kernel has killed for want of memory since the previous call."""
         text = self.attempt(_OOM_KILLS, _KILL_S, b"", 2**12).stdout.decode(errors="replace")
         kills = sum(
             int(line.split()[1])

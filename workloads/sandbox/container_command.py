@@ -1,4 +1,4 @@
-"""One command in a container: its streams over one connection to the daemon."""
+"""One command in a container: the streams, over one connection to the daemon."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class ContainerCommand:
         self._rest = b""
 
     def result(self, stdin: bytes, timeout_s: float, output_bytes: int, most_bytes: int) -> RawResult:
-        """Feed it, and read it to its end; one that does not end is left as it is.
+        """Feed the command, and read the output to the end; a command that does not end keeps running.
 
         Raises:
             SandboxError: The daemon could not start it.

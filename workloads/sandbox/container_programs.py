@@ -1,4 +1,4 @@
-"""Programs in a container: one after the other in the same one, as long as each leaves nothing there.
+"""Programs in a container: reused for the next program as long as each program leaves nothing behind.
 
 A container takes some 0.7 s to start and a command in it 0.1 s, so containers are used again. This is safe:
 the root cannot be written, and a container is removed
@@ -50,7 +50,7 @@ class ContainerPrograms:
         self._command = ["python3", "-I", "-c", *(path.read_text("utf-8") for path in (_START, _HARNESS))]
 
     def run(self, job: Job, limits: ProgramLimits) -> ProgramOutcome:
-        """Run a job to its end; see `workloads.sandbox.local.run`.
+        """Run a job to the end; see `workloads.sandbox.local.run`.
 
         Raises:
             SandboxError: It could not be run.

@@ -1,4 +1,4 @@
-"""The start of a program in a container: makes sure that it finds nothing of the one before it.
+"""The start of a program in a container: removes the leftovers of the previous program.
 
 It is run as `python3 -I -c SOURCE HARNESS`, with the job (`workloads.sandbox.job`) as JSON on standard input,
 by whatever Python the image has, from 3.10 on. It imports the standard library alone.
@@ -29,7 +29,7 @@ def main() -> None:
 
 
 def leftovers(folders: list[str]) -> str:
-    """Remove what an earlier program left; say what could not be removed."""
+    """Remove the leftovers of an earlier program; return the remaining ones."""
     for path in os.listdir("/proc"):  # noqa: PTH208 (little is imported)
         if path.isdigit() and int(path) != os.getpid() and owner(f"/proc/{path}") == os.getuid():
             return f"process {path}"
@@ -46,7 +46,7 @@ def leftovers(folders: list[str]) -> str:
 
 
 def owner(path: str) -> int:
-    """The user of a process; -1 where it has ended."""
+    """The user of a process; -1 for an ended process."""
     try:
         return os.stat(path).st_uid  # noqa: PTH116
     except OSError:
@@ -54,7 +54,7 @@ def owner(path: str) -> int:
 
 
 def remove(path: str) -> None:
-    """Remove a file, or a folder with all that is in it, whatever rights it has."""
+    """Remove a file, or a folder with all contents, regardless of permissions."""
 
     def allow(function: object, inner: str, _: object) -> None:
         for place in (os.path.dirname(inner), inner):  # noqa: PTH120

@@ -1,4 +1,4 @@
-"""The Docker daemon: the connection to it, and the images of sandboxes."""
+"""The Docker daemon: the connection, and the images of sandboxes."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def connect() -> Any:
 
 
 def _require_listener(client: Any) -> None:
-    """Connect once to the socket of a client that has asked nothing: the client would leave it open."""
+    """Connect once to the socket of an unused client, which would otherwise stay open."""
     path = getattr(client.get_adapter(client.base_url), "socket_path", None)
     client.close()
     if path is not None:
@@ -63,7 +63,7 @@ def _require_listener(client: Any) -> None:
 
 @contextmanager
 def docker_errors(what: str) -> Iterator[None]:
-    """Raise what the client or the daemon says as `SandboxError`.
+    """Convert errors of the client or the daemon to `SandboxError`.
 
     Args:
         what: What could not be done.
@@ -93,14 +93,14 @@ def socket_of(stream: Any) -> socket.socket:
 
 
 def close_stream(stream: Any) -> None:
-    """Close such a stream, and its socket, which would stay open until it is collected as garbage."""
+    """Close a stream together with the socket, which would otherwise stay open until garbage collection."""
     connection = socket_of(stream)
     stream.close()
     connection.close()
 
 
 def ensure_image(client: Any, image: str) -> str:
-    """Pull, build or import an image where it is not here; return its name or id.
+    """Pull, build or import an image if absent; return the name or id.
 
     Args:
         client: Of `connect`.
@@ -122,7 +122,7 @@ def ensure_image(client: Any, image: str) -> str:
 
 
 def image_facts(image: str) -> Mapping[str, str]:
-    """An image for the log: its name as given, and its id, which tells versions apart.
+    """An image for the log: the given name, and the id, which identifies the version.
 
     Raises:
         SandboxError: No daemon answers, or the image cannot be had.
@@ -157,7 +157,7 @@ def _pull(client: Any, name: str) -> None:
 
 
 def _imported(client: Any, path: Path) -> str:
-    """The image of a root file system, by its content: it is imported once."""
+    """The image of a root file system, by content: imported once."""
     try:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()[:16]
@@ -179,7 +179,7 @@ def built_name(dockerfile: Path) -> str:
 
 
 def _built(client: Any, path: Path) -> str:
-    """The image of a Dockerfile; the daemon keeps the layers of those that it has built before."""
+    """The image of a Dockerfile; the daemon keeps the layers of earlier builds."""
     folder, file = (path, "Dockerfile") if path.is_dir() else (path.parent, path.name)
     if not (folder / file).is_file():
         raise SourceError(f"{folder / file}: no such file")

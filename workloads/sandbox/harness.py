@@ -1,4 +1,4 @@
-"""What stands around a program in its process: sets the limits, runs it, says how it ended.
+"""The harness around a program in the program's process: limits, the run, and the verdict.
 
 The keeper loads it into the process of the program (`workloads.sandbox.keeper`); it imports the standard
 library alone. It says that it begins, and how the program ended, in lines that begin with the job's seal.
@@ -59,7 +59,7 @@ class ProgramTimeUpError(Exception):
 
 
 class ProgramVerdict(Exception):  # noqa: N818 (how a program ended, not an error of this one)
-    """How the program ended, where it did not simply pass."""
+    """The ending of a program that did not simply pass."""
 
     def __init__(self, ending: str, reason: str, passed: int = 0) -> None:
         super().__init__(reason)
@@ -103,7 +103,7 @@ def say(voice: Any, seal: str, payload: dict[str, Any]) -> None:
 
 
 def judged(job: dict[str, Any]) -> dict[str, Any]:
-    """How the program ends. Whatever it raises is the program's."""
+    """The verdict on the program. Exceptions belong to the program."""
     try:
         passed = KINDS[job["kind"]](job)
     except ProgramVerdict as verdict:
@@ -133,7 +133,7 @@ def error_line(error: BaseException) -> str:
 
 
 def confine(job: dict[str, Any]) -> None:
-    """Set the limits, leave the network, take away what would harm the machine."""
+    """Set the limits, leave the network, and disable harmful functions."""
     for limit, maximum in (
         (resource.RLIMIT_AS, job["memory_bytes"]),
         (resource.RLIMIT_FSIZE, job["file_bytes"]),
@@ -160,7 +160,7 @@ def confine(job: dict[str, Any]) -> None:
 
 
 def notice_network() -> None:
-    """Refuse every attempt to reach the network, and keep its name."""
+    """Refuse every attempt to reach the network, and record the attempted name."""
 
     def notice(event: str, _: object) -> None:
         if event in NETWORK:
@@ -171,7 +171,7 @@ def notice_network() -> None:
 
 
 def within(seconds: float) -> None:
-    """Raise `ProgramTimeUpError` in the program after a time; 0 forgets it."""
+    """Raise `ProgramTimeUpError` in the program after a time; 0 cancels the timer."""
 
     def ring(*_: object) -> None:
         raise ProgramTimeUpError
@@ -184,7 +184,7 @@ def within(seconds: float) -> None:
 
 
 class Silent(io.StringIO):
-    """What a program's streams are: nothing can be read of it."""
+    """The streams of a program: unreadable."""
 
     def read(self, *_: Any, **__: Any) -> str:
         """Refuse."""
@@ -193,12 +193,12 @@ class Silent(io.StringIO):
     readline = readlines = read  # type: ignore[assignment]  # all alike
 
     def readable(self) -> bool:
-        """Tell that it is not."""
+        """Report the stream as unreadable."""
         return False
 
 
 def run_program(job: dict[str, Any]) -> int:
-    """A program that checks itself: it passes when it reaches its end."""
+    """A self-checking program: passes by reaching the end."""
     streams = sys.stdin, sys.stdout, sys.stderr
     sys.stdin = sys.stdout = sys.stderr = Silent()
     try:
@@ -211,7 +211,7 @@ def run_program(job: dict[str, Any]) -> int:
 
 
 def run_calls(job: dict[str, Any]) -> int:
-    """A function that gives what it should: JSON in, JSON out."""
+    """A function with expected results: JSON in, JSON out."""
     whole = PRELUDE + "\n\n" + job["source"]
     module = ModuleType("tmp_sol", "")
     within(job["timeout_s"])
@@ -235,7 +235,7 @@ def run_calls(job: dict[str, Any]) -> int:
 
 
 def run_inputs(job: dict[str, Any]) -> int:
-    """A program that prints what it should."""
+    """A program with expected output."""
     module = ModuleType("tmp_sol", "")
     within(job["timeout_s"])
     exec(as_function(without_guard(job["source"])), module.__dict__)  # noqa: S102 (what all this is for)
@@ -255,7 +255,7 @@ KINDS = {"program": run_program, "functional": run_calls, "standard_input": run_
 
 
 class Test:
-    """The time of one test, and the outcome of an exception in it.
+    """The time limit of one test, and the outcome of an exception.
 
     Args:
         job: Says how long it may take.
@@ -282,7 +282,7 @@ class Test:
 
 
 def printed(function: Any, text: str) -> str:
-    """What a program prints for an input. It may end by `SystemExit`."""
+    """The output of a program for an input. `SystemExit` is a normal end."""
     lines = iter(text.split("\n"))
     stdin: Any = io.StringIO(text)
     # A line that is read alone has no end of line, and so an empty one looks like the end of the file.
@@ -304,7 +304,7 @@ def printed(function: Any, text: str) -> str:
 
 
 def without_guard(source: str) -> str:
-    """The source with what its last `if __name__ == '__main__'` guards in the open."""
+    """The source with the body of the last `if __name__ == '__main__'` unguarded."""
     try:
         body = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -316,7 +316,7 @@ def without_guard(source: str) -> str:
 
 
 def as_function(source: str) -> str:
-    """The source as the body of a function, its imports before it; as it is where it is not Python."""
+    """The source as the body of a function, after the imports; unchanged if not Python."""
     try:
         body = ast.parse(source).body
         imports = [statement for statement in body if isinstance(statement, ast.Import | ast.ImportFrom)]
@@ -335,7 +335,7 @@ def _text(body: list[ast.stmt]) -> str:
 
 
 def require_alike(answer: str, right: str, passed: int) -> None:
-    """Compare what was printed with what should have been: line by line, numbers as decimals."""
+    """Compare the output with the expected output: line by line, numbers as decimals."""
     lines, wanted = ([line.strip() for line in text.strip().split("\n")] for text in (answer, right))
     if len(lines) != len(wanted):
         raise ProgramVerdict(
@@ -347,7 +347,7 @@ def require_alike(answer: str, right: str, passed: int) -> None:
 
 
 def decimals(line: str) -> list[Decimal] | None:
-    """The numbers of a line; None where something else is in it."""
+    """The numbers of a line; None for any other content."""
     try:
         return [Decimal(word) for word in line.split()]
     except (InvalidOperation, ValueError):

@@ -1,4 +1,4 @@
-"""What is to be run, under which limits, and how it ended."""
+"""A program to run, the limits, and the outcome."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Ending = Literal["passed", "failed", "timed_out", "out_of_memory", "network", "e
 
 @dataclass(frozen=True, slots=True)
 class ProgramLimits:
-    """What a program may take.
+    """The resource limits of a program.
 
     Attributes:
         wall_s: From its start to its end; whatever is left of it is killed then.
@@ -39,7 +39,7 @@ class ProgramLimits:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A program and how it is judged.
+    """A program and the method of judging.
 
     Attributes:
         kind: `program`: it passes when it runs to its end; `functional`: calls of a function of it give what
@@ -59,7 +59,7 @@ class Job:
     outputs: Sequence[str] = ()
 
     def to_dict(self) -> Mapping[str, Any]:
-        """The same as JSON."""
+        """The fields as JSON."""
         return {
             "kind": self.kind,
             "source": self.source,
@@ -72,7 +72,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class ProgramOutcome:
-    """How it ended.
+    """The outcome of a program.
 
     Attributes:
         ending: See `Ending`.

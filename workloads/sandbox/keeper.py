@@ -1,4 +1,4 @@
-"""The process between the grader and a program: isolates it, waits for it, and leaves nothing of it behind.
+"""The process between grader and program: isolates the program, waits, and removes all traces.
 
 It is started as `python -I keeper.py`. Standard input has the job (`workloads.sandbox.job`) as JSON after its
 length in eight bytes, and stays open: when it is closed, or the grader is gone, the keeper ends the program
@@ -97,7 +97,7 @@ def end_as(status: int) -> None:
 
 
 def in_namespaces(job: dict[str, Any]) -> int | None:
-    """Run a job in namespaces; return its wait status, or None where the kernel allows none."""
+    """Run a job in namespaces; return the wait status, or None where the kernel allows none."""
     kernel = loaded("kernel")
     uid, gid = os.getuid(), os.getgid()
     try:
@@ -136,14 +136,14 @@ def guarded(body: Any) -> None:
 
 
 def end_with_parent(kernel: ModuleType) -> None:
-    """Have the kernel end this process with its parent, which may be gone already, with the grader."""
+    """Have the kernel end this process with the parent, which may already be gone, with the grader."""
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     if select.select([0], [], [], 0)[0]:
         os._exit(1)
 
 
 def first_process(job: dict[str, Any], kernel: ModuleType, writer: int) -> None:
-    """Be the first process of the namespace: when it ends, the kernel ends all others of it."""
+    """Be the first process of the namespace: at the end of this process the kernel ends all others."""
     end_with_parent(kernel)
     try:
         folder = file_system(job, kernel)
@@ -178,7 +178,7 @@ def is_needed(path: str) -> bool:
 
 
 def needed() -> list[str]:
-    """The folders of Python and of the modules that it imports."""
+    """The folders of Python and of the imported modules."""
     return [str(HERE), sys.prefix, sys.base_prefix, sys.exec_prefix, *filter(None, sys.path)]
 
 
@@ -211,7 +211,7 @@ def confined(job: dict[str, Any], kernel: ModuleType | None, folder: str, isolat
 
 
 def in_a_folder(job: dict[str, Any], kernel: ModuleType | None) -> int:
-    """Run a job in a folder of this file system; return its wait status."""
+    """Run a job in a folder of this file system; return the wait status."""
     if kernel is not None:
         with suppress(OSError):
             kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
@@ -229,7 +229,7 @@ def in_a_folder(job: dict[str, Any], kernel: ModuleType | None) -> int:
 
 
 def wait_for(process: int, kill: Any) -> int:
-    """Wait for the end of a process, which is killed when standard input is closed; return its status."""
+    """Wait for the end of a process, killing the process when standard input closes; return the status."""
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
@@ -252,7 +252,7 @@ def wait_for(process: int, kill: Any) -> int:
 
 
 def kill_children() -> None:
-    """Kill all that the program has left: orphans are this process's children, as their adopter."""
+    """Kill all leftovers of the program: orphans are adopted children of this process."""
     while True:
         for child in children():
             with suppress(ProcessLookupError, PermissionError):
@@ -264,7 +264,7 @@ def kill_children() -> None:
 
 
 def children() -> list[int]:
-    """The processes whose parent this one is; none where the system does not say."""
+    """The children of this process; none where the system does not tell."""
     try:
         text = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii")
     except OSError:
@@ -273,7 +273,7 @@ def children() -> list[int]:
 
 
 def remove(folder: str) -> None:
-    """Remove a folder, however deep, and whatever rights it has."""
+    """Remove a folder of any depth, regardless of permissions."""
     for command in (["chmod", "-R", "u+rwx", folder], ["rm", "-rf", folder]):
         with suppress(OSError):
             subprocess.run(command, check=False, stderr=subprocess.DEVNULL)  # noqa: S603

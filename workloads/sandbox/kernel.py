@@ -1,4 +1,4 @@
-"""What Linux offers to confine a process: namespaces, a file system of its own, Landlock, seccomp.
+"""Linux' means of confining a process: namespaces, a private file system, Landlock, seccomp.
 
 Each function raises `OSError` where the kernel refuses. It imports the standard library alone, for it is
 loaded into the process in which the program runs.
@@ -131,18 +131,18 @@ def mount_processes() -> None:
 
 
 def bind(path: str, other: str) -> None:
-    """Show what is at a path at another one as well."""
+    """Show the contents of a path at another path too."""
     _mount(path, other, None, MS_BIND | MS_REC, None)
 
 
 def change_root(path: str, old: str) -> None:
-    """Make a mounted folder the root, and show the old root in a folder below it."""
+    """Make a mounted folder the root, and show the old root in a folder below."""
     _checked(_libc.pivot_root(path.encode(), old.encode()), f"pivot_root {path}")
     os.chdir("/")
 
 
 def detach(path: str) -> None:
-    """Take a file system away, and all below it."""
+    """Detach a file system with all mounts below."""
     _checked(_libc.umount2(path.encode(), MNT_DETACH), f"umount {path}")
 
 
@@ -220,7 +220,7 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
 
 
 def start_no_process() -> None:
-    """Refuse to start processes, permanently; threads are allowed. Also what reaches into other processes.
+    """Forbid new processes permanently (threads stay allowed), and access to other processes.
 
     Raises:
         OSError: The kernel has no seccomp, or the architecture is not known here.

@@ -1,4 +1,4 @@
-"""Processes of this machine as a sandbox: isolated as far as its kernel can, within limits, then gone.
+"""Processes of this machine as a sandbox: isolated as far as the kernel allows, limited, then removed.
 
 docs/security.md says what holds with and without namespaces. Only where that is allowed
 (`--allow-code-execution`) does anything run here.
@@ -53,7 +53,7 @@ _ENVIRONMENT: Final = {
 
 
 def run(job: Job, limits: ProgramLimits) -> ProgramOutcome:
-    """Run a job to its end, in a sandbox of its own.
+    """Run a job to the end, in a new sandbox.
 
     Nothing is kept: the same job has the same outcome, as far as the program has.
 
@@ -102,7 +102,7 @@ def run(job: Job, limits: ProgramLimits) -> ProgramOutcome:
 
 @cache
 def isolation() -> str:
-    """What isolates programs on this machine: `namespaces`, `landlock` and `seccomp`, with `+` between.
+    """The isolation of programs on this machine: `namespaces`, `landlock` and `seccomp`, joined by `+`.
 
     Empty where the kernel offers none of them, and only limits hold.
 
@@ -138,7 +138,7 @@ def _leftovers() -> Iterator[Path]:
 
 
 def _send(process: subprocess.Popen[bytes], payload: bytes) -> None:
-    """Give the keeper its job. One that is gone already is seen when its output is read."""
+    """Send the job to the keeper. The death of a keeper is noticed when the output is read."""
     assert process.stdin is not None  # noqa: S101 (it is a pipe)
     with suppress(BrokenPipeError):
         process.stdin.write(_LENGTH.pack(len(payload)) + payload)
@@ -146,7 +146,7 @@ def _send(process: subprocess.Popen[bytes], payload: bytes) -> None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Let the keeper end the program and itself; do not wait for other processes that hold its output."""
+    """Let the keeper end the program and exit; do not wait for other holders of the output."""
     assert process.stdout is not None  # noqa: S101 (it is a pipe)
     end_child(process, _END_S)
     with suppress(ProcessLookupError, PermissionError):
@@ -155,14 +155,14 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 class _Output:
-    """What comes from a sandbox: a bounded part of it."""
+    """The bounded output of a sandbox."""
 
     def __init__(self) -> None:
         self._first = b""
         self._last = b""
 
     def sealed(self, seal: str) -> SealedOutput:
-        """The part of it."""
+        """The harness' part of the output."""
         return SealedOutput(seal, self._first, self._last)
 
     def read(self, process: subprocess.Popen[bytes], deadline: float) -> str:

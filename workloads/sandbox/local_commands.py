@@ -1,4 +1,4 @@
-"""Commands on this machine, in namespaces of their own: the sandbox where there is no Docker.
+"""Commands on this machine, in separate namespaces: the sandbox without Docker.
 
 See `workloads.sandbox.command_server` for what isolates them, and docs/sandbox.md for what that is worth.
 """
@@ -69,11 +69,11 @@ class LocalSandbox(CommandSandbox):
 
     @property
     def isolation(self) -> str:
-        """What isolates it."""
+        """The isolation mechanisms."""
         return "namespaces"
 
     def close(self) -> None:
-        """End the namespaces: the kernel ends and removes what is in them."""
+        """End the namespaces: the kernel ends and removes the contents."""
         server, self._server = self._server, None
         if server is None:
             return
@@ -120,7 +120,7 @@ class LocalSandbox(CommandSandbox):
         return self._server
 
     def _read(self, server: subprocess.Popen[bytes], size: int, deadline: float) -> bytes:
-        """Exactly `size` bytes of the server; where none come in time, or it ends, it is closed."""
+        """Exactly `size` bytes from the server; after a timeout or the server's end, the server is closed."""
         assert server.stdout is not None  # noqa: S101 (it is a pipe)
         data = bytearray()
         with selectors.DefaultSelector() as selector:

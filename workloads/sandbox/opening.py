@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def open_sandbox(spec: SandboxSpec) -> Sandbox:
-    """Open a sandbox, which is closed by its `close` or at the end of its `with`.
+    """Open a sandbox, closed by `close` or at the end of a `with` block.
 
     Raises:
         SandboxError: It cannot be opened: the message says what to do.

@@ -1,4 +1,4 @@
-"""A patch in an instance's container: it is applied, the tests run, and what they leave is kept.
+"""A patch in an instance's container: apply the patch, run the tests, and keep the results.
 
 SWE-bench 5.0.2 (`swebench/harness/run_evaluation.py`): the order, the four ways to apply a patch and the
 marks in the log; `workloads.grading.swe_bench` reads the log. SWE-bench Pro (scaleapi/SWE-bench_Pro-os at
@@ -102,7 +102,7 @@ def with_exit_code(script: str) -> str:
 def run_workspace(
     sandbox: Sandbox, files: Mapping[str, str], entry: str, *, timeout_s: float = TESTS_S
 ) -> tuple[str | None, str]:
-    """Run an instance of SWE-bench Pro; return the output of its parser, and what was written.
+    """Run an instance of SWE-bench Pro; return the parser's output, and the test output.
 
     Args:
         sandbox: A new container of the instance's image.

@@ -41,7 +41,7 @@ def use(spec: SandboxSpec) -> None:
 
 
 def isolation(spec: SandboxSpec) -> Mapping[str, Any]:
-    """What isolates programs, for the log, by trying one; leftovers of earlier ones are removed first.
+    """The isolation of programs, for the log, determined by a trial; old leftovers are removed first.
 
     Returns:
         `sandbox` as in `ProgramOutcome.isolation`, and of containers their image and its id.
@@ -68,7 +68,7 @@ def isolation(spec: SandboxSpec) -> Mapping[str, Any]:
 
 
 def run(job: Job, limits: ProgramLimits) -> ProgramOutcome:
-    """Run a job to its end, in a sandbox.
+    """Run a job to the end, in a sandbox.
 
     Raises:
         SandboxError: It could not be run.

@@ -1,4 +1,4 @@
-"""Runs a program in a sandbox that has no network, and hands its HTTP requests out: a copy is put there.
+"""Runs a program in a sandbox without a network, and relays HTTP requests; a copy runs in the sandbox.
 
 Each call is a command of the sandbox, with JSON on standard input:
 
@@ -41,7 +41,7 @@ NOT_STARTED = 127
 
 
 class Relay:
-    """The requests of the program that wait for their replies, and how it ended."""
+    """The program's pending requests, and the ending of the program."""
 
     def __init__(self) -> None:
         self.changed = threading.Condition()
@@ -52,7 +52,7 @@ class Relay:
         self.process = 0
 
     def reply_to(self, method: str, path: str, body: str) -> list[Any]:
-        """Hand a request out; return its reply: status, content type, body."""
+        """Hand a request out; return the reply: status, content type, body."""
         with self.changed:
             self.count += 1
             number = self.count
@@ -68,7 +68,7 @@ class Relay:
             self.changed.notify_all()
 
     def serve(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Take replies; return what there is then, or will be in a while."""
+        """Accept replies; return the pending requests, now or after a while."""
         if "replies" not in message:
             if self.process and self.ended is None:
                 os.killpg(self.process, signal.SIGKILL)
@@ -83,7 +83,7 @@ class Relay:
 
 
 def server_of(relay: Relay) -> ThreadingHTTPServer:
-    """An HTTP server of this sandbox alone, whose requests are the relay's."""
+    """An HTTP server inside this sandbox, which feeds the relay."""
     from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
     class RelayHandler(BaseHTTPRequestHandler):
@@ -111,7 +111,7 @@ def server_of(relay: Relay) -> ThreadingHTTPServer:
 
 
 def run(relay: Relay, job: dict[str, Any], port: int) -> None:
-    """Run the program to its end."""
+    """Run the program to the end."""
     import subprocess
 
     filled = [word.replace(job["port"], str(port)) for word in job["command"]]
@@ -143,7 +143,7 @@ def run(relay: Relay, job: dict[str, Any], port: int) -> None:
 
 
 def keep(stream: IO[bytes], beginning: bytearray) -> None:
-    """Read a stream to its end, and keep its beginning."""
+    """Read a stream to the end, and keep the beginning."""
     while True:
         piece = os.read(stream.fileno(), 2**16)
         if not piece:
@@ -152,7 +152,7 @@ def keep(stream: IO[bytes], beginning: bytearray) -> None:
 
 
 def feed(stream: IO[bytes], text: str) -> None:
-    """Write the task; a program need not read it."""
+    """Write the task; a program need not read the task."""
     try:
         stream.write(text.encode())
         stream.close()
@@ -161,7 +161,7 @@ def feed(stream: IO[bytes], text: str) -> None:
 
 
 def start(job: dict[str, Any]) -> None:
-    """Start the program, and what relays, in the background."""
+    """Start the program and the relay in the background."""
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(SOCKET)
     listener.listen()
@@ -184,7 +184,7 @@ def start(job: dict[str, Any]) -> None:
 
 
 def call(message: dict[str, Any]) -> None:
-    """Tell the relay, and print what it says."""
+    """Send a message to the relay, and print the reply."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(SOCKET)
         with connection.makefile("rwb") as stream:

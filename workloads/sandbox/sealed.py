@@ -1,4 +1,4 @@
-"""The messages of a harness in the output of its process: lines that begin with the job's seal."""
+"""The messages of a harness in a process' output: lines that begin with the job's seal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LONGEST: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class SealedOutput:
-    """The output of a harness, or a part of it.
+    """The output of a harness, or a part of the output.
 
     Attributes:
         seal: What its lines begin with.
@@ -33,12 +33,12 @@ class SealedOutput:
 
     @property
     def isolation(self) -> str:
-        """What isolated the program, as the harness said when it began."""
+        """The isolation of the program, as reported by the harness at the start."""
         return str(next(self._lines(self.first), {}).get("isolation", ""))
 
     @property
     def unclean(self) -> str:
-        """What of an earlier program is in its place; empty where nothing is."""
+        """The leftovers of an earlier program; empty without any."""
         return str(next(self._lines(self.first), {}).get("unclean", ""))
 
     @property
@@ -47,7 +47,7 @@ class SealedOutput:
         return any("ending" in message for message in self._lines(self.last))
 
     def outcome(self, code: int) -> ProgramOutcome:
-        """How the program ended; without a verdict it ended its own process.
+        """The outcome of the program; without a verdict the program ended the whole process.
 
         Args:
             code: The exit code of the process; negative for a signal.

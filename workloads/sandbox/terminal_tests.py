@@ -1,4 +1,4 @@
-"""The tests of a task in a terminal, run in the container that its agent has left."""
+"""The tests of a terminal task, run in the agent's container."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _VERIFIER: Final = "/logs/verifier"
 
 @dataclass(frozen=True, slots=True)
 class TerminalTests:
-    """What the tests left.
+    """The results of the tests.
 
     Attributes:
         output: What they wrote: of Terminal-Bench 1, the pane that is parsed.
@@ -31,12 +31,12 @@ class TerminalTests:
     rewards: tuple[str, str] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as JSON."""
+        """The fields as JSON."""
         return {"output": self.output, "ending": self.ending, "rewards": self.rewards}
 
 
 async def run_tests(sandbox: AsyncSandbox | SandboxOnDemand, task: TerminalTask) -> TerminalTests:
-    """Copy the tests into the container, and run them. What an agent left as reward is removed first.
+    """Copy the tests into the container, and run the tests. A reward left by the agent is removed first.
 
     Raises:
         SandboxError: The container failed: nothing is known of the agent's work.

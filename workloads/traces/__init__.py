@@ -1,1 +1,1 @@
-"""Traces: when requests came to a service, and how long they and their answers were; one format a file."""
+"""Traces: recorded arrival times of requests, with lengths of prompts and answers; one format a file."""

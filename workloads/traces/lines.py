@@ -1,4 +1,4 @@
-"""The lines of a trace, one after the other: a trace may be much larger than what is taken of it."""
+"""The lines of a trace, read one at a time: a trace may be much larger than the replayed part."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def lines_of(path: Path) -> Iterator[Iterator[TextLine]]:
 
 
 def checksum(path: Path) -> str:
-    """SHA-256, in hexadecimal, of a file's bytes as they are stored.
+    """SHA-256, in hexadecimal, of a file's stored bytes.
 
     Raises:
         SourceError: It cannot be read.

@@ -1,4 +1,4 @@
-"""The questions of a trace: prompts as long as its prompts were, answers as long as its answers may be."""
+"""The questions of a trace: prompts and answers of the recorded lengths."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BlockTexts:
-    """Texts in blocks: that of a block depends on its id alone, so prompts share what their blocks do.
+    """Texts in blocks: a block's text depends only on the block id, so prompts share texts like blocks.
 
     Attributes:
         tape: What they are cut from.

@@ -14,7 +14,7 @@ _DIGITS: Final = re.compile(r"[0-9]{1,20}")
 
 @dataclass(frozen=True, slots=True)
 class TraceRow:
-    """What a trace says of a request.
+    """The recorded facts of a request.
 
     Attributes:
         place: Where it stands, for messages: `trace.csv, line 3`.

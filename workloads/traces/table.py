@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TraceTable:
-    """Which columns of a format hold what; it may have more.
+    """The columns of a format by content; further columns are allowed.
 
     Attributes:
         time: When a request came, see `workloads.traces.table`.
@@ -128,7 +128,7 @@ def moment(place: str, name: str, value: str) -> int:
 
 
 def _fraction(digits: str | None) -> int:
-    """Nanoseconds from the digits after the point; what is finer is cut off."""
+    """Nanoseconds from the digits after the point; finer digits are cut off."""
     return int((digits or "0")[:9].ljust(9, "0"))
 
 

@@ -1,4 +1,4 @@
-"""A trace as far as it is replayed: which requests, when, and how long."""
+"""The replayed part of a trace: requests, times, and lengths."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class TracePart:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What is replayed of one.
+    """The replayed part of a trace.
 
     Attributes:
         name: The file's name without its folder.
@@ -76,7 +76,7 @@ class Trace:
 
 
 def read_trace(path: Path, part: TracePart) -> Trace:
-    """Read what is wanted of a trace, whatever its format: the first line tells.
+    """Read a part of a trace of any format; the first line decides the format.
 
     A request without input or output cannot be asked again (in BurstGPT it failed): left out and counted.
 
@@ -120,7 +120,7 @@ def _recognized(path: Path, lines: Iterator[TextLine]) -> tuple[str, Iterator[Tr
 
 
 def _forwards(rows: Iterator[TraceRow]) -> Iterator[TraceRow]:
-    """The rows as they are, as long as no time is before the one ahead of it."""
+    """The rows, with a check that times never fall."""
     before = next(rows, None)
     if before is None:
         return
