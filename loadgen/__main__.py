@@ -1,4 +1,4 @@
-"""`python -m loadgen`: the same as `loadgen`."""
+"""`python -m loadgen` runs the command line."""
 
 from loadgen.cli.start import main
 

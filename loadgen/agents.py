@@ -1,4 +1,4 @@
-"""What agents are written with: the contract of agent loops, and episodes as async functions."""
+"""The API for agents: the contract of agent loops, and episodes as async functions."""
 
 from __future__ import annotations
 

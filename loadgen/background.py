@@ -1,4 +1,4 @@
-"""A session in a thread of its own: the caller's signals and event loop stay the caller's."""
+"""A session in a separate thread: signals and event loop stay with the caller."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Progress:
 
 
 class _Listener(Observer):
-    """Keeps what a session tells, for the thread that waits for it."""
+    """The observer that passes a session's progress to the waiting thread."""
 
     def __init__(self) -> None:
         self._followed: tuple[Counters, Plan] | None = None
@@ -85,7 +85,7 @@ class _Listener(Observer):
             self._followed = None
 
     def stoppable(self, ask: Callable[[], None]) -> None:
-        """Stop a session that begins after it was asked to."""
+        """Stop a session that begins after a request to stop."""
         self._ask = ask
         for _ in range(self._stops):
             ask()
@@ -103,7 +103,7 @@ class _Listener(Observer):
         )
 
     def stop(self) -> None:
-        """Ask the session to stop: it drains; asked again, it gives up what is in flight."""
+        """Ask the session to stop: the session drains; a second request abandons requests in flight."""
         self._stops += 1
         if self._ask is not None:
             self._ask()
@@ -129,7 +129,7 @@ class _Listener(Observer):
 
 
 class _Work(threading.Thread, Generic[Result]):
-    """Does the work, and keeps its result or its error."""
+    """A thread that runs the work and stores the result or the error."""
 
     def __init__(self, work: Callable[[Observer], Result], listener: _Listener) -> None:
         super().__init__(name="loadgen-session", daemon=True)
@@ -139,7 +139,7 @@ class _Work(threading.Thread, Generic[Result]):
         self.error: BaseException | None = None
 
     def run(self) -> None:
-        """Do it."""
+        """Run the work."""
         try:
             with one_tree():
                 self.result = self._work(self._listener)
@@ -150,7 +150,7 @@ class _Work(threading.Thread, Generic[Result]):
 def in_background(
     work: Callable[[Observer], Result], progress: Callable[[Progress], None] | None = None
 ) -> Result:
-    """Do the work of a session in a thread, and wait for it.
+    """Run the work of a session in a thread, and wait for the result.
 
     A KeyboardInterrupt lets the session drain, a second one gives up what is in flight; the log is whole.
 

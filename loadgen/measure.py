@@ -111,7 +111,7 @@ def score(run: Run | str | Path, **options: Unpack[ScoreOptions]) -> Run:
 def sweep(
     *, progress: Callable[[Progress], None] | None = None, **options: Unpack[SweepOptions]
 ) -> SweepResult:
-    """Run the same load for each value of an option: `loadgen sweep`.
+    """Run one load for each value of an option: `loadgen sweep`.
 
     Args:
         progress: As for `perf`; `run` has the number of the run.
@@ -182,7 +182,7 @@ def _measured(
 
 
 def _split(own: type[Any], options: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
-    """The settings of a series, and the options of its runs by field, with their defaults.
+    """The settings of a series, and the options of the series' runs by field, with defaults.
 
     Raises:
         UsageError: The option does not exist, or a value cannot be one.

@@ -1,4 +1,4 @@
-"""A run on disk: its report, its log in SQL, its verdict, its comparison with others."""
+"""A run on disk: report, SQL over the log, verdict, and comparison."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def open_run(folder: str | Path) -> Run:
 
 
 class Run:
-    """A run, by its log. Use it as a context manager, or close it, where many are opened.
+    """A run, by log. Close the run, or use a context manager, where many are opened.
 
     Everything is computed from the log when it is asked for. A run that is still running is read as it was at
     the first question; open it again for a later state.
@@ -186,7 +186,7 @@ class Run:
             return compare_runs(settings_of(CompareSettings, values))
 
     def plot(self, name: str, *, tag: str | None = None) -> Plot:
-        """A plot of the run as a value: axes, series of points, and the SQL that they are from.
+        """A plot of the run as a value: axes, series of points, and the SQL behind the points.
 
         Args:
             name: As `loadgen plot --list` names it; one plot, not a picture of several.
@@ -223,7 +223,7 @@ class Run:
         return f"Run({str(self.folder)!r})"
 
     def _opened(self, tables: frozenset[str]) -> DuckDBPyConnection:
-        """A connection with some big tables; relations keep the one that they were made with alive."""
+        """A connection with some big tables; each relation keeps the connection alive."""
         if self._connection is None or not tables <= self._tables:
             from reporter.log.query import open_for_queries
 

@@ -1,4 +1,4 @@
-"""What a sweep or a search found."""
+"""The results of a sweep or a search."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class ScoringOptions(TypedDict, total=False):
 
 
 class SessionOptions(ScoringOptions, total=False):
-    """What all functions take that measure."""
+    """The options of all functions that measure."""
 
     url: str | Sequence[str] | None
     """Base URL, with or without /v1, or litellm:; repeatable. Default: http://localhost:8000."""
@@ -288,7 +288,7 @@ class SessionOptions(ScoringOptions, total=False):
 
 
 class RunOptions(SessionOptions, total=False):
-    """What the functions take that make a single run."""
+    """The options of the functions that make a single run."""
 
     concurrency: int | None
     """Closed loop: keep N requests in flight (default load, N = 8)."""

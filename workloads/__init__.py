@@ -1,1 +1,1 @@
-"""The questions: samples, and where they come from."""
+"""The questions: samples, and the sources of samples."""

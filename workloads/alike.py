@@ -1,4 +1,4 @@
-"""Questions that stand for all of a dataset, where looking at each would mean making a million of them."""
+"""Representative samples of a dataset, to avoid making a million samples for a check."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def examples(samples: Sequence[Sample]) -> Sequence[Sample]:
-    """At least one of each kind: all of them, unless they are made when they are asked for.
+    """At least one sample of each kind: all samples, unless they are made on demand.
 
     Those that are made differ in their texts and in how many turns they have, in nothing else.
     """

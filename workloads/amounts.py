@@ -1,4 +1,4 @@
-"""Durations as options take them, and numbers in messages: `10m`, `250ms`, `1,000,000`."""
+"""Durations in options, and numbers in messages: `10m`, `250ms`, `1,000,000`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def duration_text(seconds: float) -> str:
 
 
 def number_text(number: float) -> str:
-    """Write a number without an exponent, its thousands apart: `1,000,000`, `0.000001`, `2.5`.
+    """A number without an exponent, with thousands separators: `1,000,000`, `0.000001`, `2.5`.
 
     Args:
         number: The number; one that is not finite is written as Python does, and a whole number with more

@@ -1,4 +1,4 @@
-"""What an endpoint answered to one question, as the log has it: what a grader judges."""
+"""The logged answer of an endpoint to one question: the input of a scorer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeOutcome:
-    """How an episode ended, and what its code returned.
+    """The ending of an episode, and the return value of the episode's code.
 
     Attributes:
         ending: `completed`, or the limit that ended it: `max_turns`, `max_tokens`, `max_time`, `max_cost`.

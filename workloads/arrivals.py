@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ArrivalProcess:
-    """What the program knows of an arrival process.
+    """The facts of an arrival process.
 
     Attributes:
         label: Its name in a report, after "open loop, ".

@@ -88,7 +88,7 @@ def dataset(
 
 
 def _after(loaded: Loaded, system_prompt: str) -> Loaded:
-    """The same questions after a system prompt."""
+    """The questions with a system prompt in front."""
     questions = tuple(
         replace(question, sample=question.sample.with_system(system_prompt)) for question in loaded.questions
     )
@@ -113,7 +113,7 @@ def _require_distinct(tasks: Sequence[Task]) -> None:
 
 
 def _facts(loaded: Loaded) -> Mapping[str, Any]:
-    """What the log keeps of a task, as JSON."""
+    """The facts of a task for the log, as JSON."""
     task, workload = loaded.task, loaded.task.workload
     return {
         "task": task.text,
@@ -133,7 +133,7 @@ def _facts(loaded: Loaded) -> Mapping[str, Any]:
 def _asked(
     loaded: Loaded, first: int, max_tokens: int | None, temperature: float | None
 ) -> Iterable[Question]:
-    """The questions as they are asked: numbered through, with their task as a tag, within the limit."""
+    """The numbered questions, with the task as a tag, within the limit."""
     workload = loaded.task.workload
     for index, question in enumerate(loaded.questions, start=first):
         sample = question.sample
@@ -145,7 +145,7 @@ def _asked(
 
 
 def _limited(sample: Sample, limit: int | None, usual: int | None) -> Sample:
-    """The sample with the most output tokens: as given, else its own limit, else its benchmark's."""
+    """The sample with a limit of output tokens: the given one, else the sample's, else the benchmark's."""
     later = tuple(
         replace(follow_up, max_tokens=_first(limit, follow_up.max_tokens, usual))
         for follow_up in sample.follow_ups

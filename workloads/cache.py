@@ -1,4 +1,4 @@
-"""What was fetched, kept in the user's cache: folders of files with their checksums.
+"""Fetched data in the user's cache: folders of files with checksums.
 
 A folder is `$LOADGEN_CACHE/KEY`, else `$XDG_CACHE_HOME/loadgen/data/KEY`, by default under `~/.cache`. Its
 `.manifest.json` has the SHA-256 of each file, and the commit that the files are of. It appears whole or not
@@ -43,7 +43,7 @@ class CachedFiles:
 
 
 def folder_of(key: str) -> Path:
-    """The folder of a key, whether it is there or not.
+    """The folder of a key, existing or not.
 
     Raises:
         RuntimeError: The user has no home.
@@ -54,7 +54,7 @@ def folder_of(key: str) -> Path:
 
 
 def use_cache(folder: str) -> None:
-    """Keep what is fetched in a folder from now on, in this process and in those that it starts.
+    """Store fetched data in a folder from now on, in this process and in child processes.
 
     Args:
         folder: Where; it is made when something is kept.
@@ -63,7 +63,7 @@ def use_cache(folder: str) -> None:
 
 
 def stored(folder: Path) -> CachedFiles | None:
-    """What a folder has; None where it is not there.
+    """The files of a cache folder; None for a missing folder.
 
     Raises:
         SourceError: It has no manifest that can be read.
@@ -80,7 +80,7 @@ def stored(folder: Path) -> CachedFiles | None:
 
 
 def keep(folder: Path, fetch: Callable[[Path], str | None]) -> CachedFiles:
-    """Fetch files and keep them.
+    """Fetch files into the cache.
 
     Args:
         folder: Where they will be.

@@ -1,4 +1,4 @@
-"""Every benchmark by name, with the place of its definition, which is imported on use."""
+"""Every benchmark by name, with the module path, imported on use."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def names() -> list[str]:
 
 
 def task_name(name: str) -> str | None:
-    """The name of a benchmark however it is written (`MMLU-Pro`, `math-500`, `doc_qa`); None for none."""
+    """The canonical name of a benchmark in any spelling (`MMLU-Pro`, `math-500`); None for no benchmark."""
     if name in TASKS:
         return name
     return _names().get(_letters(name)) or next(
@@ -93,12 +93,12 @@ def task_name(name: str) -> str | None:
 
 
 def is_task(name: str) -> bool:
-    """Whether a benchmark has this name, however it is written."""
+    """Whether a benchmark has this name, in any spelling."""
     return task_name(name) is not None
 
 
 def canonical(text: str) -> str:
-    """A task as a user wrote it, with the benchmark's own name: `mmlu_pro:shots=0` for `MMLU-Pro:shots=0`.
+    """A task in the user's spelling, with the canonical name: `mmlu_pro:shots=0` for `MMLU-Pro:shots=0`.
 
     What names no benchmark stays as it is.
     """
@@ -112,12 +112,12 @@ def _letters(name: str) -> str:
 
 @cache
 def _names() -> Mapping[str, str]:
-    """Every benchmark by its letters and digits, as itself and as its aliases."""
+    """Every benchmark by letters and digits of names and aliases."""
     return {_letters(name): ALIASES.get(name, name) for name in (*ALIASES, *TASKS)}
 
 
 def workload(name: str) -> Workload:
-    """A benchmark by its name, with the scorers that plug-ins add to it.
+    """A benchmark by name, with the scorers of plug-ins.
 
     Raises:
         TaskError: No benchmark has this name.
@@ -147,7 +147,7 @@ def _of_plugin(name: str) -> Workload:
 
 
 def with_added_scorers(workload: Workload, name: str | None = None) -> Workload:
-    """A benchmark with the scorers that plug-ins add to it; those that cannot be used are left out.
+    """A benchmark with the scorers of plug-ins; unusable scorers are left out.
 
     Args:
         workload: The benchmark.
@@ -160,13 +160,13 @@ def with_added_scorers(workload: Workload, name: str | None = None) -> Workload:
 
 
 def package_of(name: str) -> str:
-    """The package that adds a benchmark, with its version; empty for one that comes with this program."""
+    """The package and version of a benchmark from a plug-in; empty for a built-in benchmark."""
     plugin = None if name in TASKS else plugins("benchmarks").get(name)
     return "" if plugin is None else origin(plugin)
 
 
 def problems() -> list[PluginError]:
-    """What is wrong with plug-ins, all of which are loaded for it."""
+    """The faults of plug-ins, which are all loaded for this check."""
     errors: list[PluginError] = []
     for name in plugins("benchmarks"):
         if name in TASKS:
@@ -184,7 +184,7 @@ def problems() -> list[PluginError]:
 
 @cache
 def _added(name: str) -> tuple[Scorer | PluginError, ...]:
-    """The scorers that plug-ins add to a benchmark, and what is wrong with those that cannot be used."""
+    """The scorers of plug-ins for a benchmark, and the faults of unusable ones."""
     return tuple(_scorer(plugin, name) for plugin in plugins("scorers") if plugin.partition(".")[0] == name)
 
 

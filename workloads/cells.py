@@ -1,4 +1,4 @@
-"""What benchmarks take from the columns of a row: texts, lists of texts, letters."""
+"""Typed cells of benchmark rows: texts, lists of texts, letters."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def whole(row: FileRow, column: str, *, least: int = 0) -> int:
 
 
 def tag(row: FileRow, column: str) -> str:
-    """What figures are grouped by: a text or a number, as text.
+    """A grouping value: a text or a number, as text.
 
     Raises:
         ColumnError: It is something else.

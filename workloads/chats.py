@@ -1,4 +1,4 @@
-"""Messages of conversations in OpenAI's format, with a role and what each role may say, and in ShareGPT's.
+"""Messages of conversations in OpenAI's format, with a check for each role, and in ShareGPT's.
 
 Nothing is fetched: images are references, and stay as they are. Members that are null are left out: a Parquet
 file has them for everything that a message of another role has.
@@ -50,7 +50,7 @@ def role_of(place: str, message: Mapping[str, Any]) -> str:
 
 
 def read_message(place: str, message: Mapping[str, Any]) -> Message:
-    """A message without what is null in it, known to say something.
+    """A checked message, without null members.
 
     Raises:
         PromptError: It is empty, or not what a message of its role is.
@@ -75,7 +75,7 @@ def read_message(place: str, message: Mapping[str, Any]) -> Message:
 
 
 def read_tools(place: str, value: object) -> tuple[Mapping[str, Any], ...]:
-    """The tools that a model may call: a list of objects, or its JSON as a text; None for null and empty.
+    """The callable tools: a list of objects, or JSON as a text; empty for null.
 
     Raises:
         PromptError: It is something else.
@@ -93,7 +93,7 @@ def read_tools(place: str, value: object) -> tuple[Mapping[str, Any], ...]:
 
 
 def without_nulls(value: Any) -> Any:
-    """The same JSON without members that are null."""
+    """A JSON value without null members."""
     if isinstance(value, dict):
         return {name: without_nulls(member) for name, member in value.items() if member is not None}
     return [without_nulls(element) for element in value] if isinstance(value, list) else value
@@ -135,7 +135,7 @@ def _check_calls(place: str, calls: Any) -> None:
 
 
 def is_sharegpt(message: Mapping[str, Any]) -> bool:
-    """Whether a message is in ShareGPT's form: who it is `from`, and its `value`."""
+    """Whether a message is in ShareGPT's form: `from` and `value`."""
     return "from" in message
 
 

@@ -1,4 +1,4 @@
-"""Which columns of a row hold what: named by the user, else found by their usual names."""
+"""The columns of a row by content: named by the user, else found by usual names."""
 
 from __future__ import annotations
 
@@ -79,13 +79,13 @@ def usual_column(row: FileRow, *, chats_first: bool) -> str | None:
 
 
 def usual_system_column(row: FileRow) -> str | None:
-    """The column of the system prompt that a row has by its name; None where there is none."""
+    """The column of a system prompt with a usual name; None without one."""
     names = () if isinstance(row.value, str) else row.value
     return next((name for name in SYSTEM_COLUMNS if name in names), None)
 
 
 def cell(row: FileRow, column: str | None) -> tuple[Any, str]:
-    """What a row holds in a column (None: what a row without columns holds), and where that is.
+    """The cell in a column (None: the whole row without columns), and the place.
 
     Raises:
         ColumnError: The column does not exist.

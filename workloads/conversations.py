@@ -46,7 +46,7 @@ class Conversation(NamedTuple):
 
 
 def read_conversation(place: str, value: Sequence[Any], take: Take) -> Conversation:
-    """Take what is asked out of a list of messages, in OpenAI's format or in that of ShareGPT.
+    """The turns to ask from a list of messages, in OpenAI's or ShareGPT's format.
 
     Only what is sent, or may be, has to be sound.
 
@@ -67,7 +67,7 @@ def read_conversation(place: str, value: Sequence[Any], take: Take) -> Conversat
 
 
 def question(index: int, conversation: Conversation, tools: tuple[Mapping[str, Any], ...]) -> Sample:
-    """The sample that asks a conversation; where a prompt and a system prompt say it all, a plain one."""
+    """The sample of a conversation; a plain one for a single prompt, with or without a system prompt."""
     opening = conversation.opening
     plain = all(message.keys() == _PLAIN and isinstance(message["content"], str) for message in opening)
     match [message["role"] for message in opening] if plain else ():
@@ -82,7 +82,7 @@ def question(index: int, conversation: Conversation, tools: tuple[Mapping[str, A
 
 
 def with_system(place: str, conversation: Conversation, system: str | None) -> Conversation:
-    """The conversation with a system prompt that the row has apart from it.
+    """The conversation with the row's separate system prompt.
 
     Raises:
         PromptError: It has another one of its own.

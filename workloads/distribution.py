@@ -1,4 +1,4 @@
-"""The small language in which times and lengths are chosen, and its samplers.
+"""The notation of distributions of times and lengths, and the samplers.
 
     50ms                    always 50 ms; fixed:50ms and constant:50ms are the same
     uniform:10ms..90ms      evenly between the two, ends included
@@ -87,7 +87,7 @@ def length(spec: str) -> Callable[[Random], int]:
 
 
 def length_shape(spec: str) -> LengthDistribution:
-    """Read a distribution of lengths, and leave its draws as they are: neither bounded nor whole.
+    """Read a distribution of lengths without bounding or rounding the draws.
 
     Raises:
         DistributionError: As for `length`.

@@ -1,4 +1,4 @@
-"""Which questions of a benchmark are asked where only some are: drawn by a seed, from all of its groups."""
+"""The selection of a part of a benchmark's questions: drawn by a seed, from all groups."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def drawn(
     questions: Iterable[Question], count: int, seed: int, name: str, groups: Sequence[str]
 ) -> tuple[set[int], int]:
-    """Draw questions: each with the same chance, and from each group in proportion to its size.
+    """Draw questions: each with equal chance, and from each group in proportion to the group's size.
 
     It is systematic sampling: the questions are sorted by group, shuffled within each, and every
     k-th is taken, from a random start. So of n drawn questions, a group that makes up a share p of all has

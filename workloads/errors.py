@@ -1,4 +1,4 @@
-"""What can be wrong with the questions of a run. The caller can fix all but one: exit code 2.
+"""Errors of a run's questions. The caller can correct all but one: exit code 2.
 
 WorkloadError
 ├── SourceError      the file cannot be used at all: missing, a folder, empty, of no known format
@@ -39,11 +39,11 @@ class WorkloadError(Exception):
 
 
 class SourceError(WorkloadError):
-    """The file cannot be used at all: it is missing, a folder, empty, or of no known format."""
+    """The file is unusable: missing, a folder, empty, or of an unknown format."""
 
 
 class MalformedError(WorkloadError):
-    """The content of the file is not what its name promises."""
+    """The content of the file does not match the file's suffix."""
 
 
 class ColumnError(WorkloadError):
@@ -51,15 +51,15 @@ class ColumnError(WorkloadError):
 
 
 class PromptError(WorkloadError):
-    """There is a prompt, but it is empty or none that can be asked."""
+    """A prompt is empty, or not a valid prompt."""
 
 
 class TraceError(WorkloadError):
-    """A trace is of no known format, or a line of it cannot be replayed."""
+    """A trace has an unknown format, or a line cannot be replayed."""
 
 
 class DistributionError(WorkloadError, ValueError):
-    """A distribution cannot be read, is not one, or cannot give its mean."""
+    """A distribution cannot be parsed, is undefined, or cannot reach the mean."""
 
 
 class ArrivalError(WorkloadError, ValueError):
@@ -67,23 +67,23 @@ class ArrivalError(WorkloadError, ValueError):
 
 
 class TaskError(WorkloadError):
-    """No benchmark has this name, or it has no such option or scorer."""
+    """Unknown benchmark, or unknown option or scorer of a benchmark."""
 
 
 class EvalError(WorkloadError):
-    """An eval function cannot be imported, is not there, or takes other arguments than it is given."""
+    """An eval function cannot be imported, is missing, or has the wrong parameters."""
 
 
 class EpisodeCodeError(WorkloadError):
-    """The code of an episode, or an agent, cannot be imported or is not what an episode can run."""
+    """An episode's code, or an agent, cannot be imported or cannot be run as an episode."""
 
 
 class PluginError(WorkloadError):
-    """What another package adds cannot be used; the message names the package."""
+    """A plug-in cannot be used; the message names the package."""
 
 
 class ExtraError(WorkloadError):
-    """A benchmark takes a package that is not installed; the message says which `pip install` brings it."""
+    """A benchmark needs a missing package; the message has the `pip install` command."""
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:

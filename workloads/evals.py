@@ -110,7 +110,7 @@ def _function(text: str, module: ModuleType, attribute: str) -> Callable[..., An
 
 
 def _taken(text: str, function: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of what a function is given."""
+    """The parameter names of a function, among the supported arguments."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError) as error:
@@ -162,7 +162,7 @@ def _grade(
 def _judge(
     function: Callable[..., Any], names: Sequence[str], reference: Reference, answer: Answer
 ) -> object:
-    """Call a function with copies, which it may do with as it likes."""
+    """Call a function with copies, which the function may modify."""
     arguments = _arguments(reference, answer)
     value: object = function(**deepcopy({name: arguments[name] for name in names}))
     if not inspect.isawaitable(value):
@@ -197,7 +197,7 @@ def _arguments(reference: Reference, answer: Answer) -> Mapping[str, Any]:
 
 
 def _messages(answer: Answer) -> list[Any]:
-    """The whole conversation; of an episode as its code returned it."""
+    """The whole conversation; of an episode as returned by the episode's code."""
     if answer.episode is not None and answer.episode.messages:
         return list(answer.episode.messages)
     return [*answer.messages, _message(answer)]
@@ -210,7 +210,7 @@ def _message(answer: Answer) -> dict[str, Any]:
 
 
 def _described(error: BaseException, folder: Path) -> str:
-    """What went wrong, and on which line of the user's."""
+    """An error, with the line in the user's code."""
     place, trace = "", error.__traceback__
     while trace is not None:
         path = Path(trace.tb_frame.f_code.co_filename)

@@ -1,4 +1,4 @@
-"""Data of benchmarks from where it is published, kept in the user's cache.
+"""Published data of benchmarks, stored in the user's cache.
 
 Of the hub of Hugging Face either the rows of a split (`workloads.hugging_face`), or files of the repository
 as they are; else files of other publishers by their addresses. What is kept is used without asking the
@@ -37,7 +37,7 @@ _UNREACHABLE: Final = frozenset({"ConnectError", "ConnectTimeout", "ReadTimeout"
 
 
 def fetched(name: str, source: Source) -> CachedFiles:
-    """The data of a source: what is kept of it, else what its publisher has.
+    """The data of a source: cached, else fetched from the publisher.
 
     Args:
         name: Of the benchmark, for messages.
@@ -88,7 +88,7 @@ def _digest(texts: Iterable[str]) -> str:
 
 
 def _fetch(name: str, source: Source, folder: Path) -> str | None:
-    """Write the files of a source to a folder; return their commit."""
+    """Write the files of a source to a folder; return the commit."""
     if source.hub is None:
         for url in source.urls:
             _download(name, source, url, folder)
@@ -138,7 +138,7 @@ def _repository(name: str, source: Source, hub: str, folder: Path) -> str | None
 
 
 def _download(name: str, source: Source, url: str, folder: Path) -> None:
-    """Write a file under the last part of its address."""
+    """Write a file, named by the last part of the URL."""
     from urllib.request import urlopen
 
     try:

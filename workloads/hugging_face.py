@@ -1,4 +1,4 @@
-"""Datasets of Hugging Face: of the hub, of its local cache, or of a folder.
+"""Datasets of Hugging Face: on the hub, in the hub's local cache, or in a folder.
 
     hf:openai/gsm8k:main:test    the split `test` of the configuration `main`
     hf:HuggingFaceH4/ultrachat_200k:train_sft[:1000]
@@ -43,7 +43,7 @@ _LONGEST: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What `hf:NAME[:[CONFIG:]SPLIT]` names.
+    """The parts of `hf:NAME[:[CONFIG:]SPLIT]`.
 
     Attributes:
         text: As the user wrote it.
@@ -122,7 +122,7 @@ def save(reference: Reference, path: Path) -> str | None:
 
 
 def _load(reference: Reference) -> Any:
-    """Have it loaded: a dataset, or several by the names of their splits."""
+    """The loaded data: a dataset, or several by split."""
     try:
         import datasets
     except ImportError as error:
@@ -154,13 +154,13 @@ def _load(reference: Reference) -> Any:
 
 
 def _quieten(datasets: Any) -> None:
-    """No progress bars, and no word on each attempt to reach the hub: what goes wrong is reported once."""
+    """Silence progress bars and retry messages: an error is reported once."""
     datasets.disable_progress_bars()
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
 
 
 def _one_split(reference: Reference, loaded: Any) -> tuple[Any, str]:
-    """The split that is meant, and its name."""
+    """The chosen split, and the split's name."""
     if not isinstance(loaded, dict):
         split = str(loaded.split)
         if reference.split not in (None, split):
@@ -177,7 +177,7 @@ def _one_split(reference: Reference, loaded: Any) -> tuple[Any, str]:
 
 
 def _rows(reference: Reference, dataset: Any, digest: Any) -> Iterator[FileRow]:
-    """The rows as they are stored: images and sounds as bytes, not decoded."""
+    """The stored rows: images and sounds as bytes, not decoded."""
     number = size = 0
     for table in dataset.with_format("arrow").iter(_BATCH_ROWS):
         if (size := size + table.nbytes) > MOST_BYTES:
@@ -189,7 +189,7 @@ def _rows(reference: Reference, dataset: Any, digest: Any) -> Iterator[FileRow]:
 
 
 def _as_json(value: object) -> str:
-    """What JSON cannot say, for the checksum."""
+    """A text for values that JSON lacks, for the checksum."""
     return sha256(value).hexdigest() if isinstance(value, bytes) else str(value)
 
 

@@ -1,4 +1,4 @@
-"""Lengths in classes that double: what long contexts are grouped by."""
+"""Classes of lengths that double: the groups of long contexts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lengths of prompts and answers whose mean is what their distribution says.
+"""Lengths of prompts and answers with the mean of the given distribution.
 
 A draw outside of 1 to `MOST_TOKENS` counts as the bound that it passed. Where that moves the mean of a
 distribution by more than `MOST_OFF` of what it says, it cannot give its mean and is refused: `normal:5,100`,
@@ -40,7 +40,7 @@ class Lengths:
 
     @property
     def mean(self) -> float:
-        """Of what is drawn, before it is rounded."""
+        """The mean of the draws before rounding."""
         return self.shape.mean_within(1, self.limit)
 
     def drawn(self, rng: Random) -> int:
@@ -49,7 +49,7 @@ class Lengths:
 
 
 def lengths(option: str, spec: str, limit: int = MOST_TOKENS) -> Lengths:
-    """Read a distribution of lengths that can give its mean.
+    """Read a distribution of lengths, and check that the mean is reachable.
 
     Args:
         option: Who asks, for messages.

@@ -140,7 +140,7 @@ def load(
 
 
 def _choices(task: Task, ids: Collection[str]) -> Iterator[str]:
-    """Sentences on a choice of questions that a reader of their score should know."""
+    """Notes on a selection of questions, for readers of the score."""
     official = task.workload.source.split
     if task.split not in {None, official}:
         yield f"of the split {task.split}, where the benchmark's is {official}"
@@ -161,7 +161,7 @@ def _require_unique(task: Task, questions: Iterable[Question]) -> None:
 
 
 def _rows(source: Source, source_files: _SourceFiles, files: dict[str, str]) -> Iterator[FileRow]:
-    """The rows of a source, each with all columns that it must have; notes the checksums of what is read."""
+    """The rows of a source, each with all required columns; records the checksums of the files."""
     most_bytes = MOST_BYTES if source_files.source == _OWN else _MOST_BYTES
     for name, path in source_files.files.items():
         stored = read_stored(path, most_bytes)
@@ -182,7 +182,7 @@ def _rows(source: Source, source_files: _SourceFiles, files: dict[str, str]) -> 
 
 
 def _find(task: Task, source: Source, data: Path | None) -> _SourceFiles:
-    """The files of a source: the user's own, those in a folder of data, or what is published."""
+    """The files of a source: the user's, those in a folder of data, or the published ones."""
     if source.own is not None:
         path = Path(source.own)
         return _SourceFiles(_OWN, {path.name: path}, {})
@@ -227,7 +227,7 @@ def _in_folder(task: Task, source: Source, data: Path) -> Mapping[str, Path]:
 
 
 def _matching(source: Source, folder: Path, below: str = "") -> list[Path]:
-    """The files in a folder, or anywhere below it, that the first glob finds which finds any."""
+    """The files in a folder, or below, that match the first successful glob."""
     for pattern in source.files:
         if paths := sorted(path for path in folder.glob(below + pattern) if path.is_file()):
             return paths

@@ -1,4 +1,4 @@
-"""What a benchmark needs before it can be asked and scored, and what of that is on this machine."""
+"""The requirements of a benchmark for asking and scoring, and their presence on this machine."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Need:
 
 
 def needs(workload: Workload, data: Path | None = None) -> list[Need]:
-    """What a benchmark needs, as it is asked and scored by default.
+    """The requirements of a benchmark with default options.
 
     Args:
         workload: The benchmark.
@@ -92,7 +92,7 @@ def needs(workload: Workload, data: Path | None = None) -> list[Need]:
 
 
 def estimated_s(workload: Workload, questions: int | None = None) -> float | None:
-    """About how long the whole benchmark takes, in seconds; None where its size is not known.
+    """The estimated duration of the whole benchmark, in seconds; None for an unknown size.
 
     Its questions at `INPUT_TOKENS_PER_S` and then its answers at `OUTPUT_TOKENS_PER_S`: an endpoint of other
     rates takes another time, and a model that reasons writes many times as much.

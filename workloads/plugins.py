@@ -1,4 +1,4 @@
-"""What other packages add: benchmarks, scorers and protocols, by the entry points that they declare.
+"""Plug-ins of other packages: benchmarks, scorers and protocols, declared by entry points.
 
 An entry point of the group `llm_loadgen.benchmarks` is a `Workload` of that name; of `llm_loadgen.scorers`, a
 `Scorer`, under the name `TASK.NAME` (`own.NAME` for own data); of `llm_loadgen.protocols`, a codec
@@ -25,7 +25,7 @@ _GROUP: Final = "llm_loadgen"
 
 @cache
 def plugins(kind: Kind) -> Mapping[str, EntryPoint]:
-    """The entry points of a kind by their names, none of them loaded; of several with one name, the first."""
+    """The entry points of a kind by name, not loaded; of several with one name, the first."""
     # Not needed by a worker of a built-in protocol, and slow to import.
     from importlib.metadata import entry_points
 
@@ -36,13 +36,13 @@ def plugins(kind: Kind) -> Mapping[str, EntryPoint]:
 
 
 def origin(plugin: EntryPoint) -> str:
-    """The package that declares an entry point, with its version: `capitals 1.2`."""
+    """The package of an entry point, with version: `capitals 1.2`."""
     package = plugin.dist
     return "an unknown package" if package is None else f"{package.name} {package.version}"
 
 
 def loaded(kind: Kind, name: str, expected: type | None = None) -> Any:
-    """What an entry point stands for, imported now.
+    """The object of an entry point, imported now.
 
     Args:
         kind: Of the entry point.

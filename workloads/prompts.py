@@ -1,4 +1,4 @@
-"""From rows to questions: texts, conversations, or tokens, and what else a row says of its question."""
+"""From rows to questions: texts, conversations, or tokens, with the row's further settings."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _prompt(value: object, place: str, take: Take | None) -> str:
 
 
 def _require_alone(place: str, system: str | None, take: Take | None) -> None:
-    """Tokens are a whole prompt: nothing can be put before them, and they have no turns."""
+    """Check that a prompt of tokens stands alone, without system prompt or turns."""
     if system is not None:
         raise PromptError(f"{place}: tokens, and a system prompt that cannot go before them; drop its column")
     if take is not None:
@@ -139,7 +139,7 @@ _MOST_ID: Final = 2**31
 
 
 def are_token_ids(value: Sequence[object]) -> bool:
-    """Whether a list looks like tokens rather than like messages: by its first element."""
+    """Whether a list is one of tokens rather than messages, by the first element."""
     return bool(value) and not isinstance(value[0], dict)
 
 

@@ -1,4 +1,4 @@
-"""One question of a benchmark: what is asked, and what the answer is compared with."""
+"""One question of a benchmark: the sample, and the reference for the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a row says of its question besides the prompt: tags, the most output tokens, and a weight."""
+"""The columns of a row besides the prompt: tags, a limit of output tokens, and a weight."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NAMES: Final = {True: "true", False: "false"}
 
 
 def read_tags(row: FileRow, columns: Sequence[str]) -> Mapping[str, str]:
-    """The tags of a row as texts; a column that is null is not a tag of it.
+    """The tags of a row as texts; a null column is no tag of the row.
 
     Raises:
         ColumnError: The column does not exist, or something in it that is not a single text or number.

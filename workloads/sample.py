@@ -1,4 +1,4 @@
-"""One question of a dataset: what one request asks, or with what a conversation of several begins."""
+"""One question of a dataset: the content of one request, or the first turn of a conversation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Message = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """What the user of a conversation says after an answer.
+    """The user's next turn in a conversation.
 
     Attributes:
         messages: The new messages; mostly one of the user's.
@@ -71,7 +71,7 @@ class Sample:
         return [*before, {"role": "user", "content": self.prompt}]
 
     def with_system(self, text: str) -> Sample:
-        """The same question after a system prompt; its own, if it has one, follows after a blank line."""
+        """The question with a system prompt; the sample's own system prompt follows after a blank line."""
         if self.chat is None:
             return replace(self, system=text if self.system is None else f"{text}\n\n{self.system}")
         first, *others = self.chat
@@ -80,11 +80,11 @@ class Sample:
         return replace(self, chat=({"role": "system", "content": text}, *self.chat))
 
     def new_messages(self) -> list[Message]:
-        """Those of its messages that no earlier turn has logged."""
+        """The messages that no earlier turn has logged."""
         return self.messages()[self.logged :]
 
     def after(self, answer: Message) -> Sample:
-        """The next turn of the conversation: everything that was said so far, the answer, and what follows.
+        """The next turn of the conversation: all earlier messages, the answer, and the next user turn.
 
         Args:
             answer: The assistant's message.

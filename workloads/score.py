@@ -1,4 +1,4 @@
-"""What a grader makes of one answer."""
+"""The score of one answer."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ def pending(reason: str = "no judge has been asked") -> Score:
 
 
 def with_replies(score: Score, *replies: str) -> Score:
-    """A score with replies of the judge that could not be parsed, for which the benchmark's rule gives it."""
+    """A score with the judge's unparsable replies, as given by the benchmark's rule."""
     return replace(score, details={**score.details, JUDGE_REPLY: " | ".join(replies)})
 
 
 def failed(reason: str, **details: str) -> Score:
-    """No score: what should have judged the answer failed itself."""
+    """No score, because the judge of the answer failed."""
     return Score(None, Status.INFRA_ERROR, None, reason, details=details)
 
 

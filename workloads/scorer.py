@@ -1,4 +1,4 @@
-"""How a benchmark judges answers: pure functions of what the log has."""
+"""The scoring of answers by a benchmark: pure functions of the log."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Headline:
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """What a judge is asked about one answer.
+    """A question to a judge about one answer.
 
     Attributes:
         key: Tells the inquiries about one answer apart: `verdict`, `ab`, `ba`.
@@ -54,7 +54,7 @@ class Inquiry:
 
 @dataclass(frozen=True, slots=True)
 class Scorer:
-    """One definition of what a right answer is.
+    """One definition of a right answer.
 
     Attributes:
         name: `official` for the benchmark's own; any other has a name that says what it is.

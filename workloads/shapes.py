@@ -1,4 +1,4 @@
-"""The shapes of distributions: what draws values, and what the mean of its draws is once they are bounded."""
+"""The shapes of distributions: samplers, and the means of bounded draws."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _Number = TypeVar("_Number", int, float)
 
 
 class LengthDistribution(Protocol):
-    """A sampler that knows its mean."""
+    """A sampler with a known mean."""
 
     @property
     def mean(self) -> float:
-        """Of its draws as they are."""
+        """The mean of the unbounded draws."""
         ...
 
     def mean_within(self, low: float, high: float) -> float:
-        """The mean of its draws when each outside of the bounds counts as the bound that it passed."""
+        """The mean of the draws when each draw outside the bounds counts as the bound."""
         ...
 
     def __call__(self, rng: Random, /) -> float:
@@ -42,7 +42,7 @@ class LengthDistribution(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Constant(Generic[_Number]):
-    """The sampler of a value that is always the same: who knows it need not draw.
+    """The sampler of a constant, which can be used without drawing.
 
     Attributes:
         value: That value.
@@ -60,7 +60,7 @@ class Constant(Generic[_Number]):
         return min(max(self.value, low), high)
 
     def __call__(self, _: Random) -> _Number:
-        """Draw it."""
+        """Return the constant."""
         return self.value
 
 
@@ -104,7 +104,7 @@ class UniformWhole:
         return (self.low + self.high) / 2
 
     def mean_within(self, low: float, high: float) -> float:
-        """See `LengthDistribution`; between the numbers it is taken for continuous."""
+        """See `LengthDistribution`; taken for continuous between the numbers."""
         if self.low >= low and self.high <= high:
             return self.mean
         return Uniform(self.low, self.high).mean_within(low, high)
@@ -116,7 +116,7 @@ class UniformWhole:
 
 @dataclass(frozen=True, slots=True)
 class Normal:
-    """Normal, with its mean and its standard deviation."""
+    """The normal distribution, by mean and standard deviation."""
 
     mean: float
     deviation: float
@@ -137,14 +137,14 @@ class Normal:
 
 @dataclass(frozen=True, slots=True)
 class LogNormal:
-    """Log-normal, with its median and the standard deviation of its logarithm."""
+    """The log-normal distribution, by median and standard deviation of the logarithm."""
 
     median: float
     sigma: float
 
     @property
     def mean(self) -> float:
-        """Above the median; infinite where it cannot be counted."""
+        """The mean, above the median; infinite on overflow."""
         try:
             return self.median * math.exp(self.sigma**2 / 2)
         except OverflowError:
@@ -167,7 +167,7 @@ class LogNormal:
 
 @dataclass(frozen=True, slots=True)
 class Exponential:
-    """Exponential, with its mean."""
+    """The exponential distribution, by mean."""
 
     mean: float
 

@@ -63,7 +63,7 @@ class FileRow:
     value: Mapping[str, Any] | str
 
     def __getitem__(self, column: str) -> Any:
-        """What it holds in a column.
+        """The cell in a column.
 
         Raises:
             ColumnError: The column does not exist.
@@ -80,7 +80,7 @@ class FileRow:
 
 
 def read_stored(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
-    """Read the bytes of a file as they are stored, unless there are more than this many.
+    """Read the stored bytes of a file, up to a limit.
 
     Raises:
         SourceError: It is missing, a folder, empty, too large, or may not be read.
@@ -140,7 +140,7 @@ def read_rows(
 
 
 def format_of(path: Path) -> str | None:
-    """The suffix that names the format of a file; None where it is of none that is known."""
+    """The suffix that names the format of a file; None for an unknown format."""
     suffix = _suffix(path)
     return suffix if suffix in _FORMATS else None
 
@@ -181,7 +181,7 @@ def one_document(path: Path, content: bytes) -> Iterator[FileRow]:
 
 
 def plain(path: Path, stored: bytes, most_bytes: int = MOST_BYTES) -> bytes:
-    """The bytes of a file, decompressed where they are gzipped.
+    """The bytes of a file, decompressed if gzipped.
 
     Raises:
         MalformedError: The gzip data is damaged, or becomes more bytes than that.
@@ -240,7 +240,7 @@ def _json_lines(path: Path, content: bytes) -> Iterator[FileRow]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """The lines one by one: a list of them would take many times what short lines do."""
+    """The lines one by one: a list would take many times the memory of short lines."""
     start = 0
     while (end := text.find("\n", start)) >= 0:
         yield text[start:end]
@@ -275,7 +275,7 @@ def _is_json(text: str) -> bool:
 
 
 def _only_list(path: Path, document: object) -> list[Any]:
-    """Find the rows in a document: it is a list, or an object with one list among its members."""
+    """Find the rows in a document: a list, or an object with one list member."""
     if isinstance(document, list):
         return document
     if not isinstance(document, dict):

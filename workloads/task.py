@@ -1,4 +1,4 @@
-"""A benchmark as a user names it: `mmlu_pro`, `mmlu_pro:shots=0,prompt=api`, or a file of own data."""
+"""A benchmark in the user's notation: `mmlu_pro`, `mmlu_pro:shots=0,prompt=api`, or a file of own data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BOOLEANS: Final[Mapping[str, bool]] = {"true": True, "yes": True, "false": Fals
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A benchmark and what was said about it.
+    """A benchmark with options.
 
     Attributes:
         text: As the user wrote it.
@@ -43,7 +43,7 @@ class Task:
 
     @property
     def source(self) -> Source:
-        """The rows of the benchmark, or of the subset or the split of it that was asked for.
+        """The rows of the benchmark, or of the requested subset or split.
 
         Raises:
             TaskError: Its data has no splits.
@@ -53,7 +53,7 @@ class Task:
 
 
 def _of_split(text: str, own: Source, split: str) -> Source:
-    """The source of another split: on the hub by its name, in a folder by files that are named by it."""
+    """The source of another split: on the hub by name, in a folder by file names."""
     if own.split is None or own.hub is None or own.repository:
         raise TaskError(f"{text}: --split {split}: its data has no splits; leave it out")
     named = [pattern for pattern in own.files if pattern.startswith(own.split)]

@@ -1,4 +1,4 @@
-"""A tokenizer of a model: from a folder, from the local cache of Hugging Face, or from its hub."""
+"""The tokenizer of a model: from a folder, the local cache of Hugging Face, or the hub."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _from_hub(load: Callable[[], Any]) -> Any:
 
 
 def _is_reachable(url: str) -> bool:
-    """Whether a server accepts a connection in time; True where a proxy leads to it."""
+    """Whether a server accepts a connection in time; True behind a proxy."""
     parts = urlsplit(url)
     if getproxies().get(parts.scheme):
         return True

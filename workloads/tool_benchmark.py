@@ -1,4 +1,4 @@
-"""Tool selection from Python: tool sets, models, and the scenarios that are asked of them."""
+"""Tool selection from Python: tool sets, models, and scenarios."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ToolScenario:
-    """One request, and the tools that it takes.
+    """One request, and the right tools.
 
     Attributes:
         id: Its name, unique among the scenarios.

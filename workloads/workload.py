@@ -1,4 +1,4 @@
-"""A benchmark: where its questions are, how they are asked, how answers are judged."""
+"""A benchmark: the source of the questions, the prompts, and the scoring."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Typical:
-    """How long a question and its answer usually are, for an estimate of how long a benchmark takes.
+    """The typical length of a question and an answer, for estimates of a benchmark's duration.
 
     Attributes:
         input_tokens: Of a question with everything that is sent with it, in all of its turns.
@@ -87,7 +87,7 @@ class Typical:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What questions are made of.
+    """The input for making questions.
 
     Attributes:
         rows: The rows of the benchmark, each with all columns that it must have.

@@ -43,7 +43,7 @@ class _Loader(yaml.SafeLoader):
     _depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """Compose a node, unless it is an alias or too deep."""
+        """Compose a node; aliases and deep nesting are refused."""
         event: Any = self.peek_event()  # type: ignore[no-untyped-call]
         if self.check_event(yaml.AliasEvent):
             problem = f"no aliases: write out what *{event.anchor} stands for"
@@ -67,7 +67,7 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: FBT001, FBT002 (PyYAML's)
-        """Make a value; an error names its line."""
+        """Make a value; an error names the line."""
         if isinstance(node, yaml.ScalarNode) and node.tag in _NUMBERS and len(node.value) > LONGEST_NUMBER:
             raise ConstructorError(None, None, too_long(node.value), node.start_mark)
         try:
@@ -102,7 +102,7 @@ def _not_yaml(error: yaml.YAMLError) -> NotYAMLError:
 
 
 def parse_with_lines(text: str) -> tuple[Any, dict[Place, int]]:
-    """Parse YAML whose keys are all text.
+    """Parse YAML with text keys only.
 
     Returns:
         The value, and the line of each part of it, counted from 1; a key's own line where it has one.

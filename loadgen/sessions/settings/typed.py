@@ -38,8 +38,8 @@ _GATE: Final = ((GateSettings,), frozenset({"run", "full", "junit", "markdown", 
 _CALLS: Final = {"GateOptions": "Run"}
 _SHARED: Final = {
     "ScoringOptions": "How answers are scored.",
-    "SessionOptions": "What all functions take that measure.",
-    "RunOptions": "What the functions take that make a single run.",
+    "SessionOptions": "The options of all functions that measure.",
+    "RunOptions": "The options of the functions that make a single run.",
 }
 
 _MADE: Final = """
