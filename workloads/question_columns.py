@@ -19,7 +19,7 @@ _NAMES: Final = {True: "true", False: "false"}
 
 
 def read_tags(row: FileRow, columns: Sequence[str]) -> Mapping[str, str]:
-    """The tags of a row as texts; a null column is no tag of the row.
+    """The tags of a row as texts; null columns are skipped.
 
     Raises:
         ColumnError: The column does not exist, or something in it that is not a single text or number.
