@@ -1,4 +1,4 @@
-"""A log in an archive, read as a SQLite file is: the same queries, asked of Parquet files."""
+"""A log in an archive, with the queries of a SQLite log, answered from Parquet files."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class ArchivedLog(OneLog):
         return dict(self.select(f"SELECT seq, coalesce(texts, '{{}}') FROM events WHERE seq IN ({numbers})"))  # noqa: S608
 
     def _parts(self) -> Iterator[Any]:
-        """What each file has of requests, and a batch without rows; files are opened when they are read."""
+        """The requests of each file, and a batch without rows; files are opened when read."""
         from pyarrow import RecordBatch
 
         schema = _schema_of_requests()

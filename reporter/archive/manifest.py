@@ -1,4 +1,4 @@
-"""What an archive says of itself: of each log the rows of its small tables, and its files."""
+"""The manifest of an archive: for each log the rows of the small tables, and the files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SMALL_TABLES: Final[Mapping[str, Sequence[str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file of an archive: its path in it, how many events it has, and how long it is in bytes."""
+    """A file of an archive: path, number of events, and length in bytes."""
 
     name: str
     events: int
@@ -59,7 +59,7 @@ class ArchivedTables:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What is in an archive.
+    """The contents of an archive.
 
     Attributes:
         logs: The logs: that in the run's folder first.
@@ -74,7 +74,7 @@ class Manifest:
     version: int = VERSION
 
     def write(self, place: Place) -> None:
-        """Write it: from now on there is an archive."""
+        """Write the manifest, which makes the archive exist."""
         place.write(MANIFEST, orjson.dumps(asdict(self), option=orjson.OPT_INDENT_2))
 
 
@@ -101,7 +101,7 @@ def manifest(place: Place) -> Manifest:
 
 
 def archived_opening(place: Place) -> Mapping[str, Any] | None:
-    """The row of the table `session` of the log in the run's folder, by its columns; None where it has none.
+    """The row of the table `session` of the run folder's log, by column; None if absent.
 
     Raises:
         LogError: The archive is damaged.

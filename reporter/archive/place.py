@@ -49,11 +49,11 @@ class Place:
 
     @property
     def is_local(self) -> bool:
-        """Whether it is a folder of this machine."""
+        """Whether the place is a folder of this machine."""
         return _ADDRESS.match(self.address) is None
 
     def file(self, name: str) -> str:
-        """The path of a file in it."""
+        """The path of a file in this place."""
         return f"{self.path}/{name}"
 
     def has(self, name: str) -> bool:
@@ -77,7 +77,7 @@ class Place:
             return bytes(stream.read())
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a small file at once: it is there as a whole, or not at all.
+        """Write a small file atomically.
 
         Raises:
             LogError: It cannot be written.
@@ -117,7 +117,7 @@ class Place:
             fs.copy_files(self.file(name), str(to), self.filesystem, fs.LocalFileSystem())
 
     def sizes(self) -> dict[str, int]:
-        """The files in it, also in its folders: the bytes of each, by their names; nothing for no folder.
+        """The files in this place and in subfolders: bytes by name; empty for a missing folder.
 
         Raises:
             LogError: The place cannot be reached.
@@ -205,7 +205,7 @@ def _gcs_options() -> dict[str, Any]:
 
 
 def has_log(folder: Path) -> bool:
-    """Whether a folder has the log of a run, or an archive in its place."""
+    """Whether a folder has the log of a run, or an archive."""
     return any((folder / name).is_file() for name in (LOG_NAME, MANIFEST, f"{FOLDER}/{MANIFEST}"))
 
 
@@ -238,6 +238,6 @@ def archive_of(run: Path) -> Place | None:
 
 
 def _reason(error: Exception) -> str:
-    """What an error of a filesystem says, without what a service may have quoted of a request."""
+    """The message of a filesystem error, without quoted parts of a request."""
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__

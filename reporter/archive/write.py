@@ -92,7 +92,7 @@ OnProgress = Callable[[ArchiveProgress], None]
 
 @dataclass(frozen=True, slots=True)
 class _Sum:
-    """What the events of a log add up to, in whatever order."""
+    """The order-independent checksum of a log's events."""
 
     events: int = 0
     hashes: int = 0
@@ -106,7 +106,7 @@ class _Sum:
 
 
 def archive(run: Path, to: Path | str, made_by: str, on_progress: OnProgress = lambda _: None) -> Manifest:
-    """Write the logs of a run as an archive, read it again, and compare each event.
+    """Write the logs of a run as an archive, read the archive, and compare each event.
 
     The archive exists once its manifest does, which is written after the comparison: what is left of an
     archive that was not finished is not read, and is replaced by the next one.
@@ -150,7 +150,7 @@ def _tell(on_progress: OnProgress, before: ArchiveProgress, events: int) -> None
 
 
 def _make_room(there: Place) -> None:
-    """Remove what is left of an archive that was not finished, and begin another."""
+    """Remove an unfinished archive, and begin another."""
     from pyarrow.fs import FileType
 
     with there.blamed():

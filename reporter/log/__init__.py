@@ -1,1 +1,1 @@
-"""A log, opened for reading: its tables and views, its session, and queries over it."""
+"""A log, opened for reading: tables, views, session, and queries."""

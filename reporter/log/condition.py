@@ -1,4 +1,4 @@
-"""Parts of the requests, by their endpoints, turns and tags, as SQL over `samples` or `arrived`."""
+"""Parts of the requests, by endpoint, turn and tag, as SQL over `samples` or `arrived`."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ _OWN: Final = {"endpoint": "endpoint", "turn": "turn::VARCHAR"}
 
 
 def condition(where: Where) -> str:
-    """SQL that is true of the requests of a part; of all of them for an empty one."""
+    """The SQL condition for the requests of a part; true for an empty part."""
     return " AND ".join(f"{_value(name)} = {quoted(value)}" for name, value in where) or "true"
 
 
 def value_of_tag(tag: str) -> str:
-    """SQL for what a request has for a tag."""
+    """The SQL expression for a request's value of a tag."""
     path = "/" + tag.replace("~", "~0").replace("/", "~1")
     return f"json_extract_string(tags, {quoted(path)})"
 
 
 def quoted(text: str) -> str:
-    """A text as SQL has it."""
+    """A text as a SQL literal."""
     return "'" + text.replace("'", "''") + "'"
 
 

@@ -1,4 +1,4 @@
-"""An opened log as a value: its tables, seen by definitions and over a window."""
+"""An opened log as a value: tables, definitions, and window."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _RECOUNTED: Final = """
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class OpenLog:
-    """A log in DuckDB as of the moment at which it was opened, by its definitions and over its window.
+    """A log in DuckDB as of the moment of opening, with definitions and a window.
 
     It is a value: no method changes what its views answer. The methods `with_…` return another value of the
     same log, which shares the tables and differs in what they name; values can be used in any order. Each has
@@ -76,13 +76,13 @@ class OpenLog:
     has_samples_table: bool = False
 
     def with_definitions(self, definitions: Definitions) -> OpenLog:
-        """The same log, whose views compute by these definitions."""
+        """The log with other definitions for the views."""
         if all(getattr(definitions, name) == getattr(self.definitions, name) for name in READ_BY_VIEWS):
             return replace(self, definitions=definitions)
         return self._derived(definitions=definitions)
 
     def with_windows(self, windows: Sequence[Window], whole: Window) -> OpenLog:
-        """The same log, whose rates are counted over other windows.
+        """The log with other windows for rates.
 
         Args:
             windows: That of each segment, in their order.
@@ -91,7 +91,7 @@ class OpenLog:
         return self._derived(windows=tuple(windows), window=whole)
 
     def with_token_counts(self, table: str) -> OpenLog:
-        """The same log with what a tokenizer counted.
+        """The log with a tokenizer's counts.
 
         Args:
             table: Its name; it has the columns of `COUNTS`.
@@ -99,7 +99,7 @@ class OpenLog:
         return self._derived(token_counts=table)
 
     def with_samples_table(self) -> OpenLog:
-        """The same log with the rows of `counted` and `samples` in tables, where there are few requests.
+        """The log with `counted` and `samples` as tables, if the log has few requests.
 
         DuckDB plans a view for every query: 5 and 20 ms for all of their columns, whichever a query needs.
         With few requests this is most of the time that a report takes; with many it does not count, and the
@@ -109,11 +109,11 @@ class OpenLog:
         return self if requests > FEW_REQUESTS else self._derived(has_samples_table=True)
 
     def with_room(self) -> OpenLog:
-        """The same log on another connection: temporary tables made there are not seen by this value."""
+        """The log on another connection, whose temporary tables this value does not see."""
         return self._derived(has_samples_table=False)
 
     def execute(self, query: str, parameters: object = None) -> DuckDBPyConnection:
-        """Run a query; the rows are fetched from what is returned, before the next query."""
+        """Run a query; fetch the rows of the result before the next query."""
         return self.connection.execute(query, parameters)
 
     def load(self, tables: Collection[str]) -> None:
@@ -150,7 +150,7 @@ class OpenLog:
 
 
 def open_log(run: Path, also: Collection[str] = ()) -> OpenLog:
-    """Load a log into a DuckDB of its own, in memory, with the views of docs/sql.md.
+    """Load a log into a private DuckDB, in memory, with the views of docs/sql.md.
 
     The log may be finished, still being written, or cut off; it is only read. The figures are those of the
     moment at which it is opened, by the default definitions and over the run's own window.
@@ -186,7 +186,7 @@ def open_log(run: Path, also: Collection[str] = ()) -> OpenLog:
 
 
 def make_views(connection: DuckDBPyConnection, run: Path, views: Collection[str]) -> None:
-    """Make some of the views of docs/sql.md, and what they need, in the database that a connection uses.
+    """Make some of the views of docs/sql.md, with dependencies, in a connection's database.
 
     Raises:
         LogError: It is not a log that this version reads, or it is damaged.
@@ -204,7 +204,7 @@ def make_views(connection: DuckDBPyConnection, run: Path, views: Collection[str]
 
 
 def figures(log: OpenLog, name: str) -> dict[str, Any]:
-    """The one row that a query of `reporter/sql/figures/` has for an opened log, by its columns' names."""
+    """The single row of a query in `reporter/sql/figures/` for an opened log, by column."""
     return all_figures(log, name)[0]
 
 

@@ -1,4 +1,4 @@
-"""A DuckDB in memory, which moves what does not fit to the disk: a log may be larger than memory."""
+"""A DuckDB in memory that spills to disk: a log may be larger than memory."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ THREADS: Final = min(4, _CPUS)
 
 
 def memory_limit() -> int:
-    """What DuckDB may keep in memory, in bytes."""
+    """The memory limit of DuckDB, in bytes."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     # A container may have less than its machine; without a limit the file says `max`.
     with suppress(OSError, ValueError):
@@ -38,7 +38,7 @@ def memory_limit() -> int:
 
 
 def empty_database() -> DuckDBPyConnection:
-    """A DuckDB in memory, with a limit beyond which it uses a temporary file."""
+    """A DuckDB in memory, with a limit above which a temporary file is used."""
     import duckdb
 
     connection = duckdb.connect(

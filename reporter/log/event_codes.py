@@ -1,4 +1,4 @@
-"""Event codes in SQL, by the names that `recorder.event.EventType` gives them."""
+"""Event codes in SQL, by the names in `recorder.event.EventType`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NAMED: Final = re.compile(r"\bEventType\.(\w+)")
 
 
 def with_event_codes(sql: str) -> str:
-    """The same SQL with numbers in place of names such as `EventType.COMPLETE`.
+    """SQL with numbers in place of names such as `EventType.COMPLETE`.
 
     Raises:
         KeyError: No event has this name.

@@ -46,7 +46,7 @@ _CHANGING: Final = Lock()
 
 
 def stored_shards(store: str) -> Mapping[str, int]:
-    """The shards that are in an object store: their bytes, by the names of their folders.
+    """The shards in an object store: bytes by folder name.
 
     Raises:
         LogError: It cannot be reached.

@@ -1,4 +1,4 @@
-"""Few events among many, as a log that has nothing else: they are found once, and asked for several times."""
+"""Rare events, as a small log: found once, and queried several times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run's logs as they grow: the outcomes of its measured requests, from the new events.
+"""A run's growing logs: the outcomes of measured requests, from the new events.
 
 The figures are those of the report: the new events, and those of the requests that have not ended, pass
 through the tables and views of `reporter/sql/`, and the requests that ended are read from the view `samples`.
@@ -92,7 +92,7 @@ class EndedRequest:
 
 
 def followed_metrics(definitions: Definitions) -> frozenset[str]:
-    """Name the metrics whose figures a request's own events determine under these definitions."""
+    """The metrics that depend only on a request's own events, under these definitions."""
     server_counts = definitions.token_source in {None, "server_usage"}
     has_lengths = server_counts and set(definitions.token_categories) == set(CATEGORIES)
     has_tpot = definitions.tpot_denominator != "tokens_after_first_chunk"
@@ -106,7 +106,7 @@ def followed_metrics(definitions: Definitions) -> frozenset[str]:
 
 
 class GrowingLog:
-    """Reads a log while it is written; of a run of several machines, the logs of its nodes too.
+    """A reader of a log in progress; for a run of several machines, also of the nodes' logs.
 
     Args:
         log: The log's path; of several machines, that of the coordinator.
@@ -178,7 +178,7 @@ class GrowingLog:
         return [EndedRequest(ending, self._figures(values)) for ending, *values in rows]
 
     def _add_shards(self, connection: DuckDBPyConnection, coordinator: SqliteLog) -> None:
-        """Add the new events of each node's log; their numbers have its place above `SEQ_BITS`."""
+        """Add the new events of each node's log; event numbers carry the node above `SEQ_BITS`."""
         files = shard_files(coordinator)
         if files is None:
             return

@@ -1,4 +1,4 @@
-"""What of `reporter/sql/` a query needs: the files that make what it reads, and what these read in turn."""
+"""The files of `reporter/sql/` that a query needs, including indirect dependencies."""
 
 from __future__ import annotations
 
@@ -36,6 +36,6 @@ def needed(names: Collection[str], files: Collection[str]) -> frozenset[str]:
 
 
 def names_read(file: str) -> set[str]:
-    """What the SQL of a file reads: tables, views, macros, and its own subqueries."""
+    """The names read by a file's SQL: tables, views, macros, and subqueries."""
     sql = _COMMENT.sub("", sql_file(file))
     return {table or macro for table, macro in _READ.findall(sql)}

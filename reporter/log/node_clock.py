@@ -1,4 +1,4 @@
-"""Where a node's clock stood, from the readings of it: one shift for a shard, and how far it may be off.
+"""The offset of a node's clock, from readings: one shift for a shard, and the uncertainty.
 
 A shard's times are shifted by one number, so that no time between two of them changes. Between readings two
 clocks drift apart by at most `recorder.shards.MAX_DRIFT_PPM`, so each reading bounds the offset also at the
@@ -56,7 +56,7 @@ def fitted(readings: Sequence[ClockReading]) -> NodeClock | None:
 
 
 def _tightened(moments: Sequence[int], highs: Sequence[int]) -> list[int]:
-    """What the offset was at most at each moment, also by the readings before and after."""
+    """The upper bound of the offset at each moment, tightened by earlier and later readings."""
     tightened = list(highs)
     places = list(range(len(highs)))
     for order in (places, places[::-1]):

@@ -1,4 +1,4 @@
-"""A log of one process, open for reading, whatever file it is in."""
+"""A log of one process, open for reading, from any kind of file."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class EventsFile(NamedTuple):
 
 
 def spans(segments: Sequence[Segment], offsets: Sequence[int]) -> list[LoggedSpan]:
-    """Segments for compiled code; without offsets their events keep their numbers."""
+    """Segments for compiled code; without offsets events keep their numbers."""
     return [
         LoggedSpan(segment.first_seq, offset, segment.shift_ns, not segment.is_aside)
         for segment, offset in zip(segments, offsets or [0] * len(segments), strict=True)
@@ -78,7 +78,7 @@ class OneLog(ABC):
 
     @property
     def scored_last(self) -> bool:
-        """Whether who wrote it last scored it, and did not run it."""
+        """Whether the last writer of the log scored the run rather than ran."""
         return self._own.scored_last
 
     @property
@@ -96,13 +96,13 @@ class OneLog(ABC):
 
     @property
     def events_files(self) -> list[EventsFile] | None:
-        """This log as what compiled code reads; None where it cannot."""
+        """This log for compiled code; None where compiled code cannot read the log."""
         file = self.events_file(self.segments)
         return None if file is None else [file]
 
     @abstractmethod
     def events_file(self, segments: Sequence[Segment], offsets: Sequence[int] = ()) -> EventsFile | None:
-        """This log as what compiled code reads; None where it cannot.
+        """This log for compiled code; None where compiled code cannot read the log.
 
         Args:
             segments: Its segments, on the clock of the run.
@@ -127,7 +127,7 @@ class OneLog(ABC):
 
     @abstractmethod
     def texts(self, seqs: Sequence[int]) -> Mapping[int, str]:
-        """The texts of events, as JSON, by their numbers.
+        """The texts of events, as JSON, by number.
 
         Raises:
             LogError: The log is damaged.

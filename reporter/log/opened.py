@@ -1,4 +1,4 @@
-"""What a run's log is read from, whatever it is: the one interface that tables and queries are made by."""
+"""The interface to a run's log, of any kind, for making tables and running queries."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class OpenSource(Protocol):
 
     @property
     def at_once(self) -> bool:
-        """Whether several threads can read it."""
+        """Whether several threads can read the log."""
 
     @property
     def scored_last(self) -> bool:
-        """Whether who wrote it last scored it, and did not run it."""
+        """Whether the last writer of the log scored the run rather than ran."""
 
     @property
     def nodes(self) -> Sequence[LoggedNode]:
@@ -41,11 +41,11 @@ class OpenSource(Protocol):
 
     @property
     def segments(self) -> Sequence[Segment]:
-        """All its segments."""
+        """All segments."""
 
     @property
     def events_files(self) -> list[EventsFile] | None:
-        """Its logs as what compiled code reads; None where it cannot."""
+        """The logs for compiled code; None where compiled code cannot read the logs."""
 
     def stream(
         self, connection: DuckDBPyConnection, selection: str, part: Part = "run"
@@ -60,12 +60,12 @@ class OpenSource(Protocol):
         """
 
     def texts(self, seqs: Sequence[int]) -> Mapping[int, str]:
-        """The texts of events, as JSON, by their numbers."""
+        """The texts of events, as JSON, by number."""
 
 
 @contextmanager
 def opened(run: Path) -> Iterator[OpenSource]:
-    """Open the log of a run, or all its logs as one; without a log, its archive.
+    """Open the log of a run, or all logs as one; without a log, the archive.
 
     Args:
         run: The run's folder, the log itself, or the place of an archive.
@@ -102,7 +102,7 @@ def opened(run: Path) -> Iterator[OpenSource]:
 
 @contextmanager
 def each_log(run: Path) -> Iterator[list[SqliteLog]]:
-    """Open the logs of a run, each for itself: that in its folder, then its shards.
+    """Open the logs of a run separately: the log in the folder, then the shards.
 
     Raises:
         LogError: One is not a log of the run that this version reads, or is damaged.

@@ -1,4 +1,4 @@
-"""The scoring passes of a run, and what there is to score, for a further pass."""
+"""The scoring passes of a run, and the answers to score in a further pass."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ScoringPass:
 
 @dataclass(frozen=True, slots=True)
 class Scorable:
-    """What there is to score in a run.
+    """The answers to score in a run.
 
     Attributes:
         tasks: For each task, as the user named it, how many answers can be judged; in the questions' order.
@@ -69,7 +69,7 @@ _PASSES = """
 
 
 def scorable(log: OpenLog) -> Scorable:
-    """Look what there is to score in an opened run.
+    """Find the answers to score in an opened run.
 
     Raises:
         LogError: The log is damaged.

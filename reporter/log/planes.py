@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """Runs by their throughput and one latency.
+    """Runs by throughput and one latency.
 
     Attributes:
         name: `interactivity` or `ttft`.

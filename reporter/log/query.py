@@ -61,14 +61,14 @@ _ZONED: Final = "TIMESTAMP WITH TIME ZONE"
 
 @dataclass(frozen=True, slots=True)
 class QueryResult:
-    """What a query answers: the names of its columns, and its rows as Python values."""
+    """The result of a query: column names, and rows as Python values."""
 
     columns: Sequence[str]
     rows: Sequence[tuple[Any, ...]]
 
 
 def open_for_queries(run: Path, also: Collection[str] = ()) -> DuckDBPyConnection:
-    """Open a log for queries alone: they can neither read nor write any file.
+    """Open a log for queries only, without access to any file.
 
     Args:
         run: The run's folder, or the log itself.
@@ -102,7 +102,7 @@ def relation(connection: DuckDBPyConnection, sql: str) -> DuckDBPyRelation:
 
 
 def query(run: Path, sql: str) -> QueryResult:
-    """Ask the log of a run, in DuckDB's SQL. It can neither read nor write any file.
+    """Query the log of a run, in DuckDB's SQL, without access to any file.
 
     Args:
         run: The run's folder, or the log itself.
@@ -126,7 +126,7 @@ def queries(run: Path, statements: Sequence[str]) -> list[QueryResult]:
 
 
 def answer_of(connection: DuckDBPyConnection, sql: str, most_rows: int | None = None) -> QueryResult:
-    """Query an opened log, and lock it so that later queries see only the log.
+    """Query an opened log, and lock the connection so that later queries see only the log.
 
     Args:
         connection: Of an opened log.

@@ -1,4 +1,4 @@
-"""One SQL query over the logs of several runs: each view is that of all of them, with a column `run`."""
+"""One SQL query over the logs of several runs: each view has the rows of all runs, with a column `run`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RUN = "run"
 
 
 def query_series(runs: Mapping[str, Path], sql: str) -> QueryResult:
-    """Ask the logs of several runs, in DuckDB's SQL. It can neither read nor write any file.
+    """Query the logs of several runs, in DuckDB's SQL, without access to any file.
 
     Of each log only the views that the query names are made, and few logs are open at a time; what does not
     fit into memory DuckDB keeps in a temporary file.
@@ -51,7 +51,7 @@ def query_series(runs: Mapping[str, Path], sql: str) -> QueryResult:
 
 
 def _views_in(sql: str) -> set[str]:
-    """The views that a query may be about: those whose names occur in it; all small ones where none does."""
+    """The views that a query may use: all names in the query; all small views without any."""
     named = VIEWS.keys() & set(re.findall(r"\w+", sql.lower()))
     return set(named) or set(VIEWS.keys() - big_tables_in(" ".join(VIEWS)))
 
@@ -59,7 +59,7 @@ def _views_in(sql: str) -> set[str]:
 def _opened(
     connection: DuckDBPyConnection, runs: Mapping[str, Path], views: set[str]
 ) -> Iterator[tuple[tuple[str, Path], DuckDBPyConnection]]:
-    """Each run with a connection to a database of its views; those of the next runs are made meanwhile."""
+    """Each run with a connection to a database of views; the next runs' are made meanwhile."""
 
     def load(number: int, run: Path) -> DuckDBPyConnection:
         log = connection.cursor()

@@ -20,7 +20,7 @@ INTERFACE: Final = 2
 
 
 def _usable() -> Any:
-    """The compiled module; None where it is not built, or finds no SQLite in what Python has loaded."""
+    """The compiled module; None where not built, or where Python has no SQLite loaded."""
     try:
         from reporter.log import _requests
     except ImportError:
@@ -61,11 +61,11 @@ class CompiledRequests:
         self._stream: object = _compiled.requests(files)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """What DuckDB and pyarrow ask for."""
+        """The Arrow stream for DuckDB and pyarrow."""
         return self._stream
 
     def close(self) -> None:
-        """End the threads that read, if they still do: those of an archive use the interpreter."""
+        """End the reading threads, if still running: those of an archive use the interpreter."""
         self._stream = None
 
     def are_joined(self, connection: DuckDBPyConnection) -> bool:
@@ -90,13 +90,13 @@ class CompiledRequests:
 
 
 def compiled_requests(log: OpenSource) -> CompiledRequests | None:
-    """The requests of a log, if compiled code can read it."""
+    """The requests of a log, if compiled code can read the log."""
     files = log.events_files if COMPILED else None
     return None if files is None else CompiledRequests(files)
 
 
 def join_by_sql(connection: DuckDBPyConnection, log: OpenSource) -> None:
-    """Make the table by the SQL that says what it is.
+    """Make the table with the defining SQL.
 
     Raises:
         duckdb.Error: The log is damaged, or memory and temporary disk space are too small.

@@ -1,4 +1,4 @@
-"""The segments of one log: which of its events a reader asks for, and their numbers.
+"""The segments of one log: the relevant events, and event numbers.
 
 Segments that are not the run's are left out: scoring writes to the same log later, and no figure of the run
 includes it. Times are as stamped; the SQL that reads them adds `shift_of(seq)` (`segment_macros`).
@@ -99,7 +99,7 @@ class LoggedNode:
 
 
 class LogSegments:
-    """How to ask a log for the events of its segments.
+    """The selection of a log's events by segment.
 
     Args:
         select: Gives the rows of a query of the log.
@@ -137,7 +137,7 @@ class LogSegments:
         return segments
 
     def query(self, selection: str, part: Part = "run", offsets: Sequence[int] = ()) -> str:
-        """The same selection from `events` or `sittings` of a part of the log.
+        """A selection from `events` or `sittings`, restricted to a part of the log.
 
         Args:
             selection: A query.
@@ -156,7 +156,7 @@ class LogSegments:
         return f"WITH {', '.join(before)} {selection}"
 
     def _by_segment(self, values: Sequence[int]) -> str:
-        """SQL for the value of an event's segment; the last comes first, for it has the greatest numbers."""
+        """SQL for a value by event segment; the last segment comes first, with the greatest numbers."""
         if len(values) == 1:
             return str(values[0])
         pairs = reversed(list(zip(self.segments, values, strict=True)))
@@ -165,7 +165,7 @@ class LogSegments:
 
 
 def segment_macros(segments: Sequence[Segment]) -> str:
-    """SQL that makes macros for what an event's number tells: its segment is the last that began before it.
+    """SQL for macros over an event's number: the segment is the last that began before the event.
 
     `sitting_of` is which segment of the run it is part of, `node_of` the node whose log has it (NULL where a
     run has one log), and `shift_of` what to add to its times, also those in its data, for the clock of the
@@ -207,7 +207,7 @@ _ALL: Final = "true"
 
 
 def _of_run(segments: Sequence[Any]) -> str:
-    """Leave the other segments out: those at the end by where they begin, so that nothing of them is read."""
+    """Leave other segments out: those at the end by their start, so that none of their rows are read."""
     ends = [*(first_seq for _, first_seq, *_ in segments[1:]), None]
     spans = [(segment[1], end) for segment, end in zip(segments, ends, strict=True) if segment[3] in ASIDE]
     conditions = []

@@ -1,4 +1,4 @@
-"""The facts of a run from the head of its log, and the health of the client and the recorder."""
+"""The facts of a run from the head of the log, and the health of client and recorder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ADDS_UP: Final = frozenset({"events", "commits", "lost"})
 
 
 def run_facts(log: OpenLog, on_invalid: OnInvalid | None = None) -> RunFacts:
-    """The part of `Report.run` that is the same however the report is made, but for `on_invalid`.
+    """The part of `Report.run` that is independent of report options, except `on_invalid`.
 
     Args:
         log: An opened log.
@@ -80,13 +80,13 @@ def _on_invalid(options: Mapping[str, Any]) -> OnInvalid:
 
 
 def logged_settings(log: OpenLog) -> dict[str, Any]:
-    """The resolved settings in an opened log; empty where it has none."""
+    """The resolved settings in an opened log; empty if absent."""
     ((stored,),) = log.execute("SELECT any_value(settings) FROM session").fetchall()
     return members(document(stored)) if stored else {}
 
 
 def generation(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of each request, as in its body."""
+    """The settings in each request's body."""
     generation_settings = {name: settings.get(name) or None for name in ("max_tokens", "ignore_eos")}
     generation_settings["temperature"] = settings.get("temperature")
     return {name: value for name, value in generation_settings.items() if value is not None} | members(
@@ -104,7 +104,7 @@ def _segments(log: OpenLog) -> list[SegmentFacts]:
 
 
 def _complete_until(log: OpenLog) -> CompleteUntil | None:
-    """Until when the log of a last segment is complete, as its writer said; None where it did not."""
+    """The moment up to which the last segment is complete, by the writer; None if unknown."""
     clock_row = log.execute(
         "SELECT complete_until_ns, written_ns, session.started_wall_ns - session.started_at_ns "
         "FROM clocks, session WHERE sitting = (SELECT max(sitting) FROM clocks) "
@@ -123,7 +123,7 @@ def _complete_until(log: OpenLog) -> CompleteUntil | None:
 
 
 def recorder_health(log: OpenLog) -> RecorderHealth:
-    """The last readings of each recorder of itself in each segment as one.
+    """The last health readings of each recorder in each segment, combined.
 
     Counters are added up; of maxima the greatest counts.
     """
@@ -142,7 +142,7 @@ def recorder_health(log: OpenLog) -> RecorderHealth:
 
 
 def client_health(log: OpenLog) -> ClientHealth:
-    """How the load generator's processes were doing while they issued."""
+    """The health of the load generator's processes while issuing."""
     if not log.execute("FROM telemetry WHERE source = 'client' LIMIT 1").fetchall():
         # Without readings the figures are not planned, which takes DuckDB 10 ms.
         return ClientHealth()
@@ -167,7 +167,7 @@ def _planned(settings: Mapping[str, Any]) -> PlannedEnd:
 
 
 def _timeouts_s(settings: Mapping[str, Any]) -> dict[str, float]:
-    """The limits that the client set for a request, in seconds, by the failures of those that exceed them."""
+    """The client's time limits for a request, in seconds, by failure."""
     limits = {
         name: number(settings.get(setting))
         for name, setting in (

@@ -1,4 +1,4 @@
-"""The settings and the environment of a run, from the head of its log alone."""
+"""The settings and the environment of a run, from the head of the log alone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OPENING = "SELECT settings, environment, started_wall_ns FROM session"
 
 @dataclass(frozen=True, slots=True)
 class LogHead:
-    """What a log opens with; empty for a run without a log.
+    """The head of a log; empty for a run without a log.
 
     Attributes:
         settings: The resolved settings of the run.
@@ -36,12 +36,12 @@ class LogHead:
 
 
 def settings(run: Path) -> Mapping[str, Any]:
-    """The resolved settings of a run: its model, its load, its ruleset; see `head`."""
+    """The resolved settings of a run: model, load, ruleset; see `head`."""
     return head(run).settings
 
 
 def head(run: Path) -> LogHead:
-    """Read what a log opens with.
+    """Read the head of a log.
 
     Args:
         run: The run's folder, or the log itself.
@@ -64,7 +64,7 @@ def head(run: Path) -> LogHead:
 
 
 def _opening(run: Path, log: Path) -> tuple[Any, Any, Any] | None:
-    """The settings, the environment and the start, as the log or its archive has them."""
+    """The settings, the environment and the start, from the log or the archive."""
     if not log.exists():
         from reporter.archive.manifest import archived_opening
         from reporter.archive.place import archive_of

@@ -1,4 +1,4 @@
-"""Where the shards of a run are, by what the coordinator's log says of them."""
+"""The places of a run's shards, from the coordinator's log."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ShardFiles:
 
     @classmethod
     def named_by(cls, environments: Sequence[Mapping[str, Any]], coordinator: Path) -> Self | None:
-        """The shards that a log names; None where it is the only one.
+        """The shards named by a log; None for a run with a single log.
 
         Args:
             environments: Those of its segments.
@@ -62,7 +62,7 @@ class ShardFiles:
         return cls(boots, folder, store)
 
     def log(self, node: str) -> Path:
-        """Where a node's log is while it is written, if that is not on the node."""
+        """The place of a node's growing log, if not on the node."""
         return shards.shard_log(self.folder, node)
 
     def is_elsewhere(self, node: str) -> bool:
@@ -84,7 +84,7 @@ class ShardFiles:
 
 
 def shard_files(coordinator: OneLog) -> ShardFiles | None:
-    """The shards of a run; None where its log is the only one."""
+    """The shards of a run; None for a run with a single log."""
     if not any(_is_coordinator(environment) for (environment,) in coordinator.select(_ENVIRONMENTS)):
         return None
     environments = [members(document(json)) for (json,) in coordinator.select(_OF_SEGMENTS)]

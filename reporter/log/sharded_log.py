@@ -1,4 +1,4 @@
-"""The logs of a run of several machines, read as if there were one (recorder/shards.py has their layout).
+"""The logs of a run of several machines, read as one (recorder/shards.py has the layout).
 
 The coordinator's log says what was run; the shards have the requests. Times of a shard are shifted onto the
 coordinator's clock. An event of a shard has the number of its segment in the upper bits of its own, counted
@@ -38,7 +38,7 @@ _READINGS: Final = f"""
 
 @dataclass(frozen=True, slots=True)
 class _Shard:
-    """A shard: its log, and each of its segments as one of the run."""
+    """A shard: the log, and each segment as one of the run."""
 
     log: OneLog
     segments: tuple[Segment, ...]
@@ -47,7 +47,7 @@ class _Shard:
 
     @property
     def offsets(self) -> list[int]:
-        """What to add to the numbers of events in each segment."""
+        """The offset of event numbers in each segment."""
         return [self.first_number + place << SEQ_BITS for place in range(len(self.segments))]
 
 
@@ -80,12 +80,12 @@ class ShardedLog:
 
     @property
     def at_once(self) -> bool:
-        """Whether several threads can read it."""
+        """Whether several threads can read the log."""
         return self._coordinator.at_once and all(shard.log.at_once for shard in self._shards)
 
     @property
     def scored_last(self) -> bool:
-        """Whether who wrote the coordinator's log last scored it, and did not run it."""
+        """Whether the last writer of the coordinator's log scored the run rather than ran."""
         return self._coordinator.scored_last
 
     @property
@@ -98,7 +98,7 @@ class ShardedLog:
 
     @property
     def events_files(self) -> list[EventsFile] | None:
-        """The logs as what compiled code reads; None where it cannot read all."""
+        """The logs for compiled code; None where compiled code cannot read all."""
         files = [
             self._coordinator.events_file(self._coordinator.segments),
             *(shard.log.events_file(shard.segments, shard.offsets) for shard in self._shards),
@@ -119,7 +119,7 @@ class ShardedLog:
             connection.unregister("stream")
 
     def texts(self, seqs: Sequence[int]) -> Mapping[int, str]:
-        """The texts of events, as JSON, by their numbers."""
+        """The texts of events, as JSON, by number."""
         texts = dict(self._coordinator.texts([seq for seq in seqs if not seq >> SEQ_BITS]))
         for shard in self._shards:
             for offset in shard.offsets:
@@ -142,7 +142,7 @@ def _shard(
     readings: Mapping[tuple[str, int], list[shards.ClockReading]],
     first_number: int,
 ) -> _Shard:
-    """The shard of a node, whose clock is known from readings in each segment of the run.
+    """The shard of a node, with the clock readings of each segment.
 
     Raises:
         LogError: It is not that node's of this run.
@@ -164,7 +164,7 @@ def _shard(
 
 
 def require_own(coordinator: OneLog, log: OneLog) -> LogOpening:
-    """Make sure that a log is that node's of this run; what it opens with.
+    """Check that a log is the node's log of this run; return the head.
 
     Raises:
         LogError: It is not, or is damaged.
@@ -182,7 +182,7 @@ def require_own(coordinator: OneLog, log: OneLog) -> LogOpening:
 
 @dataclass(frozen=True, slots=True)
 class LogOpening:
-    """What a log opens with.
+    """The head of a log.
 
     Attributes:
         session_id: Its session.
@@ -208,7 +208,7 @@ def _head(log: OneLog) -> LogOpening:
 
 
 def _readings(coordinator: OneLog) -> dict[tuple[str, int], list[shards.ClockReading]]:
-    """The readings of each node's clock in each segment of the coordinator's log, by its place."""
+    """The readings of each node's clock in each segment of the coordinator's log."""
     readings: dict[tuple[str, int], list[shards.ClockReading]] = {}
     first_seqs = [segment.first_seq for segment in coordinator.segments]
     for seq, at_ns, data in coordinator.select(_READINGS):

@@ -1,4 +1,4 @@
-"""The progress of a run, for resuming it."""
+"""The progress of a run, for resuming."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class RunSoFar:
 
 
 def so_far(run: Path) -> RunSoFar:
-    """Read the log of a run, or of what there is of it.
+    """Read the log of a run, or the existing part.
 
     Raises:
         LogError: The log is missing, damaged, or of a version that cannot be read.

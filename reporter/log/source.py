@@ -1,4 +1,4 @@
-"""Where a run's log can be read from, whatever state it is in: finished, being written, killed, read-only."""
+"""The readable source of a run's log in any state: finished, being written, killed, read-only."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ def readable(log: Path, *, is_elsewhere: bool = False) -> Iterator[str]:
 
 
 def grows(uri: str) -> bool:
-    """Whether a log may grow while it is read by this URI: then two connections may see two moments of it."""
+    """Whether a log may grow while read by this URI: two connections may then see two moments."""
     return not uri.endswith(_FINISHED)
 
 
 def _snapshot(log: Path, folder: Path) -> Path:
-    """A copy of a log as of one moment, by the SQLite that the recorder writes it with."""
+    """A copy of a log as of one moment, made by the recorder's SQLite."""
     verify(log)
     copy = folder / log.name
     with (
@@ -103,7 +103,7 @@ def _copy(log: Path, folder: Path) -> Path:
 
 
 def _write_ahead_head(log: Path) -> bytes:
-    """What changes when SQLite overwrites the write-ahead log from its start.
+    """The part of the write-ahead log that changes when SQLite restarts the file.
 
     As long as it does not, all pages that are folded into the log are in the write-ahead log too: then a
     copy of the log and, after it, of the write-ahead log is of one moment.
@@ -116,7 +116,7 @@ def _write_ahead_head(log: Path) -> bytes:
 
 
 def _write_ahead(log: Path) -> Path:
-    """Where SQLite keeps what is not folded into the log yet; a finished log has none."""
+    """The path of the write-ahead log; a finished log has none."""
     return log.with_name(log.name + WRITE_AHEAD)
 
 

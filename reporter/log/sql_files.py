@@ -1,4 +1,4 @@
-"""The files of `reporter/sql/`: their texts, and their execution."""
+"""The files of `reporter/sql/`: texts and execution."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _PARSED: Final[dict[tuple[str, bool], Sequence[Statement]]] = {}
 
 @cache
 def sql_file(name: str) -> str:
-    """The text of `reporter/sql/NAME.sql`, with the codes of events in place of their names."""
+    """The text of `reporter/sql/NAME.sql`, with event codes in place of names."""
     return with_event_codes((files("reporter") / "sql" / f"{name}.sql").read_text(encoding="utf-8"))
 
 
 def execute_file(connection: DuckDBPyConnection, name: str, *, temporary: bool = False) -> DuckDBPyConnection:
-    """Execute `reporter/sql/NAME.sql`, parsed once; what is returned has the rows of its last statement.
+    """Execute `reporter/sql/NAME.sql`, parsed once; the result has the rows of the last statement.
 
     Args:
         connection: A connection to an opened log, or to one that is being loaded.
@@ -39,7 +39,7 @@ def execute_file(connection: DuckDBPyConnection, name: str, *, temporary: bool =
 
 
 def statements(connection: DuckDBPyConnection, name: str, *, temporary: bool) -> Sequence[Statement]:
-    """The statements of a file, parsed by the first connection that executes it."""
+    """The statements of a file, parsed by the first executing connection."""
     parsed = _PARSED.get((name, temporary))
     if parsed is None:
         sql = sql_file(name)

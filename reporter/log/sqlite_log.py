@@ -63,7 +63,7 @@ class SqliteLog(OneLog):
 
     @property
     def tables(self) -> frozenset[str]:
-        """The tables that it has."""
+        """The names of the log's tables."""
         return frozenset(
             name for (name,) in self.select("SELECT name FROM sqlite_master WHERE type = 'table'")
         )
@@ -83,7 +83,7 @@ class SqliteLog(OneLog):
 
     @contextmanager
     def stream(self, connection: DuckDBPyConnection, selection: str, part: Part = "run") -> Iterator[None]:
-        """See `OneLog`: as the driver has it where nothing is to be changed, without pyarrow."""
+        """See `OneLog`: directly from the driver, without pyarrow, for a stream without changes."""
         if _GAPS in selection:
             with super().stream(connection, selection, part):
                 yield
@@ -143,7 +143,7 @@ def opened_sqlite(log: Path, node: str | None = None, *, is_elsewhere: bool = Fa
 
 @contextmanager
 def reading(log: Path, uri: str) -> Iterator[Any]:
-    """SQLite through its Arrow driver: one transaction, so that a log that grows is read as of one moment.
+    """SQLite through the Arrow driver: one transaction, so that a growing log is read as of one moment.
 
     Not by the driver's DB-API, which imports more of pyarrow than reading takes.
     """
@@ -181,7 +181,7 @@ def _executed(source: Any, selection: str) -> Iterator[Any]:
 
 
 def _with_gap_lists(stream: Any) -> Any:
-    """Let a stream's column `chunk_gaps_us`, if it has one, hold lists of uint32 where it had their bytes."""
+    """Convert a stream's column `chunk_gaps_us`, if any, from bytes to lists of uint32."""
     import pyarrow as pa
 
     place = stream.schema.get_field_index(_GAPS)
@@ -201,7 +201,7 @@ def _with_gap_lists(stream: Any) -> Any:
 
 
 def _gap_lists(blobs: Any) -> Any:
-    """See the same memory as lists of numbers: the offsets count four bytes each, nothing else changes."""
+    """View blobs as lists of numbers without a copy: offsets divided by four."""
     import pyarrow as pa
 
     _, offsets, content = blobs.buffers()

@@ -211,7 +211,7 @@ def load_big_tables(connection: DuckDBPyConnection, run: Path, names: Collection
 
 @cache
 def tables_of(views: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
-    """What views are made of: those of the tables that every opened log has, and those that are big."""
+    """The sources of views: the tables of every opened log, and the big tables."""
     made = needed(views, [*_TABLES, *BIG_TABLES]) | {"clocks"}
     if made & {"windows", "measured_window"}:
         made |= needed({"windows", "measured_window", *names_read("figures/timeline")}, _TABLES)
@@ -239,12 +239,12 @@ def load_session(connection: DuckDBPyConnection, log: OpenSource) -> None:
 
 
 def big_tables_in(query: str) -> set[str]:
-    """The `BIG_TABLES` that a query may be about: those whose names occur in it as words."""
+    """The `BIG_TABLES` that a query may use: those whose names occur as words."""
     return BIG_TABLES.keys() & set(re.findall(r"\w+", query.lower()))
 
 
 def rows(run: Path) -> Iterator[dict[str, Any]]:
-    """Every event of a log, in the order in which they were written; see `recorder.schema` for the columns.
+    """Every event of a log, in write order; see `recorder.schema` for the columns.
 
     Raises:
         LogError: As for `load_tables`.

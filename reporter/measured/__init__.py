@@ -1,4 +1,4 @@
-"""A run measured by the definitions of its rules: the report, and the evidence that a verdict rests on."""
+"""A run measured by the rules' definitions: the report, and the evidence for a verdict."""
 
 from reporter.measured.measure import measured
 

@@ -1,4 +1,4 @@
-"""Equal spans of time, as many as the values in them allow: what confidence in a figure of one run rests on.
+"""Equal spans of time for confidence in a figure, as many as the number of values allows.
 
 Requests of one run share the state of the server, and are not independent samples of it; means over spans
 that are long enough nearly are (G. S. Fishman, "Grouping observations in digital simulation", Management
@@ -53,5 +53,5 @@ def merged_size(counts: Sequence[int]) -> int | None:
 
 
 def span_of(moment: str, length_ns: int, spans: int = FINEST) -> str:
-    """SQL for the number of the span, from 0, that a moment is in, counted from the start of all of them."""
+    """SQL for the number of a moment's span, from 0, counted from the start of the first span."""
     return f"least({moment} * {spans} // {max(length_ns, 1)}, {spans - 1})"

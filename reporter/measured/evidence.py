@@ -49,7 +49,7 @@ _GOOD: Final = """
 
 
 class LogEvidence:
-    """A run as rules see it. Results are cached.
+    """A run as seen by rules. Results are cached.
 
     Args:
         log: An opened log that a report was computed from, by its definitions and over its window.
@@ -86,7 +86,7 @@ class LogEvidence:
 
     @cached_property
     def ends(self) -> tuple[LogEvidence, ...]:
-        """The run with all values at the least and at the most that they can be; none if all are exact."""
+        """The run with all values at the minimum and at the maximum; none if all values are exact."""
         if not self._report.bounds:
             return ()
         return tuple(LogEvidence(self.log, self._report, end=end) for end in ENDS)
@@ -98,7 +98,7 @@ class LogEvidence:
         return self._samples[metric, where]
 
     def rate(self, metric: str, where: Where) -> Rate:
-        """A throughput; that of each GPU is None unless the run has their number."""
+        """A throughput; per GPU only if the run has the number of GPUs."""
         if metric == _PER_GPU:
             return _shared(self.rate("total_tps", where), self._report.run.gpus)
         if where not in self._rates:
@@ -125,7 +125,7 @@ class LogEvidence:
         )
 
     def good_in_order(self, conditions: Sequence[Condition], where: Where) -> Sequence[tuple[int, float]]:
-        """How many ended and how many were good, as `MetricValues.in_order` has its values."""
+        """The counts of ended and of good requests, in the order of `MetricValues.in_order`."""
         counts = self.counts(where)
         if sum(counts[name] for name in ("completed", "failed", "cancelled")) <= ONE_BY_ONE:
             rows = sorted(self._good(conditions, where, BY_ISSUE).items())
@@ -149,7 +149,7 @@ class LogEvidence:
         return counts["failed"] + counts["cancelled"]
 
     def accuracy(self, name: str) -> Accuracy | None:
-        """A score by its name; None where the run has none of it.
+        """A score by name; None where the run lacks the score.
 
         Raises:
             Unanswerable: The name may mean several.
@@ -157,7 +157,7 @@ class LogEvidence:
         return self.scores[name] if name in self.scores else score(self.report["accuracy"], name)
 
     def by_question(self, name: str) -> Mapping[str, float] | None:
-        """A score of the run itself question by question; None where it is not the mean of these."""
+        """A score of this run by question; None if the score is not a mean over questions."""
         return by_question(self.log, self._report.accuracy, name)
 
 

@@ -1,4 +1,4 @@
-"""From a run's folder to its report and to the evidence that it is judged by, over one reading of the log."""
+"""From a run's folder to a report and the evidence for rules, with one reading of the log."""
 
 from __future__ import annotations
 

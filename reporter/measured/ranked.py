@@ -1,4 +1,4 @@
-"""Values in ascending order, however many: they stay packed, and are read where they lie."""
+"""Values in ascending order, in any number: packed, and read without a copy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Values, and infinite ones behind them.
+    """Finite values, followed by infinite ones.
 
     Attributes:
         values: The finite ones, ascending; where they are weighted, each once.

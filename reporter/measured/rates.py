@@ -1,4 +1,4 @@
-"""Rates over the window that the definitions name, also of a part of the requests, and over parts of it."""
+"""Rates over the defined window, also for a part of the requests, and over parts of the window."""
 
 from __future__ import annotations
 

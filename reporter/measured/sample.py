@@ -115,5 +115,5 @@ class LogSample:
         )
 
     def in_order(self, edge: float | None = None) -> Sequence[tuple[int, float]]:
-        """How many finite values there are, and their sum or how many are at most an edge, over time."""
+        """The count of finite values, and the sum or the count up to an edge, over time."""
         return self.order(edge)

@@ -1,4 +1,4 @@
-"""A run's time as one line without the gaps between its segments, so that it can be cut into equal spans."""
+"""A run's time as one line without the gaps between segments, for cutting into equal spans."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class SegmentLine:
 
     @property
     def length_ns(self) -> int:
-        """How long all of it is."""
+        """The total length."""
         return sum(end_ns - start_ns for _, start_ns, end_ns in self.parts)
 
     def moment(self, at_ns: str) -> str:
-        """SQL for where a moment of a segment is on the line, in ns from its start."""
+        """SQL for the position of a segment's moment on the line, in ns from the start."""
         gone_ns, cases = 0, []
         for segment, start_ns, end_ns in self.parts:
             cases.append(f"WHEN {segment:d} THEN {at_ns} - {start_ns - gone_ns:d}")

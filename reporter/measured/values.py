@@ -1,4 +1,4 @@
-"""From the log to the values of a metric: DuckDB sorts them, Arrow passes them without a copy."""
+"""From the log to the values of a metric: DuckDB sorts the values, Arrow passes them without a copy."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Values:
         requests: Callable[[], int],
         one_by_one: Callable[[], Sequence[float]],
     ) -> Sequence[tuple[int, float]]:
-        """For each request in the order of issue: how many values, and their sum or how many up to an edge.
+        """For each request in order of issue: the count of values, and the sum or the count up to an edge.
 
         Of many requests, for each of equal spans of time.
         """
@@ -116,7 +116,7 @@ class Values:
         return int(count)
 
     def _means(self, metric: str, where: Where) -> Sequence[tuple[int, float]]:
-        """For each of the finest spans of time, how many values there are, and their sum."""
+        """For each of the finest spans of time: the count of values, and the sum."""
         rows = _rows(metric, condition(where), issued_in(self.log), self.end)
         span_rows = self.log.execute(
             f"SELECT span, sum(weight)::BIGINT, fsum(value * weight) FROM ({rows}) GROUP BY span"  # noqa: S608 (what a log or a rule has is quoted)
@@ -125,7 +125,7 @@ class Values:
         return [sums.get(number, (0, 0.0)) for number in range(FINEST)]
 
     def _spans(self, metric: str, where: Where, low: float, high: float) -> Sequence[SpanValues]:
-        """What each of the finest spans of time has at most `low`, between that and `high`, and in all."""
+        """For each of the finest spans of time: the counts up to `low`, up to `high`, and in all."""
         span = issued_in(self.log)
         rows = _rows(metric, condition(where), span, self.end)
         span_rows = self.log.execute(
@@ -150,7 +150,7 @@ class Values:
         ]
 
     def _table(self, rows: str, metric: str, by: str = "") -> Any:
-        """Values in ascending order, `by` span where that is said: each by itself, or how often it occurs."""
+        """Values in ascending order, optionally by span: each separately, or with multiplicity."""
         weight, grouped = (
             (", sum(weight)::BIGINT AS weight", f"GROUP BY {by}value") if metric in _REPEATED else ("", "")
         )
@@ -176,7 +176,7 @@ def _is_of_gaps(metric: str) -> bool:
 
 
 def _rows(metric: str, where: str, span: str, end: ValueEnd | None) -> str:
-    """SQL for the values, with the span that each belongs to, and how often it is there."""
+    """SQL for the values, each with span and multiplicity."""
     if _is_of_gaps(metric) and end:
         requests = (
             f"SELECT *, ({span})::BIGINT AS span FROM counted "  # noqa: S608 (what a log or a rule has is quoted)
@@ -204,7 +204,7 @@ def _upto(table: Any, start: int = 0, end: int | None = None) -> Sequence[int] |
 
 
 def _packed(column: Any, kind: Literal["d", "q"]) -> Sequence[Any]:
-    """The numbers of an Arrow column without NULLs, where they lie."""
+    """The numbers of an Arrow column without NULLs, without a copy."""
     import pyarrow as pa
 
     numbers = column.combine_chunks()

@@ -20,7 +20,7 @@ OFFLINE: Final = "offline"
 def over_defined_window(
     log: OpenLog, kind: WindowKind, steady: SteadyState | None, load: str | None
 ) -> OpenLog:
-    """The same log, whose rates are counted over the window that definitions name.
+    """The log with rates over the window named by the definitions.
 
     Args:
         log: With the run's own window.
@@ -81,7 +81,7 @@ def _over_tracked(log: OpenLog) -> OpenLog:
 
 
 def _over_last_issued(log: OpenLog, load: str | None) -> OpenLog:
-    """All that completed counts, also what did after the last one issued was done."""
+    """The window up to the last completion, including those after the last issue."""
     kind: Final = "last_issued_done"
     parts, total_s, ends = [], 0.0, []
     for span in all_figures(log, "loadgen_spans"):

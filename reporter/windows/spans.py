@@ -1,4 +1,4 @@
-"""Spans of time that events are sorted into: many of one width, or a few of their own."""
+"""Spans of time for grouping events: many of one width, or a few of individual width."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class SpanRow:
 
 
 def happenings(log: OpenLog, rows: Sequence[SpanRow]) -> Mapping[int, Mapping[str, Any]]:
-    """What happened in each span (`reporter/sql/figures/happenings.sql`); one without events is not there.
+    """The event counts of each span (`reporter/sql/figures/happenings.sql`); spans without events are absent.
 
     Args:
         log: An opened log.

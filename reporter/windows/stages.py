@@ -1,4 +1,4 @@
-"""The stages of a load whose rate changes in steps, and when they were."""
+"""The stages of a stepwise load, with times."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _label(start_s: float, rate: str) -> str:
 
 
 def stage_spans(log: OpenLog, stages: Sequence[StageReport]) -> Iterator[tuple[str, SpanRow]]:
-    """When each stage was, by its label: a segment goes on where the one before it left the plan.
+    """The span of each stage, by label: a segment continues where the previous segment left the plan.
 
     Args:
         log: An opened log.

@@ -111,7 +111,7 @@ _TOO_FEW: Final = (
 
 
 def trend(values: Sequence[float]) -> BlockTrend:
-    """Test the values of at least five blocks for a drift, after as much grouping as they need."""
+    """Test the values of at least five blocks for a drift, after grouping correlated neighbours."""
     grouped = _grouped(values)
     slope, residuals = _line(grouped)
     mean, count = abs(fmean(grouped)), len(grouped)
@@ -127,7 +127,7 @@ def trend(values: Sequence[float]) -> BlockTrend:
 
 
 def _unsteady(trends: Mapping[str, BlockTrend]) -> tuple[str | None, dict[str, float]]:
-    """Why it is not steady, and the figures that drift with their shares."""
+    """The reason for an unsteady state, and the drifting figures with shares."""
     drifting = {
         name: block_trend.share
         for name, block_trend in trends.items()
@@ -143,7 +143,7 @@ def _unsteady(trends: Mapping[str, BlockTrend]) -> tuple[str | None, dict[str, f
 
 
 def _blocks(moments: Sequence[Moment]) -> list[Sequence[Moment]]:
-    """Blocks of equal length, as many as have enough requests each; what is left over is before the first."""
+    """Blocks of equal length, as many as have enough requests each; the remainder precedes the first."""
     for width in range(math.ceil(len(moments) / MOST_BLOCKS) or 1, len(moments) // FEWEST_BLOCKS + 1):
         over = len(moments) % width
         blocks = [moments[start : start + width] for start in range(over, len(moments), width)]
@@ -153,7 +153,7 @@ def _blocks(moments: Sequence[Moment]) -> list[Sequence[Moment]]:
 
 
 def _value(name: str, block: Sequence[Moment]) -> float | None:
-    """A figure of a block: a mean over its requests, or over its time."""
+    """A figure of a block: a mean over requests, or over time."""
     if name in {"qps", "output_tps", "in_flight"}:
         return fmean(getattr(moment, name) for moment in block)
     of = [
@@ -176,7 +176,7 @@ def _warmed_up(values: Sequence[float]) -> int:
 
 
 def _grouped(values: Sequence[float]) -> Sequence[float]:
-    """Neighbours together, until they do not resemble each other, or few are left."""
+    """Neighbouring values grouped until uncorrelated, or until few groups are left."""
     while len(values) >= 2 * KEPT_BLOCKS and _resemblance(_line(values)[1]) < RESEMBLING:
         values = [fmean(values[start : start + 2]) for start in range(len(values) % 2, len(values), 2)]
     return values
@@ -191,19 +191,19 @@ def _resemblance(residuals: Sequence[float]) -> float:
 
 
 def _line(values: Sequence[float]) -> tuple[float, list[float]]:
-    """The slope of the least squares line, a block, and what the values are off it."""
+    """The slope of the least squares line, per block, and the residuals."""
     mean, middle = fmean(values), (len(values) - 1) / 2
     slope = sum((index - middle) * value for index, value in enumerate(values)) / _spread(len(values))
     return slope, [value - mean - slope * (index - middle) for index, value in enumerate(values)]
 
 
 def _spread(count: int) -> float:
-    """The sum of the squared distances of 0, 1, … from their mean."""
+    """The sum of squared distances of 0, 1, … from the mean."""
     return count * (count**2 - 1) / 12
 
 
 def _estimate(values: Sequence[float | None]) -> Estimate | None:
-    """The mean of independent blocks with the half width of its 95 % confidence interval."""
+    """The mean of independent blocks with the half width of the 95 % confidence interval."""
     present = [value for value in values if value is not None]
     if len(present) < KEPT_BLOCKS:
         return None

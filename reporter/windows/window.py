@@ -27,7 +27,7 @@ TIMER_NS: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The moments of a segment that its window follows from, in ns; None is what never came.
+    """The moments of a segment that determine the window, in ns; None for moments that never came.
 
     Attributes:
         ended: `completed`, what else ended it (such as `interrupted`), or, for a log without TEST_ENDED,
@@ -75,7 +75,7 @@ def window(run: Timeline) -> Window:
 
 
 def together(windows: Sequence[Window]) -> Window:
-    """The windows of all segments as one, which lasts as long as they do: what lies between does not count.
+    """The windows of all segments as one, as long as their sum: gaps do not count.
 
     Its kind is that of the last segment.
     """
@@ -96,7 +96,7 @@ def issuing_s(runs: Sequence[Timeline]) -> float | None:
 
 
 def _until_ns(run: Timeline, until_ns: int) -> int:
-    """When issuing ended: with the duration that was asked for, where its timer ended it."""
+    """The end of issuing: at the requested duration, if the timer ended the issuing."""
     due_ns = _due_ns(run)
     return until_ns if due_ns is None or until_ns < due_ns - TIMER_NS else due_ns
 
