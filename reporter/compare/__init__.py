@@ -1,1 +1,1 @@
-"""Comparison of runs: what differs, by how much, and whether the difference is significant."""
+"""Comparison of runs: the differences, with size and significance."""

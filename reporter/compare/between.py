@@ -27,7 +27,7 @@ def difference(
     level: float,
     level_to_find: float,
 ) -> FigureDifference | None:
-    """The difference between two groups of runs: Hodges and Lehmann's estimate, its interval, and the test.
+    """The difference between two groups of runs: Hodges-Lehmann estimate, interval, and test.
 
     Args:
         reference: The figure of each run of the reference.

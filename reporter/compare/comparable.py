@@ -1,4 +1,4 @@
-"""Whether two runs can be compared: what differs between them.
+"""The comparability of two runs: differing facts.
 
 Properties that usually differ are ignored: the URL, seeds, and the number of requests.
 """
@@ -93,7 +93,7 @@ def facts(report: Mapping[str, Any], settings: Mapping[str, Any], environment: M
 
 
 def _scoring(report: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """How each benchmark was scored; of several scorings of one, all of them."""
+    """The scoring of each benchmark; all scorings if several."""
     by_name: dict[str, list[Any]] = {}
     for score in report.get("accuracy") or ():
         for what in _SCORING:
@@ -103,7 +103,7 @@ def _scoring(report: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def unlike(name: str, run: Facts, reference_name: str, reference: Facts) -> list[Mismatch]:
-    """The differences of two runs; a fact that only one of them has is not a difference."""
+    """The differences of two runs; a fact that only one run has is not a difference."""
     return [
         Mismatch(about, what, name, run[about][what], reference_name, reference[about][what])
         for about in reference
@@ -113,7 +113,7 @@ def unlike(name: str, run: Facts, reference_name: str, reference: Facts) -> list
 
 
 def run_faults(name: str, report: Mapping[str, Any]) -> list[Mismatch]:
-    """The problems of a run: it is invalid, or did not complete."""
+    """The problems of a run: invalid, or incomplete."""
     validity, ended = members(report.get("validity")), members(report.get("run")).get("ended")
     problems = []
     if validity.get("valid") is False:
@@ -126,7 +126,7 @@ def run_faults(name: str, report: Mapping[str, Any]) -> list[Mismatch]:
 
 
 def _flat(members: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, Any]]:
-    """The members of objects by their whole names: `load.concurrency`."""
+    """The members of objects by full name: `load.concurrency`."""
     for name, value in members.items():
         if isinstance(value, dict) and value:
             yield from _flat(value, f"{within}{name}.")

@@ -1,4 +1,4 @@
-"""Comparison of sides with the first of them in every metric, and its result.
+"""Comparison of sides with the first side in every metric, and the result.
 
 The metrics that decide are one family: Holm's method (reporter/compare/holm.py) keeps the chance of a false
 alarm in any of them, on any side, below alpha. Those that are only shown are tested each by itself.
@@ -40,7 +40,7 @@ def compare(
     *,
     by_runs: bool = False,
 ) -> Comparison:
-    """Compare sides with the first of them.
+    """Compare sides with the first.
 
     Args:
         sides: Two at least, each with the figures of all metrics.
@@ -79,7 +79,7 @@ _FEW: Final = "no rate, latency or score could be tested: the runs have too few 
 
 
 def _unlike(sides: Sequence[Side]) -> Iterator[Mismatch]:
-    """The problems of runs, and their differences from the first of all, each once per side."""
+    """The problems of runs, and the differences from the very first run, each once per side."""
     first = sides[0].runs[0]
     for side in sides:
         yield from chain.from_iterable(run.faults for run in side.runs)
@@ -196,7 +196,7 @@ def _notes(
 
 
 def _other_questions(rows: Sequence[ComparisonRow]) -> Iterator[str]:
-    """Notes on scores that were compared by a part of their questions, or not question by question."""
+    """Notes on scores compared over a part of the questions, or not question by question."""
     for row in rows:
         for cell, change in zip(row.figures[1:], row.changes, strict=True):
             reference = row.figures[0]

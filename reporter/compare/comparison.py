@@ -1,4 +1,4 @@
-"""The result of a comparison, which its renderers take and `loadgen compare --json` prints."""
+"""The result of a comparison, for renderers and for `loadgen compare --json`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The difference between two figures: how large, how certain, and how large it must be to be seen.
+"""The difference between two figures: size, certainty, and the smallest detectable size.
 
 Differences are relative, and intervals and tests are those of the logarithms of the figures; of shares they
 are in points. `FigureDifference` holds the one and the other as a share: 0.03 is 3 %, or 3 points.
@@ -39,5 +39,5 @@ class FigureDifference:
 
 
 def to_ratio(by: float, *, in_points: bool) -> float:
-    """A difference of logarithms as a share; one in points stays what it is."""
+    """A difference of logarithms as a share; a difference in points unchanged."""
     return by if in_points else math.expm1(by)

@@ -38,7 +38,7 @@ class Family:
     by_runs: bool
 
     def rows(self, metrics: Sequence[ComparedMetric]) -> list[ComparisonRow]:
-        """A row for each metric; for one that decides even where no side has a figure of it.
+        """A row for each metric; for a deciding metric even without any side's figure.
 
         Uncertain figures are compared at both extremes too: a difference is greatest with the reference at
         its least and the other side at its most.
@@ -179,7 +179,7 @@ class Family:
 
 
 def in_doubt(change: MetricChange, smallest: MetricChange, greatest: MetricChange) -> MetricChange:
-    """A change with its values at both extremes; in doubt where these lead to different findings."""
+    """A change with the values at both extremes; in doubt if the extremes lead to different findings."""
     least, greatest_change = smallest.by, greatest.by
     turns = least is not None and greatest_change is not None and least * greatest_change < 0
     alike = {(change_at_end.finding, change_at_end.fails) for change_at_end in (change, smallest, greatest)}
@@ -210,7 +210,7 @@ def _in_points(metric: ComparedMetric, figures: Sequence[ComparedFigure | None])
 
 
 def _better(metric: ComparedMetric, figures: Sequence[ComparedFigure | None]) -> Better:
-    """Which direction is better; for a score, that of its benchmark."""
+    """The better direction; for a score, that of the benchmark."""
     if metric.kind != "accuracy":
         return metric.better
     return next((figure.better for figure in figures if figure is not None), metric.better)

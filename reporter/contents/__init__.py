@@ -1,1 +1,1 @@
-"""What a page of a run has in addition to its report: intervals, SQL, plots, and excerpts of texts."""
+"""The contents of a run's page besides the report: intervals, SQL, plots, and excerpts of texts."""

@@ -1,4 +1,4 @@
-"""The SQL of the cost of a run, with the prices in it."""
+"""The SQL of a run's cost, with the prices filled in."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ ORDER BY model"""
 
 
 def of_cost(report: Report) -> Iterator[tuple[str, str]]:
-    """The queries of the cost of a run, each with what it is of."""
+    """The labeled queries of a run's cost."""
     cost = report.cost
     if cost is None:
         return

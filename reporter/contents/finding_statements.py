@@ -1,4 +1,4 @@
-"""The SQL that shows what a finding says, by the finding's code."""
+"""The SQL that shows a finding's evidence, by the finding's code."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ _TOO_SHORT: Final = "too_short"
 
 
 def of_finding(code: str, report: Report, windows: str = "") -> tuple[tuple[str, str], ...]:
-    """The queries of a finding, each with what it is of; what the load generator logged is in one view.
+    """The labeled queries of a finding; findings logged by the load generator are in one view.
 
     Args:
         code: Of the finding.

@@ -1,4 +1,4 @@
-"""The figures that a page opens with, each with its interval: throughput, TTFT, TPOT and latency."""
+"""The opening figures of a page, with intervals: throughput, TTFT, TPOT and latency."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MEASURED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class HeadlineValue:
-    """A figure with its 95 % interval.
+    """A figure with a 95 % interval.
 
     Attributes:
         value: In the metric's unit.

@@ -41,7 +41,7 @@ ORDER BY ALL"""
 
 
 def intervals(report: Report) -> Iterator[tuple[str, str, str]]:
-    """What intervals are of, how they are computed, and the query of the values, for all that a run has."""
+    """The subject, the method, and the query of the values, for every interval of a run."""
     if report.ttft_ms is not None or report.latency_ms is not None:
         yield "Values of latencies", _LATENCIES, _OF_LATENCIES
         yield "What arrived", _RATES, _OF_RATES

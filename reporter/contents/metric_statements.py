@@ -1,4 +1,4 @@
-"""The SQL of single figures, as rules and comparisons name them."""
+"""The SQL of single figures, under the names in rules and comparisons."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ACCURACY: Final = "accuracy"
 
 
 def rules(report: Report, windows: str = "") -> str:
-    """The query of what rules observed, a row each; without those that no query over the views has.
+    """The query of the rules' figures, a row each; without figures that the views lack.
 
     Figures are in the unit of the views: ms, tokens, 1/s and shares.
 
@@ -46,7 +46,7 @@ def rules(report: Report, windows: str = "") -> str:
 
 
 def figures(metrics: Iterable[str]) -> str:
-    """The query of figures as comparisons name them, a row each; without those that no query has.
+    """The query of a comparison's figures, a row each; without figures that the views lack.
 
     Percentiles are interpolated, as comparisons take them.
     """
@@ -63,7 +63,7 @@ def _together(queries: Mapping[str, str], column: str) -> str:
 
 
 def _of_rule(text: str, report: Report) -> str:
-    """The query of the figure of a rule; empty where it is not one of the views'."""
+    """The query of a rule's figure; empty where the views lack the figure."""
     try:
         target = parse(text)
     except ExpressionError:
@@ -79,7 +79,7 @@ def _of_rule(text: str, report: Report) -> str:
 
 
 def _figure(target: Target, method: str, *, violations: bool = False) -> str:
-    """The query of a figure; with `violations`, failed requests are infinite values of it."""
+    """The query of a figure; with `violations`, failed requests count as infinite."""
     where = condition(target.where)
     if rate := _RATES.get(target.metric):
         return f"SELECT {rate} / any_value(duration_s) FROM arrived, measured_window WHERE {where}"  # noqa: S608 (what a rule has is quoted)

@@ -1,4 +1,4 @@
-"""A log whose views have only what a page reads, computed once: for a page asks forty queries of them."""
+"""A log whose views have only the columns of a page, computed once for forty queries."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CHUNKS: Final = """
 
 
 def narrowed(log: OpenLog) -> OpenLog:
-    """The same log on another connection, with those columns of `samples` that plots and figures read.
+    """The log on another connection, with only the columns of `samples` for plots and figures.
 
     A request takes some 200 bytes; what has no room in memory goes to a temporary file.
 

@@ -1,4 +1,4 @@
-"""Single requests to look at: the slowest ones and the first failures, with their texts and chunks."""
+"""Single requests to look at: the slowest and the first failures, with texts and chunks."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _MORE: Final = """
 
 @dataclass(frozen=True, slots=True)
 class RequestExcerpt:
-    """One request. Times are in ms; None where it did not get that far.
+    """One request. Times are in ms; None for stages that the request did not reach.
 
     Attributes:
         sample_uuid: Its name in the log.
@@ -174,7 +174,7 @@ def _request(row: dict[str, Any], texts: Mapping[int, str]) -> RequestExcerpt:
 
 
 def _thinned(offsets_ms: Sequence[float]) -> tuple[float, ...]:
-    """At most `_MOST_CHUNKS` of them, the first and the last included."""
+    """At most `_MOST_CHUNKS` offsets, including the first and the last."""
     if len(offsets_ms) <= _MOST_CHUNKS:
         return tuple(offsets_ms)
     step = (len(offsets_ms) - 1) / (_MOST_CHUNKS - 1)

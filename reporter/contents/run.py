@@ -1,4 +1,4 @@
-"""What the page of a run shows besides its report, computed from its opened log."""
+"""The contents of a run's page besides the report, computed from the opened log."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _CHUNKS: Final = re.compile(r"\bFROM chunks\b")
 
 @dataclass(frozen=True, slots=True)
 class RunContents:
-    """What a page has in addition to the report.
+    """The contents of a page besides the report.
 
     Attributes:
         headlines: Figures with intervals, by names as `loadgen compare --metric` takes them.
@@ -66,7 +66,7 @@ class RunContents:
 
 
 def run_contents(report: Report, evidence: LogEvidence) -> RunContents:
-    """Compute what the page of a run shows.
+    """Compute the contents of a run's page.
 
     Args:
         report: The report.
@@ -109,7 +109,7 @@ def _plot(log: OpenLog, name: str, *, has_scores: bool, has_sensors: bool) -> Pl
 
 
 def _tags(report: Report) -> list[str]:
-    """The tags that distinguish requests, each by its own name."""
+    """The tags that distinguish requests, each under a separate name."""
     tagged = [name for name in report.breakdown if name not in _BUILT_IN and len(report.breakdown[name]) > 1]
     return [name.removeprefix("tag:") for name in tagged]
 

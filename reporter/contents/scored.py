@@ -1,4 +1,4 @@
-"""Scored answers to look at: of each benchmark some of each outcome, with their texts and judgements."""
+"""Scored answers to look at: for each benchmark some of each outcome, with texts and judgements."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class ScoredSamples:
 def scored_samples(
     log: OpenLog, scores: Sequence[TaskScore], read: ReadTexts, limit: int = MOST_SAMPLES
 ) -> ScoredSamples:
-    """Some answers of each benchmark, by its first scorer.
+    """Some answers of each benchmark, by the first scorer.
 
     Args:
         log: An opened log with `TABLES`.
@@ -180,7 +180,7 @@ def _samples(
 
 
 def _judged(log: OpenLog, score: TaskScore, chosen: list[str]) -> dict[str, dict[str, int]]:
-    """The latest reply to each inquiry on each answer, as the number of its event."""
+    """The latest reply to each inquiry on each answer, as an event number."""
     log.load({"judge_calls"})
     named = f"{score.task}/{score.scorer}"
     calls: dict[str, dict[str, int]] = {}

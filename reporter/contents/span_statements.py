@@ -54,7 +54,7 @@ def windows(log: OpenLog) -> str:
 
 
 def stages(log: OpenLog, report: Report) -> str:
-    """The query of the stages of the load, whose rates are over the time of each; empty without any."""
+    """The query of the stages of the load, with rates over each stage; empty without stages."""
     spans = list(stage_spans(log, stages_of(report.run.load)))
     if STAGE not in report.breakdown or not spans:
         return ""
@@ -76,6 +76,6 @@ def _values(window: Window) -> str:
 
 
 def _view(name: str) -> str:
-    """A view as a table of a `WITH` clause, where it reads the tables above it."""
+    """A view as a table of a `WITH` clause over the tables above."""
     _, _, query = sql_file(name).partition(f"CREATE VIEW {name} AS\n")
     return f"{name} AS (\n{query.strip().rstrip(';')}\n)"

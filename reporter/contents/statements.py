@@ -90,7 +90,7 @@ FROM (
 
 
 def variables(report: Report) -> str:
-    """What selects the definitions of a report in front of a query; empty for the default ones."""
+    """The SQL variables with a report's definitions; empty for the default definitions."""
     usual, chosen = Definitions().to_dict(), report.run.definitions
     return "".join(
         f"SET VARIABLE {name} = {_literal(chosen[name])};\n"
@@ -132,7 +132,7 @@ def has_rates(report: Report, windows: str = "") -> bool:
 
 
 def over(tables: str, query: str) -> str:
-    """A query with the tables of a `WITH` clause in front of its own; without any as it is."""
+    """A query with the tables of a `WITH` clause in front."""
     if not tables:
         return query
     begun = query.removeprefix("WITH ")
@@ -215,7 +215,7 @@ _COMPLETED: Final = "status = 'completed'"
 
 
 def overhead(report: Report) -> tuple[tuple[str, str], ...]:
-    """The queries of the client's overhead and of its readings, each with what it is of."""
+    """The labeled queries of the client's overhead and readings."""
     server, whole = (
         percentile(report.run.percentile_method, PERCENTILES["p99"], value)
         for value in ("since_sent_ms", "own_ms + since_sent_ms")
@@ -227,7 +227,7 @@ def overhead(report: Report) -> tuple[tuple[str, str], ...]:
 
 
 def of_series() -> str:
-    """The query of the figures of the runs of a series, over the views of all of them."""
+    """The query of a series' figures, over the views of all runs."""
     return _SERIES
 
 
@@ -283,12 +283,12 @@ def episodes(part: str) -> str:
 
 
 def server_side() -> str:
-    """The query of what the server counted, and of what the client measured in that time."""
+    """The query of the server's counts, and of the client's measurements in that time."""
     return sql_file("figures/server_side").strip()
 
 
 def energy() -> str:
-    """The query of the energy that was observed, and of where it went."""
+    """The query of the observed energy, by use."""
     return sql_file("figures/energy").strip()
 
 

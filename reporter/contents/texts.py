@@ -1,4 +1,4 @@
-"""Texts of prompts and responses as a person reads them, from the JSON that the log has."""
+"""Texts of prompts and responses for a person, from the JSON in the log."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _USER: Final = "user"
 
 
 def prompt_in_words(stored: str | None) -> str | None:
-    """A prompt: its text, or the messages of a chat, each after its role where there are several.
+    """A prompt: the text, or the messages of a chat, each after the role if there are several.
 
     Args:
         stored: The JSON of the event `LOADGEN_ISSUE_CALLED`; None where the log has no text.
@@ -33,7 +33,7 @@ def prompt_in_words(stored: str | None) -> str | None:
 
 
 def response_in_words(stored: str | None) -> Mapping[str, str]:
-    """A response: what was reasoned, the output and tool calls, those that there are.
+    """The parts of a response: reasoning, output and tool calls, where present.
 
     Args:
         stored: The JSON of the event that ended the request.
@@ -49,7 +49,7 @@ def response_in_words(stored: str | None) -> Mapping[str, str]:
 
 
 def reference_in_words(stored: str | None) -> str | None:
-    """What an answer is scored against: the one value of a reference, or the whole as JSON."""
+    """The reference for scoring: the single value, or the whole as JSON."""
     reference = members(document(stored)).get("reference") if stored else None
     if not reference:
         return None
@@ -69,7 +69,7 @@ def _content(message: Mapping[str, Any]) -> str:
 
 
 def _parts(content: list[Any]) -> Iterator[str]:
-    """The parts of a message: texts as they are, of others their kind."""
+    """The parts of a message: texts unchanged, other parts by kind."""
     for part in map(members, content):
         yield text(part.get("text")) or f"({part.get('type')})"
 

@@ -1,4 +1,4 @@
-"""Scores in benchmarks as tables: the figures of each task, and those of its parts."""
+"""Scores in benchmarks as tables: the figures of each task, and of each part."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _INDENT: Final = "  "
 
 
 def section(report: Report, *, width: int, summary_only: bool = False) -> list[RenderableType]:
-    """What a run scored; nothing where it asked no benchmark.
+    """The scores of a run; empty for a run without benchmarks.
 
     Args:
         report: The report.
@@ -66,7 +66,7 @@ def score_table(report: Report) -> tuple[list[Column], list[list[Text]]]:
 
 
 def notes(report: Report) -> list[Text]:
-    """The notes on all tasks, each line after the name of its task."""
+    """The notes on all tasks, each line after the task's name."""
     return [line for score in report.accuracy for line in _notes(score)]
 
 
@@ -96,13 +96,13 @@ def _group_lines(score: TaskScore, tag: str) -> list[AccuracyLine]:
 
 
 def called(score: TaskScore) -> str:
-    """A task, and its scorer where that is not the benchmark's own: `math500, math_verify`."""
+    """A task, with the scorer unless official: `math500, math_verify`."""
     named = score.scorer is not None and not score.official
     return clean(f"{score.task}, {score.scorer}" if named else score.task)
 
 
 def titled(score: TaskScore) -> str:
-    """The same, shorter: of a file of questions its name without its folder."""
+    """As `called`, shorter: a file of questions by name without folder."""
     title = called(score)
     return f"{PurePath(score.task).name}{title.removeprefix(score.task)}" if "/" in score.task else title
 
@@ -115,7 +115,7 @@ def value_in_words(value: float | None, unit: str) -> str:
 
 
 def interval_in_words(interval: ConfidenceInterval | None, unit: str) -> str:
-    """Its ends: `75.12..79.04`; nothing where there is none."""
+    """The ends of an interval: `75.12..79.04`; empty without one."""
     return "" if interval is None else ends_in_words(interval.low, interval.high, unit)
 
 
@@ -148,7 +148,7 @@ class AccuracyLine:
 
 
 def _lines(score: TaskScore, limit: int) -> Iterator[AccuracyLine]:
-    """A task by its first figure, and the others beneath it."""
+    """A task by the first figure, with the other figures below."""
     (title, first), *others = score.headlines.items()
     named = called(score) if title == PLAIN else f"{called(score)}: {clean(title)}"
     yield AccuracyLine(named, first.unit, first.better, first, _open(score, first), score)
@@ -161,7 +161,7 @@ def _lines(score: TaskScore, limit: int) -> Iterator[AccuracyLine]:
 
 
 def _open(score: TaskScore, figure: HeadlineFigure) -> int:
-    """How many samples are not in a figure: none where it would be the same whatever they are."""
+    """The number of samples that could change a figure but are not in the figure."""
     return 0 if figure.value == figure.best is not None else score.unscored
 
 
@@ -206,7 +206,7 @@ def _value(line: AccuracyLine) -> Text:
 
 
 def _notes(score: TaskScore) -> Iterator[Text]:
-    """The notes on a task, each line after its name."""
+    """The notes on a task, each line after the task's name."""
     further = sum(headline.value is not None for headline in score.headlines.values()) - MOST_FIGURES
     lines = [
         sentence(*_samples(score)),
@@ -235,13 +235,13 @@ def _unit(score: TaskScore) -> str:
 
 
 def _ranged(repeats: RepeatStatistics, unit: str) -> str:
-    """From the least to the greatest mean of a repeat, and their standard deviation."""
+    """The range of the means of repeats, and the standard deviation."""
     low, high, std = (value_in_words(value, unit) for value in (repeats.min, repeats.max, repeats.std))
     return f"{low} to {high}, std {std}"
 
 
 def _is_binary(values: SampleStatistics) -> bool:
-    """Whether all values are 0 or 1, of which the score says everything: their variance is then p (1 - p)."""
+    """Whether all values are 0 or 1, so that the score determines the variance: p (1 - p)."""
     p, ends = values.mean, {values.min, values.max}
     return ends <= {0.0, 1.0} and abs(values.std**2 - p * (1 - p)) < _ROUNDING
 

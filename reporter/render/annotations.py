@@ -1,4 +1,4 @@
-"""Rules that did not pass, as annotations of GitHub Actions: lines of output that its runner reads."""
+"""Rules that did not pass, as annotations of GitHub Actions: output lines for the runner."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def render(parts: Iterable[NamedVerdict]) -> str:
 
 
 def inert(output: str) -> str:
-    """The same output without anything that the runner would take for a command of ours.
+    """The output without anything that the runner would take for a command.
 
     A server, or the author of a ruleset, may have put one into text that we quote.
     """

@@ -49,13 +49,13 @@ _MOMENT_COLUMNS: Final = (
 
 
 def names(report: Report) -> list[str]:
-    """What a report can be broken down by."""
+    """The possible breakdowns of a report."""
     tags = [tag for score in report.accuracy for tag in score.groups]
     return list(dict.fromkeys([*report.breakdown, *([TIME] if report.over_time else []), *tags]))
 
 
 def section(report: Report, name: str, *, width: int) -> Sequence[RenderableType]:
-    """The tables for one of `names`, each under its title."""
+    """The tables for one of `names`, each with a title."""
     title = Text(f"By {clean(name)}, latencies in milliseconds", style="dim")
     if name == TIME:
         return [title, _moments(report.over_time, width)]
@@ -80,7 +80,7 @@ def part_titles(name: str) -> list[str]:
 
 
 def part_cells(parts: Sequence[PartReport]) -> list[list[Text]]:
-    """What stands under the headings, for each part."""
+    """The cells of each part, by column."""
     rates = [_column([getattr(part, rate) for part in parts], 4) for rate in ("qps", "output_tps")]
     times = [
         _column([getattr(summary, which) if (summary := getattr(part, metric)) else None for part in parts])

@@ -1,4 +1,4 @@
-"""The words and figures of a comparison that its tables on the console and in Markdown share."""
+"""The words and figures of a comparison, shared by console and Markdown tables."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ TITLES: Final = ("metric", "change", "interval", "p", "finding", "min. detectabl
 
 
 def label(comparison: Comparison, index: int) -> str:
-    """What a side is called in a table."""
+    """The short name of a side in a table."""
     compared_side = comparison.sides[index]
     return compared_side.label or compared_side.name
 
 
 def side(comparison: Comparison, index: int) -> str:
-    """A side by its full name, with its number of runs and requests, and which one is the reference."""
+    """A side by full name, with the numbers of runs and requests, and a mark for the reference."""
     compared_side = comparison.sides[index]
     facts = [compared_side.name] if compared_side.name != label(comparison, index) else []
     facts += [f"{len(compared_side.runs)} runs"] if len(compared_side.runs) > 1 else []
@@ -57,12 +57,12 @@ def cells(comparison: Comparison, row: ComparisonRow, index: int) -> tuple[str, 
 
 
 def metric(row: ComparisonRow) -> str:
-    """Its name and its unit."""
+    """The name and unit of a metric."""
     return f"{row.metric} {row.unit}".rstrip()
 
 
 def figure(row: ComparisonRow, cell: Cell | None) -> str:
-    """A figure with its interval, of shares in percent."""
+    """A figure with interval, shares in percent."""
     if cell is None:
         return NOTHING
     scale = 100 if row.in_points else 1
@@ -74,7 +74,7 @@ def figure(row: ComparisonRow, cell: Cell | None) -> str:
 
 
 def figures(rows: Sequence[ComparisonRow], sides: Sequence[int]) -> Iterator[tuple[str, ...]]:
-    """The rows of a table of figures: a metric and what each of some sides has; under a score its samples."""
+    """The rows of a table of figures: a metric and the figure of each side; below a score the samples."""
     for row in rows:
         yield (metric(row), *(figure(row, row.figures[index]) for index in sides))
         if row.metric.startswith(_SCORE):
@@ -90,7 +90,7 @@ def _samples(row: ComparisonRow, sides: Sequence[int]) -> str:
 
 
 def by(row: ComparisonRow, share: float | None) -> str:
-    """A difference with its sign: `+3.1 %`, or `+0.40 pt` of a share."""
+    """A difference with sign: `+3.1 %`, or `+0.40 pt` of a share."""
     return NOTHING if share is None else f"{_signed(share)} {_unit(row)}"
 
 

@@ -29,7 +29,7 @@ def titles(series: SeriesComparison) -> list[str]:
 
 
 def rows(series: SeriesComparison) -> Iterator[list[str]]:
-    """A row per point: its name, its result, and the change of each metric that decides."""
+    """A row per point: name, result, and the change of each deciding metric."""
     named = metrics(series)
     for point in series.points:
         changes = {

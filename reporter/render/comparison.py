@@ -103,7 +103,7 @@ def _figures(
 
 
 def _indented(name: str) -> Text:
-    """A name with the blanks before it, which tell that it belongs to the one above."""
+    """A name with leading blanks, which mark a row as a part of the row above."""
     return Text(" " * (len(name) - len(name.lstrip()))) + text(name)
 
 

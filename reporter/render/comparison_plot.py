@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def render(comparison: Comparison) -> str:
-    """A row for each metric and side, with its interval.
+    """A row for each metric and side, with the interval.
 
     Raises:
         ImportError: matplotlib is not there.

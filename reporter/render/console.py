@@ -1,4 +1,4 @@
-"""The report that a person reads at a glance: is it valid, did it pass, what failed, how fast was it."""
+"""The console report at a glance: validity, verdict, failed rules, and figures."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _whole(report: Report, width: int, *, verbose: bool) -> Iterator[Sequence[Re
 
 
 def _head(report: Report) -> Iterator[RenderableType]:
-    """The result and what makes the run invalid, then what the run amounts to."""
+    """The result with reasons for invalidity, then the totals of the run."""
     errors = [finding for finding in report.findings if finding.severity == "error"]
     messages = {finding.message for finding in report.findings}
     others = (text(reason) for reason in report.validity.reasons if reason not in messages)

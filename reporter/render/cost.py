@@ -15,7 +15,7 @@ _MOST_DECIMALS: Final = 9
 
 
 def lines(cost: Mapping[str, Any]) -> Iterator[str]:
-    """The cost and its notes, one per line.
+    """The cost and the notes, one per line.
 
     Args:
         cost: As report.json has it.

@@ -15,7 +15,7 @@ _NUMBER: Final = re.compile(r"[+-]\d+(\.\d+)?([eE][+-]?\d+)?")
 
 
 def as_csv(rows: Iterable[Mapping[str, Any]]) -> str:
-    """The rows, below the names of all their columns, in the order in which they first occur."""
+    """The rows, below the names of all columns, in the order of first occurrence."""
     table = [{name: _inert(value) for name, value in row.items()} for row in rows]
     text = StringIO(newline="")
     writer = csv.DictWriter(text, list(dict.fromkeys(name for row in table for name in row)))
@@ -25,7 +25,7 @@ def as_csv(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def no_formula(text: str) -> str:
-    """A text that a spreadsheet would calculate gets an apostrophe before it; a number stays one.
+    """A text with an apostrophe in front if a spreadsheet would calculate the text; numbers stay.
 
     The characters are those of OWASP's page on CSV injection.
     """
@@ -33,7 +33,7 @@ def no_formula(text: str) -> str:
 
 
 def _inert(value: Any) -> Any:
-    """A text without a formula; a lone surrogate has no UTF-8. True and false are as DuckDB writes them."""
+    """A text without a formula or a lone surrogate. True and false are written as in DuckDB."""
     if isinstance(value, bool):
         return str(value).lower()
     return no_formula(value.encode(errors="replace").decode()) if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""Figures as a person reads them: the digits that mean something, and no more."""
+"""Figures for a person: significant digits only."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def decimals(value: float, digits: int = 3, limit: int = 3) -> int:
 
 
 def fixed(value: float | None, places: int) -> str:
-    """A value with `places` decimals and its thousands separated."""
+    """A value with `places` decimals and thousands separators."""
     if value is None or not math.isfinite(value):
         return NOTHING
     return f"{value:,.{places}f}"
@@ -35,7 +35,7 @@ def figure(value: float | None, digits: int = 3) -> str:
 
 
 def whole(value: int | None) -> str:
-    """A count with its thousands apart."""
+    """A count with thousands separators."""
     return NOTHING if value is None else f"{value:,}"
 
 
@@ -45,12 +45,12 @@ def counted(count: int | None, noun: str) -> str:
 
 
 def as_written(value: float | None) -> str:
-    """A number as it was written, with its thousands separated."""
+    """A number in the original notation, with thousands separators."""
     return NOTHING if value is None else f"{value:,.10g}"
 
 
 def percent(part: float, of: float) -> str:
-    """A share in percent, with two digits of it or of what it lacks: only all of them is 100 %."""
+    """A share in percent, with two significant digits near 0 and near 100: 100 % means all."""
     if not of:
         return NOTHING
     telling = min(100 * part / of, 100 * (of - part) / of, key=abs)
@@ -58,7 +58,7 @@ def percent(part: float, of: float) -> str:
 
 
 def reading(name: str, value: Any) -> str:
-    """A sensor's reading in words: its name, and the unit from the name after the value."""
+    """A sensor's reading in words: the name without the unit, the value, the unit."""
     words = name.split("_")
     unit = next((word for word in words if word in _UNITS), "")
     label = " ".join(word for word in words if word != unit)

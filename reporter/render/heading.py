@@ -1,4 +1,4 @@
-"""What was run, in the few lines that a report opens with."""
+"""The heading of a report: model, load, and totals in a few lines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LASTED: Final = {"cut_off": "cut off after", "running": "so far"}
 
 
 def heading(report: Report) -> list[Text]:
-    """The model and where it is served; the load and how long it lasted; the requests; the measurement."""
+    """The model and endpoint; the load and duration; the requests; the measurement."""
     measurement = sentence(*_measurement(report))
     measurement.stylize("dim")
     lines = [_title(report), sentence(*_load(report)), sentence(*_requests(report)), measurement]
@@ -118,7 +118,7 @@ def _burstiness(load: Mapping[str, Any]) -> str:
 
 
 def _rate(load: Mapping[str, Any]) -> str:
-    """A rate, or how it changes."""
+    """A rate, constant or varying."""
     if stages := load.get("stages"):
         return f"in {whole(len(stages))} stages"
     shown = as_written(load.get("rate")) if load.get("profile") is None else clean(load["profile"])

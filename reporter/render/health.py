@@ -1,4 +1,4 @@
-"""The health of the client and the recorder: one line, or everything where it needs attention."""
+"""The health of client and recorder: one line, or all readings if attention is needed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def needs_a_look(report: Report) -> bool:
 
 
 def in_short(report: Report) -> Iterator[RenderableType]:
-    """One line: what the client itself added to what was measured."""
+    """One line: the client overhead."""
     parts = [*_overhead(report)]
     if report.issue_lag_ms:
         parts.append(f"dispatch delay p99 {figure(report.issue_lag_ms.p99)} ms")
@@ -59,7 +59,7 @@ def in_full(report: Report) -> Iterator[RenderableType]:
 
 
 def in_words(report: Report) -> dict[str, list[TextType]]:
-    """Every reading in words, by whose it is; without those that there are none of."""
+    """Every available reading in words, by process."""
     parts: dict[str, list[TextType]] = {
         "Client": [*_overhead(report), *_readings(report.client.to_dict())],
         "Recorder": [*_readings(report.recorder.to_dict()), *_peak_queue(report.recorder)],

@@ -1,4 +1,4 @@
-"""The report as `report.json`: the Report key by key, in its own order."""
+"""The report as `report.json`: the Report key by key, in declaration order."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _UNSAFE: Final = re.compile("[\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2
 
 
 def printable(json: str) -> str:
-    """The same JSON, with escapes for what would steer a terminal."""
+    """The JSON text, with escapes for control characters of terminals."""
     return _UNSAFE.sub(lambda char: f"\\u{ord(char[0]):04x}", json)
 
 

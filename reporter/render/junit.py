@@ -33,7 +33,7 @@ _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U001
 
 
 def render(parts: Sequence[NamedVerdict]) -> str:
-    """The verdicts as one document, a test suite each, with an XML declaration; UTF-8 when it is encoded."""
+    """The verdicts as one document, a test suite each, with an XML declaration; UTF-8 when encoded."""
     whole = Element("testsuites", name="loadgen gate")
     for number, part in enumerate(parts):
         whole.append(_suite(part, number))
@@ -84,7 +84,7 @@ def _of_suite(part: NamedVerdict) -> Iterator[tuple[str, Any]]:
 
 
 def _headline(score: TaskScore) -> dict[str, Any]:
-    """The first figure of a score, by the end of its property's name."""
+    """The first figure of a score, by the suffix of the property's name."""
     first = next(iter(score.headlines.values()))
     return {
         "": first.value,
@@ -121,7 +121,7 @@ def _case(part: NamedVerdict, row: VerdictRow) -> Element:
 
 
 def _whole(part: NamedVerdict, why: Sequence[str]) -> Element:
-    """Why the run itself is invalid, which is in no rule: without a case of it the file would look passed."""
+    """The reasons for an invalid run as a test case: without one the file would look passed."""
     name = f"{part.name}: validity" if part.name else "validity"
     case = Element("testcase", name=_text(name), classname=_text(part.where), time="0.000")
     _add_outcome(case, "error", part.status, why)
@@ -175,5 +175,5 @@ def _seconds(value: float) -> str:
 
 
 def _text(value: str) -> str:
-    """Text that XML can hold: what it cannot, as its escape."""
+    """Text for XML, with escapes for forbidden characters."""
     return _NOT_XML.sub(lambda char: char[0].encode("unicode_escape").decode("ascii"), value)

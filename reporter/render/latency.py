@@ -125,7 +125,7 @@ def titles(report: Report, *groups: Sequence[LatencyRow], verbose: bool = False)
 
 
 def cells(report: Report, group: Sequence[LatencyRow], *, verbose: bool = False) -> list[list[Text]]:
-    """What stands under the headings, for each row that has samples."""
+    """The cells of each row with samples."""
     names = _statistics(report, verbose=verbose)
     return [_row(report, line, summary, names) for line in group if (summary := _summary(report, line))]
 
@@ -141,7 +141,7 @@ def _title(name: str) -> str:
 
 
 def _summary(report: Report, line: LatencyRow) -> Summary | None:
-    """The figures of a row, None when there are none or when the row above tells the same."""
+    """The figures of a row; None without any, or if equal to the row above."""
     summary: Summary | None = getattr(report, line.metric)
     twin: Summary | None = getattr(report, line.twin) if line.twin else None
     if summary and twin and not line.shown.always and _alike(summary, twin):
@@ -156,7 +156,7 @@ def _alike(summary: Summary, other: Summary) -> bool:
 
 
 def _row(report: Report, line: LatencyRow, summary: Summary, names: Sequence[str]) -> list[Text]:
-    """As many decimals for all figures of a row as show three digits of its median."""
+    """The figures of a row with equal decimals: three significant digits of the median."""
     places = decimals(summary.p50 or summary.max)
     figures = (fixed(_figure(summary, name), places) for name in names)
     return [_label(report, line), *map(Text, figures), Text(whole(summary.count), style="dim")]

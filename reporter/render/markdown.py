@@ -39,7 +39,7 @@ _CUT: Final = "\n\n… and more, in report.json: this is as long as a summary ma
 
 
 def render(parts: Sequence[NamedVerdict], *, most_bytes: int = MOST_BYTES) -> str:
-    """The verdicts one after the other, cut at the end of a line where they are too long.
+    """The verdicts one after the other, cut at the end of a line if too long.
 
     Args:
         parts: The verdicts.
@@ -53,7 +53,7 @@ def render(parts: Sequence[NamedVerdict], *, most_bytes: int = MOST_BYTES) -> st
 
 
 def fitting(text: str, most_bytes: int) -> str:
-    """The same text, or its first lines and a word that there are more, or nothing where that is too long."""
+    """The text, or the first lines with a note on the rest, or nothing if too long for that."""
     if len(text.encode()) <= most_bytes:
         return text
     room = most_bytes - len(_CUT.encode())
@@ -147,12 +147,12 @@ def table_row(cells: Iterable[str]) -> str:
 
 
 def safe(value: object) -> str:
-    """One line of text that Markdown takes for text: what could be markup is written as a reference."""
+    """One line of text, with references in place of possible markup."""
     return _MARKUP.sub(lambda match: _reference(match[0]), clean(value))
 
 
 def _code(value: object) -> str:
-    """Likewise, as code, where no user is mentioned anyway."""
+    """One line of text as code, where no user is mentioned."""
     return f"<code>{safe(value).replace(_APART, '@')}</code>"
 
 

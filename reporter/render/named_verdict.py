@@ -1,4 +1,4 @@
-"""A verdict with the facts of its run, which may be one of several."""
+"""A verdict with the facts of a run, possibly one of several."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_NAMED: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class NamedVerdict:
-    """A verdict and the run that it is about.
+    """A verdict with the run.
 
     Attributes:
         verdict: The verdict; None of a run that was scored without rules.
@@ -55,7 +55,7 @@ class NamedVerdict:
 
     @property
     def rows(self) -> Sequence[VerdictRow]:
-        """Its rules."""
+        """The rules of the verdict."""
         return self.verdict.rows if self.verdict else ()
 
     @property
@@ -65,18 +65,18 @@ class NamedVerdict:
 
     @property
     def is_one_of_several(self) -> bool:
-        """Whether it is a run of a series, rather than rules over several runs."""
+        """Whether the verdict is on a run of a series, rather than on rules over several runs."""
         return bool(self.name) and not self.over_runs
 
     @property
     def accepted(self) -> Sequence[str]:
-        """Why the run is invalid in spite of its status, as sentences; empty where it is not."""
+        """The accepted reasons for invalidity, as sentences; empty for a valid run."""
         accepted = self.verdict.accepted if self.verdict else ()
         return [f"INVALID, {IN_WORDS}: {reason}" for reason in accepted]
 
     @property
     def missed(self) -> Sequence[str]:
-        """Why it did not pass, in short: why the whole is invalid, and the ids of the rules that count."""
+        """The reasons for not passing, in short: reasons for invalidity, and the ids of missed rules."""
         ids = [row.id for row in self.rows if row.severity == "fail" and row.status not in {"PASS", "SKIP"}]
         return [*(reason.rstrip(".") for reason in self.reasons), *ids]
 
@@ -89,12 +89,12 @@ class NamedVerdict:
         return clean(f"{model}.{scenario or 'default'}")
 
     def called(self, rule: VerdictRow) -> str:
-        """A rule's id, after the name of its run where there are several."""
+        """A rule's id, after the run's name if there are several runs."""
         return clean(f"{self.name}: {rule.id}" if self.name else rule.id)
 
 
 def ruleset_of(verdict: Verdict | None) -> str:
-    """Whose rules these are, and that they were changed where they were: `chat 1, changed`."""
+    """The name of the rules, and whether the user changed them: `chat 1, changed`."""
     if verdict is None:
         return ""
     name = " ".join(filter(None, (verdict.ruleset, verdict.version)))
@@ -111,12 +111,12 @@ def met(rows: Sequence[VerdictRow]) -> str:
 
 
 def share(rows: Sequence[VerdictRow]) -> str:
-    """The same, shorter: `8 of 9`."""
+    """As `met`, shorter: `8 of 9`."""
     statuses = [row.status for row in rows]
     return f"{statuses.count('PASS')} of {len(statuses) - statuses.count('SKIP')}"
 
 
 def in_short(missed: Sequence[str]) -> str:
-    """The first of what did not pass, and how many more there are."""
+    """The first missed rule, and the number of further ones."""
     more = [f"and {len(missed) - _MOST_NAMED} more"]
     return ", ".join([*missed[:_MOST_NAMED], *more[: len(missed) > _MOST_NAMED]])

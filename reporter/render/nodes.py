@@ -37,7 +37,7 @@ UNITS: Final = "Latencies and lags are in milliseconds, a clock's offset from th
 
 
 def section(nodes: Nodes | None, *, width: int) -> Sequence[RenderableType]:
-    """The table under its title; of many nodes those that need a look, and those with the highest TTFT."""
+    """The table with a title; of many nodes those with problems, and those with the highest TTFT."""
     if nodes is None:
         return []
     each = nodes.each
@@ -49,7 +49,7 @@ def section(nodes: Nodes | None, *, width: int) -> Sequence[RenderableType]:
 
 
 def cells(each: Sequence[NodeReport]) -> list[list[Text]]:
-    """What is under the headings, for each node."""
+    """The cells of each node."""
     return [
         [
             Text(clean(node.node)),
@@ -73,7 +73,7 @@ def _figure(value: float | None, digits: int = 3) -> str:
 
 
 def _state(node: NodeReport) -> str:
-    """How its log ended, and what is wrong with it besides."""
+    """The ending of the node's log, and further problems."""
     parts = [clean(node.state)]
     if node.seconds_behind:
         parts.append(f"behind in {node.seconds_behind} of {counted(node.seconds, 'second')}")

@@ -1,4 +1,4 @@
-"""The page that the console renderers write on: labeled blocks, aligned tables, and nothing unsafe in them.
+"""The page of console renderers: labeled blocks, aligned tables, and only safe text.
 
 Text of a server or a user goes through `clean`, so that no control sequence reaches a terminal and no
 markup is taken for ours. Nothing is framed, so that the page survives a log.
@@ -53,7 +53,7 @@ class Column:
 
 
 def clean(value: object) -> str:
-    """One line of printable characters: white space runs together, the rest is shown as its escape.
+    """One line of printable characters: white space collapsed, the rest escaped.
 
     Unprintable are control characters, terminal escapes, bidirectional overrides, lone surrogates.
     """
@@ -69,7 +69,7 @@ def text(value: object, style: str = "") -> Text:
 
 
 def sentence(*parts: TextType, separator: str = ", ") -> Text:
-    """The parts that have something in them, side by side; a short part is never broken."""
+    """The non-empty parts side by side; a short part is never broken."""
     return Text(separator, overflow="fold").join(_glued(part) for part in parts if part)
 
 
@@ -79,7 +79,7 @@ def plain(value: TextType) -> str:
 
 
 def block(label: TextType, *lines: TextType) -> Table:
-    """A label in the margin and lines next to it."""
+    """A label in the margin, next to lines."""
     table = Table.grid()
     table.add_column(width=LABEL_WIDTH, no_wrap=True)
     table.add_column(overflow="fold")
@@ -124,7 +124,7 @@ def grid(columns: Sequence[Column], rows: Sequence[Sequence[Text]], *, width: in
 
 
 def draw(sections: Iterable[Sequence[RenderableType]], *, width: int, color: bool) -> str:
-    """Print the sections that have something in them, with a blank line between two.
+    """Print the non-empty sections, with a blank line between two.
 
     Everything that rich would ask the environment for is given, so that a page depends on its sections alone.
     """

@@ -1,4 +1,4 @@
-"""Names of points in a picture, placed where they cover neither each other nor a point."""
+"""Names of points in a picture, placed without covering other names or points."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Box(NamedTuple):
 
 
 def write_names(axes: Any, points: Sequence[tuple[Any, Any, str]]) -> None:
-    """Write names next to points, inside of the axes, whose limits are final.
+    """Write names next to points, inside the axes, whose limits are final.
 
     Args:
         axes: Matplotlib's.

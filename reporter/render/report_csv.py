@@ -1,4 +1,4 @@
-"""A report as a table for spreadsheets: a row for each figure of the run, and of each of its parts."""
+"""A report as a table for spreadsheets: a row for each figure of the run, and of each part."""
 
 from __future__ import annotations
 

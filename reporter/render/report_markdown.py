@@ -1,4 +1,4 @@
-"""A report as Markdown, for a document or the summary of a CI job: the page of the run without its plots."""
+"""A report as Markdown, for a document or a CI job's summary: the page of the run without plots."""
 
 from __future__ import annotations
 

@@ -17,12 +17,12 @@ _MOST_DECIMALS: Final = 6
 
 
 def columns(rows: Sequence[VerdictRow]) -> list[str]:
-    """The headings of a table of rules, without those that none of them has anything for."""
+    """The headings of a table of rules, without empty columns."""
     return [name for name in _COLUMNS if name not in _ONLY_IF_SET or any(_has(row, name) for row in rows)]
 
 
 def cells(row: VerdictRow) -> dict[str, str]:
-    """What stands under each heading, as it was written: a renderer makes it safe."""
+    """The cells of a rule by heading, unescaped: renderers escape them."""
     return {
         "verdict": status(row),
         "rule": row.target,
@@ -36,7 +36,7 @@ def cells(row: VerdictRow) -> dict[str, str]:
 
 
 def why(row: VerdictRow) -> list[str]:
-    """Why it did not pass, and what to do; nothing of one that did."""
+    """The reason and the remedy of a rule that did not pass; empty otherwise."""
     return [] if row.status == "PASS" else [line for line in (row.reason, row.remedy) if line]
 
 
@@ -55,27 +55,27 @@ def _has(row: VerdictRow, name: str) -> bool:
 
 
 def status(row: VerdictRow) -> str:
-    """The status; what may be missed without failing the run shows its severity when it is."""
+    """The status; a missed rule that cannot fail the run shows the severity."""
     return row.severity.upper() if row.status == "FAIL" and row.severity != "fail" else row.status
 
 
 def observed(row: VerdictRow) -> str:
-    """The figure, with as many digits as tell it from its bound."""
+    """The figure, with enough digits to differ from the bound."""
     return _with_unit(_distinct_from(row.observed, row.bound), row)
 
 
 def limit(row: VerdictRow) -> str:
-    """The confidence limit that had to meet the bound, likewise."""
+    """The confidence limit for the bound, with enough digits to differ."""
     return _with_unit(_distinct_from(row.limit, row.bound), row)
 
 
 def bound(row: VerdictRow) -> str:
-    """The bound as it was written."""
+    """The bound in the original notation."""
     return _with_unit(as_written(row.bound), row)
 
 
 def margin(row: VerdictRow) -> str:
-    """The distance from the bound, in percent of it: negative on the wrong side."""
+    """The distance from the bound in percent of the bound: negative on the wrong side."""
     share = row.margin
     return NOTHING if share is None else f"{100 * share:+,.{decimals(100 * share, 2)}f} %"
 
@@ -86,7 +86,7 @@ def samples(row: VerdictRow) -> str:
 
 
 def _distinct_from(figure: float | None, bound: float | None) -> str:
-    """A figure with three digits, and with as many more as distinguish it from its bound."""
+    """A figure with three digits, or with more if needed to differ from the bound."""
     if figure is None:
         return NOTHING
     least = 0 if figure == round(figure) else decimals(figure, limit=_MOST_DECIMALS)

@@ -51,7 +51,7 @@ _FIGURES: Final = {
 
 
 def titles(series: SeriesOverview) -> list[str]:
-    """The headings of the table of runs: the run, its axes, figures, and the results where there are any."""
+    """The headings of the table of runs: run, axes, figures, and results if any."""
     return ["run", *_axes(series), *_FIGURES.values(), *["result"][: any(series.results)]]
 
 
@@ -78,7 +78,7 @@ SCORE_TITLES: Final = ("run", "score", "value", "low", "high", "n", "unscored")
 
 
 def scores(series: SeriesOverview) -> list[list[str]]:
-    """The rows of the table of scores, with their intervals; empty where no run has any."""
+    """The rows of the table of scores, with intervals; empty without scores."""
     return [
         [
             str(row["name"]),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def render(series: SeriesComparison, *, width: int = 100, color: bool = False) -> str:
-    """A row per point: its result, and how each metric that decides has changed.
+    """A row per point: the result, and the change of each deciding metric.
 
     Args:
         series: What to show.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def render(series: SeriesComparison) -> str:
-    """`points`: the name of each and its comparison, two spaces a level."""
+    """`points`: the name and the comparison of each, two spaces a level."""
     points = [{"name": point.name, "comparison": point.comparison.to_dict()} for point in series.points]
     content = orjson.dumps({"points": points}, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     return printable(content.decode())

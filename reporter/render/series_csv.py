@@ -23,7 +23,7 @@ def series_as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of plain cells: a list in one cell, and of each score its value, its interval and n."""
+    """A row of plain cells: a list in one cell, and for each score the value, interval and n."""
     plain = {name: value for name, value in row.items() if name not in {"axes", "scores"}}
     cells = {
         name: "; ".join(map(str, value)) if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""What sensors recorded, for the console: the server next to the client, and energy."""
+"""Sensor readings for the console: the server compared with the client, and energy."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _SOURCES: Final = {
 
 
 def sections(report: Report, *, width: int) -> Iterator[Sequence[RenderableType]]:
-    """The server's side and the energy of a run, as far as it has them."""
+    """The server's side and the energy of a run, where available."""
     if report.server_side is not None and report.server_side.readings:
         yield list(_server(report.server_side, width))
     if report.energy is not None:
@@ -57,12 +57,12 @@ def _server(side: ServerSide, width: int) -> Iterator[RenderableType]:
 
 
 def server(side: ServerSide) -> str:
-    """What the server is called."""
+    """The server's name."""
     return _ENGINES.get(side.engine or "", side.engine or "Server")
 
 
 def gauges(side: ServerSide) -> list[str]:
-    """What the server went through, in words."""
+    """The server's gauges, in words."""
     parts = (
         _gauge("running", side.running_mean, side.running_max),
         _gauge("waiting", side.waiting_mean, side.waiting_max),
@@ -84,7 +84,7 @@ TITLES: Final = ("quantity", "client", "server", "difference", "agreement")
 
 
 def cells(row: SideBySide) -> tuple[str, ...]:
-    """One quantity as both sides measured it, by how much they differ, and whether they agree."""
+    """One quantity as measured by both sides, with the difference and the agreement."""
     by_server = figure(row.server)
     if row.server is None and row.server_low is not None:
         by_server = f"{figure(row.server_low)} – {figure(row.server_high) if row.server_high else '∞'}"  # noqa: RUF001
@@ -118,7 +118,7 @@ def _energy(energy: Energy, width: int) -> Iterator[RenderableType]:
 
 
 def energy_lines(energy: Energy) -> Iterator[str]:
-    """The energy in the window, where all of it went, that of right answers, and how it was measured."""
+    """The energy in the window, by use, per right answer, and the method of measurement."""
     parts = (
         "" if energy.window_joules is None else f"{_small(energy.window_joules)} J",
         "" if energy.mean_watts is None else f"mean {_small(energy.mean_watts)} W",
@@ -144,7 +144,7 @@ def energy_lines(energy: Energy) -> Iterator[str]:
 
 
 def per_request(energy: Energy) -> list[list[str]]:
-    """The figures of requests, a row each: its name, and `STATISTICS` of it."""
+    """The energy figures of requests: a name and the `STATISTICS`."""
     return [
         [label, *(_small(getattr(stats, name)) for name in STATISTICS)]
         for column, label in _PER_REQUEST.items()
@@ -153,7 +153,7 @@ def per_request(energy: Energy) -> list[list[str]]:
 
 
 def _small(value: float | None) -> str:
-    """Three significant digits of what may be far below 1, such as joules per token."""
+    """Three significant digits, also for values far below 1, such as joules per token."""
     if value is None or abs(value) >= 1:
         return figure(value)
     return as_written(float(f"{value:.3g}"))

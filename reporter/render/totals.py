@@ -1,4 +1,4 @@
-"""What a run amounts to, in words: its requests, throughput, tokens and steady state."""
+"""The totals of a run, in words: requests, throughput, tokens and steady state."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def throughput(report: Report) -> Text:
 
 
 def tokens(report: Report) -> Text:
-    """The totals of tokens, and who counted them."""
+    """The totals of tokens, and the source of the counts."""
     totals = report.tokens
     kinds = {
         "output": totals.output,
@@ -69,7 +69,7 @@ def tokens(report: Report) -> Text:
 
 
 def steady_state(steady: SteadyState) -> Text:
-    """When it was, with its latency and rate."""
+    """The span of the steady state, with latency and rate."""
     figures = {"latency": (steady.latency_ms, "ms"), "": (steady.qps, "requests/s")}
     figure_texts = [
         f"{name} {fixed(interval.mean, places)} \u00b1 {fixed(interval.margin, places)} {unit}".lstrip()

@@ -1,4 +1,4 @@
-"""A verdict as a table that a person reads: every rule, what was observed, and why it did not pass."""
+"""A verdict as a table for a person: every rule, the observed figure, and the reasons for misses."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _MOST_NOTES: Final = 5
 def render(
     parts: Sequence[NamedVerdict], *, width: int = 100, color: bool = False, full: bool = False
 ) -> str:
-    """Verdicts alone, as `loadgen gate` prints them, each under the name of its run where there are several.
+    """Verdicts only, as printed by `loadgen gate`, each with the run's name if there are several.
 
     Of the runs of a series there is a line each; all rules of a run follow where it did not pass, and where
     these are few.
@@ -78,7 +78,7 @@ def render(
 
 
 def sections(verdict: Verdict, *, width: int, remarks: bool = True) -> Iterator[Sequence[RenderableType]]:
-    """Every rule with what was observed; why those did not pass that did not; what was changed and noted.
+    """Every rule with the observed figure; reasons for misses; changes and notes.
 
     Args:
         verdict: The verdict.
@@ -96,7 +96,7 @@ def sections(verdict: Verdict, *, width: int, remarks: bool = True) -> Iterator[
 
 
 def headline(verdict: Verdict) -> Text:
-    """The status, how many rules were met, and whose rules they are."""
+    """The status, the number of rules met, and the name of the rules."""
     ruleset = ruleset_of(verdict)
     entry = "/".join(clean(name) for name in (verdict.model, verdict.scenario) if name and name != "*")
     return sentence(
@@ -107,14 +107,14 @@ def headline(verdict: Verdict) -> Text:
 
 
 def _few(missed: Sequence[NamedVerdict]) -> Sequence[NamedVerdict]:
-    """The same runs; none where there is more of them than anybody reads."""
+    """The runs; none if too many for reading."""
     return missed if sum(len(run.rows) for run in missed) <= _MOST_ROWS else ()
 
 
 def _overview(
     runs: Sequence[NamedVerdict], shown: Sequence[NamedVerdict], width: int
 ) -> Iterator[Sequence[RenderableType]]:
-    """A line a run: its status, how many rules it met, and which it did not."""
+    """A line for each run: status, number of rules met, and the missed rules."""
     rows = [
         [
             Text(clean(run.status), STYLES.get(run.status, "bold")),
@@ -136,7 +136,7 @@ def _overview(
 def _pages(
     parts: Sequence[NamedVerdict], width: int, remarks_shown: list[Sequence[object]]
 ) -> Iterator[Sequence[RenderableType]]:
-    """Each with all its rules, and each set of remarks once: `remarks_shown` has those shown before."""
+    """All rules of each run, with each set of remarks once: `remarks_shown` has the earlier ones."""
     for part in parts:
         own = [getattr(part.verdict, key, ()) for key in _REMARKS.values()]
         yield [text(part.name, "bold")] if part.name else []
@@ -154,7 +154,7 @@ def _styled(row: VerdictRow, titles: Sequence[str]) -> list[Text]:
 
 
 def _why(row: VerdictRow, why: Sequence[str]) -> RenderableType:
-    """A rule that did not pass: why, and what to do."""
+    """A rule that did not pass: reason and remedy."""
     status = clean(rule.status(row))
     label = Text(status, STYLES.get(status, "bold"))
     if status == "SKIP":

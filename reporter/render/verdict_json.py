@@ -1,4 +1,4 @@
-"""Verdicts as JSON: that of a run as in `report.json`, or those of a series with its exit code."""
+"""Verdicts as JSON: a run's as in `report.json`, or a series' with the exit code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a comparison: its verdict, the changes with intervals, the figures, and what else differs."""
+"""The page of a comparison: verdict, changes with intervals, figures, and other differences."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _sections(comparison: Comparison, plots: Sequence[Plot | NoPlot]) -> Iterato
 
 
 def changes(comparison: Comparison, rows: Sequence[ComparisonRow], query: str) -> Iterator[Table]:
-    """A table for each side but the first: how it differs, and the query of the figures."""
+    """A table of differences for each side but the first, with the query of the figures."""
     place = compared.TITLES.index("finding")
     for index in range(1, len(comparison.sides)):
         cells: list[tuple[Cell, ...]] = []
@@ -103,7 +103,7 @@ _TONES: Final[Mapping[str, Tone]] = {
 
 
 def figures(comparison: Comparison, rows: Sequence[ComparisonRow], query: str) -> Table:
-    """What each side has."""
+    """The figures of each side."""
     sides = range(len(comparison.sides))
     labels = (compared.label(comparison, index) for index in sides)
     return Table(("metric", *labels), tuple(compared.figures(rows, sides)), sql=query)

@@ -96,7 +96,7 @@ def _without_empty_tags(table: Requests) -> Requests:
 def _rows(
     excerpts: Iterable[RequestExcerpt], cells: Callable[[RequestExcerpt], tuple[Cell, ...]]
 ) -> tuple[RequestRow, ...]:
-    """A row that opens for each request: when it was issued, its tags, and further cells."""
+    """An expandable row for each request: time of issue, tags, and further cells."""
     return tuple(
         RequestRow(
             (excerpt.issued_at, _tags(excerpt), *cells(excerpt)),
@@ -122,7 +122,7 @@ def samples(scored: ScoredSamples) -> Samples:
 
 
 def _with_quotes(excerpts: Iterable[RequestExcerpt]) -> Iterator[tuple[RequestExcerpt, tuple[Quote, ...]]]:
-    """Each request with its texts; without them where the section is full."""
+    """Each request with texts; without texts once the section is full."""
     room = REQUEST_BYTES
     for excerpt in excerpts:
         quotes = tuple(_request_quotes(excerpt))
@@ -187,5 +187,5 @@ def _quote(label: str, text: str) -> Quote:
 
 
 def _bytes(quotes: Iterable[Quote]) -> int:
-    """What the texts take in the page."""
+    """The size of the texts in the page, in bytes."""
     return sum(len(escape(visible(quote.text.text)).encode()) for quote in quotes)

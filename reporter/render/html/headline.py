@@ -96,7 +96,7 @@ def _title(name: str) -> str:
 
 
 def _line(title: str, headline: HeadlineValue, unit: str, but: str = "") -> str:
-    """A further figure; its metric is left out where it is that of the card."""
+    """A further figure; without the metric's name if equal to the card's."""
     metric, _, statistic = title.partition(" ")
     shown = statistic if but.startswith(f"{metric} ") else title
     ends = "" if headline.low is None or headline.high is None else f" ({_ends(headline)})"

@@ -1,4 +1,4 @@
-"""Verdicts and severities as marks, and what the result of a run is."""
+"""Verdicts and severities as marks, and the result of a run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TONES: Final[Mapping[str, Tone]] = {
 
 
 def result(report: Report) -> tuple[Mark, ...]:
-    """Whether the run is valid, how it ended where that was not in order, and its verdict."""
+    """The run's validity, an abnormal ending if any, and the verdict."""
     marks = []
     errors = any(finding.severity == "error" for finding in report.findings)
     if report.run.ended != "running" or errors:

@@ -21,7 +21,7 @@ Tone = Literal["", "good", "bad", "doubt", "dim"]
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A word with its tone, such as a verdict."""
+    """A word with a tone, such as a verdict."""
 
     text: str
     tone: Tone = ""
@@ -50,7 +50,7 @@ class FigureCard:
 
 @dataclass(frozen=True, slots=True)
 class FigureCards:
-    """The figures that the page opens with, and the queries of the lines above them."""
+    """The page's opening figures, and the queries of the lines above."""
 
     template: ClassVar = "figures"
     anchor: str
@@ -61,7 +61,7 @@ class FigureCards:
 
     @property
     def queries(self) -> tuple[tuple[str, str], ...]:
-        """Each query once, after the labels of the cards that it is for."""
+        """Each query once, after the labels of the query's cards."""
         labels: dict[str, list[str]] = {}
         for card in self.cards:
             if card.sql:
@@ -135,7 +135,7 @@ class Table:
 
     @property
     def kinds(self) -> list[str]:
-        """What each column has: `words`, `short words`, or figures for an empty text."""
+        """The kind of each column: `words`, `short words`, or empty for figures."""
         columns = zip(*self.rows, strict=True) if self.rows else ((),) * len(self.columns)
         return [_kind(cells) if self.is_words(index) else "" for index, cells in enumerate(columns)]
 
@@ -153,7 +153,7 @@ class Tables:
 
 @dataclass(frozen=True, slots=True)
 class PlotGroup:
-    """Plots under one heading; several of them about the same thing are shown one at a time.
+    """Plots under one heading; several plots of one subject are shown one at a time.
 
     Attributes:
         title: The heading.
@@ -187,7 +187,7 @@ class Plots:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A text of a server or a user, under its name."""
+    """A text of a server or a user, with a name."""
 
     label: str
     text: Excerpt
@@ -214,7 +214,7 @@ class ResponseTimeline:
 
 @dataclass(frozen=True, slots=True)
 class RequestRow:
-    """A row for one request, which opens to show its details."""
+    """An expandable row for one request, with details."""
 
     cells: tuple[Cell, ...]
     label: str
@@ -224,7 +224,7 @@ class RequestRow:
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """A table of requests whose rows open; the first `words` columns hold text."""
+    """A table of expandable requests; the first `words` columns hold text."""
 
     template: ClassVar = "requests"
     anchor: str
@@ -237,7 +237,7 @@ class Requests:
 
     @property
     def kinds(self) -> list[str]:
-        """What each column has, as of a table."""
+        """The kind of each column, as for a table."""
         columns = zip(*(row.cells for row in self.rows), strict=True)
         return [_kind(cells) if index < self.words else "" for index, cells in enumerate(columns)]
 
@@ -287,7 +287,7 @@ class Samples:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """Paragraphs of text, or lines, with the queries that have their figures, each with what it is of."""
+    """Paragraphs of text, or lines, with the labeled queries of the figures."""
 
     template: ClassVar = "prose"
     anchor: str

@@ -1,4 +1,4 @@
-"""Plots for a page: as JSON for the script that draws them, and as tables for readers without it."""
+"""Plots for a page: JSON for the drawing script, and tables for readers without JavaScript."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def as_json(plots: Iterable[Plot], parts: Mapping[str, Mapping[str, Plot]]) -> s
 
 
 def as_tables(plot: Plot) -> list[Table]:
-    """A table for each series, or one for all that share their places on the x axis."""
+    """A table for each series, or one table for all series with common x values."""
     by_places: dict[tuple[float | str, ...], list[PlotSeries]] = {}
     for series in plot.series:
         by_places.setdefault(series.x, []).append(series)
@@ -112,7 +112,7 @@ def _table(plot: Plot, together: list[PlotSeries]) -> Table:
 
 
 def _named(plot: Plot, series: PlotSeries) -> str:
-    """The heading of a series: its name, where that is not the axis's, and the unit."""
+    """The heading of a series: the name, unless equal to the axis's, and the unit."""
     unit = f" [{plot.y.unit}]" if plot.y.unit else ""
     group = f", {series.group}" if series.group is not None else ""
     return f"{series.name}{group}{unit}"

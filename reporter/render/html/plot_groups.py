@@ -17,7 +17,7 @@ _CHOICES: Final = {"histogram": "Histogram", "cdf": "Cumulative", "percentiles":
 
 
 def grouped(plots: Sequence[Plot]) -> tuple[PlotGroup, ...]:
-    """Group the plots; a plot that belongs to no group gets its own."""
+    """Group the plots; a plot without a group gets a separate one."""
     titles = {plot.name: plot.title for plot in plots}
     groups: dict[str, list[Plot]] = {}
     for plot in plots:
@@ -35,7 +35,7 @@ def _group(name: str, members: Sequence[Plot]) -> PlotGroup:
 
 
 def _with_titles(plot: Plot, titles: Mapping[str, str]) -> Plot:
-    """The plot, whose note calls other plots by their titles."""
+    """The plot, with titles in place of names of other plots in the note."""
     note = plot.note
     for name, title in titles.items():
         note = note.replace(f"`{name}`", f"\u201c{title}\u201d")

@@ -1,4 +1,4 @@
-"""The page of a run: what a performance engineer looks for first, then plots, requests and samples."""
+"""The page of a run: key figures first, then plots, requests and samples."""
 
 from __future__ import annotations
 

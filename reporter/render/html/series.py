@@ -1,4 +1,4 @@
-"""The page of a series: its runs, what follows from them, and plots."""
+"""The page of a series: runs, results of the series, and plots."""
 
 from __future__ import annotations
 

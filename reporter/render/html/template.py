@@ -1,4 +1,4 @@
-"""Write a page as one file of HTML, with its style, its script and its data inside.
+"""Write a page as one file of HTML, with inline style, script and data.
 
 The policy in its head allows exactly these: no other script, no network, no evaluation of text.
 """
@@ -56,7 +56,7 @@ def asset(name: str) -> str:
 
 
 def _policy(style: str, *scripts: str) -> str:
-    """The Content-Security-Policy: only this style and these scripts, by their hashes."""
+    """The Content-Security-Policy: only this style and these scripts, by hash."""
     allowed = " ".join(map(_hash, scripts)) or "'none'"
     return (
         f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; "
@@ -69,7 +69,7 @@ def _hash(text: str) -> str:
 
 
 def _shown(value: object) -> object:
-    """What templates write: texts made visible, and then escaped; HTML of a template as it is."""
+    """A value for a template: texts made visible, then escaped; HTML of a template unchanged."""
     return visible(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 

@@ -50,7 +50,7 @@ def bar(timeline: ResponseTimeline) -> Bar:
 
 
 def parts(timeline: ResponseTimeline) -> Iterator[tuple[str, str]]:
-    """Each color of the drawing, with what it means and how long that took."""
+    """Each color of the drawing, with the meaning and the duration."""
     yield "wait", f"until sent {figure(timeline.waited_ms)} ms"
     if timeline.first_ms is None:
         yield "prefill", f"no token, ended after {figure(timeline.ends_ms)} ms"
@@ -62,5 +62,5 @@ def parts(timeline: ResponseTimeline) -> Iterator[tuple[str, str]]:
 
 
 def words(timeline: ResponseTimeline) -> str:
-    """The same in a sentence."""
+    """The timeline in a sentence."""
     return ", ".join(described for _, described in parts(timeline))

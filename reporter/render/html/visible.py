@@ -1,4 +1,4 @@
-"""Texts of servers and users, made visible: what steers a terminal or reverses a line shows as its escape."""
+"""Visible texts of servers and users: control characters appear as escapes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _SHOWN: Final = frozenset("\n\t")
 
 
 def visible(value: object) -> str:
-    """The same text with escapes for what does not print: controls, bidirectional overrides, lone surrogates.
+    """A text with escapes for unprintable characters: controls, bidirectional overrides, lone surrogates.
 
     Line ends and tabs stay. HTML is escaped by the templates, not here.
     """
