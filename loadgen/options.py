@@ -45,6 +45,10 @@ class SweepOptions(SessionOptions, total=False):
     """Open loop: the requests of a trace, or of an earlier run, at their times."""
     trace_speed: float | None
     """Replay --trace FACTOR times as fast."""
+    trace_format: str | None
+    """Format of --trace, unit of its times (s, ms, us, ns), tokens per block: mooncake,unit=s. Default:
+    found out from the first lines.
+    """
     offline: bool | None
     """Send all requests at once."""
     requests: int | None

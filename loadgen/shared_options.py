@@ -112,6 +112,8 @@ class SessionOptions(ScoringOptions, total=False):
     """Column of the system prompts."""
     output_column: str | None
     """Column of the maximum of output tokens, in place of --max-tokens."""
+    strict_prompts: bool | None
+    """Refuse --prompts with a row that cannot be sent, instead of leaving the row out."""
     conversations: Literal["first", "last", "all"] | None
     """Which turns of a conversation to send: the first, the last with all before it (the default), or all,
     one after the other.
@@ -304,6 +306,10 @@ class RunOptions(SessionOptions, total=False):
     """Open loop: the requests of a trace, or of an earlier run, at their times."""
     trace_speed: float | None
     """Replay --trace FACTOR times as fast."""
+    trace_format: str | None
+    """Format of --trace, unit of its times (s, ms, us, ns), tokens per block: mooncake,unit=s. Default:
+    found out from the first lines.
+    """
     offline: bool | None
     """Send all requests at once."""
     requests: int | None

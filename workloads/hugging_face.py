@@ -75,13 +75,20 @@ def parse(text: str) -> Reference:
     return Reference(text, name, config or None, split)
 
 
-def load_hub(text: str, columns: Columns = Columns(), take: Take | None = None) -> Dataset:  # noqa: B008 (a frozen value)
+def load_hub(
+    text: str,
+    columns: Columns = Columns(),  # noqa: B008 (a frozen value)
+    take: Take | None = None,
+    *,
+    strict: bool = False,
+) -> Dataset:
     """Read the questions of a dataset.
 
     Args:
         text: Which one, see above.
         columns: See `workloads.prompts.load_prompts`.
         take: See `workloads.prompts.load_prompts`.
+        strict: See `workloads.prompts.load_prompts`.
 
     Raises:
         SourceError: `datasets` is not installed, or the dataset does not exist or cannot be fetched.
@@ -95,8 +102,9 @@ def load_hub(text: str, columns: Columns = Columns(), take: Take | None = None) 
         raise SourceError(f"{text}: there are no rows in the split {split}")
     local = Path(reference.name).is_dir()
     name = f"{PREFIX}{Path(reference.name).name if local else reference.name}"
-    read = read_questions(name, rows, columns, take, digest.hexdigest)
-    return replace(read, facts={"config": reference.config, "split": split, "revision": _revision(dataset)})
+    read = read_questions(name, rows, columns, take, digest.hexdigest, strict=strict)
+    facts = {"config": reference.config, "split": split, "revision": _revision(dataset)}
+    return replace(read, facts={**read.facts, **facts})
 
 
 def save(reference: Reference, path: Path) -> str | None:

@@ -11,7 +11,8 @@ from workloads.chats import read_tools
 from workloads.columns import Columns, cell, usual_column, usual_system_column
 from workloads.conversations import Take, question, read_conversation, with_system
 from workloads.dataset import Dataset
-from workloads.errors import PromptError
+from workloads.errors import ColumnError, PromptError
+from workloads.left_out import LeftOut
 from workloads.question_columns import most_tokens, read_tags, require_some, weight
 from workloads.sample import Sample
 from workloads.sources import FileRow, kind, read_rows, read_stored
@@ -25,25 +26,42 @@ TOOLS_COLUMN: Final = "tools"
 """Where a row with a conversation has the tools that the model may call in it."""
 
 
-def load_prompts(path: Path, columns: Columns = Columns(), take: Take | None = None) -> Dataset:  # noqa: B008 (a frozen value)
+def load_prompts(
+    path: Path,
+    columns: Columns = Columns(),  # noqa: B008 (a frozen value)
+    take: Take | None = None,
+    *,
+    strict: bool = False,
+) -> Dataset:
     """Read the questions of a file (see `workloads.sources` for the formats).
+
+    Rows without a question that can be asked are left out and counted in `Dataset.facts`.
 
     Args:
         path: The file. Rows that are plain strings are prompts themselves.
         columns: Which columns hold what.
         take: Which turns of conversations are asked; None: of those that are found, the last.
+        strict: Whether a row that would be left out is an error.
 
     Raises:
         SourceError, MalformedError: The file cannot be read; see `workloads.sources`.
-        ColumnError: A row has no such column or not what belongs there, or no column looks like the prompt.
-        PromptError: A prompt is empty, or none that can be asked.
+        ColumnError: Every row lacks a column or what belongs there (strict: any row), or no column looks like
+            the prompt.
+        PromptError: Every prompt is empty, or none that can be asked (strict: any prompt).
     """
     stored = read_stored(path)
-    return read_questions(path.name, read_rows(path, stored), columns, take, sha256(stored).hexdigest)
+    rows = read_rows(path, stored)
+    return read_questions(path.name, rows, columns, take, sha256(stored).hexdigest, strict=strict)
 
 
 def read_questions(
-    name: str, rows: Iterator[FileRow], columns: Columns, take: Take | None, checksum: Callable[[], str]
+    name: str,
+    rows: Iterator[FileRow],
+    columns: Columns,
+    take: Take | None,
+    checksum: Callable[[], str],
+    *,
+    strict: bool = False,
 ) -> Dataset:
     """Make questions of rows.
 
@@ -53,20 +71,37 @@ def read_questions(
         columns: Which columns hold what.
         take: Which turns of conversations are asked; None: of those that are found, the last.
         checksum: In hexadecimal; asked for when all rows have been read.
+        strict: Whether a row that would be left out is an error.
 
     Raises:
         ColumnError, PromptError: As in `load_prompts`.
     """
     first = next(rows)
     column = columns.prompt or usual_column(first, chats_first=take is not None)
-    samples, weights = [], []
-    for index, row in enumerate(chain([first], rows)):
-        samples.append(sample(index, row, column, columns, take))
-        if columns.weight is not None:
-            weights.append(weight(row, columns.weight))
+    samples: list[Sample] = []
+    weights: list[float] = []
+    left_out = LeftOut()
+    wrong: ColumnError | PromptError | None = None
+    for row in chain([first], rows):
+        try:
+            asked = sample(len(samples), row, column, columns, take)
+        except (ColumnError, PromptError) as error:
+            if strict:
+                raise
+            wrong = wrong or error
+            left_out.add_error(error, row.place)
+        else:
+            samples.append(asked)
+            if columns.weight is not None:
+                weights.append(weight(row, columns.weight))
+    if wrong is not None and not samples:
+        raise wrong
     if columns.weight is not None:
         require_some(weights, name, columns.weight)
-    return Dataset(name, tuple(samples), checksum(), synthetic=False, weights=tuple(weights) or None)
+    facts = left_out.facts()
+    return Dataset(
+        name, tuple(samples), checksum(), synthetic=False, weights=tuple(weights) or None, facts=facts
+    )
 
 
 def sample(index: int, row: FileRow, column: str | None, columns: Columns, take: Take | None) -> Sample:

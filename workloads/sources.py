@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from workloads.errors import ColumnError, MalformedError, SourceError, did_you_mean
+from workloads.json_text import parse_json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -230,7 +231,7 @@ def _json_lines(path: Path, content: bytes) -> Iterator[FileRow]:
         if line.strip():
             place = f"{path}, line {number}"
             try:
-                value = orjson.loads(line)
+                value = parse_json_text(line)
             except orjson.JSONDecodeError as error:
                 raise MalformedError(
                     f"{place}, column {error.colno}: not JSON ({error.msg}); "
@@ -251,7 +252,7 @@ def _lines(text: str) -> Iterator[str]:
 def _json(path: Path, content: bytes, columns: Collection[str] = ()) -> Iterator[FileRow]:
     text = decoded(path, content)
     try:
-        document = orjson.loads(text)
+        document = parse_json_text(text)
     except orjson.JSONDecodeError as error:
         if _is_json(text.lstrip().partition("\n")[0]):  # JSON Lines are often called .json
             yield from _json_lines(path, content)
@@ -268,7 +269,7 @@ def _json(path: Path, content: bytes, columns: Collection[str] = ()) -> Iterator
 
 def _is_json(text: str) -> bool:
     try:
-        orjson.loads(text)
+        parse_json_text(text)
     except orjson.JSONDecodeError:
         return False
     return True

@@ -150,7 +150,8 @@ def test_deviations_from_the_trace_are_reported() -> None:
     """Lengths that are approximate, and requests of a trace that were left out: a finding each."""
     trace = read_trace(TRACES / "burstgpt.csv", TracePart())
     findings = [event.data for event in dataset_findings(questions(trace, 0), 1)]
-    assert [finding["code"] for finding in findings] == ["lengths_approximate", "trace_rows_left_out"]
-    assert findings[1]["message"].startswith("Of the trace burstgpt.csv, 1 requests")
+    codes = ["lengths_approximate", "trace_read_as", "trace_rows_left_out"]
+    assert [finding["code"] for finding in findings] == codes
+    assert findings[2]["message"].startswith("1 row of burstgpt.csv left out: without input or output tokens")
     exact = questions(read_trace(TRACES / "plain.csv", TracePart()), 0, lambda text: len(text.split()))
-    assert list(dataset_findings(exact, 1)) == []
+    assert [event.data["code"] for event in dataset_findings(exact, 1)] == ["trace_read_as"]

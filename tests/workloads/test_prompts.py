@@ -101,7 +101,7 @@ def complaint(path: Path, rows: list[Any], columns: dict[str, Any]) -> str:
     """Load bad rows and return the error's kind and sentence."""
     written(path, *rows)
     with pytest.raises(WorkloadError) as caught:
-        load_prompts(path, Columns(**columns))
+        load_prompts(path, Columns(**columns), strict=True)
     return f"{type(caught.value).__name__}: {caught.value}".replace(f"{path.parent}/", "")
 
 
@@ -109,6 +109,55 @@ def test_complaints_about_columns(tmp_path: Path) -> None:
     """A row without a usable prompt gets a sentence with the file, the line, the column and the remedy."""
     text = [complaint(tmp_path / f"{name}.jsonl", *case) for name, case in BAD_ROWS.items()]
     assert text == GOLDEN.read_text(encoding="utf-8").splitlines()
+
+
+def test_rows_without_a_question_are_left_out(tmp_path: Path) -> None:
+    """The other rows are asked in their order, and each reason is counted with its first place."""
+    path = tmp_path / "q.json"
+    asked = [{"from": "human", "value": "a"}, {"from": "gpt", "value": "b"}]
+    chats: list[list[dict[str, str]]] = [
+        asked,
+        [],
+        [{"from": "gpt", "value": "only an answer"}],
+        [{"from": "human", "value": " "}],
+        [{"from": "narrator", "value": "c"}],
+        asked,
+    ]
+    path.write_text(json.dumps([{"conversations": chat} for chat in chats]))
+    dataset = load_prompts(path)
+    assert [(sample.index, sample.prompt) for sample in dataset.samples] == [(0, "a"), (1, "a")]
+    left_out = dataset.facts["left_out"]
+    assert [(rows["rows"], rows["first"]) for rows in left_out.values()] == [
+        (2, "q.json, row 2"),
+        (1, "q.json, row 4"),
+        (1, "q.json, row 5"),
+    ]
+    assert next(iter(left_out)) == "no user says anything in the conversation"
+    with pytest.raises(WorkloadError, match=r"row 2.*no user says anything"):
+        load_prompts(path, strict=True)
+    path.write_text(json.dumps([{"conversations": []}]))
+    with pytest.raises(WorkloadError, match=r"row 1.*no user says anything"):
+        load_prompts(path)
+
+
+def test_weights_stay_with_their_rows(tmp_path: Path) -> None:
+    """A row that is left out takes its weight along."""
+    path = tmp_path / "q.csv"
+    path.write_text("prompt,w\na,1\n,2\nc,3\n")
+    dataset = load_prompts(path, Columns(weight="w"))
+    assert ([sample.prompt for sample in dataset.samples], dataset.weights) == (["a", "c"], (1.0, 3.0))
+    assert sum(rows["rows"] for rows in dataset.facts["left_out"].values()) == 1
+
+
+@pytest.mark.parametrize("name", ["q.jsonl", "q.json"])
+def test_missing_values_of_pandas_are_null(tmp_path: Path, name: str) -> None:
+    """`NaN` and `Infinity`, in JSON Lines and in JSON; a prompt that is NaN is left out."""
+    path = tmp_path / name
+    rows = '{"prompt": "a", "score": NaN}', '{"prompt": NaN}', '{"prompt": "NaN", "score": -Infinity}'
+    path.write_text("\n".join(rows) if name == "q.jsonl" else f"[{', '.join(rows)}]")
+    dataset = load_prompts(path)
+    assert [sample.prompt for sample in dataset.samples] == ["a", "NaN"]
+    assert len(dataset.facts["left_out"]) == 1
 
 
 def test_complaints_about_the_file_pass_through(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import pickle
 from hashlib import sha256
 from itertools import pairwise
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from workloads.errors import WorkloadError
 from workloads.synthetic.made import MadeSamples
+from workloads.traces.form import TraceForm, read_form
 from workloads.traces.lines import TextLine
 from workloads.traces.replayed import questions
 from workloads.traces.table import PLAIN as TABLE
@@ -25,13 +27,13 @@ if TYPE_CHECKING:
 
 PUBLISHED = Path(__file__).parents[2] / "examples" / "traces"
 TIMES = {
-    "mooncake.jsonl": ("Mooncake", [0, 0, 250_000_000, 400_000_000, 900_000_000, 1_000_000_000]),
+    "mooncake.jsonl": ("mooncake", [0, 0, 250_000_000, 400_000_000, 900_000_000, 1_000_000_000]),
     "azure-2023.csv": (
-        "Azure LLM inference",
+        "azure",
         [0, 52_000_000, 98_189_000, 1_016_041_000, 1_299_312_000],
     ),
-    "azure-2024.csv": ("Azure LLM inference", [0, 7_405_000, 990_070_000]),
-    "burstgpt.csv": ("BurstGPT", [0, 40_000_000_000, 113_000_000_000]),
+    "azure-2024.csv": ("azure", [0, 7_405_000, 990_070_000]),
+    "burstgpt.csv": ("burstgpt", [0, 40_000_000_000, 113_000_000_000]),
     "plain.csv": ("plain", [0, 250_000_000, 1_500_000_000]),
 }
 LENGTHS = {
@@ -41,6 +43,16 @@ LENGTHS = {
     "burstgpt.csv": [(472, 18), (108, 23), (417, 27)],
     "plain.csv": [(128, 16), (64, 8), (256, 4)],
 }
+
+
+def json_lines(*rows: dict[str, object]) -> str:
+    """JSON Lines of requests with these members, and lengths where they have none."""
+    return "".join(f"{json.dumps({'input_length': 20, 'output_length': 2, **row})}\n" for row in rows)
+
+
+def timed(*times: float) -> str:
+    """JSON Lines of requests at these times."""
+    return json_lines(*({"timestamp": time} for time in times))
 
 
 def read(path: Path, **part: int) -> Trace:
@@ -67,7 +79,7 @@ def test_published_formats_are_read(tmp_path: Path, name: str, stored_as: Callab
     assert list(zip(trace.inputs, trace.outputs, strict=True)) == LENGTHS[name]
     assert trace.sha256 == sha256(path.read_bytes()).hexdigest()
     assert trace.is_whole
-    assert trace.left_out == (1 if name == "burstgpt.csv" else 0)
+    assert trace.left_out.total == (1 if name == "burstgpt.csv" else 0)
 
 
 def test_blocks_are_those_of_the_trace() -> None:
@@ -171,7 +183,7 @@ def test_a_trace_begins_at_nought_and_never_goes_back(
         return
     trace = read(path)
     assert list(trace.offsets_ns) == [index - stored[0] for index in stored]
-    assert trace.left_out == len(rows) - len(stored)
+    assert trace.left_out.total == len(rows) - len(stored)
 
 
 @pytest.mark.parametrize(
@@ -268,3 +280,126 @@ def test_questions_travel_to_workers(name: str) -> None:
     samples = questions(read(PUBLISHED / name), 0, lambda text: len(text.split())).samples
     assert isinstance(samples, MadeSamples)
     assert list(pickle.loads(pickle.dumps(samples))) == list(samples)  # noqa: S301 (made here)
+
+
+def ids(count: int, tokens: int) -> dict[str, object]:
+    """The members of a prompt with ids."""
+    return {"timestamp": 0, "input_length": tokens, "hash_ids": list(range(count))}
+
+
+CHAT = {"chat_id": 1, "parent_chat_id": -1}
+
+
+@pytest.mark.parametrize(
+    ("content", "form", "kind", "unit", "span_s"),
+    [
+        (timed(0, 0.5, 1.0), None, "timed", "s", 1.0),
+        (timed(0, 1, 2), None, "timed", "s", 2.0),
+        (timed(1_690_000_000.25, 1_690_000_003.75), None, "timed", "s", 3.5),
+        (timed(0, 250, 900), None, "mooncake", "ms", 0.9),
+        (timed(0, 10.5, 900), None, "mooncake", "ms", 0.9),
+        (timed(1_690_000_000_000, 1_690_000_000_750), None, "mooncake", "ms", 0.75),
+        (timed(1_690_000_000_000_000, 1_690_000_000_750_000), None, "mooncake", "us", 0.75),
+        (timed(0, 0.5, 1.0), "mooncake", "mooncake", "s", 1.0),
+        (timed(0, 0.5, 1.0), "mooncake,unit=ms", "mooncake", "ms", 0.001),
+        (timed(0, 250, 900), "timed", "timed", "s", 900.0),
+        (timed(0, 250, 900), "unit=us", "mooncake", "us", 0.0009),
+        (json_lines({"timestamp": 61.0, **CHAT}, {"timestamp": 62.5, **CHAT}), None, "bailian", "s", 1.5),
+        ("timestamp,input_tokens,output_tokens\n0,5,5\n1500,5,5\n", "unit=ms", "plain", "ms", 1.5),
+        (
+            "timestamp,input_tokens,output_tokens\n1690000000000,5,5\n1690000001500,5,5\n",
+            None,
+            "plain",
+            "ms",
+            1.5,
+        ),
+        (
+            "timestamp,input_tokens,output_tokens\n0.0,20,2\n1e-05,20,2\n5E-1,20.0,2\n",
+            None,
+            "plain",
+            "s",
+            0.5,
+        ),
+    ],
+)
+def test_the_unit_is_found_out_or_given(
+    tmp_path: Path, content: str, form: str | None, kind: str, unit: str, span_s: float
+) -> None:
+    """Seconds are not taken for milliseconds, and what was found out is in the dataset's facts."""
+    asked_form = TraceForm() if form is None else read_form(form)
+    trace = read_trace(written(tmp_path, content), TracePart(), asked_form)
+    assert (trace.format, trace.unit, trace.offsets_ns[-1]) == (kind, unit, round(span_s * 1e9))
+    facts = questions(trace, 0).facts["trace"]
+    assert (facts["format"], facts["unit"], facts["span_s"]) == (kind, unit, span_s)
+
+
+@pytest.mark.parametrize(
+    ("rows", "form", "tokens"),
+    [
+        ([(2, 600)], None, 512),
+        ([(3, 40), (1, 10)], None, 16),
+        ([(2, 70), (1, 64)], None, 64),
+        ([(2, 40), (0, 10), (2, 32)], None, 16),
+        ([(1, 14)], "block=64", 64),
+        ([(4, 64)], "mooncake,block=16", 16),
+    ],
+)
+def test_the_size_of_blocks_is_found_out_or_given(
+    tmp_path: Path, rows: list[tuple[int, int]], form: str | None, tokens: int
+) -> None:
+    """Also where the end of a prompt has no id: its text is its own, and the length stays exact."""
+    path = written(tmp_path, json_lines(*(ids(*row) for row in rows)))
+    trace = read_trace(path, TracePart(), TraceForm() if form is None else read_form(form))
+    assert trace.block_tokens == tokens
+    samples = questions(trace, 0, lambda text: len(text.split())).samples
+    assert [len(sample.prompt.split()) for sample in samples] == [inputs for _, inputs in rows]
+
+
+@pytest.mark.parametrize(
+    ("content", "form", "line"),
+    [
+        (timed(0, 0.001, 0.002), "mooncake,unit=ms", "--trace-format mooncake,unit=s"),
+        (
+            timed(*(number / 500 for number in range(300))),
+            "mooncake,unit=ms",
+            "--trace-format mooncake,unit=s",
+        ),
+        ("timestamp,input_tokens,output_tokens\n0,5,5\n1e-6,5,5\n2e-6,5,5\n", None, "check its times"),
+        (timed(0, 10), "azure", "not of a trace in the format azure"),
+    ],
+)
+def test_a_rate_that_cannot_be_is_refused(tmp_path: Path, content: str, form: str | None, line: str) -> None:
+    """With the line to type."""
+    with pytest.raises(WorkloadError, match=line):
+        read_trace(written(tmp_path, content), TracePart(), TraceForm() if form is None else read_form(form))
+
+
+@pytest.mark.parametrize("text", ["moncake", "mooncake,unit=h", "mooncake,block=0", "mooncake,16", ""])
+def test_a_form_that_there_is_not_is_refused(text: str) -> None:
+    """The message shows what can be given."""
+    with pytest.raises(WorkloadError, match="--trace-format"):
+        read_form(text)
+
+
+def test_rows_that_say_no_length_or_time_are_left_out(tmp_path: Path) -> None:
+    """Later turns with a delay, missing values of pandas: each reason is counted, the others are replayed."""
+    rows = json_lines(
+        {"timestamp": 0, "session_id": "a"},
+        {"session_id": "a", "delay": 500},
+        {"timestamp": 900, "input_length": None},
+        {"timestamp": 950, "input_length": float("nan")},
+        {"timestamp": 1000, "session_id": "b", "input_length": 30.0},
+    )
+    trace = read(written(tmp_path, rows))
+    assert (list(trace.offsets_ns), list(trace.inputs)) == ([0, 10**9], [20, 30])
+    assert trace.left_out.rows == {
+        "with a delay in place of a timestamp": 1,
+        "without input or output tokens": 2,
+    }
+
+
+def test_a_long_cell_of_a_table_is_read(tmp_path: Path) -> None:
+    """A prompt in a column that is not replayed may be longer than what Python's reader takes by default."""
+    cell = "word " * 40_000
+    text = f'timestamp,input_tokens,output_tokens,prompt\n0,5,5,"{cell}, so"\n'
+    assert list(read(written(tmp_path, text)).inputs) == [5]

@@ -11,7 +11,6 @@ from workloads.synthetic.made import MadeSamples, NumberedTexts
 from workloads.synthetic.measure import Measure, words_of
 from workloads.synthetic.numbers import shuffled
 from workloads.synthetic.to_length import length_facts, seeded, tape_of
-from workloads.traces.mooncake import BLOCK_TOKENS
 
 if TYPE_CHECKING:
     from workloads.synthetic.corpus import Corpus
@@ -42,7 +41,7 @@ class BlockTexts:
         first, end = self.trace.first_blocks[message], self.trace.first_blocks[message + 1]
         left, texts = self.trace.inputs[message], []
         for block in range(first, end):
-            tokens = min(left, BLOCK_TOKENS)
+            tokens = min(left, self.trace.block_tokens)
             left -= tokens
             number = self.trace.blocks[block] + self.shift
             units = (words_of(tokens) if self.in_words else tokens) - (0 if left else less)
@@ -70,7 +69,15 @@ def questions(
     many = len(trace.inputs)
     samples = MadeSamples(texts, range(many + 1), trace.outputs, (), checked.corrections, range(many))
     facts = {
-        "trace": {"format": trace.format, "left_out": trace.left_out, "whole": trace.is_whole},
+        "trace": {
+            "format": trace.format,
+            "unit": trace.unit,
+            "block_tokens": trace.block_tokens if trace.blocks else None,
+            "requests": many,
+            "span_s": trace.offsets_ns[-1] / 1e9,
+            "whole": trace.is_whole,
+        },
+        **trace.left_out.facts(),
         **length_facts(count, checked, corpus),
     }
     return Dataset(

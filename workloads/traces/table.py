@@ -7,10 +7,14 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from workloads.errors import TraceError
-from workloads.traces.row import TraceRow, tokens
+from workloads.traces.form import DATES, UNITS, TraceForm, unit_of
+from workloads.traces.lines import LONGEST_LINE
+from workloads.traces.row import TraceReading, TraceRow, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,11 +41,39 @@ class TraceTable:
         return {name.lower() for name in (self.time, self.inputs, self.outputs)} <= set(_header(first))
 
     def rows(self, first: TextLine, lines: Iterator[TextLine]) -> Iterator[TraceRow]:
-        """The requests.
+        """The requests, the times of which are in seconds unless they are dates.
 
         Raises:
             TraceError: A row has other cells than the first line has names, or something else in them.
         """
+        return self.reading("plain", first, lines, TraceForm(unit="s")).rows
+
+    def reading(self, name: str, first: TextLine, lines: Iterator[TextLine], form: TraceForm) -> TraceReading:
+        """Find the unit of the times out, unless it is given, and read the rows by that.
+
+        Args:
+            name: The format, for the log.
+            first: The line with the columns' names.
+            lines: The other lines.
+            form: What is given.
+
+        Raises:
+            TraceError: A row has other cells than the first line has names, or something else in them.
+        """
+        second = next(lines, None)
+        rows = chain([] if second is None else [second], lines)
+        unit = form.unit or "s"
+        if second is not None:
+            cells, header = _cells(second), _header(first)
+            place = header.index(self.time.lower())
+            time = cells[place].strip() if place < len(cells) else ""
+            if _DATE.fullmatch(time):
+                unit = DATES
+            elif form.unit is None and _SECONDS.fullmatch(time):
+                unit = unit_of([float(time)], "s")
+        return TraceReading(name, unit, self._rows(first, rows, unit))
+
+    def _rows(self, first: TextLine, lines: Iterator[TextLine], unit: str) -> Iterator[TraceRow]:
         header = _header(first)
         time, inputs, outputs = (
             header.index(name.lower()) for name in (self.time, self.inputs, self.outputs)
@@ -52,7 +84,7 @@ class TraceTable:
                 raise TraceError(f"{line.place}: {len(cells)} cells, where the first line has {len(header)}")
             yield TraceRow(
                 line.place,
-                moment(line.place, self.time, cells[time]),
+                moment(line.place, self.time, cells[time], "s" if unit == DATES else unit),
                 tokens(line.place, self.inputs, cells[inputs]),
                 tokens(line.place, self.outputs, cells[outputs]),
             )
@@ -87,6 +119,7 @@ def _header(first: TextLine) -> list[str]:
 def _cells(line: TextLine) -> list[str]:
     if '"' not in line.text:
         return line.text.split(",")
+    csv.field_size_limit(LONGEST_LINE)
     try:
         return next(csv.reader([line.text], strict=True))
     except csv.Error as error:
@@ -95,19 +128,21 @@ def _cells(line: TextLine) -> list[str]:
 
 _SECOND: Final = 1_000_000_000
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_SECONDS: Final = re.compile(r"(\d{1,11})(?:\.(\d*))?")
+_SECONDS: Final = re.compile(r"[0-9]{1,20}(\.[0-9]*)?([eE][+-]?[0-9]{1,2})?")
+_MOST_NS: Final = 2**63 - 1
 _DATE: Final = re.compile(
     r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)(?:\.(\d{1,12}))?(Z|[+-]\d\d:?\d\d)?",
 )
 
 
-def moment(place: str, name: str, value: str) -> int:
-    """Read a moment: `118`, `118.25`, `2023-11-16 18:17:03.9799600`, `2024-05-10 00:00:00.009930+00:00`.
+def moment(place: str, name: str, value: str, unit: str = "s") -> int:
+    """Read a moment: `118.25`, `1e-05`, `2023-11-16 18:17:03.9799600`, `2024-05-10 00:00:00.009930+00:00`.
 
     Args:
         place: Where it stands, for messages.
         name: The column.
         value: What is there. A date without an offset from UTC is in UTC.
+        unit: The unit of a number, a name of `workloads.traces.form.UNITS`.
 
     Returns:
         Nanoseconds, since 1970 for a date.
@@ -116,8 +151,8 @@ def moment(place: str, name: str, value: str) -> int:
         TraceError: It is not one.
     """
     text = value.strip()
-    if match := _SECONDS.fullmatch(text):
-        return int(match[1]) * _SECOND + _fraction(match[2])
+    if _SECONDS.fullmatch(text) and (at_ns := int(Decimal(text) * UNITS[unit])) <= _MOST_NS:
+        return at_ns
     if (match := _DATE.fullmatch(text)) and (date := _date(f"{match[1]}{match[3] or '+00:00'}")):
         since = date - _EPOCH
         return (since.days * 86_400 + since.seconds) * _SECOND + _fraction(match[2])

@@ -49,7 +49,7 @@ def replayed_requests(run: Path, part: TracePart) -> Dataset:
         for index, first in enumerate(begun)
     )
     offsets_ns = array("q", (first.at_ns - begun[0].at_ns for first in begun))
-    facts = {"trace": {"format": "run", "left_out": 0, "whole": is_whole}}
+    facts = {"trace": {"format": "run", "whole": is_whole}}
     name = run.resolve().name if run.is_dir() else run.resolve().parent.name
     return Dataset(
         *(name, samples, _checksum(samples, offsets_ns)), synthetic=False, offsets_ns=offsets_ns, facts=facts

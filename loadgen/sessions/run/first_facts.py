@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from loadgen.sessions.run.benchmark_questions import question_events
 from loadgen.sessions.run.recording import put_all
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from loadgen.driver.stop import Stop
     from loadgen.driver.system.clock import Clock
@@ -57,15 +57,44 @@ def dataset_findings(dataset: Dataset, at_ns: int) -> Iterator[Event]:
             f"Lengths of prompts are approximate: a word was taken for {lengths['tokens_per_word']} tokens.",
             "Give the model's tokenizer with --tokenizer, and they are exact.",
         )
-    if left_out := trace.get("left_out"):
-        yield _finding(
-            at_ns,
-            "trace_rows_left_out",
-            f"Of the trace {dataset.name}, {left_out} requests without input or output tokens were left out.",
-            "In BurstGPT these are requests that failed; in other traces, look at them.",
-        )
+    if trace.get("unit"):
+        yield _read_as(dataset.name, trace, at_ns)
+    for reason, rows in (dataset.facts.get("left_out") or {}).items():
+        yield _left_out(dataset, reason, rows, at_ns)
 
 
-def _finding(at_ns: int, code: str, message: str, remedy: str) -> Event:
-    data = {"code": code, "severity": "info", "message": message, "remedy": remedy}
+def _read_as(name: str, trace: Mapping[str, Any], at_ns: int) -> Event:
+    """The form that a trace was taken for."""
+    from workloads.traces.form import DATES, FORMATS, UNIT_NAMES
+
+    unit = trace["unit"]
+    times = "times as dates" if unit == DATES else f"times in {UNIT_NAMES[unit]}"
+    blocks = f", blocks of {trace['block_tokens']} tokens" if trace["block_tokens"] else ""
+    count, span_s = trace["requests"], trace["span_s"]
+    return _finding(
+        at_ns,
+        "trace_read_as",
+        f"The trace {name} was read as {FORMATS[trace['format']]}, {times}{blocks}: {count:,} requests in "
+        f"{span_s:,.6g} s.",
+        "If that is wrong, give --trace-format FORMAT,unit=s|ms|us|ns,block=TOKENS.",
+    )
+
+
+def _left_out(dataset: Dataset, reason: str, rows: Mapping[str, Any], at_ns: int) -> Event:
+    """The rows of a file that were not asked for one reason."""
+    count, first = rows["rows"], rows["first"]
+    of_trace = dataset.offsets_ns is not None
+    return _finding(
+        at_ns,
+        "trace_rows_left_out" if of_trace else "prompts_left_out",
+        f"{count:,} {'row' if count == 1 else 'rows'} of {dataset.name} left out: {reason} (first: {first}).",
+        "Look at these rows; in BurstGPT they are requests that failed."
+        if of_trace
+        else "Mend these rows, or refuse such files with --strict-prompts.",
+        "info" if of_trace else "warning",
+    )
+
+
+def _finding(at_ns: int, code: str, message: str, remedy: str, severity: str = "info") -> Event:
+    data = {"code": code, "severity": severity, "message": message, "remedy": remedy}
     return Event(EventType.FINDING, at_ns, data=data)

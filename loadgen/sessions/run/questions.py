@@ -107,8 +107,8 @@ def _read(prompts: PromptSettings, source: str) -> Dataset:
         tags=tuple(prompts.tag),
     )
     if source.startswith(PREFIX):
-        return load_hub(source, columns, prompts.conversations)
-    return load_prompts(Path(source), columns, prompts.conversations)
+        return load_hub(source, columns, prompts.conversations, strict=prompts.strict_prompts)
+    return load_prompts(Path(source), columns, prompts.conversations, strict=prompts.strict_prompts)
 
 
 def _made_up(prompts: PromptSettings, count: int, seed: int) -> Dataset:

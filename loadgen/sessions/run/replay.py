@@ -35,16 +35,20 @@ def replayed(load: LoadSettings, prompts: PromptSettings, source: Path) -> Datas
 
 def _of_trace(load: LoadSettings, prompts: PromptSettings, source: Path) -> Dataset:
     from loadgen.sessions.settings.tokenizer import counter
+    from workloads.traces.form import TraceForm, read_form
     from workloads.traces.replayed import questions
     from workloads.traces.trace import read_trace
 
-    trace = read_trace(source, _part(load))
+    form = TraceForm() if load.trace_format is None else read_form(load.trace_format)
+    trace = read_trace(source, _part(load), form)
     return questions(trace, load.seed, counter(prompts.tokenizer), corpus_of(prompts))
 
 
 def _of_run(load: LoadSettings, prompts: PromptSettings, source: Path) -> Dataset:
     from loadgen.sessions.run.earlier_run import replayed_requests
 
+    if load.trace_format is not None:
+        raise UsageError(f"--trace {source} is a run, which has no other format; leave --trace-format out")
     if prompts.corpus is not None or prompts.tokenizer is not None:
         raise UsageError(
             f"--trace {source} is a run: its own prompts are sent again; leave --corpus and --tokenizer out"

@@ -17,7 +17,17 @@ AUDIT: Final = "Audit"
 
 REPLACED: Final = frozenset(
     {
-        *("rate", "arrival", "burstiness", "stages", "trace", "trace_speed", "think", "schedule_seed"),
+        *(
+            "rate",
+            "arrival",
+            "burstiness",
+            "stages",
+            "trace",
+            "trace_speed",
+            "trace_format",
+            "think",
+            "schedule_seed",
+        ),
         *("max_concurrency", "sessions", "passes", "duration", "stop_on_overload", "steady"),
         *OF_ONE_REPORT,
         *("order", "weight_column", "only_prompt", "conversations", "turns", "history"),

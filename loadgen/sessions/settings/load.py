@@ -85,6 +85,16 @@ class LoadSettings:
         float | None,
         Option(metavar="FACTOR", help="Replay --trace FACTOR times as fast.", panel=LOAD),
     ] = None
+    trace_format: Annotated[
+        str | None,
+        Option(
+            metavar="FORMAT[,unit=UNIT][,block=TOKENS]",
+            help="Format of --trace, unit of its times (s, ms, us, ns), tokens per block: mooncake,unit=s. "
+            "Default: found out from the first lines.",
+            panel=LOAD,
+            show_default=False,
+        ),
+    ] = None
     think: Annotated[
         str | None,
         Option(
@@ -194,6 +204,8 @@ class LoadSettings:
             raise UsageError(f"{_ARRIVALS_OF_BURSTINESS} and --burstiness go together: each needs the other")
         if self.trace_speed is not None and self.trace is None:
             raise UsageError("--trace-speed is the speed of --trace: give --trace")
+        if self.trace_format is not None and self.trace is None:
+            raise UsageError("--trace-format is the format of --trace: give --trace")
         is_open = not (self.rate is self.stages is self.trace is None)
         if self.max_concurrency is not None and not (is_open or self.offline):
             raise UsageError(

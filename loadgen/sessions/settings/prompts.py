@@ -54,6 +54,14 @@ class PromptSettings:
             panel=PROMPTS,
         ),
     ] = None
+    strict_prompts: Annotated[
+        bool,
+        Option(
+            "--strict-prompts",
+            help="Refuse --prompts with a row that cannot be sent, instead of leaving the row out.",
+            panel=PROMPTS,
+        ),
+    ] = False
     conversations: Annotated[
         Literal["first", "last", "all"] | None,
         Option(
@@ -221,6 +229,7 @@ class PromptSettings:
             "--weight-column": self.weight_column,
             "--tag": [] if has_own_data else self.tag,
             "--conversations": self.conversations,
+            "--strict-prompts": self.strict_prompts or None,
         }
         if self.prompts is None and (set_options := _set_names(columns)):
             raise UsageError(f"{set_options}: applies to the rows of a file or dataset: give --prompts")
