@@ -1,1 +1,1 @@
-"""What a run scored in benchmarks: aggregates in DuckDB over the view `scores`."""
+"""The scores of a run in benchmarks: aggregates in DuckDB over the view `scores`."""

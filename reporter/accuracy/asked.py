@@ -100,17 +100,17 @@ class ScorerPass:
 
     @property
     def sandbox(self) -> str | None:
-        """The isolation of programs, joined by `+`; None where the log does not have it."""
+        """The isolation of programs, joined by `+`; None if not logged."""
         return text(self.options.get("sandbox"))
 
     @property
     def sandbox_image(self) -> str | None:
-        """The image of the containers in which programs ran; None where they ran in none."""
+        """The image of the programs' containers; None without containers."""
         return text(members(self.options.get("sandbox_image")).get("image"))
 
     @property
     def judge_model(self) -> str | None:
-        """The model whose replies count; None without a judge, or where the latest reply counts."""
+        """The model of the counted replies; None without a judge, or where the latest reply counts."""
         return text(members(self.options.get("judge")).get("model")) if self.judge else None
 
     @property
@@ -187,7 +187,7 @@ def passes(log: OpenLog, wanted: int | None = None) -> list[ScorerPass]:
 
 
 def stopped(log: OpenLog) -> list[StoppedScorer]:
-    """The scorers whose last pass was not finished.
+    """The scorers with an unfinished last pass.
 
     Args:
         log: An opened log with the view `scores`.

@@ -1,4 +1,4 @@
-"""Whether a run asks the questions of benchmarks, which is known without what computes their scores."""
+"""Whether a run asks benchmarks, decided without the code for scores."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ def asks_benchmarks(log: OpenLog) -> bool:
 
 
 def asks_again(log: OpenLog) -> bool:
-    """Whether they are those of benchmarks, each sent several times on purpose."""
+    """Whether the questions are a benchmark's, each repeated on purpose."""
     accuracy = members(logged_settings(log).get("accuracy"))
     return bool(accuracy.get("tasks")) and (whole(accuracy.get("repeats")) or 1) > 1

@@ -47,7 +47,7 @@ class Definition:
 
 
 def defined(name: str, scorer: str | None) -> Definition:
-    """The definition of a scorer in this program; the mean alone where no benchmark has it.
+    """The definition of a scorer in this program; the mean alone for an unknown scorer.
 
     Args:
         name: The benchmark's.
@@ -71,7 +71,7 @@ def defined(name: str, scorer: str | None) -> Definition:
 
 
 def changed_options(name: str, options: Mapping[str, object]) -> dict[str, tuple[object, object]]:
-    """The options of a task that are not its defaults: what each was, and what it is by default."""
+    """The changed options of a task: the used and the default value of each."""
     benchmark = _workload(name)
     defaults = {} if benchmark is None else benchmark.options
     return {

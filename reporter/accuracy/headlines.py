@@ -1,4 +1,4 @@
-"""The main figures of benchmarks, as the aggregates that their scorers define."""
+"""The main figures of benchmarks, as the aggregates defined by scorers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def headlines(
     definitions: Sequence[Headline],
     counts: SampleCounts,
 ) -> dict[str, HeadlineFigure]:
-    """The figures of an entry, by their names and in their order.
+    """The figures of an entry, by name, in order.
 
     Args:
         graded: From `reporter.accuracy.rows.with_graded_rows`.
@@ -73,13 +73,13 @@ def headlines(
 
 
 def without_unparsed(graded: OpenLog, entry: int, scored: ScorerPass, headline: Headline) -> float | None:
-    """A figure over the samples whose judge's replies could be parsed; None where it is undefined."""
+    """A figure over the samples with parsable judge's replies; None if undefined."""
     with _blamed(scored, headline):
         return _asked(graded, entry, [headline], _WORST, where="NOT judge_unparsed")[0]
 
 
 def _spread(graded: OpenLog, entry: int, scored: ScorerPass, headline: Headline) -> ScoreSums | None:
-    """The sums of a figure that is a mean; None where it is not a mean, or undefined."""
+    """The sums of a figure that is a mean; None for other figures, or an undefined mean."""
     mean = mean_in(headline.sql)
     if mean is None:
         return None

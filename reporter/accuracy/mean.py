@@ -1,4 +1,4 @@
-"""Headlines that are the mean of something: of those it is known how sure they are."""
+"""Headlines that are means, for which an uncertainty is known."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Mean:
 
     @property
     def of_questions(self) -> bool:
-        """Whether all samples of a question are in it, or none."""
+        """Whether each question is in the mean with all samples, or with none."""
         return _OF_SAMPLES.isdisjoint(_WORD.findall(self.where.lower()))
 
 
@@ -46,7 +46,7 @@ VALUE: Final = Mean("value")
 
 
 def mean_in(sql: str) -> Mean | None:
-    """The mean that an aggregate is; None where it is anything else."""
+    """The mean expressed by an aggregate; None for any other aggregate."""
     call = _CALL.match(sql)
     if call is None:
         return None
@@ -64,7 +64,7 @@ def mean_in(sql: str) -> Mean | None:
 
 
 def _closing(sql: str, start: int) -> int:
-    """Where the bracket closes that was opened before `start`; the end where it does not."""
+    """The closing bracket for the one opened before `start`; the end without one."""
     depth, quote = 1, ""
     for place in range(start, len(sql)):
         char = sql[place]

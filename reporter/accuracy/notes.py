@@ -1,4 +1,4 @@
-"""Notes on a score that matter when it is compared with another."""
+"""Notes on a score that matter for comparisons with other scores."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def notes(
 
 
 def of_stopped(half: StoppedScorer) -> str:
-    """The note on a pass that is not reported, because it stopped half-way."""
+    """The note on an unfinished pass, which is not reported."""
     return (
         f"scoring pass {half.number} ({half.scorer}) stopped after {half.done:,} of {half.total:,} answers "
         f"and is not reported: {RESCORE} continues it"

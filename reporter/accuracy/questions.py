@@ -1,4 +1,4 @@
-"""A score question by question, for comparing two runs with the same questions."""
+"""A score question by question, for comparing two runs with equal questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several attempts at each question: the chance that of k one passes, or that all of them do."""
+"""Several attempts at each question: the chance that one of k passes, or that all k pass."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ class SampleCounts:
 
 
 def with_graded_rows(log: OpenLog, passes: Sequence[ScorerPass], aggregates: Iterable[str]) -> OpenLog:
-    """The same log with a table `graded`: the rows of passes, each with the position of its pass as `entry`.
+    """The log with a table `graded`: the rows of passes, with the position of the pass as `entry`.
 
     Args:
         log: An opened log with the view `scores`.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def accuracy(log: OpenLog, scoring_pass: int | None = None) -> list[TaskScore]:
-    """What a run scored: one element for each task and scorer.
+    """The scores of a run: one element for each task and scorer.
 
     Args:
         log: An opened log, with `TABLES` where `asks_benchmarks` (reporter/accuracy/benchmarks.py).
@@ -136,7 +136,7 @@ def _with_stopped(scores: Sequence[TaskScore], halves: Sequence[StoppedScorer]) 
 
 
 def _not_scored(log: OpenLog, task: RunTask, outdated: ScorerPass | None) -> TaskScore:
-    """A task without a score of all its answers.
+    """A task without scores for all answers.
 
     Args:
         log: An opened log.

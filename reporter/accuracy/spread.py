@@ -1,4 +1,4 @@
-"""Means of scores and their standard errors over questions, which are the sampling units.
+"""Means of scores with standard errors over questions, the sampling units.
 
 The formulas are those of `rulesets.statistics.clustered` (corrected) and `.wilson`, over sums by DuckDB.
 Where each question was sent once, the clustered standard error is the plain one.
@@ -118,7 +118,7 @@ class ScoreSums:
 
     @property
     def effective(self) -> int | None:
-        """As how many independent samples they count; None where values are not from 0 to 1.
+        """The effective number of independent samples; None for values outside 0 to 1.
 
         As many as would have that standard error, were they 0 or 1: L. Kish, Survey Sampling, 1965, 8.2.
         Where all questions scored the same, and it is 0, only questions count.
@@ -136,7 +136,7 @@ class ScoreSums:
 def spread(
     graded: OpenLog, entry: int, mean: Mean, *, part: str = "''", unscored: float = 0.0
 ) -> list[ScoreSums]:
-    """The sums of a mean over the samples of an entry, for each part of them; empty where there are none.
+    """The sums of a mean over the samples of an entry, for each part; empty without samples.
 
     Args:
         graded: From `reporter.accuracy.rows.with_graded_rows`.

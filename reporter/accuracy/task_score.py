@@ -215,5 +215,5 @@ def unknown_headlines(definition: Definition) -> dict[str, HeadlineFigure]:
 
 
 def plain(scores: Iterable[TaskScore]) -> list[dict[str, Any]]:
-    """Scores as report.json has them, which is how rules read them."""
+    """Scores in the form of report.json, for rules."""
     return [score.to_dict() for score in scores]

@@ -27,7 +27,7 @@ def undetermined(accuracy: Iterable[TaskScore]) -> list[TaskScore]:
 
 
 def findings(accuracy: Iterable[TaskScore]) -> list[Finding]:
-    """A warning for each of them.
+    """A warning for each undetermined score.
 
     Args:
         accuracy: `accuracy` of a report.
@@ -53,7 +53,7 @@ def _finding(score: TaskScore) -> Finding:
 
 
 def _bounds(score: TaskScore) -> str:
-    """Between which figures a score is; empty where nothing is known of it."""
+    """The bounds of a score, in words; empty if nothing is known."""
     value, best = score.value, score.best
     if value is None or best is None:
         return ""

@@ -61,7 +61,7 @@ class Family:
     def _changes(
         self, metrics: Sequence[ComparedMetric], reference: End, others: End
     ) -> dict[str, tuple[MetricChange, ...]]:
-        """The changes between the ends of what figures can be, by the names of the metrics."""
+        """The changes between the ends of figures' intervals, by metric."""
         first, *further = self.sides
         sides = (first.at(reference), *(side.at(others) for side in further))
         return {row.metric: row.changes for row in replace(self, sides=sides).rows(metrics)}

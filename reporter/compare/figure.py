@@ -1,4 +1,4 @@
-"""A figure of one run, and its uncertainty.
+"""A figure of one run, with the uncertainty.
 
 Requests of one run are not independent samples of the server: they shared its queue, caches and clock. How
 much a request resembles those before it is estimated from the run itself, in the order of issue
@@ -75,7 +75,7 @@ _FEWEST: Final = 4
 
 
 def figure(run: Evidence, metric: ComparedMetric, level: float) -> ComparedFigure | None:
-    """The figure of a run; None where it has none, or only a report without it.
+    """The figure of a run; None if absent, or if a report lacks the figure.
 
     Args:
         run: The run.
@@ -165,7 +165,7 @@ def _moments(report: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _ended(moment: Mapping[str, Any]) -> tuple[float, float]:
-    """How many requests ended in a moment, and how many of them failed."""
+    """The numbers of ended and of failed requests in a moment."""
     completed, failed, cancelled = (
         number(moment.get(name)) or 0 for name in ("completed", "failed", "cancelled")
     )
@@ -234,7 +234,7 @@ def _accuracy(run: Evidence, metric: ComparedMetric, level: float) -> ComparedFi
 
 
 def _of_score(score: Accuracy, level: float) -> tuple[float | None, float | None]:
-    """The interval that the report has; at another level, one by the same method."""
+    """The interval in the report; for another level, one by an equal method."""
     interval, value = score.interval, score.value or 0.0
     if interval is not None and interval.level == level:
         return interval.low, interval.high

@@ -1,4 +1,4 @@
-"""The metrics of comparisons: a metric, one statistic of it, and which direction is better."""
+"""The metrics of comparisons: a metric, one statistic, and the better direction."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _FIRST: Final = (
 
 
 def _written(metric: MetricDefinition, stat: str) -> str:
-    """A figure as `--metric` takes it: without a statistic that is the only one."""
+    """A figure in the notation of `--metric`: without a statistic if there is only one."""
     return metric.name if metric.quantity.stats == (stat,) else f"{metric.name}:{stat}"
 
 

@@ -32,7 +32,7 @@ def labels(sides: Sequence[Side]) -> list[str]:
 
 
 def _about(side: Side) -> str:
-    """What all its runs have in common: the dataset and the model; empty where they differ."""
+    """The common dataset and model of a side's runs; empty for different ones."""
     about = {(run.dataset, run.model) for run in side.runs}
     if len(about) != 1:
         return ""

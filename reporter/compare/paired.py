@@ -1,4 +1,4 @@
-"""The difference between the scores of two runs that asked the same questions, question by question.
+"""The difference between the scores of two runs with equal questions, question by question.
 
 What makes a question hard makes it hard for both (rulesets/statistics/paired.py). Where a question is either
 right or wrong in each run p is McNemar's, exact, and the interval Newcombe's for pairs; of other values both

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def difference(
     reference: ComparedFigure, other: ComparedFigure, p: Fraction, *, level: float, level_to_find: float
 ) -> FigureDifference | None:
-    """The ratio of two percentiles, with Mood's test and the interval that belongs to it.
+    """The ratio of two percentiles, with Mood's test and the matching interval.
 
     Args:
         reference: The percentile of the reference.

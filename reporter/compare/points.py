@@ -1,4 +1,4 @@
-"""Two series compared point by point, as the renderers take them."""
+"""Two series compared point by point, for renderers."""
 
 from __future__ import annotations
 

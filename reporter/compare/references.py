@@ -1,4 +1,4 @@
-"""Runs as a command line names them: a run's folder, its log, its report alone, or a folder of those."""
+"""Runs named on a command line: a run's folder, log or report, or a folder of these."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ REPORT: Final = "report.json"
 
 
 def runs_of(reference: Path) -> list[Path]:
-    """The runs that a reference names: itself, or those in a folder, in the order of their names.
+    """The runs that a reference names: a single one, or those in a folder, sorted by name.
 
     A run is a folder with a log, the log, a `report.json`, or a folder with nothing but that. In a folder of
     runs those in its sub-folders count; where there are none, the reports that lie in it as JSON files.
@@ -93,12 +93,12 @@ def evidences(
 
 
 def has_log(run: Path) -> bool:
-    """Whether one of `runs_of` has a log, and not its report alone."""
+    """Whether one of `runs_of` has a log rather than only a report."""
     return _report_path(run) is None
 
 
 def log_head(run: Path) -> LogHead:
-    """What the log of a run opens with; empty where it has only a report.
+    """The head of a run's log; empty for a report without a log.
 
     Raises:
         LogError: It is not a log that can be read.

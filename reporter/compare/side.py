@@ -1,4 +1,4 @@
-"""A side of a comparison: one run, or several of the same system."""
+"""A side of a comparison: one run, or several of one system."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ComparedRun:
     dataset: str = ""
 
     def at(self, end: End) -> ComparedRun:
-        """The run with all figures at the least, or the most, that they can be."""
+        """The run with all figures at the minimum, or at the maximum."""
         place = 0 if end == "least" else 1
         figures = {name: ends[place] for name, ends in self.ends.items()}
         return replace(self, figures={**self.figures, **figures}, ends={})
@@ -70,24 +70,24 @@ class Side:
 
     @property
     def requests(self) -> int | None:
-        """How many completed in all of its runs; None where that is not known of one."""
+        """The completed requests of all runs; None if unknown for one."""
         counts = [run.requests for run in self.runs]
         return None if None in counts else sum(count or 0 for count in counts)
 
     def is_in_doubt(self, metric: ComparedMetric) -> bool:
-        """Whether the figure of any of its runs is."""
+        """Whether the figure of any run is in doubt."""
         return any(metric.name in run.ends for run in self.runs)
 
     def at(self, end: End) -> Side:
-        """The side with all figures at the least, or the most, that they can be."""
+        """The side with all figures at the minimum, or at the maximum."""
         return replace(self, runs=tuple(run.at(end) for run in self.runs))
 
     def values(self, metric: ComparedMetric) -> list[float]:
-        """The figure of each run that has it."""
+        """The figures of the runs that have the metric."""
         return [figure.value for run in self.runs if (figure := run.figures.get(metric.name)) is not None]
 
     def figure(self, metric: ComparedMetric, level: float) -> ComparedFigure | None:
-        """Of one run its figure; of several the median, with its interval by order statistics.
+        """The figure of a single run; of several runs the median, with an interval by order statistics.
 
         That takes six runs at least (at 95 %).
         """
@@ -143,7 +143,7 @@ _IN_DOUBT: Final = frozenset({"mean", "percentile", "good"})
 
 
 def _ends(run: Evidence, metric: ComparedMetric, level: float) -> Ends | None:
-    """The least and the most that a figure can be; None where it is exact."""
+    """The minimum and maximum of a figure; None for an exact figure."""
     figures = [figure_at_end for end in run.ends if (figure_at_end := figure(end, metric, level)) is not None]
     least, greatest = (
         pick(figures, key=lambda figure_at_end: figure_at_end.value, default=None) for pick in (min, max)

@@ -1,4 +1,4 @@
-"""The difference between two single runs, by the scatter inside each of them."""
+"""The difference between two single runs, by the scatter inside each run."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def difference(
 
 @dataclass(frozen=True, slots=True)
 class _Error:
-    """A standard error and its degrees of freedom; None for many."""
+    """A standard error with degrees of freedom; None for many."""
 
     size: float
     freedom: float | None

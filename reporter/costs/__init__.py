@@ -1,1 +1,1 @@
-"""What a run costs in dollars, by a table of prices."""
+"""The cost of a run in dollars, by a table of prices."""

@@ -24,7 +24,7 @@ _ENTRY: Final = ("model", *_RATES, "source", "date")
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What models cost, in dollars per million tokens.
+    """The price of models, in dollars per million tokens.
 
     Attributes:
         model: A name, in which `*` stands for anything and `?` for any character.
@@ -108,7 +108,7 @@ def _rate(part: DocumentPart) -> float:
 
 
 def _day(part: DocumentPart) -> str:
-    """A date, which YAML takes for one, as it is written."""
+    """A date in the original notation, although YAML parses dates."""
     from datetime import date
 
     written = getattr(part.node, "value", None)

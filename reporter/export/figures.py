@@ -1,4 +1,4 @@
-"""A report as flat figures with names and units: what trackers, gauges and spreadsheets take."""
+"""A report as flat figures with names and units, for trackers, gauges and spreadsheets."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _scores(report: Report) -> Iterator[ReportedFigure]:
 
 
 def summaries(report: Report) -> Iterator[tuple[str, str, Summary]]:
-    """The distributions of a report: the name of each in report.json, its unit, and the distribution."""
+    """The distributions of a report: name in report.json, unit, and distribution."""
     units = {metric.column: metric.unit for metric in REQUEST_METRICS}
     for field in fields(report):
         value = getattr(report, field.name)

@@ -1,4 +1,4 @@
-"""A report as OpenMetrics text, for Prometheus, its Pushgateway and node_exporter's textfile collector.
+"""A report as OpenMetrics text, for Prometheus, a Pushgateway and node_exporter's textfile collector.
 
 OpenMetrics 1.0 (https://prometheus.io/docs/specs/om/open_metrics_spec/), of which only gauges and summaries
 are used: so the text is also valid in Prometheus' own format 0.0.4, which a Pushgateway takes.

@@ -76,7 +76,7 @@ def _of_the_run(log: OpenLog, packets: TracePackets) -> Iterator[bytes]:
 
 
 def _telemetry(log: OpenLog, packets: TracePackets) -> Iterator[bytes]:
-    """Every number that the client noted of itself, and that a sensor read, as a counter of its source."""
+    """Every logged number of the client and of sensors, as a counter of the source."""
     sources: dict[str, int] = {}
     tracks: dict[tuple[str, str], int] = {}
     for at_ns, source, title, value, unit in chain(_of_the_client(log), _of_sensors(log)):
@@ -183,7 +183,7 @@ def _category(row: Mapping[str, Any]) -> str:
 
 
 def _arrivals(row: Mapping[str, Any]) -> list[int]:
-    """When each chunk arrived: within the first and the last token, whose stamps are exact."""
+    """The arrival times of chunks, between the exact stamps of the first and the last token."""
     gaps, sent_ns = row["chunk_gaps_us"], row["sent_ns"]
     if not gaps or sent_ns is None:
         return []

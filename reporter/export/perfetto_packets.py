@@ -56,7 +56,7 @@ class TracePackets:
         )
 
     def process(self, name: str) -> tuple[int, bytes]:
-        """A group of tracks, shown in order; a process is what the viewer groups by.
+        """A group of tracks, shown in order; the viewer groups by process.
 
         Returns:
             Its number as a track, and the packet that declares it.
@@ -93,7 +93,7 @@ class TracePackets:
         return self._named(_INSTANT, at_ns, track, name, category, arguments)
 
     def instants(self, moments: Sequence[int], track: int, name: str, category: str) -> list[bytes]:
-        """The same thing happens several times."""
+        """Several instants of one event."""
         if not moments:
             return []
         names = self._names(name, category)
@@ -135,7 +135,7 @@ class TracePackets:
         return _packet(integer(8, at_ns), self._sequence(), message(11, fields))
 
     def _sequence(self) -> bytes:
-        """What each event has: its sequence, and the names that are new."""
+        """The sequence fields of each event, with newly interned names."""
         new, self._new = self._new, []
         return integer(10, 1) + integer(13, _NEEDED) + (message(12, *new) if new else b"")
 

@@ -1,4 +1,4 @@
-"""The wire format of protocol buffers, as far as traces need it.
+"""The wire format of protocol buffers, as far as needed for traces.
 
 The protobuf library takes ten times as long for a packet, and a trace has one for every chunk of a run.
 """
@@ -46,5 +46,5 @@ def message(field: int, *parts: bytes) -> bytes:
 
 
 def text(field: int, value: str) -> bytes:
-    """A field of type string; what is not Unicode becomes a question mark."""
+    """A field of type string; invalid Unicode becomes a question mark."""
     return message(field, value.encode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""A run as experiment trackers keep it: what was measured, flat, and the figures."""
+"""A run for experiment trackers: parameters, flat, and figures."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class RunRecord:
 
 
 def run_record(report: Report, name: str | None = None) -> RunRecord:
-    """What trackers keep of a report; `name` in place of model, load and time."""
+    """The tracker's record of a report; `name` replaces model, load and time."""
     run = report.run
     started = datetime.fromisoformat(run.started_at)
     started_ms = round(started.timestamp() * 1e3)

@@ -1,4 +1,4 @@
-"""A run as spans: a trace per request with a span per attempt, and a trace of the run with its phases.
+"""A run as spans: a trace per request with a span per attempt, and a trace of the run with phases.
 
 Names and attributes follow OpenTelemetry's semantic conventions (1.37) for generative AI clients and HTTP;
 what they have no name for is `loadgen.…`. With `--trace-context` the ids are those that the server received;
@@ -48,7 +48,7 @@ _ATTRIBUTES: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A span, as OpenTelemetry defines it.
+    """A span as in OpenTelemetry.
 
     Attributes:
         name: Its name.
@@ -87,7 +87,7 @@ class _Attempt:
 
 
 def spans(log: OpenLog) -> Iterator[Span]:
-    """The spans of a run: its own, then those of each request that has ended."""
+    """The spans of a run: the run's, then those of each ended request."""
     facts = _facts(log)
     yield from _of_the_run(log, facts)
     retried = _retried(log)
@@ -246,5 +246,5 @@ def _without_nulls(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _id(size: int, *parts: str) -> str:
-    """An id of that many bytes, always the same for the same parts."""
+    """A deterministic id of that many bytes for the given parts."""
     return blake2b("/".join(parts).encode(), digest_size=size, person=b"loadgen").hexdigest()

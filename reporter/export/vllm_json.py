@@ -54,7 +54,7 @@ _AT_ONCE: Final = 1024
 
 
 def render(log: OpenLog, report: Report, *, texts: bool) -> Iterator[bytes]:
-    """The file, piece by piece: one JSON object in one line, so that it is a line of JSON lines as well.
+    """The file, piece by piece: one JSON object in one line, valid as JSON lines as well.
 
     Args:
         log: The opened log of the run, with `TABLES` if texts are wanted.

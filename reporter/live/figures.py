@@ -1,4 +1,4 @@
-"""The figures of a run in progress, by what its log had so far."""
+"""The figures of a run in progress, from the log so far."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class LiveFigures:
 
     @property
     def share(self) -> float | None:
-        """The part of the phase that is done, of the limit that is nearer; None where it has no end."""
+        """The finished share of the phase, by the nearer limit; None for a phase without an end."""
         shares = []
         if self.planned_requests:
             shares.append(self.ended / self.planned_requests)

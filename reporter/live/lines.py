@@ -26,7 +26,7 @@ _LOOP_LAG: Final = "loop_lag_max_ms"
 
 
 class Line(NamedTuple):
-    """A line, and how it is emphasised."""
+    """A line with its emphasis."""
 
     text: str
     tone: Tone = ""
@@ -128,7 +128,7 @@ def _errors(shown: LiveFigures) -> list[str]:
 
 
 def _health(shown: LiveFigures) -> tuple[list[str], Tone]:
-    """How the load generator's own processes are doing, by their last readings."""
+    """The health of the load generator's processes, by the last readings."""
     workers = [reading for reading in shown.client if reading.get("source") == "client"]
     recorders = [reading for reading in shown.client if reading.get("source") == "recorder"]
     lag_ms, cpu = _worst(workers, _LOOP_LAG), _worst(workers, "cpu_share")

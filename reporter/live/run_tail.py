@@ -1,4 +1,4 @@
-"""The figures of a run in progress: of its log, and of several machines those of its nodes' logs too.
+"""The figures of a run in progress, from the log, and for several machines also from the nodes' logs.
 
 The logs of nodes are read where they grow, in a folder that all share; those on the nodes themselves come
 home when the run is over, and until then are not in the figures.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class RunTail:
-    """Reads the figures of a run from its logs, of the last segment.
+    """A reader of a run's figures, from the logs of the last segment.
 
     Args:
         run: The run's folder, or the log itself.
@@ -36,7 +36,7 @@ class RunTail:
         self._nodes: dict[str, LogTail] | None = None
 
     def read(self) -> LiveFigures:
-        """Read what is new.
+        """Read the new events.
 
         Raises:
             LogError: A log is damaged, or of a version that cannot be read; or the run's own is missing.

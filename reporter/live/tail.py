@@ -57,7 +57,7 @@ class _Moment(NamedTuple):
 
 
 class Rates(NamedTuple):
-    """What happened per second, over a number of seconds."""
+    """Rates per second, over a number of seconds."""
 
     span_s: float
     ended: float
@@ -66,7 +66,7 @@ class Rates(NamedTuple):
 
 
 class CompletedTimes(NamedTuple):
-    """A completed request: when it ended, its TTFT and its TPOT in ms, where it has them."""
+    """A completed request: time of the end, TTFT and TPOT in ms, where available."""
 
     at_ns: int
     ttft_ms: float | None
@@ -74,7 +74,7 @@ class CompletedTimes(NamedTuple):
 
 
 class LogTail:
-    """Reads a log of its last segment.
+    """A reader of a log's last segment.
 
     Args:
         log: Its path.
@@ -107,7 +107,7 @@ class LogTail:
         self._times: deque[CompletedTimes] = deque(maxlen=_MOST_KEPT)
 
     def read(self) -> None:
-        """Read what is new.
+        """Read the new events.
 
         Raises:
             LogError: The log is missing, damaged, or of a version that cannot be read.
@@ -125,12 +125,12 @@ class LogTail:
 
     @property
     def counts(self) -> Counter[int]:
-        """The events of requests by their codes, since the measured phase began; before, the warm-up."""
+        """Request events by code since the measured phase began; before that, of the warm-up."""
         return self._counts - self._before
 
     @property
     def in_flight(self) -> int:
-        """Requests in flight, whenever they were issued."""
+        """Requests in flight, from any phase."""
         return self._counts[EventType.LOADGEN_ISSUE_CALLED] - sum(self._counts[code] for code in _ENDS)
 
     @property
@@ -140,7 +140,7 @@ class LogTail:
 
     @property
     def rates(self) -> Rates | None:
-        """What happened per second in the last seconds; None where that is not known yet."""
+        """The rates of the last seconds; None while unknown."""
         if not self._moments or (span_s := (self._moments[-1].at_ns - self._moments[0].at_ns) / 1e9) <= 0:
             return None
         first, last = self._moments[0], self._moments[-1]
@@ -216,7 +216,7 @@ class LogTail:
 
 
 def _first_seq(connection: sqlite3.Connection) -> int:
-    """The first event of the last segment; older logs have one segment, and no table of them."""
+    """The first event of the last segment; older logs have one segment, and no table of segments."""
     try:
         (first,) = connection.execute(_SEGMENT).fetchone()
     except sqlite3.OperationalError:

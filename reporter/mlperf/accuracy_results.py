@@ -35,7 +35,7 @@ def accuracy_results(scores: Mapping[str, Accuracy], dataset: str | None) -> dic
 
 
 def _entry(dataset: str | None, figures: Mapping[str, Accuracy]) -> dict[str, Any]:
-    """One dataset: a number where it has one figure, else numbers by the figures' names."""
+    """One dataset: a number for a single figure, else numbers by figure."""
     values = {name: score.value for name, score in figures.items()}
     (first, *others) = values.values()
     samples, repeats = max((score.n, score.repeats) for score in figures.values())

@@ -1,4 +1,4 @@
-"""What the submission checker of MLPerf Inference v6.1 reads of an endpoints run, and what we know of it.
+"""The fields of an endpoints run that the submission checker of MLPerf Inference v6.1 reads.
 
 mlcommons/inference@b66003e1:tools/submission/submission_checker/constants.py (ENDPOINTS_MAPPINGS,
 ENDPOINTS_YAML_FIELD_MAP, ENDPOINTS_JSON_ALT_PATHS) and parsers/endpoints_parser.py next to it. docs/mlperf.md
@@ -43,7 +43,7 @@ class Key:
 
     @property
     def name(self) -> str:
-        """The path with dots, as the checker writes it."""
+        """The path with dots, as written by the checker."""
         return ".".join(self.path)
 
 
@@ -119,7 +119,7 @@ def lacking(files: Mapping[str, Mapping[str, Any]]) -> Mapping[tuple[str, str], 
 
 
 def value_of(content: Mapping[str, Any], path: tuple[str, ...]) -> Any:
-    """What is at a path; None where nothing does."""
+    """The value at a path; None if absent."""
     value: Any = content
     for member in path:
         value = value.get(member) if isinstance(value, dict) else None

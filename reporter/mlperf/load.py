@@ -1,4 +1,4 @@
-"""How load was put on, in the words of mlcommons/endpoints; and who measured."""
+"""The load in the terms of mlcommons/endpoints, and the measuring program."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _PATTERNS: Final[Mapping[str, str]] = {
 
 
 def measured_by(report: Report) -> str:
-    """This program and its version: no other one measured this."""
+    """This program with version, as the measuring program."""
     return f"llm-loadgen {report.run.versions.get('llm-loadgen') or 'of an unknown version'}"
 
 
 def pattern(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The load pattern with its numbers."""
+    """The load pattern with parameters."""
     load = settings.get("load") or {}
     kind = str(load.get("kind"))
     rate_or_concurrency = {"target_qps": load.get("rate"), "target_concurrency": load.get("concurrency")}

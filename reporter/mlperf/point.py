@@ -66,7 +66,7 @@ def point(log: OpenLog, report: Report, settings: Mapping[str, Any]) -> dict[str
 
 
 def concurrency(report: Report, settings: Mapping[str, Any]) -> int | None:
-    """Requests in flight: as they were set, offline all of them; None for a load that sets no number."""
+    """Requests in flight: as set, offline all requests; None for a load without a number."""
     if is_offline(settings):
         return issued(report)
     value = (settings.get("load") or {}).get("concurrency")
@@ -74,7 +74,7 @@ def concurrency(report: Report, settings: Mapping[str, Any]) -> int | None:
 
 
 def _warmup(log: OpenLog, users: int | None, dataset: str | None) -> dict[str, Any]:
-    """The six members that declare the warm-up; where there was none they say so."""
+    """The six members that declare the warm-up, also for a run without one."""
     issued, completed, span_ns = log.execute(
         "SELECT count(*), count(*) FILTER (status = 'completed'), "
         "coalesce(max(ended_ns) - min(issued_ns), 0) FROM samples WHERE phase = 'warmup'"

@@ -1,4 +1,4 @@
-"""`performance/result_summary.json` of mlcommons/endpoints, from the log: its keys, in its units.
+"""`performance/result_summary.json` of mlcommons/endpoints, from the log, with that file's keys and units.
 
 The figures are by the definitions that the evidence was computed by, which the file names. Rates are those
 of LoadGen where the definitions want its window; else what completed, over the time from the first request to

@@ -1,4 +1,4 @@
-"""The distribution of one metric as mlcommons/endpoints writes it.
+"""The distribution of one metric in the format of mlcommons/endpoints.
 
 mlcommons/endpoints@ea332753:src/inference_endpoint/metrics/report.py (_series_to_metric_dict).
 
@@ -37,7 +37,7 @@ ESTIMATED: Final = GRID[: GRID.index("50.0") + 1]
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What a block's numbers are in.
+    """The unit of a block's numbers.
 
     Attributes:
         times: What a value of ours is multiplied by.
@@ -61,7 +61,7 @@ COUNT: Final = Unit()
 
 
 def block(sample: LogSample, std: float | None, unit: Unit) -> dict[str, Any]:
-    """The block of a metric; empty without a request that has it.
+    """The block of a metric; empty without requests that have the metric.
 
     Args:
         sample: Its values, in ms or tokens.
@@ -84,7 +84,7 @@ def block(sample: LogSample, std: float | None, unit: Unit) -> dict[str, Any]:
 
 
 def estimated(sample: LogSample, std: float | None, unit: Unit) -> dict[str, Any]:
-    """The block of a latency, with its early-stopping estimates next to the percentiles."""
+    """The block of a latency, with early-stopping estimates in addition to percentiles."""
     return {**block(sample, std, unit), "early_stopping_percentiles": estimates(sample, unit)}
 
 
@@ -95,5 +95,5 @@ def estimates(sample: LogSample, unit: Unit) -> Mapping[str, float | None]:
 
 
 def share(name: str) -> Fraction:
-    """A percentile by its name in a block, as an exact share."""
+    """A percentile of a block's key, as an exact share."""
     return Fraction(name) / 100

@@ -1,1 +1,1 @@
-"""Plots as values: their points by SQL over the log, without anything that draws them."""
+"""Plots as values: points by SQL over the log, without drawing code."""

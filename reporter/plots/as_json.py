@@ -1,4 +1,4 @@
-"""Plots as JSON: every point, and the SQL that made it."""
+"""Plots as JSON: every point, with the SQL."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCHEMA_VERSION: Final = 1
 
 
 def as_json(plots: Sequence[Plot | NoPlot]) -> str:
-    """The plots that were made, and those that were not, with their reasons."""
+    """The plots, and the reasons for missing plots."""
     import orjson
 
     document = {

@@ -44,7 +44,7 @@ SETS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def described() -> dict[str, str]:
-    """Every name with what it shows, the pictures of several plots first."""
+    """Every name with a description, pictures of several plots first."""
     return {
         **{name: f"one under the other: {', '.join(plots)}" for name, plots in SETS.items()},
         **{name: definition.shows for name, definition in PLOTS.items()},

@@ -1,4 +1,4 @@
-"""The differences of a comparison, with their intervals."""
+"""The differences of a comparison, with intervals."""
 
 from __future__ import annotations
 

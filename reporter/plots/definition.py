@@ -1,4 +1,4 @@
-"""What defines a plot of a run: its axes, and a template of the SQL that makes its points.
+"""The definition of a plot: the axes, and a template of the SQL for the points.
 
 The SQL is over the views of docs/sql.md. It answers rows with the columns `series`, `x` and `y`, or
 `series`, `x`, `y`, `low` and `high`; before them `part`, the value of a tag, where there are series for each.

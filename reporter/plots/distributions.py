@@ -19,7 +19,7 @@ _BARS: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class _PlottedLatency:
-    """A latency whose distribution is plotted.
+    """A latency with a plotted distribution.
 
     Attributes:
         name: In the names of plots.

@@ -55,7 +55,7 @@ def make_plot(log: OpenLog, name: str, tag: str | None = None) -> Plot | NoPlot:
 
 
 def overlaid(plots: Mapping[str, Plot | NoPlot]) -> Plot | NoPlot:
-    """The plots of one name of several runs in one, whose series are grouped by run.
+    """The plots of one name from several runs in one plot, with series grouped by run.
 
     Args:
         plots: By the names of the runs; without tags.
@@ -89,7 +89,7 @@ def _series(
 
 
 def _with_definitions(definitions: Definitions, statement: str) -> str:
-    """The SQL that has the same rows where the views compute by the default definitions."""
+    """The SQL with equal rows under views by the default definitions."""
     changed = {
         name: getattr(definitions, name)
         for name in READ_BY_VIEWS

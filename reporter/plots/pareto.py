@@ -1,4 +1,4 @@
-"""The runs of a sweep as points: throughput against a latency, the Pareto front and its knee."""
+"""The runs of a sweep as points: throughput against a latency, the Pareto front and the knee."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def points_of_sweeps(plots: Mapping[str, Plot | NoPlot]) -> Plot | NoPlot:
 
 
 def _joined(sweep: str, plot: Plot) -> PlotSeries:
-    """The points of a sweep, whatever they are called in its own plot."""
+    """The points of a sweep as one series, under the sweep's name."""
     points = [series for series in plot.series if series.kind == "points"]
     return PlotSeries(
         name=sweep,

@@ -1,4 +1,4 @@
-"""A plot as a value: axes, series of points, and the SQL that they are from. Renderers draw it."""
+"""A plot as a value: axes, series of points, and the SQL. Renderers draw the plot."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class Axis:
 
     @property
     def title(self) -> str:
-        """What stands next to the axis."""
+        """The title of the axis."""
         return f"{self.label} [{self.unit}]" if self.unit else self.label
 
 
 @dataclass(frozen=True, slots=True)
 class PlotSeries:
-    """Points of one kind, in the order in which they are joined; all tuples have the same length.
+    """Points of one kind, in the order of the line through them; all tuples have equal length.
 
     Attributes:
         name: What a legend calls it.

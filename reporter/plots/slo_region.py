@@ -1,4 +1,4 @@
-"""Where on a plane of a sweep its targets are met: the region that is shaded."""
+"""The region of a sweep's plane in which the targets are met, for shading."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UPWARDS: Final = frozenset({">", ">="})
 
 @dataclass(frozen=True, slots=True)
 class SloRegion:
-    """The part of a plane in which the targets that concern its axes are met.
+    """The region of a plane in which the targets on both axes are met.
 
     Attributes:
         low_x: The least value on the horizontal axis; 0 without a bound.
@@ -76,7 +76,7 @@ _METRICS: Final[Mapping[str, frozenset[str]]] = {
 
 
 def _targets(verdicts: Mapping[str, Sequence[VerdictRow]]) -> Iterator[tuple[str, Target]]:
-    """The targets of all requests that fail a run, each once, as they are written."""
+    """The failing targets on all requests, each once, in the original notation."""
     texts = {
         row.target: None
         for rows in verdicts.values()

@@ -26,7 +26,7 @@ SELECT at_ns, sitting, value, '' AS device FROM sensors WHERE source = 'host' AN
 
 
 def _sql(source: str, series: dict[str, str], of: str) -> str:
-    """SQL for the mean of the readings of each moment of the run; before and after it the server is idle.
+    """SQL for the mean of the readings at each moment of the run; outside the run the server is idle.
 
     Args:
         source: SQL for the readings, with `at_ns`, `sitting` and the columns of the values.
