@@ -49,6 +49,14 @@ def _navigation(_: Sphinx, name: str, source: list[str]) -> None:
             source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n{pages}\n```\n"
 
 
+def _reference(_: Sphinx, name: str, source: list[str]) -> None:
+    """Add the whole docstrings to the page of the Python API, whose table has their first lines."""
+    if name == "api":
+        for module in re.findall(r"^## ([\w.]+)$", source[0], re.MULTILINE):
+            members = f".. automodule:: {module}\n   :members:\n"
+            source[0] += f"\n## {module} in full\n\n```{{eval-rst}}\n{members}```\n"
+
+
 def _examples(_app: Sphinx, _kind: str, _name: str, _of: object, _set: object, lines: list[str]) -> None:
     """Show an indented block after a blank line as code: docstrings mark it in no other way."""
     code = [
@@ -63,5 +71,6 @@ def _examples(_app: Sphinx, _kind: str, _name: str, _of: object, _set: object, l
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     app.connect("source-read", _navigation)
+    app.connect("source-read", _reference)
     # Before napoleon, which turns sections into lists.
     app.connect("autodoc-process-docstring", _examples, priority=400)

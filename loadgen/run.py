@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from loadgen.notebook import html_of_report, show_values_as_html
 from loadgen.sessions.errors import UsageError, one_tree
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from rulesets.metric import Metric
     from rulesets.ruleset import Ruleset
     from rulesets.verdict import Verdict
+
+show_values_as_html()
 
 
 def open_run(folder: str | Path) -> Run:
@@ -221,6 +224,9 @@ class Run:
 
     def __repr__(self) -> str:
         return f"Run({str(self.folder)!r})"
+
+    def _repr_html_(self) -> str | None:
+        return html_of_report(self.report)
 
     def _opened(self, tables: frozenset[str]) -> DuckDBPyConnection:
         """A connection with some big tables; each relation keeps the connection alive."""

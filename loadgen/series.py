@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from loadgen.notebook import html_of_series
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
@@ -26,6 +28,9 @@ class SweepResult:
     runs: Sequence[Run]
     summary: Mapping[str, Any]
 
+    def _repr_html_(self) -> str | None:
+        return html_of_series(self.folder)
+
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
@@ -42,3 +47,6 @@ class SearchResult:
     load: float | None
     summary: Mapping[str, Any]
     runs: Sequence[Run]
+
+    def _repr_html_(self) -> str | None:
+        return html_of_series(self.folder)

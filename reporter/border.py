@@ -54,7 +54,9 @@ def _damages() -> tuple[type[Exception], ...]:
     import duckdb
     from adbc_driver_manager import Error as DriverError
 
-    errors = (DriverError, duckdb.Error, OSError, UnicodeDecodeError)
+    # Those of values, and of columns that have the type of a wrong value. Other errors of DuckDB are bugs.
+    of_values = (duckdb.DataError, duckdb.InvalidInputException, duckdb.BinderException)
+    errors = (DriverError, *of_values, OSError, UnicodeDecodeError)
     if "pyarrow" not in sys.modules:
         # It takes long to import, and has raised nothing where nothing has imported it.
         return errors

@@ -6,7 +6,8 @@
     ├── NotARunError  a path that is not a run, a report of one, or a folder of them
     ├── PriceError    a file that is not a table of prices
     ├── HeadlineError a figure of a benchmark whose SQL is not an aggregate of its scores
-    └── NoRoomError   no memory, and no disk in its place, for what is computed
+    ├── NoRoomError   no memory, and no disk in its place, for what is computed
+    └── NoDatabaseError  DuckDB cannot be started, whatever the log
 
 Errors of a log are `recorder.errors.LogError`.
 """
@@ -40,3 +41,7 @@ class PriceError(ReporterError):
 
 class NoRoomError(ReporterError):
     """No memory, and no disk in its place, for what is computed."""
+
+
+class NoDatabaseError(ReporterError):
+    """DuckDB cannot be started, whatever the log."""

@@ -1,6 +1,8 @@
 """What exists is documented: every command, option, event, failure, metric and view."""
 
+import ast
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,25 @@ def test_every_command_is_documented() -> None:
     """It has help, and a place in the docs."""
     assert [name for name, command in COMMANDS.items() if not command.help] == []
     assert [name for name in COMMANDS if not described(f"loadgen {name}")] == []
+
+
+def test_what_the_pages_import_is_under_loadgen() -> None:
+    """Of this project's packages; only pages about changing the code itself import others."""
+    imports = [
+        (page.name, node)
+        for page in PAGES
+        if not page.name.startswith("adding-") and page.name != "agent-rules.md"
+        for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+        for node in ast.walk(ast.parse(block))
+        if isinstance(node, ast.ImportFrom | ast.Import)
+    ]
+    modules = {(page, getattr(node, "module", "") or node.names[0].name) for page, node in imports}
+    elsewhere = {"recorder", "reporter", "rulesets", "workloads"}
+    assert {(page, name) for page, name in modules if name.partition(".")[0] in elsewhere} == set()
+    taken = [node for _, node in imports if isinstance(node, ast.ImportFrom) and node.module]
+    ours = [node for node in taken if node.module.startswith("loadgen")]
+    assert {node.module for node in ours} >= {"loadgen.rules", "loadgen.recording", "loadgen.data"}
+    assert all(hasattr(import_module(node.module), name.name) for node in ours for name in node.names)
 
 
 def test_every_option_has_help() -> None:

@@ -12,7 +12,7 @@ from loadgen.sessions.series.suite import schema as suite_schema
 from loadgen.sessions.settings import typed
 from reporter import schema as report_schema
 from rulesets.reading.schema import schema as ruleset_schema
-from tests import golden
+from tests import api_reference, golden
 from tests.command_reference import reference
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ GENERATED: Final[Mapping[str, Callable[[], str]]] = {
         ruleset_schema(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
     ).decode(),
     "docs/cli.md": reference,
+    "docs/api.md": api_reference.reference,
 }
 """Files that are generated as a whole; `tests.metric_files.MADE` has those with generated parts."""
 

@@ -14,7 +14,8 @@
       LogExistsError, BeingWrittenError and OldLogError of the recorder; ReporterError; RulesetError;
       WorkloadError
     3 set-up: SetupError; UnreachableError and WorkerLostError of the driver; MockSetupError; LogNotMadeError
-      of the recorder; NoRoomError of the reporter; SandboxError; an OSError about a file or a full disk
+      of the recorder; NoRoomError and NoDatabaseError of the reporter; SandboxError; an OSError about a file
+      or a full disk
     4 the run: WriterError of the recorder
     130 an interrupt: KeyboardInterrupt; StoppedEarlyError of the driver
 
@@ -77,7 +78,7 @@ def exit_code(error: BaseException) -> ExitCode | None:
         OldLogError,
         WriterError,
     )
-    from reporter.errors import NoRoomError, ReporterError
+    from reporter.errors import NoDatabaseError, NoRoomError, ReporterError
     from rulesets.errors import RulesetError
     from workloads.errors import WorkloadError
     from workloads.sandbox.base import SandboxError
@@ -93,6 +94,7 @@ def exit_code(error: BaseException) -> ExitCode | None:
         SandboxError: ExitCode.SETUP,
         WorkloadError: ExitCode.USAGE,
         NoRoomError: ExitCode.SETUP,
+        NoDatabaseError: ExitCode.SETUP,
         ReporterError: ExitCode.USAGE,
         RulesetError: ExitCode.USAGE,
         LogError: ExitCode.USAGE,

@@ -10,6 +10,8 @@ from tempfile import gettempdir
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
+from reporter.errors import NoDatabaseError
+
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
@@ -38,19 +40,35 @@ def memory_limit() -> int:
 
 
 def empty_database() -> DuckDBPyConnection:
-    """A DuckDB in memory, with a limit above which a temporary file is used."""
+    """A DuckDB in memory, with a limit above which a temporary file is used.
+
+    Raises:
+        NoDatabaseError: DuckDB cannot be started here.
+    """
     import duckdb
 
-    connection = duckdb.connect(
-        config={
-            "memory_limit": f"{memory_limit()}B",
-            "threads": THREADS,
-            # DuckDB makes the folder when it needs it, and removes it.
-            "temp_directory": str(Path(gettempdir()) / f"loadgen-{uuid4().hex}"),
-            "preserve_insertion_order": False,
-            "autoinstall_known_extensions": False,
-        },
-    )
-    # DuckDB draws one on standard output, in Jupyter and in the interpreter.
-    connection.execute("SET enable_progress_bar = false")
+    try:
+        return _quiet(
+            duckdb.connect(
+                config={
+                    "memory_limit": f"{memory_limit()}B",
+                    "threads": THREADS,
+                    # DuckDB makes the folder when it needs it, and removes it.
+                    "temp_directory": str(Path(gettempdir()) / f"loadgen-{uuid4().hex}"),
+                    "preserve_insertion_order": False,
+                    "autoinstall_known_extensions": False,
+                },
+            )
+        )
+    except duckdb.Error as error:
+        raise NoDatabaseError(f"DuckDB {duckdb.__version__} cannot be started: {error}") from error
+
+
+def _quiet(connection: DuckDBPyConnection) -> DuckDBPyConnection:
+    """The connection without a progress bar, which DuckDB draws in the interpreter and in some notebooks.
+
+    In a notebook without ipywidgets there is none, and to set any of its options is an error.
+    """
+    if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall() == [(True,)]:
+        connection.execute("SET enable_progress_bar = false")
     return connection

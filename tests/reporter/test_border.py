@@ -13,10 +13,13 @@ from pyarrow import ArrowInvalid
 from loadgen.sessions import errors
 from recorder.errors import LogError
 from reporter import MetricsReporter, metrics
+from reporter.asked import texts_asked
 from reporter.border import blaming
-from reporter.errors import NoRoomError
+from reporter.errors import NoDatabaseError, NoRoomError
 from reporter.kinds import document
 from reporter.log.database import open_log
+from reporter.log.query import query
+from reporter.log.tables import rows
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -48,6 +51,36 @@ def test_an_error_of_the_system_is_not_reported_as_a_damaged_log() -> None:
     with pytest.raises(OSError, match="No space left") as raised, blaming(LOG):
         raise OSError(errno.ENOSPC, "No space left on device")
     assert errors.exit_code(raised.value) == ExitCode.SETUP
+
+
+@pytest.mark.parametrize(
+    "error",
+    [duckdb.CatalogException, duckdb.ParserException, duckdb.InternalException, duckdb.ConnectionException],
+)
+def test_an_error_of_duckdb_itself_is_not_reported_as_a_damaged_log(error: type[Exception]) -> None:
+    """Only errors of values are the log's."""
+    with pytest.raises(error), blaming(LOG):
+        raise error("of ours")
+
+
+@pytest.mark.parametrize(
+    "read", [lambda run: query(run, "SELECT 1"), texts_asked, lambda run: list(rows(run))]
+)
+def test_a_duckdb_that_does_not_start_is_not_a_damaged_log(
+    a_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, read: Callable[[Path], object]
+) -> None:
+    """As in a notebook that refuses one of its settings: the message says that it is DuckDB."""
+    run = a_run().answers(5).stops(10).ends(10).write()
+
+    def refuse(**_: object) -> None:
+        raise duckdb.InvalidInputException("required package is missing")
+
+    monkeypatch.setattr(duckdb, "connect", refuse)
+    with pytest.raises(NoDatabaseError, match="cannot be started: required package is missing") as raised:
+        read(run)
+    assert errors.exit_code(raised.value) == ExitCode.SETUP
+    with pytest.raises(NoDatabaseError), MetricsReporter(run) as reporter:
+        reporter.create_report()
 
 
 @pytest.mark.slow

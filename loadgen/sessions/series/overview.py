@@ -41,10 +41,17 @@ def series_as(form: str, folder: Path, series: Series, outcomes: Sequence[PointO
     """
     from loadgen.sessions.formats import render
 
-    return render("series", form, _overview(folder, series, outcomes))
+    return render("series", form, overview(folder, series, outcomes))
 
 
-def _overview(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> SeriesOverview:
+def overview(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> SeriesOverview:
+    """A series as the value that renderers take.
+
+    Args:
+        folder: The folder of the series.
+        series: As its file has it.
+        outcomes: Those of its runs that have ended, at least one.
+    """
     from loadgen.sessions.series.outcome import most_severe
     from reporter.render.series import SeriesOverview
 

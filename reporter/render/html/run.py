@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from reporter.render.html.page import Cell, Section, Tone
     from reporter.report import Report
     from reporter.telemetry.server_side import SideBySide
+    from rulesets.verdict import Verdict
 
 
 def render(report: Report, *, contents: RunContents | None = None, command: str = "") -> str:
@@ -94,7 +95,7 @@ def _first_screen(report: Report, contents: RunContents) -> Iterator[Section]:
         yield opening
     yield _findings(report, contents.windows)
     if report.verdict and report.verdict.rows:
-        yield _rules(report, contents.windows)
+        yield rules(report.verdict, metric_statements.rules(report, contents.windows))
     if report.accuracy:
         yield _accuracy(report)
 
@@ -120,9 +121,14 @@ def _findings(report: Report, windows: str) -> Remarks:
     return Remarks("findings", "Findings", (*reasons, *findings), "There are no findings.")
 
 
-def _rules(report: Report, windows: str) -> Tables:
-    verdict = report.verdict
-    rows = () if verdict is None else verdict.rows
+def rules(verdict: Verdict, sql: str = "") -> Tables:
+    """A row for each rule, and why those that did not pass did not.
+
+    Args:
+        verdict: The verdict.
+        sql: The query of its figures.
+    """
+    rows = verdict.rows
     titles = rule.columns(rows)
     cells = [rule.cells(row) for row in rows]
     table = Table(
@@ -136,7 +142,7 @@ def _rules(report: Report, windows: str) -> Tables:
         ),
         words=2,
         wordy=frozenset({"method"}),
-        sql=metric_statements.rules(report, windows),
+        sql=sql,
     )
     whys = [f"{rule.status(row)} {row.id}: {' '.join(why)}" for row, why in rule.whys(rows)]
     return Tables("rules", "Rules", (table,), tuple(whys))

@@ -49,6 +49,11 @@ def write(page: Page) -> str:
     )
 
 
+def cell_output(page: Page) -> str:
+    """The page as the output of a notebook's cell: tables and texts, without a script or a style sheet."""
+    return _environment().get_template("notebook.html.j2").render(page=page)
+
+
 @cache
 def asset(name: str) -> str:
     """A file of the folder `assets`."""

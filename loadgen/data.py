@@ -1,0 +1,24 @@
+"""Prompts, benchmarks and traces as datasets, and the sandbox in which answers run."""
+
+from __future__ import annotations
+
+from workloads.benchmark import dataset as benchmarks
+from workloads.prompts import load_prompts
+from workloads.sandbox.base import SandboxSpec
+from workloads.sandbox.opening import open_sandbox
+from workloads.synthetic import synthetic_prompts
+from workloads.task import parse as task
+from workloads.traces.replayed import questions as trace_dataset
+from workloads.traces.trace import TracePart, read_trace
+
+__all__ = [
+    "SandboxSpec",
+    "TracePart",
+    "benchmarks",
+    "load_prompts",
+    "open_sandbox",
+    "read_trace",
+    "synthetic_prompts",
+    "task",
+    "trace_dataset",
+]
