@@ -32,7 +32,7 @@ _TRYING = "Try it"
 
 
 class _CommandEntry(NamedTuple):
-    """Where a command is: `module:name`, each loaded on use, for only one of them runs.
+    """The place of a command: `module:name`, loaded on use, since only one command runs.
 
     Attributes:
         panel: The heading above it in the help.
@@ -129,7 +129,7 @@ _GROUPS: Final[Mapping[str, str]] = {
 
 
 def application(only: str | None = None, *, outline: bool = False) -> typer.Typer:
-    """The program: all commands, or one of them or one group, which takes a part of the time to make.
+    """The program: all commands, or only one command or group, which is faster to make.
 
     Args:
         only: The command, or the group.
@@ -175,7 +175,7 @@ def _made(entry: _CommandEntry) -> Callable[..., None]:
 
 def _outlined(entry: _CommandEntry) -> Callable[..., None]:
     def command() -> None:
-        """A placeholder for the list of commands; it never runs."""
+        """A placeholder for the list of commands, never called."""
 
     command.__doc__ = _loaded(entry.does).__doc__
     return command
@@ -225,7 +225,7 @@ def about(
 
 
 def main() -> int:
-    """Run the command line and return its exit code; a known error is printed and has one too.
+    """Run the command line and return the exit code; a known error is printed and has an exit code.
 
     What it has written is flushed: the process may end at once.
     """
@@ -289,7 +289,7 @@ def _write_error(text: str) -> None:
 
 
 def _command() -> str:
-    """The command that was typed, as far as it exists."""
+    """The typed command, as far as valid."""
     words = [word for word in sys.argv[1:3] if not word.startswith("-")]
     both = " ".join(words)
     return " ".join(filter(None, ["loadgen", both if both in _COMMANDS else next(iter(words), "")]))

@@ -5,7 +5,7 @@ from loadgen.sessions.settings.run_argument import ArchivePlace, Run
 
 
 def archive(run: Run, *, out: ArchivePlace = None, json: Json = False) -> None:
-    """Write a run's logs as Parquet, which all commands read as they read a log (docs/archive.md)."""
+    """Write a run's logs as Parquet, readable by all commands like a log (docs/archive.md)."""
     from loadgen.cli.terminal.observer import Terminal
     from loadgen.sessions.archiving import archive_run, described
 

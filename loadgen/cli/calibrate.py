@@ -1,4 +1,4 @@
-"""`loadgen calibrate`: what this machine can do as a client, found on a mock endpoint."""
+"""`loadgen calibrate`: the client capacity of this machine, measured on a mock endpoint."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def calibrate(settings: CalibrateSettings) -> None:
-    """Find out what this machine can do as a client: up to where what it reports is true.
+    """Find the highest load this machine can generate and still measure correctly.
 
     Against a mock endpoint on this machine, which knows the truth, the load is doubled until TTFT, TPOT or
     ITL is off, the client says that it was the limit, or the mock endpoint cannot keep up; then what lies
@@ -79,7 +79,7 @@ def _show(calibration: Calibration, taken: Mapping[Work, list[ClimbStep]], *, js
 
 
 def _keep(calibration: Calibration) -> None:
-    """Save it; a cache that cannot be written to is worth a word, and no more."""
+    """Save the calibration; a read-only cache is worth a note only."""
     from loadgen.sessions.calibration.stored import calibration_file, save
 
     try:

@@ -1,4 +1,4 @@
-"""`loadgen check`: is the endpoint there, and does it do what a run needs?"""
+"""`loadgen check`: whether the endpoint answers, and supports the features of a run."""
 
 from __future__ import annotations
 

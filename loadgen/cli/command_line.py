@@ -1,4 +1,4 @@
-"""What is wrong with a command line that typer cannot read: in one line, and where to look.
+"""Errors of a command line that typer cannot parse: one line, and the command for help.
 
 Typer draws a box with the usage above it; every other error of this program is `error: …`, and so is this.
 """
@@ -29,7 +29,7 @@ _NEEDS_VALUE: Final = "requires an argument"
 
 
 def message(error: Exception, commands: Iterable[str]) -> str:
-    """Say what is wrong, without a place to look.
+    """The error in words, without the command for help.
 
     Args:
         error: A `CommandLineError`.
@@ -74,7 +74,7 @@ def _about_parameter(error: typer.BadParameter) -> str:
 
 
 def _invalid(place: str, detail: Any) -> str:
-    """What Pydantic, by which typer reads values, found wrong with one: in this program's words."""
+    """A validation error of Pydantic, with which typer parses values, in this program's words."""
     value = str(detail["input"])
     if kind := _WANTED.get(detail["type"].partition("_")[0]):
         return f"{place} {value}: must be {kind}"

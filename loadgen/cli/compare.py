@@ -1,4 +1,4 @@
-"""`loadgen compare`: runs side by side, and whether they differ significantly."""
+"""`loadgen compare`: runs side by side, with significance tests."""
 
 from __future__ import annotations
 

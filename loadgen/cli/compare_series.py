@@ -1,4 +1,4 @@
-"""`loadgen compare` of series: two of them point by point, or the points of one with its first."""
+"""`loadgen compare` of series: two series point by point, or the points of one with the first point."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def compare_series(settings: CompareSettings, compare: Callable[[CompareSettings], None]) -> NoReturn:
-    """Compare the points of series, each with the point of the same name of the first series.
+    """Compare the points of series, each with the point of equal name in the first series.
 
     Args:
         settings: With one series, or with two, of which the first may be the baseline.

@@ -1,4 +1,4 @@
-"""`loadgen demo`: a complete run against a mock endpoint whose true timings are known."""
+"""`loadgen demo`: a complete run against a mock endpoint with known timings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The help of a command: two columns, the common options, and all of them with `--help-all`."""
+"""The help of a command: two columns with the common options, or all options with `--help-all`."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ HelpAll = Annotated[
 
 
 class HelpedCommand(TyperCommand):
-    """A command of typer whose help fits 80 columns, and which validates only unusual values."""
+    """A typer command whose help fits 80 columns, and which validates only unusual values."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse; `--help-all` is the help of a command without further options."""
@@ -78,7 +78,7 @@ class HelpedCommand(TyperCommand):
 
 
 class PlainGroup(TyperGroup):
-    """A group of commands that validates only unusual values of its own options."""
+    """A group of commands that validates only unusual values of the group's options."""
 
     def get_params(self, ctx: Any) -> Any:
         """The options."""
@@ -86,7 +86,7 @@ class PlainGroup(TyperGroup):
 
 
 def _taking_plain_values(parameter: Any) -> Any:
-    """Make typer validate a value only where it is unusual, wrong or missing."""
+    """Make typer validate only unusual, wrong or missing values."""
     if "process_value" in vars(parameter):
         return parameter
     validated, kind = parameter.process_value, parameter.type_descriptor.annotation
@@ -106,7 +106,7 @@ def _taking_plain_values(parameter: Any) -> Any:
 
 
 def whole_help(context: typer.Context) -> str:
-    """The help of a command with all its options."""
+    """The help of a command with all options."""
     return _page(context.command, context, everything=True)
 
 
@@ -147,7 +147,7 @@ def _panel(parameter: Any) -> str:
 
 
 def _panels(parameters: Sequence[Any], *, merged: bool) -> Iterator[tuple[str, list[Any]]]:
-    """The options under the names of their panels: arguments first, what has no panel last.
+    """The options by panel: arguments first, options without a panel last.
 
     Args:
         parameters: The options.
@@ -168,7 +168,7 @@ def _panels(parameters: Sequence[Any], *, merged: bool) -> Iterator[tuple[str, l
 
 
 def _description(text: str | None, width: int) -> Iterator[str]:
-    """The description: a paragraph is filled, an example stays in a line of its own."""
+    """The description: paragraphs are filled, examples keep their lines."""
     for number, paragraph in enumerate((text or "").strip().split("\n\n")):
         words = " ".join(_WITHOUT_MARKS.sub("", paragraph).split())
         is_example = words.startswith("loadgen ")
@@ -186,7 +186,7 @@ def _description(text: str | None, width: int) -> Iterator[str]:
 
 
 def _described(parameter: Any, context: Any, width: int) -> Iterator[str]:
-    """One option: its names and the kind of its value on the left, what it does on the right."""
+    """One option: names and kind of value on the left, description on the right."""
     label, choices = _label(parameter)
     text = _explained(parameter, context, choices)
     body = textwrap.wrap(text, width - _LEFT, break_on_hyphens=False, break_long_words=False) or [""]
@@ -199,7 +199,7 @@ def _described(parameter: Any, context: Any, width: int) -> Iterator[str]:
 
 
 def _label(parameter: Any) -> tuple[str, str]:
-    """How an option is written, with the kind of its value; and the values to choose from, if many."""
+    """The notation of an option with the kind of value; and a long list of choices."""
     if parameter.param_type_name == "argument":
         return parameter.metavar or parameter.name.upper(), ""
     names = sorted((*parameter.opts, *parameter.secondary_opts), key=len)
@@ -214,7 +214,7 @@ def _label(parameter: Any) -> tuple[str, str]:
 
 
 def _explained(parameter: Any, context: Any, choices: str) -> str:
-    """What an option does, the values to choose from, its default, its environment variables."""
+    """The description of an option, with choices, default, and environment variables."""
     record = parameter.get_help_record(context)
     text = record[1] if record else parameter.help or ""
     text = (

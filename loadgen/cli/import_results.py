@@ -21,7 +21,7 @@ def import_results(
     json: Json = False,
     quiet: Annotated[bool, Option("--quiet -q", help="Print no report.")] = False,
 ) -> None:
-    """Import the results of another program's benchmark run as a run of its own, and report it.
+    """Import the results of another program's benchmark run as a separate run, and report that run.
 
     report, sql, gate, compare and view work on it. What the results do not have stays empty; nothing was
     measured here, so a report has no latencies. Exit 4 when the run is invalid.

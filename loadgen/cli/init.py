@@ -21,7 +21,7 @@ def init(
         ),
     ] = "starter",
 ) -> None:
-    """Write a commented suite to begin with; its first lines say how to try it.
+    """Write a commented suite to begin with; the first lines show how to try the suite.
 
     [bold]Examples[/bold]
 

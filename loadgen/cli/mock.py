@@ -1,4 +1,4 @@
-"""`loadgen mock`: serve a mock endpoint until it is stopped."""
+"""`loadgen mock`: serve a mock endpoint until stopped."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def mock(settings: MockSettings) -> None:
-    """Serve an OpenAI-compatible endpoint with chosen timing; --truth records what it sent, and when.
+    """Serve an OpenAI-compatible endpoint with chosen timing; --truth records every sent chunk.
 
     It prints one line, `listening on http://HOST:PORT/v1`, and serves until SIGTERM or Ctrl-C. With --fast it
     then says on standard error whether it kept up.

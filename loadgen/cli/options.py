@@ -1,4 +1,4 @@
-"""Commands for typer, of settings classes and functions whose options are declared without it."""
+"""Typer commands from settings classes and functions with independent option declarations."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def command(settings: type[Settings], run: Callable[[Settings], None]) -> Callab
 
 
 def command_of(function: Callable[..., None]) -> Callable[..., None]:
-    """Make a command of a function whose parameters declare its options.
+    """Make a command from a function whose parameters declare options.
 
     Args:
         function: Its parameters are `Annotated` with their `Option` or `Argument`; its docstring is the help.
@@ -64,7 +64,7 @@ def command_over(
     run: Callable[[Settings, Mapping[str, Any]], None],
     without: Collection[str] = (),
 ) -> Callable[..., None]:
-    """Make a command that takes the options of another one, and some of its own.
+    """Make a command that takes the options of another command, and further options.
 
     Args:
         base: The settings of the other one.
@@ -132,7 +132,7 @@ def _parameter(name: str, default: Any, hint: Any) -> inspect.Parameter:
 
 
 def _of_typer(declaration: Option | Argument, *, show_default: bool | str) -> Any:
-    """What typer calls an option, or an argument, that is declared so."""
+    """The typer declaration of an option or argument."""
     shared: dict[str, Any] = {
         "help": declaration.help or None,
         "metavar": declaration.metavar,
@@ -153,7 +153,7 @@ def _of_typer(declaration: Option | Argument, *, show_default: bool | str) -> An
 
 
 def _reader(parser: Callable[[str], Any]) -> Callable[[str], Any]:
-    """The parser of an option, as typer wants it to refuse a value."""
+    """The parser of an option, with errors in typer's form."""
 
     @wraps(parser)
     def read(value: str) -> Any:
@@ -172,7 +172,7 @@ def _default(field: Field[Any]) -> Any:
 
 
 class _Spelled(float):
-    """A default that help and reference write as one would type it: `10m` instead of 600.0."""
+    """A default in the notation of the command line for help and reference: `10m` instead of 600.0."""
 
     value: float
     text: str

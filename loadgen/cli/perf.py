@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def perf(settings: PerfSettings) -> None:
-    """Put load on an endpoint and report what it does.
+    """Load-test an endpoint; report latency, throughput and errors.
 
     Every event goes to a log while the session runs; the report is computed from it afterwards, and can be
     computed again with [bold]loadgen report[/bold].
@@ -42,7 +42,7 @@ def perf(settings: PerfSettings) -> None:
 
 
 def finish(report: Report, folder: Path, settings: PerfSettings) -> NoReturn:
-    """Print the report of a session that is over, publish its verdict, and exit with its outcome."""
+    """Print the report of an ended session, publish the verdict, and exit with the outcome."""
     from loadgen.cli.terminal.show import show
     from loadgen.sessions.program import program
     from loadgen.sessions.run.session import outcome

@@ -1,4 +1,4 @@
-"""`loadgen report`: the report of a run, computed from its log."""
+"""`loadgen report`: the report of a run, computed from the log."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def _require_text(form: str, output: Path | None, *, traces: bool, breakdown: st
 def _made(
     run: Path, form: str, options: ReportOptions, choice: Mapping[str, Any]
 ) -> tuple[Report, dict[str, Any]]:
-    """The report, and what a format that shows more of the log takes in addition."""
+    """The report, and the further contents of a format that shows more of the log."""
     from loadgen.cli.terminal.observer import Terminal
     from loadgen.sessions.program import program
     from loadgen.sessions.run.report import write_report, write_report_with_contents

@@ -1,4 +1,4 @@
-"""`loadgen report` of a series: its table and its summary again, from the files of its runs."""
+"""`loadgen report` of a series: table and summary, from the files of the runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def show_series(folder: Path, form: str = TEXT, output: Path | None = None) -> int:
-    """Print what `loadgen sweep`, `search`, `run` or `audit` printed at its end, or would so far.
+    """Print the final output of `loadgen sweep`, `search`, `run` or `audit`, or the output so far.
 
     The files of the series stay as they are.
 
@@ -72,7 +72,7 @@ def _say_what_is_missing(folder: Path, series: Series, done: int) -> None:
 
 
 def _shown(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> tuple[str, Mapping[str, Any]]:
-    """What the command printed at its end, as text and as JSON."""
+    """The final output of the command, as text and as JSON."""
     from loadgen.cli.terminal.show import page
 
     match series.kind:

@@ -61,7 +61,7 @@ _MODULES: Final[Mapping[SeriesKind, str]] = {
 
 
 def resume_series(settings: ResumeSettings) -> None:
-    """Run the points of a series that are not complete, and sum it up.
+    """Run the incomplete points of a series, and summarize the series.
 
     Raises:
         UsageError: The folder is not a series, or an option does not apply to it.

@@ -1,4 +1,4 @@
-"""`loadgen rules`: what a ruleset demands, and whether a file of rules is valid."""
+"""`loadgen rules`: the demands of a ruleset, and validation of a ruleset file."""
 
 from __future__ import annotations
 

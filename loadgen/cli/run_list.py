@@ -1,4 +1,4 @@
-"""`loadgen list runs`: the runs and the series of a folder, the newest last, from their files."""
+"""`loadgen list runs`: the runs and the series of a folder, the newest last, from files alone."""
 
 from __future__ import annotations
 

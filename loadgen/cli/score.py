@@ -1,4 +1,4 @@
-"""`loadgen score`: the answers of a run, scored from its log."""
+"""`loadgen score`: the answers of a run, scored from the log."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def score(settings: ScoreSettings) -> None:
-    """Score the stored answers of a run, and report it.
+    """Score the stored answers of a run, and report the run.
 
     Everything is read from the log: neither the endpoint nor the data of the benchmark is needed, only a
     judge where a benchmark takes one. Each call is a scoring pass of its own, which is added to the log;

@@ -37,7 +37,7 @@ def search(settings: SearchSettings, perf: Mapping[str, Any]) -> None:
 
 
 def resume_search(folder: Path, series: Series, settings: ResumeSettings) -> None:
-    """Continue a search; it has its whole budget again."""
+    """Continue a search with the whole budget."""
     from loadgen.sessions.series.options import Secrets
 
     secrets = Secrets(settings.api_key, tuple(settings.header), settings.judge_api_key)

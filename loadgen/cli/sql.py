@@ -70,7 +70,7 @@ def sql(
 
 
 def _print_table(answer: QueryResult, *, expanded: bool | None) -> None:
-    """Print what fits on a terminal; everything, unbroken, elsewhere."""
+    """Print as much as fits on a terminal; everything, unwrapped, elsewhere."""
     from loadgen.cli.terminal.query_table import lines, show
 
     if not answer.columns:

@@ -27,7 +27,7 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def main() -> NoReturn:
-    """Run the command line, and end the process with its exit code."""
+    """Run the command line, and end the process with the exit code."""
     collect_rarely()
     heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
     _hear(heard, _end)

@@ -1,4 +1,4 @@
-"""The runs of a suite that `loadgen run` and `loadgen resume` do, and their summary on the terminal."""
+"""Conducting a suite for `loadgen run` and `loadgen resume`, and the summary on the terminal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def resume_suite(folder: Path, series: Series, settings: ResumeSettings) -> NoReturn:
-    """Resume a suite at its first run that is not done.
+    """Resume a suite at the first incomplete run.
 
     Raises:
         UsageError: It cannot be resumed; nothing has been sent then.
@@ -42,7 +42,7 @@ def resume_suite(folder: Path, series: Series, settings: ResumeSettings) -> NoRe
 def conduct_suite(
     folder: Path, series: Series, key: str | None, terminal: Terminal, *, json: bool, compact: bool = False
 ) -> NoReturn:
-    """Do every run that is not done, and sum all of them up.
+    """Conduct the incomplete runs, and summarize all runs.
 
     Args:
         folder: The folder of the suite.

@@ -1,4 +1,4 @@
-"""`loadgen sweep`: the same run for each value of an option, in one table."""
+"""`loadgen sweep`: one run for each value of an option, in one table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def sweep(settings: SweepSettings, perf: Mapping[str, Any]) -> None:
-    """Run the same load for each value of an option, and show the runs in one table.
+    """Run one load for each value of an option, and show the runs in one table.
 
     Each point is a run of its own, in one folder; [bold]loadgen resume FOLDER[/bold] continues an
     interrupted sweep. The table has throughput (output tokens/s), interactivity (tokens/s that one user

@@ -35,7 +35,7 @@ def watch(
     ] = 30.0,
     json: Json = False,
 ) -> None:
-    """Show a run in progress, and its report when it has ended.
+    """Show a run in progress, and the report at the end.
 
     A terminal shows what [bold]loadgen perf[/bold] shows, elsewhere there is a line per reading. Of a sweep,
     a search or a suite, each run in turn, and the summary at the end. The log is only read, without an effect
@@ -68,7 +68,7 @@ def watch(
 
 
 def _watched(run: Path, interval_s: float, *, json: bool) -> Report:
-    """Show the run until it is over, and then its report; return that."""
+    """Show the run until the end, and then the report; return the report."""
     from loadgen.cli.terminal.watch_view import json_line
     from loadgen.sessions.run.report import make_report
 
@@ -84,7 +84,7 @@ def _watched(run: Path, interval_s: float, *, json: bool) -> Report:
 
 
 def _follow(run: Path, interval_s: float, wait_s: float, *, json: bool) -> None:
-    """Show a run of a series until it is over; as JSON, its report then too."""
+    """Show a run of a series until the end; as JSON, then also the report."""
     from loadgen.cli.terminal.watch_view import json_line
     from loadgen.sessions.run.report import make_report
     from loadgen.sessions.run.watching import await_log

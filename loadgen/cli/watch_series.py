@@ -21,7 +21,7 @@ _LOOK_S: Final = 0.1
 
 
 def watch_series(folder: Path, watch_run: Callable[[Path], None], *, json: bool) -> int:
-    """Follow a series until it is over.
+    """Follow a series to the end.
 
     Args:
         folder: Of the series.
@@ -50,7 +50,7 @@ def watch_series(folder: Path, watch_run: Callable[[Path], None], *, json: bool)
 
 
 def _going_on(folder: Path, followed: set[Path]) -> Path | None:
-    """The run of a series that is written now; None between two of them."""
+    """The run of a series in progress; None between two runs."""
     series = files.read(folder)
     places = (files.folder_of(folder, series, number) for number in range(len(series.points)))
     return next(

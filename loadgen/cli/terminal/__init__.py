@@ -1,1 +1,1 @@
-"""What is shown on a terminal: tables, progress, colors."""
+"""Terminal output: tables, progress, colors."""

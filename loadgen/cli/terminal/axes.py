@@ -1,4 +1,4 @@
-"""What tells the runs of a series apart, as columns of a table."""
+"""The axes of a series, as columns of a table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def axis_columns(axes: Sequence[str]) -> list[Column]:
 
 
 def axis_cells(outcome: PointOutcome, axes: Sequence[str]) -> list[Text]:
-    """What sets a run apart."""
+    """The values of a run on the axes."""
     return [text(shown(outcome.point.axes.get(name))) for name in axes]
 
 

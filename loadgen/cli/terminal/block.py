@@ -52,7 +52,7 @@ class Block:
         self._shown = list(lines)
 
     def clear(self) -> None:
-        """Remove the block; what is written next stands where it began."""
+        """Remove the block; the next output begins at the block's place."""
         self._write(self._cleared(self._width))
         self._shown = []
 
@@ -66,7 +66,7 @@ class Block:
         return text + (_ROWS_BELOW if len(lines) < len(self._shown) else "")
 
     def _cleared(self, width: int) -> str:
-        """Go to the block's beginning and clear from there: a narrower terminal has broken its lines."""
+        """Control codes that clear the block, also after a resize has wrapped the lines."""
         if not self._shown:
             return ""
         rows = sum(max(1, -(-len(line.text) // max(width, 1))) for line in self._shown)

@@ -47,7 +47,7 @@ def progress(what: str, tried: ClimbStep) -> str:
 
 
 def summary(calibration: Calibration) -> str:
-    """What the machine can do, in a few lines."""
+    """The capacity of the machine, in a few lines."""
     machine, workers = calibration.machine, calibration.workers
     by = "as many workers as perf takes" if workers is None else f"--workers {workers}"
     return (

@@ -23,7 +23,7 @@ _VERDICT: Final = Column("verdict", justify="left")
 
 
 def table(results: Sequence[RowResult], *, width: int, color: bool) -> str:
-    """All of it, as text."""
+    """The whole table, as text."""
     transports = sorted({result.row.transport for result in results}, reverse=True)
     measured = [
         Column(transport, rank=rank, justify="left", folds=True)
@@ -86,7 +86,7 @@ def _line(group: Sequence[RowResult], transports: Sequence[str]) -> list[Text]:
 
 
 def _cell(group: Sequence[RowResult], completes: bool) -> Text:  # noqa: FBT001 (a column of the same table)
-    """What one transport measured of a scenario."""
+    """The result of one transport in a scenario."""
     if not group:
         return text("-", "dim")
     style = "" if all(result.passed for result in group) else "red"

@@ -1,4 +1,4 @@
-"""GitHub Actions, whose runner reads commands out of all output."""
+"""GitHub Actions, whose runner parses commands in any output."""
 
 from __future__ import annotations
 

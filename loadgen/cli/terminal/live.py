@@ -32,7 +32,7 @@ _SOON_S: Final = 0.1
 
 
 class LiveView:
-    """Shows the progress of a session while it is open; a context manager.
+    """The live view of a session; a context manager.
 
     Args:
         progress: The session's counters.
@@ -106,7 +106,7 @@ class LiveView:
                 status.write(progress_line(self._progress, self._plan, time.monotonic_ns(), width))
 
     def _show_blocks(self, reader: subprocess.Popen[bytes]) -> None:
-        """Show what the reader sends until it ends."""
+        """Show the reader's output until the reader ends."""
         import orjson
 
         from reporter.live.lines import Line

@@ -1,4 +1,4 @@
-"""The observer of the command line: what goes on, on standard error."""
+"""The observer of the command line: progress on standard error."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class Terminal(Observer):
             sys.stderr.write(f"{chr(10) * apart}{printable(text)}\n")
 
     def progress(self, text: str) -> None:
-        """Write a line, unless it is quiet."""
+        """Write a line, unless in quiet mode."""
         if not self._quiet:
             self.note(text)
 
     @contextmanager
     def session(self, progress: SessionProgress, plan: Plan, log: Path | None) -> Iterator[None]:
-        """Show a session while it runs."""
+        """Show a session in progress."""
         from loadgen.cli.terminal.live import LiveView
 
         with LiveView(progress, plan, log, quiet=self._quiet, block=self._live) as self._view:
@@ -78,7 +78,7 @@ class Terminal(Observer):
             )
 
     def run_begins(self, point: SeriesPoint, number: int, total: int, pause_s: float) -> None:
-        """Say which run comes next, and which pause comes before it."""
+        """Announce the next run, with the pause before the run."""
         from loadgen.cli.terminal.series_progress import begins
 
         self._line(begins(point, number, total, pause_s))

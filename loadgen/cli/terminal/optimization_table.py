@@ -1,4 +1,4 @@
-"""An optimization for the terminal: a row per variant, and its conclusion."""
+"""An optimization for the terminal: a row per variant, and the conclusion."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NAMES = ("variant", "format", "metric", "baseline", "optimized", "tokens in/out
 
 
 def table(result: OptimizationOutcome, *, width: int, color: bool = False) -> str:
-    """Accuracy and score of the validation, before and after, and what is kept."""
+    """Accuracy and score of the validation, before and after, and the decision."""
     columns = [Column(name, justify="left", folds=name == "status") for name in _NAMES]
     rows = (
         [grid(columns, [_cells(ended) for ended in result.variants], width=width)] if result.variants else []

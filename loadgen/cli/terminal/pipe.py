@@ -1,4 +1,4 @@
-"""Output whose reader may leave early: `loadgen sql RUN … | head`."""
+"""Output with a reader that may leave early: `loadgen sql RUN … | head`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import signal
 
 
 def end_with_the_reader() -> None:
-    """Let the process end like others when its output is closed: at once, by SIGPIPE.
+    """Let the process end like others on a closed output: at once, by SIGPIPE.
 
     Only for commands that open no sockets: there a broken connection is an error to be handled.
     """

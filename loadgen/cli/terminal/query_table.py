@@ -32,7 +32,7 @@ _EXACT: Final = 1e15
 
 
 class _QueryColumn(NamedTuple):
-    """One column: its name, its cells as text, which of them are NULL, and whether it holds numbers."""
+    """One column: the name, the cells as text, the NULL cells, and whether the cells are numbers."""
 
     name: str
     cells: Sequence[str]
@@ -119,7 +119,7 @@ def _is_number(values: Sequence[Any]) -> bool:
 
 
 def _shown(value: Any) -> str:
-    """A value as DuckDB writes it, with the digits that mean something; csv and json have all of them."""
+    """A value in DuckDB's notation, with significant digits only; csv and json have all digits."""
     if value is None:
         return "NULL"
     if isinstance(value, bool):
@@ -152,7 +152,7 @@ def _least(column: _QueryColumn) -> int:
 
 
 def _table(columns: Sequence[_QueryColumn], width: int) -> Table:
-    """A table no wider than the terminal, whose figures are whole."""
+    """A table within the width of the terminal, with unbroken numbers."""
     from rich.table import Table
     from rich.text import Text
 
@@ -188,7 +188,7 @@ def _print_records(columns: Sequence[_QueryColumn], rows: int, console: Console)
 
 
 def _records(columns: Sequence[_QueryColumn], rows: int) -> Iterator[str]:
-    """Each value on a line of its own, after the name of its column."""
+    """Each value on a separate line, after the column's name."""
     room = max((len(column.name) for column in columns), default=0)
     for number in range(rows):
         yield f"row {number + 1}"

@@ -56,7 +56,7 @@ def _title(name: str, version: str, place: str = "", *, locked: bool) -> str:
 
 
 def _short(ruleset: Ruleset) -> str:
-    """What a run must reach, in one line; figures that are only shown and accuracy are not."""
+    """The targets of a ruleset in one line, without informational figures and accuracy."""
     shown = [
         described(target)
         for target in ruleset.targets
@@ -68,7 +68,7 @@ def _short(ruleset: Ruleset) -> str:
 
 
 def _sections(ruleset: Ruleset) -> Mapping[str, Any]:
-    """The contents of each section to show; empty where it has none."""
+    """The contents of each section to show; empty if absent."""
     locked = {"locked": True} if ruleset.generation.locked else {}
     return {
         "definitions": _without_defaults(asdict(ruleset.definitions)),
@@ -91,7 +91,7 @@ def _audit(audit: AuditDemand) -> str:
 
 
 def _flat(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """The values, with those of the mapping `name` merged into them."""
+    """The values, with those of the mapping `name` merged in."""
     return {**{key: value for key, value in values.items() if key != name}, **values[name]}
 
 

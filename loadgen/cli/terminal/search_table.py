@@ -1,4 +1,4 @@
-"""A search for the terminal: its trials, and the result."""
+"""A search for the terminal: the trials, and the result."""
 
 from __future__ import annotations
 

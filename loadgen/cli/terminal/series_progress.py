@@ -1,4 +1,4 @@
-"""How a series gets on: a line when a run begins, and one with its result when it ends."""
+"""The progress of a series: a line at the start of a run, and one with the result at the end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def begins(point: SeriesPoint, number: int, total: int, pause_s: float) -> str:
-    """Which run comes next, and which pause comes before it.
+    """The next run, with the pause before the run.
 
     Args:
         point: The run.

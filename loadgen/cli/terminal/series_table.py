@@ -22,7 +22,7 @@ _EXACT: Final = 1000
 
 
 def table(outcomes: Sequence[PointOutcome], *, width: int, color: bool = False, compact: bool = False) -> str:
-    """All points under one heading, then the scores of those that have any, then notes on them.
+    """All points under one heading, then the scores if any, then notes.
 
     Args:
         outcomes: The outcomes of the points, at least one.

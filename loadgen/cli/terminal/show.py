@@ -29,7 +29,7 @@ def show(
     output: Path | None = None,
     **options: Any,
 ) -> None:
-    """Print a report in a format of `loadgen.sessions.formats`, or write it to a file."""
+    """Print a report in a format of `loadgen.sessions.formats`, or write the report to a file."""
     if output is None:
         print_as("report", form, report, **options)
         return
@@ -39,12 +39,12 @@ def show(
 
 
 def show_verdicts(parts: Sequence[NamedVerdict], *, form: str = TEXT, **options: Any) -> None:
-    """Print verdicts on standard output; of several runs a line each, unless all of it is asked for."""
+    """Print verdicts on standard output; of several runs a line each, unless full output is requested."""
     print_as("verdict", form, parts, **options)
 
 
 def print_as(subject: Subject, form: str, value: Any, **options: Any) -> None:
-    """Print what may quote a server: on GitHub Actions without what its runner takes for a command."""
+    """Print text that may quote a server; on GitHub Actions without commands for the runner."""
     text = render(subject, form, value, **options, **page())
     if on_github() and FORMATS[form].is_quoted:
         from reporter.render.annotations import inert

@@ -1,4 +1,4 @@
-"""What a suite would do, run by run, as a table."""
+"""The planned runs of a suite, as a table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AXES = ("model", "benchmark", "load", "repeat")
 
 
 def as_text(title: str, entries: Sequence[MatrixRun], *, width: int, color: bool) -> str:
-    """The matrix as a table: common options above it, the other options of a run in its row."""
+    """The matrix as a table: common options above, the other options of a run in the run's row."""
     options = [shown(entry) for entry in entries]
     common = {
         key: value
@@ -46,7 +46,7 @@ def _words(options: Mapping[str, Any], common: Mapping[str, Any]) -> str:
 
 
 def _word(value: Any) -> str:
-    """As `--set` would take it."""
+    """A value in the notation of `--set`."""
     if isinstance(value, list):
         return " ".join(map(str, value))
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,4 +1,4 @@
-"""A sweep on the terminal: its runs, the Pareto fronts and their knees."""
+"""A sweep on the terminal: the runs, the Pareto fronts and the knees."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def as_text(outcomes: Sequence[PointOutcome]) -> str:
-    """The table, both fronts and their knees."""
+    """The table, both fronts and the knees."""
     from rich.text import Text
 
     from reporter.render.page import draw

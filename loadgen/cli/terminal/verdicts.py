@@ -1,4 +1,4 @@
-"""The verdicts of a command: their files, the annotations of GitHub Actions, the terminal."""
+"""The verdicts of a command: files, annotations of GitHub Actions, and the terminal."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def publish_verdicts(
 
 
 def publish_series_verdicts(folder: Path, outcomes: Sequence[PointOutcome], *, quiet: bool) -> int:
-    """Write the verdicts of a series that has just been run, including the rules over all its runs.
+    """Write the verdicts of a completed series, including the rules over all runs.
 
     Args:
         folder: The folder of the series.

@@ -1,4 +1,4 @@
-"""How a run is shown while it goes on: as a block that is rewritten, as a line a reading, or as JSON."""
+"""The view of a run in progress: a rewritten block, a line per reading, or JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def is_rewritable() -> bool:
 
 
 def show_block(run: Path, interval_s: float) -> None:
-    """Show a run on a terminal until it is over; the block is then removed."""
+    """Show a run on a terminal until the end; the block is then removed."""
     from loadgen.cli.terminal.block import Block
     from loadgen.sessions.run.watching import readings_while_it_runs
     from reporter.live.lines import Line, lines
@@ -45,7 +45,7 @@ def show_line(report: Report) -> None:
 
 
 def json_line(report: Report) -> str:
-    """A report as `report.json` has it, in one line."""
+    """A report in the form of `report.json`, in one line."""
     from reporter.render.json import render
 
     return render(report, indented=False)

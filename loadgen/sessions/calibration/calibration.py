@@ -50,7 +50,7 @@ def ladders(settings: CalibrateSettings) -> Mapping[Work, Ladder]:
 
 
 def calibration_of(settings: CalibrateSettings, taken: Mapping[Work, list[ClimbStep]]) -> Calibration:
-    """What the steps of a calibration have shown."""
+    """The result of a calibration's steps."""
     from datetime import datetime
     from importlib.metadata import version
 

@@ -1,4 +1,4 @@
-"""The capacity of a machine, and whether a plan exceeds it."""
+"""The capacity of a machine, and the check of a plan against the capacity."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Capacity:
 
     @property
     def at_least(self) -> bool:
-        """Whether the client may do more: the mock endpoint reached its limit, or the ladder ended."""
+        """Whether the capacity may be higher: the mock endpoint was the limit, or the ladder ended."""
         return self.limit.by is not LimitedBy.CLIENT
 
 
@@ -89,7 +89,7 @@ class Calibration:
 
 
 def exceeds(calibration: Calibration, plan: Plan) -> str | None:
-    """How a plan exceeds the capacity of a machine, in a sentence; None where it does not."""
+    """The excess of a plan over the capacity of a machine, in a sentence; None without one."""
     load = plan.load
     asked: float | None
     if isinstance(load, Open):
@@ -107,7 +107,7 @@ def exceeds(calibration: Calibration, plan: Plan) -> str | None:
 
 
 def _why(limit: CapacityLimit) -> str:
-    """What the limit was, in words."""
+    """The limit in words."""
     if limit.by is LimitedBy.CLIENT:
         return "the client's limit"
     return "the mock endpoint's limit" if limit.by is LimitedBy.MOCK else "more was not tried"

@@ -19,13 +19,13 @@ NOT_TRIED: Final = CapacityLimit(LimitedBy.LADDER, "more was not tried")
 
 @dataclass(frozen=True, slots=True)
 class ClimbStep:
-    """A step, and the limit that it hit: None when it held."""
+    """A step, with the limit reached: None for a step that held."""
 
     step: Step
     limit: CapacityLimit | None
 
     def to_dict(self) -> dict[str, Any]:
-        """The step as `loadgen calibrate --json` prints it: its times have the key `beside`."""
+        """The step for `loadgen calibrate --json`: the times have the key `beside`."""
         plain = asdict(self)
         step = plain["step"].items()
         return {**plain, "step": {"beside" if name == "times" else name: value for name, value in step}}

@@ -1,4 +1,4 @@
-"""Which load to try next: up by doubling, then between what holds and what does not."""
+"""The next load to try: doubling first, then bisection."""
 
 from __future__ import annotations
 

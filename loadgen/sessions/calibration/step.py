@@ -1,4 +1,4 @@
-"""One step of the ladder: a short run against its own mock endpoint, and its result."""
+"""One step of the ladder: a short run against a separate mock endpoint, and the result."""
 
 from __future__ import annotations
 

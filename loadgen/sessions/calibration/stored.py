@@ -46,7 +46,7 @@ def save(calibration: Calibration) -> None:
 
 
 def saved() -> Calibration | None:
-    """The stored calibration of this machine; None where there is none, or it cannot be read."""
+    """The stored calibration of this machine; None if missing or unreadable."""
     try:
         stored = calibration_file().read_bytes()
     except (OSError, RuntimeError):

@@ -49,7 +49,7 @@ class MedianAndP99:
 
 @dataclass(frozen=True, slots=True)
 class ReportedAndTrue:
-    """One metric as reported, and its true values."""
+    """One metric as reported, and the true values."""
 
     reported: MedianAndP99
     true: MedianAndP99
@@ -96,7 +96,7 @@ class ComparedTimes:
 
 
 def compare_with_truth(run: Path, truth: Iterable[Truth], settled_s: float = 0.0) -> ComparedTimes:
-    """Compare a run with the truth, request by request and in the percentiles that its report has.
+    """Compare a run with the truth, request by request and in the percentiles of the report.
 
     Args:
         run: The run's folder.
@@ -135,7 +135,7 @@ def compare_with_truth(run: Path, truth: Iterable[Truth], settled_s: float = 0.0
 
 
 def true_ttft_ms(truth: Truth) -> float:
-    """From when the server had the request to when it sent the first token."""
+    """The time from the arrival of the request at the server to the first sent token."""
     return (truth.chunk_ns[0] - truth.received_ns) / _NS_PER_MS
 
 
@@ -153,7 +153,7 @@ def true_gaps_ms(truth: Truth) -> Iterable[float]:
 
 
 def lateness(truth: Iterable[Truth], ttft_ms: float, gap_ms: float) -> MedianAndP99 | None:
-    """How late a mock endpoint of constant pace sent its tokens: whether it kept up itself.
+    """The lateness of a mock endpoint of constant pace, as a check of the mock.
 
     Args:
         truth: Its true times.

@@ -1,4 +1,4 @@
-"""Whether a load held, and what limited it where it did not."""
+"""Whether a load held, and the limit otherwise."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class LimitedBy(StrEnum):
-    """What reached its limit."""
+    """The part that reached a limit."""
 
     CLIENT = "client"
     """The load generator on this machine: the capacity that is searched for."""
@@ -30,7 +30,7 @@ class CapacityLimit:
 
 
 def limit(step: Step, work: Work, within_ms: float) -> CapacityLimit | None:
-    """The limit that a load hit; None when it held.
+    """The limit reached by a load; None for a load that held.
 
     A mock endpoint that is late by more than the time between its tokens does not serve the load that it
     should. Where it is late by more than the errors may be, the machine is too slow for it, and an error does

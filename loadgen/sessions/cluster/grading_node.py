@@ -1,4 +1,4 @@
-"""What a node does in a scoring pass: it grades batches of answers in processes of its machine.
+"""A node in a scoring pass: grades batches of answers in local processes.
 
 The coordinator calls its methods, by Ray or otherwise.
 """
@@ -39,7 +39,7 @@ class GradingConfig:
 
 
 class GradingNode:
-    """A node. Its methods are called in the event loop of its process."""
+    """A node. Methods run in the event loop of the node's process."""
 
     def __init__(self) -> None:
         self._chosen: list[Chosen] = []
@@ -52,7 +52,7 @@ class GradingNode:
     async def check(
         self, config: GradingConfig, references: Sequence[tuple[str, Mapping[str, Any]]]
     ) -> Mapping[str, Any]:
-        """Check what scorers need here; see `loadgen.sessions.scoring.site.Site`.
+        """Check the requirements of scorers here; see `loadgen.sessions.scoring.site.Site`.
 
         Returns:
             What scores depend on, with the `definitions` of scorers.
@@ -72,7 +72,7 @@ class GradingNode:
         return {**self._here.check(self._chosen, references), "definitions": definitions}
 
     async def begin(self, pass_number: int, gradings: int) -> int:
-        """Have graders for a pass; return their number."""
+        """Start graders for a pass; return the number."""
         self._graders = self._here.graders(self._chosen, pass_number, gradings)
         self._threads = ThreadPoolExecutor(len(self._graders))
         return len(self._graders)

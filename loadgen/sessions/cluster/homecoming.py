@@ -68,7 +68,7 @@ class NodeLog:
 
 @dataclass(frozen=True, slots=True)
 class _Destination:
-    """Where the log of a node is to be: its path here, or an object store."""
+    """The destination of a node's log: a local path, or an object store."""
 
     node: str
     home: Path
@@ -105,7 +105,7 @@ class ShardPlace:
 async def bring_all_home(
     shards: Sequence[NodeLog], nodes: StartedNodes, run: Path, place: ShardPlace
 ) -> list[Mapping[str, Any]]:
-    """Have all shards where a report looks for them.
+    """Collect all shards where reports look for shards.
 
     Args:
         shards: The logs of all nodes.
@@ -133,7 +133,7 @@ async def bring_all_home(
 async def _bring(
     shard: NodeLog, nodes: StartedNodes, to: _Destination, *, is_shared: bool
 ) -> Exception | None:
-    """Have a shard at a place, with an end; return why it is not in the object store, if it should be."""
+    """Collect an ended shard; return the error of a failed upload, if any."""
     if shard.size is not None and not is_shared:
         return await _take(shard.node.link, shard.size, to)
     if shard.size is not None:
@@ -148,7 +148,7 @@ async def _bring(
 
 
 async def _take(link: NodeLink, size: int, to: _Destination) -> Exception | None:
-    """Have a log that was closed uploaded, or copy it; return why it could not be uploaded."""
+    """Have a closed log uploaded, or copy the log; return the error of a failed upload."""
     refused = None
     if to.store is not None:
         try:
@@ -163,7 +163,7 @@ async def _take(link: NodeLink, size: int, to: _Destination) -> Exception | None
 
 
 async def _recover(link: NodeLink, log: str, nodes: StartedNodes, to: _Destination) -> Exception | None:
-    """End and take the log of a node that was lost, if its machine is still there, or is this one."""
+    """End and collect the log of a lost node, if the machine is reachable, or is this one."""
     try:
         another = await nodes.again(link.name)
         await _asked(another, PIECE_S, "started")
@@ -193,7 +193,7 @@ def _move_lost(log: Path, to: _Destination) -> Exception | None:
 
 
 def end_lost(log: Path) -> int:
-    """End the log of a node that was lost: its open requests are `worker_lost`. Return its bytes.
+    """End the log of a lost node: open requests are `worker_lost`. Return the size in bytes.
 
     Raises:
         RecorderError, OSError, sqlite3.Error: It cannot be read, or written to.
@@ -218,7 +218,7 @@ def end_lost(log: Path) -> int:
 
 
 async def copy_log(link: NodeLink, size: int, log: Path) -> None:
-    """Copy the log of a node, which was closed; then the node forgets it.
+    """Copy the closed log of a node; then the node forgets the log.
 
     Args:
         link: The way to the node.
@@ -282,7 +282,7 @@ async def bring_stranded(
     run: Path,
     place: ShardPlace,
 ) -> None:
-    """Have the shards of an interrupted session where a report looks for them, each with an end.
+    """Collect and end the shards of an interrupted session.
 
     Args:
         links: The ways to nodes of now, on whose machines they may be.

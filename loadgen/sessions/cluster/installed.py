@@ -1,4 +1,4 @@
-"""What a machine has installed: asked of a node before anything of this package runs there.
+"""The installed software of a machine, queried before any code of this package runs on a node.
 
 This module imports nothing of this package: the function is sent to the node as it is.
 """
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def installed() -> dict[str, Any]:
-    """The host, its CPUs, and which llm-loadgen it has; a version of None where it has none.
+    """The host, the CPUs, and the version of llm-loadgen; None if not installed.
 
     `sources` is a digest of the package's modules: two of one version may still differ.
     """

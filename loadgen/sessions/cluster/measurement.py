@@ -1,4 +1,4 @@
-"""Measuring on several nodes: from a session that is ready to start to its logs, all in one place."""
+"""Measuring on several nodes: from a prepared session to collected logs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def measure_on_nodes(
     observer: Observer = SILENT,
     session_id: str | None = None,
 ) -> None:
-    """Run a session on nodes into the log of a folder, and the shards in it.
+    """Run a session on nodes into the log and the shards of a folder.
 
     Args:
         prepared: The session, or the rest of one.
@@ -112,7 +112,7 @@ async def measure_on_nodes(
 
 
 def _configs(prepared: Prepared, group: NodeGroup, session_id: str, place: ShardPlace) -> list[NodeConfig]:
-    """What each node must know."""
+    """The configuration of each node."""
     perf, number = prepared.perf, len(group.nodes)
     # What ends the session by the counters of all nodes is watched here.
     config = NodeConfig(

@@ -1,4 +1,4 @@
-"""What a node does in a session: it runs the worker processes and the recorder of one machine.
+"""A node of a session: runs the worker processes and the recorder of one machine.
 
 The coordinator calls its methods, by Ray or otherwise; moments in what they take and return are on the node's
 own clock. What runs it must be a process of its own, because a process has one recorder.
@@ -93,7 +93,7 @@ class NodeConfig:
 
 
 class Node:
-    """A node. Its methods are called in the event loop of its process."""
+    """A node. Methods run in the event loop of the node's process."""
 
     def __init__(self) -> None:
         self._life = AsyncExitStack()
@@ -110,7 +110,7 @@ class Node:
     # Before and after the session…
 
     async def set_up(self, config: NodeConfig, questions: Packed) -> None:
-        """Start the workers, and return when they and the endpoints are ready. There is no log yet.
+        """Start the workers, and return when workers and endpoints are ready. No log exists yet.
 
         Args:
             config: What the node must know.
@@ -154,7 +154,7 @@ class Node:
         await self._pool.ready()
 
     async def open_log(self) -> str:
-        """Make the log, and record from now on; return where it is."""
+        """Make the log, and record from now on; return the path."""
         if self._folder is not None:
             self._folder.mkdir(mode=0o700)
         await self._life.enter_async_context(recording(self._recorder, self._stop))
@@ -168,7 +168,7 @@ class Node:
         return str(self._log)
 
     async def end(self, events: Sequence[Event]) -> int:
-        """Let go of the workers and close the log; return its bytes.
+        """Release the workers and close the log; return the size in bytes.
 
         Raises:
             NodeGoneError: The log could not be written to its end.
@@ -198,7 +198,7 @@ class Node:
         await asyncio.to_thread(upload_log, self._log, store, node)
 
     async def recover(self, log: str) -> int:
-        """End the log of a node of this machine that was lost, and return its bytes: then it can be read.
+        """End the log of a lost node of this machine for reading, and return the size in bytes.
 
         Raises:
             NodeGoneError: It cannot be had.
@@ -216,7 +216,7 @@ class Node:
         return {name: str(log) for name, log in logs.items() if log.exists()}
 
     async def discard(self) -> None:
-        """Remove the folder that this node made for its shard, once that is no longer needed."""
+        """Remove the folder that this node made for the shard, once no longer needed."""
         if self._folder is not None:
             await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
             self._folder = None
@@ -230,7 +230,7 @@ class Node:
         return self._scheduled
 
     async def settle(self, events: Sequence[Event]) -> None:
-        """Await everything that is in flight, and every event of it."""
+        """Await the end of all requests in flight, including the events."""
         self._record(events)
         await self._pool.settle()
 
@@ -239,17 +239,17 @@ class Node:
         self._pool.stop()
 
     async def abort(self, reason: str | None) -> None:
-        """Give up what is in flight."""
+        """Abandon all requests in flight."""
         self._pool.abort(reason)
 
     async def status(self) -> NodeStatus:
-        """How it is doing, and what time it is here."""
+        """The state of the node, and the time of its clock."""
         return NodeStatus(time.monotonic_ns(), self._progress.snapshot(), self._stop.reason, self._broken)
 
     # Its own…
 
     def _record(self, events: Sequence[Event]) -> None:
-        """Record what happened in the session; of what was scheduled, this node's part."""
+        """Record session events; of scheduled counts only this node's part."""
         for event in events:
             data = event.data
             if data and "phase" in data:
@@ -259,7 +259,7 @@ class Node:
             self._recorder.put(event._replace(data=data))
 
     async def _heed_stops(self) -> None:
-        """Issue nothing more when this node has to stop by itself: a worker was lost, or its log broke."""
+        """Stop issuing when this node must stop: a worker was lost, or the log failed."""
         await self._stop.draining.wait()
         self._pool.stop()
         await self._stop.aborting.wait()
@@ -270,12 +270,12 @@ class Node:
 
 
 def own_folder(session_id: str, name: str) -> Path:
-    """The folder that a node makes for its shard, where no path is shared: found again by a later command."""
+    """The folder of a node's shard without a shared path: a later command finds the folder by name."""
     return Path(tempfile.gettempdir()) / f"llm-loadgen-{session_id}-{name}"
 
 
 def _require_episodes(config: NodeConfig) -> None:
-    """Make sure that this machine has what plays episodes, and their sandboxes."""
+    """Check that this machine can play episodes and open the sandboxes."""
     config.sandboxes.require()
     episodes = config.plan.episodes
     if episodes is not None and episodes.agent is not None:
@@ -283,7 +283,7 @@ def _require_episodes(config: NodeConfig) -> None:
 
 
 def _niced(name: str, niceness: int) -> Event:
-    """The finding on a node that has a low priority, as Ray gives it."""
+    """The finding on a node with a low priority, as set by Ray."""
     return Event(
         EventType.FINDING,
         time.monotonic_ns(),

@@ -1,4 +1,4 @@
-"""The nodes of a session, whatever runs them: the ways to them, and whether they can take part."""
+"""The nodes of a session, in any runtime: links, and capability checks."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class StartedNodes(Protocol):
 
     @property
     def links(self) -> Sequence[NodeLink]:
-        """The ways to them."""
+        """The links to the nodes."""
 
     def shared(self, value: Any) -> Any:
-        """What stands for a value in a call, where it is sent to every node."""
+        """A reference to a value in a call to every node."""
 
     async def again(self, name: str) -> NodeLink:
         """Start another node on the machine of one that was lost.

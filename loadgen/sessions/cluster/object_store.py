@@ -1,4 +1,4 @@
-"""The object store to which the nodes of a session upload their logs at the end (`--shards s3://…`)."""
+"""The object store to which a session's nodes upload logs at the end (`--shards s3://…`)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOTE: Final = "node.json"
 
 
 def note_in_store(store: str, node: str, log: Path) -> None:
-    """Make sure, before the session, that a node can write to the store; leave a note of where its log is.
+    """Check, before the session, that a node can write to the store; leave a note with the log's path.
 
     Args:
         store: The address of the session's shards.

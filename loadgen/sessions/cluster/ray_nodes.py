@@ -37,7 +37,7 @@ class RayLink:
         self.ray_node = ray_node
 
     async def call(self, method: str, *values: Any) -> Any:
-        """Call a method of the node, and return what it returns."""
+        """Call a method of the node, and return the result."""
         from ray.exceptions import RayError, RayTaskError
 
         try:
@@ -48,7 +48,7 @@ class RayLink:
             raise NodeGoneError(_first_line(error)) from error
 
     def kill(self) -> None:
-        """End the node as it is."""
+        """End the node immediately."""
         import ray
 
         with suppress(Exception):  # it may be dead, or Ray may have been shut down
@@ -141,7 +141,7 @@ class RayNodes:
                 ) from error
 
     def shared(self, value: Any) -> Any:
-        """What stands for a value in a call: it travels to each machine once."""
+        """A reference to a value in a call: sent once to each machine."""
         import ray
 
         return ray.put(value)
@@ -171,7 +171,7 @@ class RayNodes:
         return sorted(machines, key=lambda node: (node["NodeManagerAddress"], node["NodeID"]))[:wanted]
 
     def _facts(self) -> list[Mapping[str, Any]]:
-        """What each machine has installed, asked of all at once."""
+        """The installed software of each machine, queried concurrently."""
         import ray
         from ray.exceptions import RayError
 

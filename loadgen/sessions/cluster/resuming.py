@@ -1,4 +1,4 @@
-"""Finishing an interrupted session on the nodes of a cluster: what its shards have is not asked again."""
+"""Finishing an interrupted session on a cluster: requests in the shards are not asked again."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def finish_on_nodes(
     settings: ResumeSettings, run: RunSoFar, folder: Path, observer: Observer
 ) -> tuple[Prepared, WriterError | None]:
-    """Finish a session; return what was left of it, and what broke its log, if anything.
+    """Finish a session; return the remaining part, and the error of a failed log, if any.
 
     The nodes of now have names of their own: each writes a shard more.
 

@@ -1,4 +1,4 @@
-"""Graders on the nodes of a cluster: they take the place of a pool's processes on this machine."""
+"""Graders on the nodes of a cluster, in place of a pool's local processes."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class OnNodes:
     def check(
         self, chosen: Sequence[Chosen], references: Iterable[tuple[str, Mapping[str, Any]]]
     ) -> Mapping[str, Any]:
-        """Check what scorers need on each node, and that all nodes score alike."""
+        """Check the requirements of scorers on each node, and equal scoring on all nodes."""
         scorers = [(chosen_scorer.task, chosen_scorer.scorer.name) for chosen_scorer in chosen]
         config = GradingConfig(scorers, self._options, os.getcwd())  # noqa: PTH109 (as a text)
         needed = self._nodes.shared(list(needed_references(chosen, references)))
@@ -102,7 +102,7 @@ class OnNodes:
         return facts
 
     def graders(self, chosen: Sequence[Chosen], pass_number: int, gradings: int) -> Sequence[NodeGrader]:
-        """As many on each node as the options or its cores say, by turns, but none without work."""
+        """Graders on each node, as many as options or cores allow, in turns, none without work."""
         del chosen  # the nodes have them
         begun = self._on_all("begin", pass_number, gradings)
         self._run(self._watch_all(1.0))
@@ -136,7 +136,7 @@ class OnNodes:
                 )
 
     def _on_all(self, method: str, *values: Any) -> list[tuple[str, Any]]:
-        """Call a method of all nodes; return each with its answer.
+        """Call a method of all nodes; return each node with the answer.
 
         Raises:
             SetupError: A node cannot do it, or is lost.
@@ -188,7 +188,7 @@ class NodeGrader:
         self._call: Future[Any] | None = None
 
     def grade(self, batch: Sequence[Grading], give: Callable[[list[Result]], None]) -> None:
-        """Let the node grade a batch, all of it or nothing."""
+        """Let the node grade a batch, completely or not at all."""
         answer = _answer(self._node, "grade", self._number, batch)
         self._call = asyncio.run_coroutine_threadsafe(answer, self._loop)
         try:
@@ -217,7 +217,7 @@ async def _watch(node: NodeHandle, times: float) -> None:
 
 
 async def _answer(node: NodeHandle, method: str, *values: Any) -> tuple[str, Any]:
-    """Call a method of a node; return its name in messages, and the answer.
+    """Call a method of a node; return the node's display name, and the answer.
 
     Raises:
         SetupError: It cannot do it, or is lost.

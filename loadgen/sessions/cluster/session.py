@@ -1,4 +1,4 @@
-"""One performance session on several nodes, from its settings to its logs."""
+"""One performance session on several nodes, from settings to logs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def run_on_nodes(
     settings: PerfSettings, observer: Observer = SILENT
 ) -> tuple[Prepared, Path, WriterError | None]:
-    """Run a session on the nodes of a cluster; return it, its folder, and what broke its log, if anything.
+    """Run a session on a cluster; return session, folder, and the error of a failed log, if any.
 
     Raises:
         SetupError: The nodes cannot take part; which, and what to do.
@@ -52,7 +52,7 @@ def run_on_nodes(
 
 
 def require_capable(prepared: Prepared, nodes: Sequence[Mapping[str, Any]]) -> None:
-    """Make sure that every node has something to do, and can do it.
+    """Check that every node has work, and can do the work.
 
     Raises:
         SetupError, UsageError: One has not, or cannot; what to do.

@@ -1,4 +1,4 @@
-"""What Ray gives a node's process otherwise than a shell does: its priority and its folder."""
+"""The process environment under Ray that differs from a shell's: priority and folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _THREADS: Final = Path("/proc/self/task")
 
 
 def take_usual_priority() -> None:
-    """Undo the niceness of 15 with which Ray starts its processes, where that is allowed.
+    """Undo Ray's niceness of 15, if allowed.
 
     On Linux each thread has a niceness of its own. Those of Ray take the GIL as well: while one that is niced
     holds it and waits for a processor, no other runs Python.
@@ -25,6 +25,6 @@ def take_usual_priority() -> None:
 
 
 def enter(folder: str) -> None:
-    """Work in the coordinator's folder, if this machine has it, and in that of Ray's job otherwise."""
+    """Change to the coordinator's folder, if present on this machine, else to the Ray job's."""
     with suppress(OSError):
         os.chdir(folder)

@@ -1,1 +1,1 @@
-"""Trying the client on every scenario, and holding what it logged against what the server did."""
+"""Runs the client on every scenario, and compares the client's log with the server's record."""

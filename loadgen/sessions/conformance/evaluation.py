@@ -1,4 +1,4 @@
-"""The result of one row: the client's log compared with what the server did."""
+"""The result of one row: the client's log compared with the server's record."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LONGEST: Final = 60
 
 
 class Times(NamedTuple):
-    """The times of a request, in ms; None where it has none. The first token's, and so on, from `sent`."""
+    """The times of a request in ms from `sent`; None for absent times."""
 
     ttft: float | None = None
     ttfo: float | None = None
@@ -38,7 +38,7 @@ class Times(NamedTuple):
 
 
 class Miss(NamedTuple):
-    """A difference, and whether it is only a time: that may be caused by a busy machine."""
+    """A difference, and whether only a time differs, which a busy machine may cause."""
 
     what: str
     only_time: bool = False
@@ -87,7 +87,7 @@ def evaluate(
     truth: Mapping[str | None, Truth],
     typical: Callable[[Sequence[float]], float] = median,
 ) -> RowResult:
-    """Compare the log of a row with what the server did.
+    """Compare the log of a row with the server's record.
 
     Args:
         row: The row.
@@ -182,7 +182,7 @@ def _times(
 
 
 def _true(expected: Expectation, request: LoggedRequest, truth: Truth | None) -> Times:
-    """The times of a request by the server; empty for one that never reached it."""
+    """The times of a request by the server; empty for a request that never arrived."""
     if truth is None:
         return Times()
     sent = [(at_ns - truth.received_ns) / _NS_PER_MS for at_ns in truth.chunk_ns]
@@ -204,7 +204,7 @@ def _at(sent: Sequence[float], place: int | None) -> float | None:
 
 
 def _measured(request: LoggedRequest) -> Times:
-    """The times of a request by the client. A failure has no TPOT: its number of tokens is unknown."""
+    """The times of a request by the client. A failure has no TPOT: the number of tokens is unknown."""
     tpot_ms = request.tpot_ms if request.seen == COMPLETED else None
     return Times(
         request.ttft_ms, request.ttfo_ms, request.ttfv_ms, tpot_ms, request.last_token_ms, request.answer_ms
@@ -222,7 +222,7 @@ def _short(value: object) -> str:
 
 
 def record(result: RowResult) -> dict[str, object]:
-    """A row as JSON has it."""
+    """A row as JSON."""
     return {
         "scenario": result.row.scenario.name,
         "protocol": result.row.protocol,

@@ -1,4 +1,4 @@
-"""The client's log, as the reporter's views show it."""
+"""The client's log, through the reporter's views."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _EVENTS: Final = "SELECT type, at_ns, sample_uuid, data FROM events WHERE sample
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedRequest:
-    """One request as the client has logged it; times in ms from `sent`, None where there are none.
+    """One request in the client's log; times in ms from `sent`, None for absent times.
 
     Attributes:
         prompt_id: The number of its row.
@@ -70,7 +70,7 @@ class LoggedRequest:
 
 
 def read(folder: Path) -> Mapping[int, Sequence[LoggedRequest]]:
-    """The requests of each row, in the order in which they were issued.
+    """The requests of each row, in order of issue.
 
     Raises:
         LogError: The log cannot be read.

@@ -51,7 +51,7 @@ def ask(
     done: Callable[[ConformanceRow], None],
     make_codec: MakeCodec = codec_of,
 ) -> None:
-    """Ask every row's requests, into a log of their own.
+    """Ask every row's requests, into a dedicated log.
 
     Args:
         rows: The prompt of row n has the id n.
@@ -86,7 +86,7 @@ async def _ask_all(
     done: Callable[[ConformanceRow], None],
     make_codec: MakeCodec,
 ) -> None:
-    """Take the rows whose times count first, then those that keep everybody busy, then the failures."""
+    """Ask rows with relevant times first, then rows with much work, then failures."""
 
     async def take(waiting: Iterator[tuple[int, ConformanceRow]]) -> None:
         for number, row in waiting:
@@ -103,7 +103,7 @@ async def _ask_all(
 
 
 async def _ask_row(number: int, row: ConformanceRow, base: str, emit: Emit, make_codec: MakeCodec) -> None:
-    """Ask one row's requests, over a transport of their own."""
+    """Ask one row's requests, over a dedicated transport."""
     scenario, entry = row.scenario, PROTOCOLS[row.protocol]
     path = f"/{scenario.name}/v1"
     places = {"path": f"{path}{DIALECTS[row.protocol].path}", **plain_sse.PLACES} if entry.described else {}

@@ -36,7 +36,7 @@ class ConformanceRow:
 
     @property
     def expected(self) -> Expectation:
-        """What the client must have seen."""
+        """The expected facts in the client's log."""
         return expectation(self.scenario, DIALECTS[self.protocol])
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""The self-test: a server, the client on all of its scenarios, and the evaluation."""
+"""The self-test: a server, the client on all of the server's scenarios, and the evaluation."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def try_all(
     make_codec: MakeCodec = codec_of,
     at_once: int = AT_ONCE,
 ) -> list[RowResult]:
-    """Try rows; repeat those whose times alone are off, up to four times, with less concurrency.
+    """Try rows; repeat rows that differ only in times, up to four times, with less concurrency.
 
     In a repetition the request that is closest to the truth counts.
 

@@ -80,7 +80,7 @@ def write_bundle(folder: Path, bundle: Bundle, *, force: bool) -> None:
 
 
 def _written_before(folder: Path, *, force: bool) -> Mapping[str, str]:
-    """The files of an earlier export that are still there, with their checksums."""
+    """The remaining files of an earlier export, with checksums."""
     import orjson
 
     path = folder / MANIFEST
@@ -99,7 +99,7 @@ def _written_before(folder: Path, *, force: bool) -> Mapping[str, str]:
 
 
 def _leads_into(folder: Path, name: str) -> bool:
-    """Whether a path in a folder stays in it, links and all."""
+    """Whether a path stays inside a folder, links included."""
     return (folder / name).resolve().is_relative_to(folder.resolve())
 
 

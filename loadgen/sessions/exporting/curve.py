@@ -70,7 +70,7 @@ def bundle_of(settings: ExportSettings, tokenizer: Tokenizer | None) -> Bundle:
 
 
 def _runs(path: Path) -> Mapping[str, Path]:
-    """The folders of the runs of a series, by the names of its points."""
+    """The folders of a series' runs, by point."""
     from loadgen.sessions.run.run_folder import folder_of
     from loadgen.sessions.series import series as files
     from reporter.archive.place import has_log
@@ -137,7 +137,7 @@ def _point(run: MeasuredRun, name: str, about: Disclosed, scored: Path | None) -
 
 
 def _decide(points: list[ExportedPoint], about: Disclosed, *, agentic: bool) -> None:
-    """Set what only a whole curve decides: its load pattern, and which point counts as Offline.
+    """Set the fields that depend on the whole curve: load pattern, and the Offline point.
 
     Without an Offline run the point at C_max is elected for it, except in an agentic benchmark, which has
     none (endpoints_rules.md §5.7).

@@ -1,4 +1,4 @@
-"""What only the submitter knows, from a file: the system, its power, and further members of points.
+"""The submitter's declarations, from a file: the system, power, and further members of points.
 
 system: 8xH200                      # the name of its folder
 system_desc: {system_name: …}       # system_desc.json of each point
@@ -101,7 +101,7 @@ def disclosed(path: Path | None) -> Disclosed:
 
 
 def _require_keys(path: Path, content: Any) -> None:
-    """Make sure that a file has known keys, and members where they belong.
+    """Check that a file has only known keys, with members in the right places.
 
     Raises:
         UsageError: It has something else.

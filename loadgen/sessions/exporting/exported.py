@@ -1,4 +1,4 @@
-"""What an export has written."""
+"""The output of an export."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What an export has written.
+    """The output of an export.
 
     Attributes:
         place: What it was written to: `file`, `folder`, `url` or `tracker`.

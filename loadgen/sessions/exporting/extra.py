@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def importing(option: str, extra: str) -> Iterator[None]:
-    """Say which `pip install` brings a package whose import fails.
+    """Name the `pip install` command for a package whose import fails.
 
     Args:
         option: What needs it.

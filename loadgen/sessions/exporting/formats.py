@@ -1,4 +1,4 @@
-"""The formats of `loadgen export`: by the option that names the target, what writes it and what it takes."""
+"""The formats of `loadgen export`: by target option, with the writer and the used options."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _FLAGS: Final[Mapping[str, str]] = {"texts": "--no-texts", "scoring_pass": "--pa
 
 
 def chosen(settings: ExportSettings) -> str:
-    """The format that is wanted, as the field of its option.
+    """The chosen format, as the field of the format's option.
 
     Raises:
         UsageError: None is, or several are, or an option applies only to another one.

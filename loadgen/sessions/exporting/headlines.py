@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def headlines(scores: Mapping[str, Accuracy]) -> dict[str, Accuracy]:
-    """The main figures of benchmarks, where they have a value.
+    """The main figures of benchmarks, where available.
 
     Of several names of a figure the first stays; a scorer that is not the benchmark's own is left out where
     the benchmark's own has a figure; and a score of a file that names no dataset, next to others that do, is

@@ -1,4 +1,4 @@
-"""What a curve lacks for a submission, a sentence each."""
+"""The missing parts of a curve for a submission, a sentence each."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def undisclosed(disclosure: Mapping[str, Any]) -> Iterator[str]:
 
 
 def of_curve(points: Sequence[ExportedPoint], about: Disclosed, official: Official) -> Iterator[str]:
-    """What the submission as a whole lacks."""
+    """The missing parts of the submission as a whole."""
     from loadgen.sessions.exporting.point import NAMELESS
     from reporter.mlperf.point import NOT_OFFLINE
 

@@ -1,4 +1,4 @@
-"""A run measured by the definitions that it is exported with."""
+"""A run measured by an export's definitions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Basis:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRun:
-    """A run with its report and evidence.
+    """A run with report and evidence.
 
     Attributes:
         log: Its log, opened.
@@ -59,7 +59,7 @@ class MeasuredRun:
 
 
 def basis_of(ruleset: str, tokenizer: Tokenizer | None) -> Basis:
-    """The definitions of a ruleset, as far as the files of an export have room for them.
+    """The definitions of a ruleset, as far as an export's files can express them.
 
     Raises:
         RulesetError: The ruleset does not exist.

@@ -1,4 +1,4 @@
-"""The models of a round by the names that its submission tool takes, which are names of folders too."""
+"""The models of a round by the submission tool's names, which also name folders."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Official:
         )
 
     def name(self, model: str) -> str:
-        """The official name of a model; of another one, its name as the tool would spell it."""
+        """The official name of a model; for an unknown model the name in the tool's spelling."""
         from rulesets.choosing import called
 
         entries = called(self._book.entries, model)
@@ -47,7 +47,7 @@ class Official:
 
 
 def canonical(model: str) -> str:
-    """A model's name as the submission tool spells it, `llama3_1-8b`; `model` where nothing is left of it.
+    """A model's name in the submission tool's spelling, `llama3_1-8b`; `model` if nothing remains.
 
     mlcommons/endpoints-submission-cli 1.5.3.0 (submission_checker/layout.py, canonical_model_name): the last
     part of a path, with `_` for all but letters, digits, `_` and `-`, 64 characters at most.

@@ -100,7 +100,7 @@ def _push(report: Report, base: str, job: str) -> str:
 
 
 def _segment(value: str) -> str:
-    """A value of a grouping key in the path; one with a slash in base64, as the gateway has it."""
+    """A grouping key's value as a path segment; in base64 if the value has a slash."""
     if "/" in value:
         return f"@base64/{urlsafe_b64encode(value.encode()).decode()}"
     return f"/{quote(value, safe='')}"

@@ -73,7 +73,7 @@ def send(settings: ExportSettings, url: str) -> Exported:
 
 
 def _resource(run: str, version: str) -> Any:
-    """Who speaks: OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES come before what is given here."""
+    """The resource of the spans: OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence."""
     from opentelemetry.sdk.resources import OTELResourceDetector, Resource
 
     own = {
@@ -158,7 +158,7 @@ def _metrics(
 
 
 class _Collected(logging.Handler):
-    """Keeps the last messages of the exporters, which return only that they failed."""
+    """The last log messages of the exporters, which otherwise only report a failure."""
 
     def __init__(self) -> None:
         super().__init__()

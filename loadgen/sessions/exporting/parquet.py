@@ -17,7 +17,7 @@ _OPTION: Final = "--parquet"
 
 
 def write_folder(settings: ExportSettings, folder: Path) -> Exported:
-    """Write `samples.parquet`, `events.parquet` and `chunks.parquet`: all of them, or none.
+    """Write `samples.parquet`, `events.parquet` and `chunks.parquet` completely, or not at all.
 
     Raises:
         UsageError: The folder has one of them, or is a file.

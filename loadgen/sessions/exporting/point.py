@@ -32,10 +32,10 @@ class ExportedPoint:
 
     @property
     def folder(self) -> str:
-        """The name of its folder."""
+        """The name of the point's folder."""
         return f"r{self.disclosure['concurrency']}"
 
     @property
     def model(self) -> str:
-        """The official name of its model, and the folder of its curve."""
+        """The official name of the model, and the folder of the curve."""
         return str(self.disclosure["model_name"] or "")

@@ -1,4 +1,4 @@
-"""`loadgen export --to`: a run to an experiment tracker, all of which take the same record."""
+"""`loadgen export --to`: a run to an experiment tracker, with one record for all trackers."""
 
 from __future__ import annotations
 

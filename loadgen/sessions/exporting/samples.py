@@ -45,7 +45,7 @@ def write_samples(settings: ExportSettings, file: Path) -> Exported:
 
 
 def written_samples(run: Path, file: Path) -> int:
-    """Write the results of a run to a file, by the definitions of the rules that it was started with.
+    """Write the results of a run to a file, by the definitions of the run's rules.
 
     Returns:
         How many rows were written.
@@ -61,7 +61,7 @@ def written_samples(run: Path, file: Path) -> int:
 def write_run_samples(
     folder: Path, form: str, options: ReportOptions, model: str, observer: Observer = SILENT
 ) -> None:
-    """Write the results of a run into its folder, as `samples.jsonl`, `samples.csv` or `samples.parquet`.
+    """Write the results into the run's folder, as `samples.jsonl`, `samples.csv` or `samples.parquet`.
 
     A file that cannot be written is not an error: the log has everything.
 

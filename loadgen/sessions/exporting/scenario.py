@@ -1,4 +1,4 @@
-"""One run as the folder of a scenario: what the submission checker of MLPerf Inference v6.1 reads."""
+"""One run as a scenario folder for the submission checker of MLPerf Inference v6.1."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def require_writable(option: str, file: Path, *, force: bool) -> None:
 
 @contextmanager
 def writing(file: Path) -> Iterator[IO[bytes]]:
-    """Write a file piece by piece; it appears when the block ends without an error.
+    """Write a file piece by piece; the file appears when the block ends without an error.
 
     Raises:
         SetupError: It cannot be written.

@@ -21,7 +21,7 @@ def gateway_url(url: str) -> str:
 
 
 def base_url(option: str, url: str, secrets: str) -> str:
-    """Check a URL; no message repeats what may be a secret.
+    """Check a URL; no message repeats a possible secret.
 
     Args:
         option: The option that gives it, for messages.

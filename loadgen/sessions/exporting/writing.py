@@ -16,7 +16,7 @@ def as_json(content: Mapping[str, Any]) -> bytes:
 
 
 def as_yaml(content: Mapping[str, Any]) -> bytes:
-    """YAML, its keys in their order."""
+    """YAML with keys in the given order."""
     import yaml
 
     return yaml.safe_dump(dict(content), sort_keys=False, allow_unicode=True, encoding="utf-8")

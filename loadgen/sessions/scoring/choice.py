@@ -37,7 +37,7 @@ class Chosen:
 
     @property
     def key(self) -> str:
-        """Its name in the log's calls to a judge."""
+        """The judge's name in logged calls."""
         return f"{self.task}/{self.scorer.name}"
 
     def facts(self) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def choose(
 
 
 def scorer_named(task: str, name: str) -> Scorer:
-    """A scorer by its name, which may be that of an eval function.
+    """A scorer by name, possibly the name of an eval function.
 
     Raises:
         TaskError: The task has no scorer of this name.
@@ -127,7 +127,7 @@ def _scorers(task: str) -> tuple[Scorer, ...]:
 
 
 def _stored_scorers(value: Any) -> dict[str, str]:
-    """The scorers that a run was started with, by their tasks."""
+    """The scorers chosen at the start of a run, by task."""
     there = value if isinstance(value, dict) else {}
     return {task: name for task, name in there.items() if isinstance(name, str) and name}
 
@@ -161,7 +161,7 @@ def _having(name: str, tasks: Iterable[str]) -> list[str]:
 
 
 def _names(task: str) -> set[str]:
-    """The names of a task for `--scorer`: as given, without its options, a file by its name in rules."""
+    """The names of a task for `--scorer`: as given, without options, and for a file the name in rules."""
     from workloads.task import parse
 
     return {task, _base(task), parse(task).workload.name}

@@ -1,4 +1,4 @@
-"""How long scoring waits, and how much it uses, where nothing is said."""
+"""Default time limits and resources of scoring."""
 
 from __future__ import annotations
 

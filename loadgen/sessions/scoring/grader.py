@@ -1,4 +1,4 @@
-"""One grader: a grading process that is replaced when it dies, and takes one answer with it at most.
+"""One grader: a grading process that is replaced after a crash, at the cost of one answer at most.
 
 A grader is arbitrary code: it may loop without end, exhaust memory, or end its process. If the process takes
 too long or dies, the answer that it was grading has no score but a reason; a new one continues with the next.
@@ -103,7 +103,7 @@ class ProcessGrader:
         self._closing = threading.Event()
 
     def grade(self, batch: Sequence[Grading], give: Callable[[list[Result]], None]) -> None:
-        """Let the process grade a batch; if it dies, let new ones grade the rest."""
+        """Let the process grade a batch; after a crash, let new processes grade the rest."""
         came: list[Result] = []
         while batch and not self._closing.is_set():
             member = self._member or self._hired()
@@ -115,7 +115,7 @@ class ProcessGrader:
         _give(came, give)
 
     def kill(self) -> None:
-        """End the process as it is, and start none in its place."""
+        """End the process immediately, without a replacement."""
         self._closing.set()
         member = self._member
         if member is not None:
@@ -134,7 +134,7 @@ class ProcessGrader:
         came: list[Result],
         give: Callable[[list[Result]], None],
     ) -> tuple[int, str | None]:
-        """Take results until the last, or until the process is lost; return their number, and why."""
+        """Collect results until the last, or until a crash; return the number, and the crash."""
         done = 0
         try:
             member.send(batch)

@@ -73,7 +73,7 @@ def _with_judge(score: Score, stored: Stored) -> Score:
 
 
 def checked(score: Any) -> Score:
-    """Check that a score has a finite number where it has a value, and only there."""
+    """Check that the value of a score is finite or absent."""
     if not isinstance(score, Score) or score.status not in set(Status):
         return failed(f"the grader returned {score!r}, where a score should be")
     if (score.value is None) != (score.status in _VALUELESS):

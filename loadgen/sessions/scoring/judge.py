@@ -1,4 +1,4 @@
-"""Calls to a judge about the answers of a run, into its log; only open inquiries are made.
+"""Calls to a judge about a run's answers, into the run's log; only open inquiries are made.
 
 Graders read a judge's replies later, any number of times. So an inquiry is open until this judge has answered
 it, and again in each pass with a judge if no grader can read the reply.
@@ -82,7 +82,7 @@ class Judging:
 def ask_judges(
     run: Path, chosen: Sequence[Chosen], options: ScoringChoices, observer: Observer = SILENT
 ) -> Judging | None:
-    """Make all open inquiries about a run. A score whose inquiry is not answered stays pending.
+    """Make all open inquiries about a run. A score without a reply stays pending.
 
     Args:
         run: The run's folder, or its log; no other process may be writing it.
@@ -120,7 +120,7 @@ def ask_judges(
 
 
 def judge_endpoint(judge: JudgeEndpoint) -> Endpoint:
-    """The judge's endpoint, with the headers of its requests.
+    """The judge's endpoint, with request headers.
 
     Raises:
         UsageError: The URL or the key cannot be used.
@@ -179,7 +179,7 @@ async def _ask(
     on_done: Callable[[Tally], None],
     observer: Observer,
 ) -> tuple[Tally, bool]:
-    """Make calls in their own segment; return whether a stop was requested."""
+    """Make calls in a separate segment; return whether a stop was requested."""
     stop = Stop()
     recorder = EventRecorder(
         path=log_path(run),

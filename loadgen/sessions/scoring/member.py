@@ -1,4 +1,4 @@
-"""A grading process, as its parent sees it."""
+"""A grading process, from the parent's side."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class GraderProcess:
             )
 
     def begin(self, instructions: Mapping[str, Any]) -> None:
-        """Wait until it is ready.
+        """Wait until the process is ready.
 
         Args:
             instructions: The first message: see `loadgen.sessions.scoring.process`.
@@ -73,7 +73,7 @@ class GraderProcess:
             raise SetupError(f"a grading process did not start: {problem.decode()}")
 
     def send(self, value: Any) -> None:
-        """Send it a message that it waits for.
+        """Send a message to the process.
 
         Raises:
             OSError: It has ended.
@@ -86,7 +86,7 @@ class GraderProcess:
         return bool(self._came)
 
     def next_line(self, timeout_s: float) -> bytes:
-        """Take the next line that it sends, without its end.
+        """Take the next line of the process' output, without the line end.
 
         Raises:
             TimeoutError: None comes in time.
@@ -102,12 +102,12 @@ class GraderProcess:
         return self._came.pop()
 
     def kill(self) -> None:
-        """Kill it and all processes that it has started."""
+        """Kill the process and all descendants."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def end(self, patience_s: float = 0.0) -> str:
-        """Await or force its end, and that of all processes that it has started; return how it ended.
+        """Await or force the end of the process and all descendants; return the ending.
 
         Args:
             patience_s: How long it may take to end by itself.

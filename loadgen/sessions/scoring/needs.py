@@ -1,4 +1,4 @@
-"""What scorers need on this machine, checked before the first answer is scored."""
+"""The requirements of scorers on this machine, checked before the first answer is scored."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OF_A_FUNCTION = ":"
 
 
 def require_all(chosen: Sequence[Chosen], references: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
-    """Make sure that all scorers have what they need.
+    """Check the requirements of all scorers.
 
     A scorer with `require` checks every question; any other one grades an empty answer to the first.
 
@@ -44,7 +44,7 @@ def require_all(chosen: Sequence[Chosen], references: Iterable[tuple[str, Mappin
 def needed_references(
     chosen: Sequence[Chosen], references: Iterable[tuple[str, Mapping[str, Any]]]
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Those references, with their tasks, that `require_all` looks at."""
+    """The references, with tasks, that `require_all` reads."""
     trying = _tried(chosen)
     all_of = {entry.task for entry in trying if entry.scorer.require is not None}
     one_of = {entry.task for entry in trying} - all_of
@@ -55,7 +55,7 @@ def needed_references(
 
 
 def _tried(chosen: Sequence[Chosen]) -> list[Chosen]:
-    """The scorers that say what they need by a question, or by grading an empty answer."""
+    """The scorers whose requirements show in a question, or in grading an empty answer."""
     return [
         chosen_scorer
         for chosen_scorer in chosen

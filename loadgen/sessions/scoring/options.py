@@ -49,7 +49,7 @@ class JudgeEndpoint:
         return Sampling(self.temperature, self.max_tokens)
 
     def facts(self) -> dict[str, Any]:
-        """The log's facts on its calls, except for the endpoint; replaced settings are named."""
+        """The judge's facts for the log, except for the endpoint; replaced settings are named."""
         replaced = {"temperature": self.temperature, "max_tokens": self.max_tokens}
         return {
             "model": self.model,
@@ -96,10 +96,10 @@ class ScoringChoices:
 
     @property
     def model(self) -> str | None:
-        """The judge whose replies count; None for the latest."""
+        """The judge with the counted replies; None for the latest."""
         return self.judge.model if self.judge else self.judge_model
 
     @property
     def sampling(self) -> str | None:
-        """How the judge whose replies count is sampled; None for the latest replies."""
+        """The sampling of the judge with the counted replies; None for the latest replies."""
         return self.judge.sampling.label if self.judge else None

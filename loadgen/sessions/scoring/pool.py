@@ -1,4 +1,4 @@
-"""A pool of graders, each with a thread that waits for its results.
+"""A pool of graders, each with a thread for results.
 
 Graders are processes of this machine, or of the nodes of a cluster.
 """
@@ -33,14 +33,14 @@ BATCH_S: Final = 0.05
 
 
 class GraderLostError(SetupError):
-    """A grader has gone with its machine: none of the batch has a result from it."""
+    """A grader and its machine are gone: the batch has no results."""
 
 
 class Grader(Protocol):
     """Grades one batch at a time."""
 
     def grade(self, batch: Sequence[Grading], give: Callable[[list[Result]], None]) -> None:
-        """Grade a batch; pass results on as they come.
+        """Grade a batch; pass results on as soon as available.
 
         Raises:
             GraderLostError: It has gone; nothing of the batch was passed on.
@@ -48,14 +48,14 @@ class Grader(Protocol):
         """
 
     def kill(self) -> None:
-        """Give up what is being graded."""
+        """Abandon the grading in progress."""
 
     def close(self) -> None:
-        """End it; nothing is being graded."""
+        """End an idle grader."""
 
 
 class Pool:
-    """Graders that share the work; a context manager that ends them.
+    """Graders that share the work; a context manager that ends the graders.
 
     Args:
         graders: At least one.
@@ -75,7 +75,7 @@ class Pool:
         ]
 
     def results(self, gradings: Iterator[Grading]) -> Iterator[list[Result]]:
-        """Grade, and yield results as they come, in any order; at times an empty list.
+        """Grade, and yield results in any order, sometimes an empty list.
 
         Raises:
             SetupError: A process does not start.

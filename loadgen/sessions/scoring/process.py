@@ -1,4 +1,4 @@
-"""The main function of a grading process: it grades answers one by one, and ends with its parent.
+"""The main function of a grading process: grades answers one by one, and ends with the parent.
 
     python -m loadgen.sessions.scoring.process LINE PARENT
 
@@ -79,7 +79,7 @@ def limit_memory(size: int) -> None:
 
 
 def _end_with(parent: int) -> None:
-    """Let the kernel end this process with its parent, even in a grader that never returns."""
+    """Let the kernel end this process with the parent, even in a grader that never returns."""
     if sys.platform == "linux":
         import ctypes
 

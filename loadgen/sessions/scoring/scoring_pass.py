@@ -1,4 +1,4 @@
-"""A scoring pass: from the answers in a log to SCORED events in the same log.
+"""A scoring pass: from the answers in a log to SCORED events in that log.
 
 It needs neither the endpoint nor the dataset: scores are a function of the log, which also has the judges'
 replies. Each score is written at once, so that a pass that was killed can be resumed.
@@ -142,7 +142,7 @@ def _checked(log: OpenLog, folder: Path, chosen: Sequence[Chosen], site: Site) -
 
 
 def require_scorable(run: Path) -> None:
-    """Make sure that a run has ended and that its log can be resumed.
+    """Check that a run has ended and that scoring can append to the log.
 
     Raises:
         BeingWrittenError: It is being written.
@@ -166,7 +166,7 @@ def require_scorable(run: Path) -> None:
 
 
 def _scorable(log: OpenLog, folder: Path, options: ScoringChoices) -> tuple[Scorable, Sequence[Chosen]]:
-    """What there is to score, and the scorers."""
+    """The answers to score, and the scorers."""
     from reporter.log.passes import scorable
 
     there = scorable(log)
@@ -197,7 +197,7 @@ def _plan(
 
 
 def _number(there: Scorable, contents: Mapping[str, Any]) -> tuple[int, int]:
-    """The number of an unfinished pass that is this one, else the next; and its number of gradings.
+    """The number of the matching unfinished pass, else the next number; and the number of gradings.
 
     A pass counts as finished if a later pass had its scorers: the later one is reported. So does a pass after
     which a judge has answered: its pending scores are outdated.
@@ -230,7 +230,7 @@ def _stored_options(options: ScoringChoices, chosen: Sequence[Chosen]) -> dict[s
 
 
 def _judge(options: ScoringChoices) -> dict[str, Any]:
-    """The judge, and its sampling where that differs from the prompts'."""
+    """The judge, with sampling if different from the prompts'."""
     return options.judge.facts() if options.judge else {"model": options.model}
 
 

@@ -1,4 +1,4 @@
-"""Where graders run, and what they need there: this machine, or the nodes of a cluster."""
+"""The place of graders, and the requirements there: this machine, or the nodes of a cluster."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Site(Protocol):
     def check(
         self, chosen: Sequence[Chosen], references: Iterable[tuple[str, Mapping[str, Any]]]
     ) -> Mapping[str, Any]:
-        """Check what scorers need there, before the first answer is graded.
+        """Check the requirements of scorers, before the first answer is graded.
 
         Args:
             chosen: The scorers.
@@ -83,7 +83,7 @@ class Here:
     def check(
         self, chosen: Sequence[Chosen], references: Iterable[tuple[str, Mapping[str, Any]]]
     ) -> Mapping[str, Any]:
-        """Check what scorers need on this machine."""
+        """Check the requirements of scorers on this machine."""
         require_all(chosen, references)
         return {"versions": _versions(), "sandbox": _sandbox(self._options.sandbox, chosen)}
 

@@ -1,4 +1,4 @@
-"""Google Sheets: a row per run in a worksheet, whose first row has the names of the columns."""
+"""Google Sheets: a row per run in a worksheet, with column names in the first row."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def publish(settings: ExportSettings, record: RunRecord) -> str:
 
 
 def _account(file: Path) -> Any:
-    """The credentials of a service account; no message repeats what is in the file."""
+    """The credentials of a service account; no message repeats the file's contents."""
     from google.oauth2.service_account import Credentials
 
     try:
@@ -58,7 +58,7 @@ def _worksheet(spreadsheet: Any, title: str) -> Any:
 
 
 def _write(worksheet: Any, record: RunRecord) -> None:
-    """Write the row of a run: columns that are there keep their place, and new ones follow."""
+    """Write the row of a run: existing columns keep their place, and new columns follow."""
     values = {_RUN: record.run_id, "name": record.name, **record.config, **record.figures}
     header = [str(name) for name in worksheet.row_values(1)]
     columns = [*header, *(name for name in values if name not in header)]

@@ -1,4 +1,4 @@
-"""What every tracker is: a function that publishes a run, by the options of `loadgen export --to`."""
+"""The interface of trackers: a function that publishes a run, by the options of `loadgen export --to`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Publish(Protocol):
     """Publishes a run; a run that the tracker has already is updated."""
 
     def __call__(self, settings: ExportSettings, record: RunRecord) -> str:
-        """Publish it.
+        """Publish a run.
 
         Returns:
             Where it is.

@@ -1,4 +1,4 @@
-"""Weights & Biases: a run with configuration and summary; its own variables (WANDB_API_KEY) apply."""
+"""Weights & Biases: a run with configuration and summary; W&B's own variables (WANDB_API_KEY) apply."""
 
 from __future__ import annotations
 
