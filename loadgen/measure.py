@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def perf(*, progress: Callable[[Progress], None] | None = None, **options: Unpack[PerfOptions]) -> Run:
-    """Put load on an endpoint: the session of `loadgen perf`.
+    """Load-test an endpoint: the session of `loadgen perf`.
 
     It works in its own thread, also under a running event loop (a notebook). A KeyboardInterrupt stops the
     run in order and is then raised; the log has what was measured.
