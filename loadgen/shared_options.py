@@ -212,6 +212,8 @@ class SessionOptions(ScoringOptions, total=False):
     """The HTTP client: native, which measures best; python, the same without compiled code; aiohttp, which
     supports proxies.
     """
+    connection: Literal["keep", "new"] | None
+    """keep: use connections again, as the server allows; new: one connection per request."""
     connect_ahead: int | None
     """Open N connections before the first request; not with aiohttp."""
     trace_context: bool | None

@@ -63,6 +63,7 @@ class CheckInputs:
         unasked: Responses that came although no request had asked for them.
         unencoded: Events whose data the log does not have, because it could not be written as JSON.
         unencoded_example: The type of one of them.
+        reusable: How many would have found a free connection if the server kept its connections.
         silent_chunks: Chunks that named the content and had none; see docs/metrics.md.
         silent_as_tokens: In how many of them they count as tokens.
         silent_as_none: In how many of them they do not.
@@ -124,6 +125,7 @@ class CheckInputs:
     unended: int = 0
     unasked: int = 0
     unencoded: int = 0
+    reusable: int = 0
     unencoded_example: str | None = None
     silent_chunks: int = 0
     silent_as_tokens: int = 0

@@ -149,7 +149,7 @@ def _computed_by(run: RunFacts, definitions: Definitions, options: ReportOptions
     )
 
 
-_RESPONSES: Final = ("issuing", "shapes", "refused", "unencoded")
+_RESPONSES: Final = ("issuing", "shapes", "refused", "unencoded", "reuse")
 Source = Literal["server_usage", "client_tokenizer", "chunks"]
 _SOURCES: Final[tuple[Source, ...]] = get_args(Source)
 

@@ -43,6 +43,7 @@ class RefusedRequest(Exception):  # noqa: N818 (an answer to the client, not an 
         message: A sentence for a person.
         kind: The error's `type`.
         code: The error's `code`, None for the common kinds.
+        param: The error's `param`: the member of the body that is wrong.
     """
 
     def __init__(
@@ -52,16 +53,18 @@ class RefusedRequest(Exception):  # noqa: N818 (an answer to the client, not an 
         *,
         code: str | None = None,
         kind: str = "invalid_request_error",
+        param: str | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
         self.message = message
         self.kind = kind
         self.code = code
+        self.param = param
 
     def body(self) -> bytes:
         """The JSON body of the answer."""
-        error = {"message": self.message, "type": self.kind, "param": None, "code": self.code}
+        error = {"message": self.message, "type": self.kind, "param": self.param, "code": self.code}
         return orjson.dumps({"error": error})
 
 
@@ -94,27 +97,28 @@ class MockRequest:
     chat: bool = False
 
 
-def read_chat(body: bytes, models: Sequence[str]) -> MockRequest:
+def read_chat(body: bytes, models: Sequence[str], refused: Sequence[str] = ()) -> MockRequest:
     """Read the body of a chat completion request.
 
     Raises:
-        RefusedRequest: It is not one, or names a model that is not known.
+        RefusedRequest: It is not one, names a model that is not known, or has a member that is refused.
     """
-    return _read(body, models, "messages", _conversation)
+    return _read(body, models, refused, "messages", _conversation)
 
 
-def read_completion(body: bytes, models: Sequence[str]) -> MockRequest:
+def read_completion(body: bytes, models: Sequence[str], refused: Sequence[str] = ()) -> MockRequest:
     """Read the body of a completion request.
 
     Raises:
-        RefusedRequest: It is not one, or names a model that is not known.
+        RefusedRequest: It is not one, names a model that is not known, or has a member that is refused.
     """
-    return _read(body, models, "prompt", _prompt)
+    return _read(body, models, refused, "prompt", _prompt)
 
 
 def _read(
     body: bytes,
     models: Sequence[str],
+    refused: Sequence[str],
     where: str,
     read_prompt: Callable[[Any], tuple[str, int]],
 ) -> MockRequest:
@@ -125,6 +129,8 @@ def _read(
     if not isinstance(fields, dict):
         raise RefusedRequest(400, "The body is not a JSON object")
     for name, value in fields.items():
+        if name in refused:
+            raise RefusedRequest(422, f"{name}: Extra inputs are not permitted", param=name)
         kind = _KINDS.get(name)
         if kind is not None and value is not None and type(value) is not kind:
             raise RefusedRequest(400, f"{name} must be {_WORDS[kind]}")

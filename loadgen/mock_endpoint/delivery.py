@@ -71,7 +71,7 @@ class Delivery:
             due_s = _start_s(truth) + answer.last_due_s()
             await self._until(due_s)
             _note_lateness(truth, due_s, time.monotonic_ns())
-            counts = wire.usage(ask.input_tokens, len(answer.tokens))
+            counts = wire.usage(ask.input_tokens, len(answer.tokens), answer.cached_tokens(ask.input_tokens))
             body = wire.whole(exchange.dialect, ask, joined(answer.tokens), answer.finish_reason, counts)
             response = await send(exchange.request, body, _OK, truth)
             truth.tokens = len(answer.tokens)
@@ -103,7 +103,9 @@ class Delivery:
                 truth.tokens += tokens
             if not answer.tokens:
                 await self._until(start_s + answer.ttft_s)
-            counts = wire.usage(exchange.ask.input_tokens, truth.tokens)
+            counts = wire.usage(
+                exchange.ask.input_tokens, truth.tokens, answer.cached_tokens(exchange.ask.input_tokens)
+            )
             await response.write_eof(lead + frames.end(answer.finish_reason, counts))
         return response
 

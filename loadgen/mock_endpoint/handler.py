@@ -66,6 +66,8 @@ class Handler:
             response = await self._generate(request)
         else:
             response = self._page(request)
+        if self._options.close:
+            cast("MockConnection", request.protocol).close()
         is_served = path in GENERATION or path in self._pages
         self._metrics.responded(path if is_served else "none", request.method, response.status)
         return response
@@ -94,10 +96,10 @@ class Handler:
             truth.received_ns = connection.read_ns
             self._stall.heard(truth.received_ns)
             await until_over(self._stall)
-            ask = read(body, self._options.models)
+            ask = read(body, self._options.models, self._options.refuse)
             truth.learn(ask, in_detail=self._options.truth is not None)
             answer = self._script.answer(ask)
-            truth.cached = answer.cached
+            truth.cached = bool(answer.cached)
             response = await self._delivery.deliver(ServedRequest(request, dialect, ask, answer, truth))
             truth.outcome, truth.finish_reason = "completed", answer.finish_reason
         except RefusedRequest as refusal:

@@ -41,6 +41,8 @@ class MockOptions:
             token, `early` (with the response's headers), or never (`none`).
         slots: How many requests are served at once, others wait in order; 0 serves all at once.
         cache: Answer at once what was asked before, as a cache of answers does.
+        close: Close each connection after its first response, which does not announce it.
+        refuse: Members of a request's body that are refused with status 422.
         stall: `AT,FOR`, two times: stand still for so long, so long after the first completion request.
         replies: A JSONL file of scripted replies.
         truth: The JSONL file that the server's own record of each request goes to; overwritten.
@@ -67,6 +69,8 @@ class MockOptions:
     role_chunk: Literal["first", "early", "none"] = "first"
     slots: int = 0
     cache: bool = False
+    close: bool = False
+    refuse: tuple[str, ...] = ()
     stall: str | None = None
     replies: str | Path | None = None
     truth: str | Path | None = None
@@ -101,9 +105,13 @@ class MockOptions:
             ),
             (
                 not (
-                    self.scenario and (self.fast or self.tls_cert or self.replies or self.stall or self.cache)
+                    (
+                        self.scenario
+                        and (self.fast or self.tls_cert or self.replies or self.stall or self.cache)
+                    )
+                    or (self.scenario and (self.close or self.refuse))
                 ),
-                "a scenario says itself what leaves, and when: leave out fast, replies, stall, cache, TLS",
+                "a scenario says itself what leaves, and when: leave out TLS and other answers",
             ),
             (0 <= self.fault_share <= 1, f"a share of {self.fault_share} is not a share: choose from 0 to 1"),
         )
@@ -124,7 +132,7 @@ class MockOptions:
         """
         try:
             fields = orjson.loads(text)
-            return cls(**(fields | {"models": tuple(fields.get("models", ()))}))
+            return cls(**(fields | {name: tuple(fields.get(name, ())) for name in ("models", "refuse")}))
         except (orjson.JSONDecodeError, AttributeError, TypeError) as error:
             raise MockOptionsError(f"{text!r} is not a JSON object of mock options: {error}") from error
 

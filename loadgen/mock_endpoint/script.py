@@ -42,7 +42,7 @@ class PlannedResponse:
         itl: Draws the seconds between two tokens.
         rng: What `itl` draws from; belongs to this answer alone.
         refusal: Fail with this, `ttft_s` after the start, instead of answering.
-        cached: Whether it was given before, and so comes at once.
+        cached: Whether it was given before, and so comes at once; None without a cache.
     """
 
     tokens: Sequence[Token]
@@ -51,7 +51,11 @@ class PlannedResponse:
     itl: distribution.Sampler
     rng: Random
     refusal: RefusedRequest | None = None
-    cached: bool = False
+    cached: bool | None = None
+
+    def cached_tokens(self, input_tokens: int) -> int | None:
+        """Return how many of the input tokens came from the cache; None without a cache."""
+        return None if self.cached is None else input_tokens * self.cached
 
     @property
     def at_once(self) -> bool:
@@ -117,8 +121,10 @@ class Script:
     def answer(self, ask: MockRequest) -> PlannedResponse:
         """Plan the answer to one request."""
         answer = self._drawn(ask)
-        if self._cache is None or answer.refusal is not None or self._cache.takes(ask):
+        if self._cache is None or answer.refusal is not None:
             return answer
+        if self._cache.takes(ask):
+            return replace(answer, cached=False)
         return replace(answer, ttft_s=0.0, itl=distribution.Constant(0.0), cached=True)
 
     def _drawn(self, ask: MockRequest) -> PlannedResponse:

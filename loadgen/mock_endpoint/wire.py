@@ -73,12 +73,14 @@ COMPLETION: Final = WireProtocol(
 )
 
 
-def usage(input_tokens: int, output_tokens: int) -> Json:
-    """The token counts of an answer."""
+def usage(input_tokens: int, output_tokens: int, cached: int | None = None) -> Json:
+    """The token counts of an answer, with those from a cache where there is one."""
+    details = {} if cached is None else {"prompt_tokens_details": {"cached_tokens": cached}}
     return {
         "prompt_tokens": input_tokens,
         "completion_tokens": output_tokens,
         "total_tokens": input_tokens + output_tokens,
+        **details,
     }
 
 

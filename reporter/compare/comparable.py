@@ -27,6 +27,7 @@ _SETTINGS: Final = (
         "order",
         "history",
         "retry",
+        "connection",
         "timeout_s",
     ),
 )

@@ -82,6 +82,7 @@ _FILES: Final[Mapping[str, tuple[str, ...]]] = {
     "figures/energy": (
         *("energy_counter_reset", "energy_incomplete", "energy_declared", "energy_integral_differs"),
     ),
+    "figures/reuse": ("connections_closed",),
     "figures/server_side": (
         *("server_requests_differ", "server_tokens_differ", "server_ttft_differs", "server_queue_differs"),
         "server_preempted",

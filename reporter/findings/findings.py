@@ -14,6 +14,7 @@ from reporter.findings import (
     client_limits,
     client_timeouts,
     cold_start_finding,
+    connections,
     late_reads,
     node_findings,
     response_shapes,
@@ -266,20 +267,6 @@ def _prompts_repeated(evidence: CheckInputs) -> Finding | None:
     )
 
 
-def _stale_connections(evidence: CheckInputs) -> Finding | None:
-    retried = evidence.counts.retried
-    if not retried:
-        return None
-    return Finding(
-        "stale_connections",
-        "info",
-        f"{counted(retried, 'stale connection')} had to be replaced: when a request was sent, the server had "
-        "closed its connection. The request was sent again over a new one, and its figures count from then "
-        "on.",
-        "The server closes connections that are idle; a longer keep-alive timeout there avoids that.",
-    )
-
-
 def _recorder_slow(evidence: CheckInputs) -> Finding | None:
     wait_ms = evidence.recorder.longest_wait_ms or 0.0
     if wait_ms <= SLOW_COMMIT_MS:
@@ -345,7 +332,7 @@ _CHECKS: Final[tuple[Check, ...]] = (
     _recorder_slow,
     _unencoded,
     _resumed,
-    _stale_connections,
+    *connections.CHECKS,
     _coalesced,
 )
 

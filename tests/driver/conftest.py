@@ -284,21 +284,19 @@ class Kind(NamedTuple):
     Attributes:
         make: What opens it.
         connection_types: Whose `is_stale` says whether a kept connection can be used.
-        resends: Whether a request that met the close of a kept connection on its way goes out again.
         opens_ahead: Whether it can open connections before they are needed.
         ends_early: Whether a response is over when its length is there, whatever follows in the same read.
     """
 
     make: Callable[[Endpoint, Timeouts], Transport]
     connection_types: tuple[type, ...]
-    resends: bool = True
     opens_ahead: bool = True
     ends_early: bool = True
 
 
 COMPILED = Kind(HttpTransport, (Connection, WireConnection))
 INTERPRETED = Kind(InterpretedTransport, (Connection,))
-AIOHTTP = Kind(AiohttpTransport, (ObservedSocket,), resends=False, opens_ahead=False, ends_early=False)
+AIOHTTP = Kind(AiohttpTransport, (ObservedSocket,), opens_ahead=False, ends_early=False)
 
 
 @pytest.fixture(
@@ -336,10 +334,12 @@ def connect(transport_kind: Kind) -> Callable[..., Any]:
         timeout_s: float = 10.0,
         verify: bool = True,
         headers: Mapping[str, str] = _NONE,
+        keep_alive: bool = True,
         **timeouts: float,
     ) -> AsyncIterator[Any]:
         transport = transport_kind.make(
-            endpoint(url, headers, verify=verify), Timeouts(total_s=timeout_s, **timeouts)
+            endpoint(url, headers, verify=verify, keep_alive=keep_alive),
+            Timeouts(total_s=timeout_s, **timeouts),
         )
         try:
             yield transport

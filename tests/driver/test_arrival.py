@@ -107,26 +107,6 @@ def test_without_stamps_it_is_the_read_s_time(pair: Pair) -> None:
         assert before <= read(receiver) <= time.monotonic_ns()
 
 
-@on_linux
-def test_what_the_other_side_has_acknowledged(pair: Pair) -> None:
-    """Every byte that was sent and arrived, without the handshake; unknown after the end."""
-    other, stamping = pair
-    assert stamping.acknowledged() == 0
-    stamping.sendall(b"x" * 1000)
-    assert len(other.recv(1000, socket.MSG_WAITALL)) == 1000
-    give_up_at = time.monotonic() + 60
-    while stamping.acknowledged() != 1000:
-        assert time.monotonic() < give_up_at
-    stamping.close()
-    assert stamping.acknowledged() is None
-
-
-def test_other_systems_know_of_no_acknowledgement(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
-    """There the answer is unknown."""
-    monkeypatch.setattr(arrival, "LINUX", False)
-    assert pair[1].acknowledged() is None
-
-
 def test_other_systems_do_not_stamp(monkeypatch: pytest.MonkeyPatch) -> None:
     """There the source is the read, and the kernel is not asked."""
     monkeypatch.setattr(arrival, "LINUX", False)

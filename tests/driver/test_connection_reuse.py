@@ -82,6 +82,23 @@ def test_a_connection_is_used_again(several: Any, wire: Any) -> None:
     assert all(exchange.stream.body() == b"abc" for exchange in exchanges)
 
 
+@pytest.mark.parametrize("wish", [{"headers": {"Connection": "close"}}, {"keep_alive": False}])
+def test_one_connection_per_request(
+    run: Any, serve: Any, connect: Any, ask: Any, wire: Any, wish: dict[str, Any]
+) -> None:
+    """Each request asks the server to close, and its connection is not used again."""
+
+    async def scenario() -> tuple[Any, list[Exchange]]:
+        async with serve([wire.chunked(b"abc")]) as server, connect(server.url, **wish) as transport:
+            return server, [await ask(transport) for _ in range(3)]
+
+    server, exchanges = run(scenario())
+    assert [exchange.setup.reused for exchange in exchanges] == [False] * 3
+    assert [exchange.failure for exchange in exchanges] == [None] * 3
+    assert server.connections == 3
+    assert [request.lower().count(b"\r\nconnection: close\r\n") for request in server.requests] == [1] * 3
+
+
 @pytest.mark.parametrize(
     "kind", ["close", "http 1.0", "until close", "more than was announced", "and a part of another"]
 )

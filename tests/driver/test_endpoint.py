@@ -48,6 +48,12 @@ def chat_line(url: str) -> str:
         (" http://h:8000\n", "POST /v1/chat/completions HTTP/1.1 | Host: h:8000"),
         ("http://h/a%20b/v1", "POST /a%20b/v1/chat/completions HTTP/1.1 | Host: h"),
         ("http://h/v1#there", "POST /v1/chat/completions HTTP/1.1 | Host: h"),
+        ("http://h?x=1", "POST /v1/chat/completions?x=1 HTTP/1.1 | Host: h"),
+        ("http://h/v1/?x=1&y#there", "POST /v1/chat/completions?x=1&y HTTP/1.1 | Host: h"),
+        (
+            "http://h/openai/deployments/d/chat/completions?api-version=2024-02-01",
+            "POST /openai/deployments/d/chat/completions?api-version=2024-02-01 HTTP/1.1 | Host: h",
+        ),
     ],
 )
 def test_urls(url: str, line: str) -> None:
@@ -62,6 +68,7 @@ def test_urls(url: str, line: str) -> None:
         ("https://h/v1/", "https://h/v1", "h", 443),
         ("http://[::1]:8000", "http://[::1]:8000/v1", "::1", 8000),
         ("http://h:0", "http://h:0/v1", "h", 0),
+        ("h?api-version=2024-10-21", "http://h/v1?api-version=2024-10-21", "h", 80),
     ],
 )
 def test_what_the_log_shows(url: str, shown: str, host: str, port: int) -> None:
@@ -80,7 +87,8 @@ def test_what_the_log_shows(url: str, shown: str, host: str, port: int) -> None:
         ("http://h:port", "(?i)port"),
         ("http://h:99999", "(?i)port"),
         ("http://[::1", "(?i)ipv6"),
-        ("http://h?x=1", "leave user, password and query out"),
+        ("http://me:pw@h?x=1", "leave user and password out"),
+        ("http://h?api_key=1", "leave that out"),
         ("http://h/a b", "percent-encode"),
         ("http://ho st", "percent-encode"),
         ("http://h/\r\nX-Evil: 1", "percent-encode"),
@@ -104,6 +112,14 @@ def test_urls_that_cannot_be_used(url: str, why: str) -> None:
         *("http://me:hunter22@h", "http://hunter22@h", "http://:hunter22@h", "http://h?key=hunter22"),
         *("ftp://me:hunter22@h", "me:hunter22@h", "http://me:hunter22@h:port", "http://me:hunter22@"),
         *("http://me:hunter22@[::1", "http://:80?key=hunter22", "http://me:hunter22@h/é"),
+        *("h?Api-Key=hunter22", "h?a=1&sig=hunter22", "h?access%5Ftoken=hunter22", "h?x=Bearer%20hunter22"),
+        *(
+            "h?code=hunter22",
+            "h?subscription-key=hunter22",
+            "h?x=sk-hunter22",
+            "h?x=eyJhunter22",
+            "h?user@hunter22",
+        ),
     ],
 )
 def test_secrets_in_a_url_are_refused_and_not_repeated(url: str) -> None:

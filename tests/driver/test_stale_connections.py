@@ -188,15 +188,10 @@ def test_a_response_before_the_request_is_not_its_answer(
 
 
 @pytest.mark.usefixtures("credulous", "stamped")
-def test_a_408_before_the_request_closes_the_connection(
-    after_a_close: Any, wire: Any, transport_kind: Any
-) -> None:
-    """The server says that it has no request: where the transport can, that is sent again."""
+def test_a_408_before_the_request_closes_the_connection(after_a_close: Any, wire: Any) -> None:
+    """The server says that it has no request: that is sent again."""
     server = PlainServer(*[wire.sized(b"abc")] * 2, last_words=wire.sized(b"", 408))
     _, (second, sent) = after_a_close(server)
-    if not transport_kind.resends:
-        assert (second.failure, second.setup.unasked) == (UNASKED, 0)
-        return
     assert (second.failure, second.stream.body()) == (None, b"abc")
     assert [(setup.reused, setup.retried, setup.unasked) for setup, _ in sent] == [
         (True, False, 0),
@@ -269,15 +264,12 @@ def test_a_close_that_is_just_being_heard(run: Any, connect: Any, ask: Any, wire
 @pytest.mark.usefixtures("credulous")
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_a_close_that_the_request_meets_on_its_way(
-    after_a_close: Any, wire: Any, transport_kind: Any, certified: Any, scheme: str
+    after_a_close: Any, wire: Any, certified: Any, scheme: str
 ) -> None:
-    """Nothing of it reached the server: where the transport can tell, it goes out once more and says so."""
+    """Nothing of it reached the server: it goes out once more and says so."""
     tls = certified("127.0.0.1") if scheme == "https" else None
     server = PlainServer(*[wire.sized(b"abc")] * 2, tls=tls)
     _, (exchange, sent) = after_a_close(server)
-    if not transport_kind.resends:
-        assert (exchange.failure, exchange.setup.reused, server.read) == (Failure.RESET, True, 1)
-        return
     assert (exchange.failure, exchange.stream.body()) == (None, b"abc"), exchange.message
     assert [(setup.reused, setup.retried) for setup, _ in sent] == [(True, False), (False, True)]
     assert exchange.setup.connect_ms > 0
@@ -286,38 +278,38 @@ def test_a_close_that_the_request_meets_on_its_way(
 
 
 @pytest.mark.usefixtures("credulous")
-def test_it_goes_out_once_more_and_no_oftener(after_a_close: Any, wire: Any, transport_kind: Any) -> None:
+def test_it_goes_out_once_more_and_no_oftener(after_a_close: Any, wire: Any) -> None:
     """What comes of the second time is the outcome of it."""
     server = PlainServer(wire.sized(b"abc"))
     _, (exchange, _) = after_a_close(server)
     assert exchange.failure == Failure.RESET
-    assert (exchange.setup.retried, server.read) == ((True, 2) if transport_kind.resends else (False, 1))
+    assert (exchange.setup.retried, server.read) == (True, 2)
 
 
 # With the request in hand…
 
 
 @pytest.mark.parametrize("end", ["CLOSE", "RESET"])
-@pytest.mark.parametrize("pause_s", [0.0, 0.1])
 @pytest.mark.parametrize("method", ["POST", "GET"])
-def test_a_request_that_was_read_is_not_sent_again(
-    run: Any, serve: Any, connect: Any, ask: Any, wire: Any, step: Any, end: str, pause_s: float, method: str
+def test_a_close_right_after_the_request_was_read(
+    run: Any, serve: Any, connect: Any, ask: Any, wire: Any, step: Any, end: str, method: str
 ) -> None:
-    """The server may have begun with it, whatever its method: the failure is the server's."""
+    """The close may have been on its way before the request: it goes out once more."""
 
     async def scenario() -> tuple[Any, Exchange]:
-        scripts = [wire.sized(b"abc")], [pause_s, getattr(step, end)], [wire.sized(b"abc")]
+        scripts = [wire.sized(b"abc")], [getattr(step, end)], [wire.sized(b"abc")]
         async with serve(*scripts) as server, connect(server.url) as transport:
             await ask(transport)
             return server, await ask(transport, b"" if method == "GET" else b"{}", method)
 
     server, exchange = run(scenario())
-    assert (exchange.failure, exchange.setup.reused, exchange.setup.retried) == (Failure.RESET, True, False)
-    assert (server.connections, len(server.requests)) == (1, 2)
+    assert (exchange.failure, exchange.stream.body()) == (None, b"abc"), exchange.message
+    assert (exchange.setup.reused, exchange.setup.retried) == (False, True)
+    assert (server.connections, len(server.requests)) == (2, 3)
 
 
-def test_a_request_that_arrived_is_not_sent_again(run: Any, connect: Any, ask: Any, wire: Any) -> None:
-    """It lay there to be read, and what the server made of it is unknown."""
+def test_a_request_that_was_acknowledged_is_sent_again(run: Any, connect: Any, ask: Any, wire: Any) -> None:
+    """The server's kernel had it, and the server closed without reading it."""
 
     async def scenario(server: PlainServer) -> Exchange:
         async with connect(server.url) as transport:
@@ -326,4 +318,68 @@ def test_a_request_that_arrived_is_not_sent_again(run: Any, connect: Any, ask: A
 
     with PlainServer(*[wire.sized(b"abc")] * 2, deaf=True) as server:
         exchange = run(scenario(server))
-    assert (exchange.failure, exchange.setup.retried, server.read) == (Failure.RESET, False, 1)
+    assert (exchange.failure, exchange.setup.retried, server.read) == (None, True, 2)
+
+
+@pytest.mark.parametrize("end", ["CLOSE", "RESET"])
+def test_a_request_that_the_server_gave_up_is_not_sent_again(
+    run: Any,
+    serve: Any,
+    connect: Any,
+    ask: Any,
+    wire: Any,
+    step: Any,
+    end: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The server had it for long: its failure must not look like a quick success."""
+    monkeypatch.setattr(unasked, "CROSSING_NS", 20_000_000)
+
+    async def scenario() -> tuple[Any, Exchange]:
+        scripts = [wire.sized(b"abc")], [0.03, getattr(step, end)], [wire.sized(b"abc")]
+        async with serve(*scripts) as server, connect(server.url) as transport:
+            await ask(transport)
+            return server, await ask(transport)
+
+    server, exchange = run(scenario())
+    assert (exchange.failure, exchange.setup.reused, exchange.setup.retried) == (Failure.RESET, True, False)
+    assert (server.connections, len(server.requests)) == (1, 2)
+
+
+@pytest.mark.parametrize("end", ["CLOSE", "RESET"])
+def test_a_new_connection_that_ends_is_a_failure(
+    run: Any, serve: Any, connect: Any, ask: Any, wire: Any, step: Any, end: str
+) -> None:
+    """No earlier response can have closed it."""
+
+    async def scenario() -> tuple[Any, Exchange]:
+        async with (
+            serve([getattr(step, end)], [wire.sized(b"abc")]) as server,
+            connect(server.url) as transport,
+        ):
+            return server, await ask(transport)
+
+    server, exchange = run(scenario())
+    assert (exchange.failure, exchange.setup.retried) == (Failure.RESET, False)
+    assert len(server.requests) == 1
+
+
+def test_other_connections_outlive_a_retry(
+    run: Any, serve: Any, connect: Any, ask: Any, wire: Any, step: Any
+) -> None:
+    """The retry opens a connection; the kept ones stay for other requests."""
+
+    async def scenario() -> tuple[Any, list[Exchange]]:
+        whole = [0.02, wire.sized(b"abc")]
+        scripts = whole, whole, whole, [step.CLOSE], whole
+        async with serve(*scripts) as server, connect(server.url) as transport:
+            await asyncio.gather(*(ask(transport) for _ in range(3)))
+            exchanges = [await ask(transport)]
+            exchanges += await asyncio.gather(*(ask(transport) for _ in range(3)))
+            return server, exchanges
+
+    server, exchanges = run(scenario())
+    assert [exchange.failure for exchange in exchanges] == [None] * 4
+    assert exchanges[0].setup.retried
+    assert [exchange.setup.reused for exchange in exchanges] == [False, True, True, True]
+    assert server.connections == 4

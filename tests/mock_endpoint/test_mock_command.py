@@ -28,9 +28,9 @@ def test_every_option_reaches_the_endpoint() -> None:
     numbers = {"port": 1, "tokens_per_chunk": 2, "slots": 3, "seed": 4, "fault_share": 0.5}
     left_out = dict.fromkeys(("fast", "scenario", "replies", "stall", "cache"))
     chosen = {field.name: field.name for field in fields(MockSettings)}
-    chosen |= {**numbers, **left_out, "model": ["m"], "role_chunk": "none"}  # type: ignore[dict-item]
+    chosen |= {**numbers, **left_out, "model": ["m"], "refuse": ["r"], "role_chunk": "none"}  # type: ignore[dict-item]
     options = MockSettings(**chosen).options()  # type: ignore[arg-type]
-    expected = {**chosen, "models": ("m",)}
+    expected = {**chosen, "models": ("m",), "refuse": ("r",)}
     del expected["model"]
     assert {field.name: getattr(options, field.name) for field in fields(MockOptions)} == expected
 

@@ -27,13 +27,14 @@ class Connector(aiohttp.TCPConnector):
 
     Args:
         ssl: Whom to trust; True for whomever OpenSSL does.
+        keep_alive: Whether connections are kept for further requests.
     """
 
-    def __init__(self, *, ssl: ssl.SSLContext | bool) -> None:
+    def __init__(self, *, ssl: ssl.SSLContext | bool, keep_alive: bool) -> None:
         super().__init__(
             ssl=ssl,
             limit=0,
-            keepalive_timeout=_FOR_EVER_S,
+            **({"keepalive_timeout": _FOR_EVER_S} if keep_alive else {"force_close": True}),
             resolver=_Resolver(),
             ttl_dns_cache=None,
             happy_eyeballs_delay=None,
@@ -53,6 +54,7 @@ class Connector(aiohttp.TCPConnector):
         Raises:
             aiohttp.ClientError: Connecting failed.
         """
+        errand, others = CURRENT.get(), []
         while True:
             try:
                 connection = await super().connect(req, traces, timeout)
@@ -65,12 +67,17 @@ class Connector(aiohttp.TCPConnector):
                 connection.close()
                 raise aiohttp.ServerDisconnectedError
             sock = self._by_descriptor[transport.get_extra_info("socket").fileno()]
-            if not (sock.used and sock.is_stale()):
+            if sock.used and sock.is_stale():
+                abort(transport)
+                connection.close()
+            elif sock.used and errand.retried:
+                others.append(connection)
+            else:
                 unasked, self._unasked = self._unasked, 0
-                CURRENT.get().take(sock, protocol, transport, unasked)
+                errand.take(sock, protocol, transport, unasked)
+                for other in others:
+                    other.release()
                 return connection
-            abort(transport)
-            connection.close()
 
     def _socket(self, address: aiohttp.AddrInfoType) -> ObservedSocket:
         family, kind, protocol, _, _ = address

@@ -13,8 +13,10 @@ from aiohttp.http import HttpProcessingError
 
 from loadgen.driver.client.aiohttp_failure import malformed
 from loadgen.driver.client.exchange import Setup
+from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.late import Late
 from loadgen.driver.client.observed_socket import ObservedSocket, Passage
+from loadgen.driver.client.unasked import may_have_crossed
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
@@ -31,16 +33,20 @@ class Errand(Passage):
     Args:
         exchange: The request's.
         limit: How long it may take.
+        retried: See `Setup`.
 
     Attributes:
+        stale: Whether the server said on a kept connection that it has no request.
         silence: Why its time was cut short, if it was.
         sock: What carries it; None before there is a connection.
     """
 
-    def __init__(self, exchange: Exchange, limit: asyncio.Timeout) -> None:
+    def __init__(self, exchange: Exchange, limit: asyncio.Timeout, *, retried: bool = False) -> None:
         super().__init__()
         self.exchange = exchange
         self.limit = limit
+        self.retried = retried
+        self.stale = False
         self.silence: Silence | None = None
         self.dns_ms: float | None = None
         self.sock: ObservedSocket | None = None
@@ -88,6 +94,11 @@ class Errand(Passage):
     def _close_if_idle(self) -> None:
         if self.sock is not None and self.sock.passage is None and self._transport is not None:
             abort(self._transport)
+
+    def met_the_end(self, error: RequestFailedError) -> bool:
+        """Whether the request may have met the end of a kept connection on its way: it goes out again."""
+        cut_off = error.failure == Failure.RESET and may_have_crossed(self.begun_ns)
+        return not self.retried and self.is_reused and (self.stale or cut_off)
 
     def answered(self, content: aiohttp.StreamReader, *, framed: bool) -> None:
         """Know that the head of the response is complete, who has its body, and whether that says its end."""
@@ -169,6 +180,7 @@ class Errand(Passage):
             dns_ms=self.dns_ms,
             connect_ms=(speaking_ns - sock.connecting_ns) / 1e6,
             tls_ms=(now_ns - speaking_ns) / 1e6 if sock.speaking_ns else None,
+            retried=self.retried,
             unasked=unasked,
         )
 

@@ -6,7 +6,7 @@ the body has the stamp of the last read at the moment at which it is taken, so w
 by then, all their bytes have the stamp of the last, and came after the piece before. Over TLS the first
 byte's stamp is that of the read that completed the head of the response.
 
-Nothing is retried. A proxy is taken from the environment (`http_proxy`, `https_proxy`, `no_proxy`), once.
+A proxy is taken from the environment (`http_proxy`, `https_proxy`, `no_proxy`), once.
 """
 
 from __future__ import annotations
@@ -74,7 +74,17 @@ class AiohttpTransport:
         self._patience.start(exchange)
         try:
             async with errand.limit:
-                await self._carry(request, errand)
+                try:
+                    await self._carry(request, errand)
+                except RequestFailedError as error:
+                    if not errand.met_the_end(error):
+                        raise
+                    errand.leave()
+                    exchange.again()
+                    errand = self._errands[exchange] = Errand(exchange, errand.limit, retried=True)
+                    CURRENT.set(errand)
+                    self._patience.start_again(exchange)
+                    await self._carry(request, errand)
         except RequestFailedError as error:
             exchange.failed(error.failure, str(error), time.monotonic_ns())
         except TimeoutError:
@@ -111,12 +121,13 @@ class AiohttpTransport:
             RequestFailedError: It has none.
         """
         session = self._opened()
-        url = URL(f"{self.endpoint.url}{request.path}", encoded=True)
+        url = URL(f"{self.endpoint.origin}{self.endpoint.place(request.path)}", encoded=True)
         headers = {
             "Accept": "text/event-stream, application/json",
             "Accept-Encoding": "identity",
             "X-Request-Id": request.request_id,
             **self.endpoint.headers,
+            **self.endpoint.connection_header,
         }
         if request.traceparent:
             headers["traceparent"] = request.traceparent
@@ -150,7 +161,8 @@ class AiohttpTransport:
         try:
             require_asked(response.status, first_byte_ns, errand.begun_ns, is_reused=errand.is_reused)
         except RequestFailedError:
-            if response.status != FAREWELL:
+            errand.stale = response.status == FAREWELL
+            if not errand.stale:
                 sock.count_unasked()
             raise
         exchange.head(received, first_byte_ns)
@@ -168,7 +180,9 @@ class AiohttpTransport:
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                connector=Connector(ssl=tls_context(self.endpoint) or True),
+                connector=Connector(
+                    ssl=tls_context(self.endpoint) or True, keep_alive=self.endpoint.keep_alive
+                ),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(connect=self._timeouts.connect_s),
                 auto_decompress=False,

@@ -31,8 +31,6 @@ _STAMPS: Final = struct.Struct("@qqqqqq")
 
 _FIRST_STAMP: Final = struct.Struct("@qq")
 
-_ACKED: Final = struct.Struct("@Q")
-_ACKED_AT: Final = 120
 """Where `tcpi_bytes_acked` is in `struct tcp_info` (linux/tcp.h, since Linux 4.1)."""
 
 _SEGMENTS: Final = struct.Struct("@I")
@@ -157,14 +155,6 @@ class StampingSocket(socket.socket):
             self._poll = select.poll()
             self._poll.register(self, select.POLLIN)
         return not self._poll.poll(0)
-
-    def acknowledged(self) -> int | None:
-        """How many of the bytes sent the other side's kernel has acknowledged; None where unknown.
-
-        Linux: `tcpi_bytes_acked` of `struct tcp_info`, which counts the SYN as a byte (RFC 4898).
-        """
-        acknowledged = self._tcp_info(_ACKED, _ACKED_AT)
-        return None if acknowledged is None else acknowledged - 1
 
     def segments(self) -> int | None:
         """How many segments with data the kernel has received, read or not; None where it does not say.

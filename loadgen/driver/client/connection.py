@@ -20,7 +20,7 @@ from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.head import Head, head
 from loadgen.driver.client.late import LateReads, SegmentCounter
 from loadgen.driver.client.parse_failure import is_of_http, parse_failure
-from loadgen.driver.client.unasked import FAREWELL, is_unasked, require_asked
+from loadgen.driver.client.unasked import FAREWELL, is_unasked, may_have_crossed, require_asked
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
@@ -60,15 +60,14 @@ class Connection:
             before the first.
         on_body: Takes a piece of the body from httptools; what is parsed together is passed on together.
         reusable: Whether another request may be sent on it.
-        stale: Whether the server closed it before a byte of the last request had reached it: the request was
-            sent in vain, and the server knows nothing of it.
+        stale: Whether the server may have closed it before it read the last request: no response came.
         unasked: Whether a response came that no request had asked for.
     """
 
     __slots__ = (
         *("heard_ns", "on_body", "reusable", "stale", "unasked"),
         *("_observer", "_parser", "_ready", "_sock", "_tls"),
-        *("_begun_ns", "_unsent", "_written", "_written_before"),
+        *("_begun_ns", "_unsent"),
         *("_bare_bytes", "_body_ns", "_first_byte_ns", "_head", "_headers", "_late", "_moments", "_pieces"),
         *("_in_no_hurry", "_is_kept", "_is_put_off", "_read", "_unparsed"),
     )
@@ -82,7 +81,6 @@ class Connection:
         self._observer: ExchangeObserver | None = None
         self._parser: httptools.HttpResponseParser | None = None
         self._unsent = memoryview(b"")
-        self._written = self._written_before = tls.handshake_bytes if tls is not None else 0
         self._begun_ns = 0
         self._pieces: list[bytes] = []
         self._moments: list[int] = []
@@ -101,7 +99,6 @@ class Connection:
         self._observer = observer
         self._begin()
         self._parser = httptools.HttpResponseParser(self)
-        self._written_before = self._written
         self._send(data if self._tls is None else self._tls.encrypt(data))
 
     def read_on(self) -> None:
@@ -159,7 +156,6 @@ class Connection:
         except OSError as error:
             self._lost(error)
             return
-        self._written += sent
         if sent < len(data):
             if not self._unsent:
                 self._ready.watch_writing(self._sock.fileno(), self._on_writable)
@@ -364,20 +360,8 @@ class Connection:
         elif self._first_byte_ns:
             self._fail(Failure.TRUNCATED, f"the connection ended in the middle of the response{_of(error)}")
         else:
-            self.stale = self._sent_in_vain(error)
+            self.stale = may_have_crossed(self._begun_ns)
             self._fail(Failure.RESET, f"the connection ended before a response{_of(error)}")
-
-    def _sent_in_vain(self, error: OSError | None) -> bool:
-        """Whether the server cannot know of the request.
-
-        The kernel took nothing of it; or the server's end came in order, with which comes the acknowledgement
-        of all that had reached it, and not a byte of the request was among that. A reset proves nothing: it
-        can overtake the acknowledgement.
-        """
-        if self._written == self._written_before:
-            return True
-        acknowledged = self._sock.acknowledged()
-        return error is None and acknowledged is not None and acknowledged <= self._written_before
 
     def _end(self, *, framed: bool) -> None:
         observer, self._observer, self._is_kept = self._observer, None, True

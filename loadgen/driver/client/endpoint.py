@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
-from urllib.parse import SplitResult, urlsplit, urlunsplit
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 from loadgen.driver.client.redaction import MASK, pattern_of, secrets_of, without_a_part
 from loadgen.driver.errors import EndpointError
@@ -22,11 +22,16 @@ _OPERATION: Final = re.compile(r"/(chat/completions|completions|responses|messag
 _VISIBLE: Final = re.compile(r"[!-~]*")
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FORBIDDEN_IN_VALUE: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_SECRET_NAME: Final = re.compile(
+    r"(?i)key|token|secret|passw|auth|credential|session|signature|^(sig|pwd|code|jwt|sas)$"
+)
+_SECRET_VALUE: Final = re.compile(r"^(sk|pk|hf|gsk|xai)[-_]|^eyJ|(?i:bearer|basic)\s|[A-Za-z0-9+/_]{32}|@")
+"""Members of a query that may be secrets: by their names, and by their values."""
 _PUBLIC: Final = frozenset({"User-Agent", "anthropic-version"})
 _LONGEST_MESSAGE: Final = 300
 
 _OURS: Final = frozenset(
-    {"host", "content-length", "transfer-encoding", "connection"}
+    {"host", "content-length", "transfer-encoding"}
     | {"accept", "accept-encoding", "content-type", "x-request-id"},
 )
 
@@ -42,6 +47,8 @@ class Endpoint:
         prefix: What stands before the operation in every path, e.g. `/v1`.
         headers: Further headers; secrets live here and nowhere else.
         verify: Whether the server's TLS certificate is verified.
+        keep_alive: Whether a connection carries several requests.
+        query: The query of every request, e.g. `api-version=2024-02-01`; empty for none.
     """
 
     scheme: str
@@ -50,16 +57,28 @@ class Endpoint:
     prefix: str
     headers: Mapping[str, str] = field(repr=False)
     verify: bool = True
+    keep_alive: bool = True
+    query: str = ""
 
     @property
     def url(self) -> str:
-        """The base URL without user, password and query: fit for the log."""
-        return urlunsplit((self.scheme, self._authority, self.prefix, "", ""))
+        """The base URL with its query: fit for the log."""
+        return urlunsplit((self.scheme, self._authority, self.prefix, self.query, ""))
+
+    @property
+    def origin(self) -> str:
+        """Scheme, host and port."""
+        return f"{self.scheme}://{self._authority}"
+
+    def place(self, path: str) -> str:
+        """Return the path and query of an operation's requests."""
+        query = f"{'&' if '?' in path else '?'}{self.query}" if self.query else ""
+        return f"{self.prefix}{path}{query}"
 
     def http1(self, request: Request) -> bytes:
         """The bytes of a request in HTTP/1.1."""
         method, path, request_id, body, traceparent = request
-        start = f"{method} {self.prefix}{path} HTTP/1.1\r\n{self._fields}X-Request-Id: {request_id}\r\n"
+        start = f"{method} {self.place(path)} HTTP/1.1\r\n{self._fields}X-Request-Id: {request_id}\r\n"
         if traceparent:
             start += f"traceparent: {traceparent}\r\n"
         if not body:
@@ -76,8 +95,14 @@ class Endpoint:
             # A compressed stream arrives when the compressor pleases, not when the model does.
             "Accept-Encoding": "identity",
             **self.headers,
+            **self.connection_header,
         }
         return "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+
+    @property
+    def connection_header(self) -> dict[str, str]:
+        """The header that asks the server to close after its response; none where connections are kept."""
+        return {} if self.keep_alive else {"Connection": "close"}
 
     def redact(self, text: str) -> str:
         """Make a message that quotes a server fit for the log.
@@ -111,7 +136,14 @@ class Endpoint:
         return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
 
 
-def endpoint(url: str, headers: Mapping[str, str], *, verify: bool = True, rooted: bool = False) -> Endpoint:
+def endpoint(
+    url: str,
+    headers: Mapping[str, str],
+    *,
+    verify: bool = True,
+    rooted: bool = False,
+    keep_alive: bool = True,
+) -> Endpoint:
     """Take a base URL as people write it: with or without scheme, `/v1`, a trailing slash or the operation.
 
     Args:
@@ -119,29 +151,38 @@ def endpoint(url: str, headers: Mapping[str, str], *, verify: bool = True, roote
         headers: Further headers.
         verify: Whether the server's TLS certificate is verified.
         rooted: Whether the paths of requests begin at the root of the host: then the URL has none.
+        keep_alive: Whether a connection carries several requests; not with a header `Connection: close`.
 
     Raises:
         EndpointError: The URL or a header cannot be used; the message says which and why.
     """
     parts, host, port = _split(url.strip())
-    for name, value in headers.items():
+    sent = {name: value for name, value in headers.items() if name.lower() != "connection"}
+    for name, value in sent.items():
         _check_header(name, value)
+    keep_alive = keep_alive and not any(_closes(headers[name]) for name in headers.keys() - sent.keys())
     if rooted:
+        prefix = ""
         if parts.path.rstrip("/"):
             raise EndpointError(f"--url {url.strip()}: leave {parts.path} out; --path says where requests go")
-        return Endpoint(parts.scheme, host, port, "", dict(headers), verify)
-    prefix, named = _OPERATION.subn("", parts.path.rstrip("/"))
-    if not named and not _VERSIONED.search(prefix):
-        prefix += "/v1"
-    return Endpoint(parts.scheme, host, port, prefix, dict(headers), verify)
+    else:
+        prefix, named = _OPERATION.subn("", parts.path.rstrip("/"))
+        if not named and not _VERSIONED.search(prefix):
+            prefix += "/v1"
+    return Endpoint(parts.scheme, host, port, prefix, sent, verify, keep_alive, parts.query)
 
 
 def _split(url: str) -> tuple[SplitResult, str, int]:
     """Take a URL apart; secrets are looked for first, so that no message repeats them."""
-    if "@" in url or "?" in url:
-        raise EndpointError(
-            "--url: leave user, password and query out; send secrets with --api-key or --header"
-        )
+    if "@" in url:
+        raise EndpointError("--url: leave user and password out; send secrets with --api-key or --header")
+    for member in re.split("[&;]", url.partition("?")[2].partition("#")[0]):
+        name, _, value = member.partition("=")
+        if _SECRET_NAME.search(unquote(name)) or _SECRET_VALUE.search(unquote(value)):
+            raise EndpointError(
+                "--url: its query seems to hold a secret: leave that out, and send it with --api-key or "
+                "--header"
+            )
     if not _VISIBLE.fullmatch(url):
         raise EndpointError(f"--url {url!r}: only visible ASCII can be in a URL; percent-encode the rest")
     try:
@@ -154,6 +195,13 @@ def _split(url: str) -> tuple[SplitResult, str, int]:
     if not host:
         raise EndpointError(f"--url {url}: there is no host in it; write for instance http://127.0.0.1:8000")
     return parts, host, _PORTS[parts.scheme] if port is None else port
+
+
+def _closes(value: str) -> bool:
+    """Whether a header `Connection` has connections closed; only that, and the default, can be asked for."""
+    if (wish := value.strip().lower()) in ("close", "keep-alive"):
+        return wish == "close"
+    raise EndpointError("--header Connection: only close and keep-alive can be sent")
 
 
 def _check_header(name: str, value: str) -> None:

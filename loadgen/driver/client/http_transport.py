@@ -36,9 +36,10 @@ _DIALS_AT_ONCE: Final = 64
 class HttpTransport:
     """Sends requests to one endpoint.
 
-    Connections are opened as they are needed and kept; the one used last is used first. A request that was
-    sent on a kept connection which the server had closed before it (not one byte was acknowledged, not one
-    answered) is sent once more, on a new one, and the exchange's `setup` says so. Nothing else is retried.
+    Connections are opened as they are needed and kept; the one used last is used first. A request whose kept
+    connection ends without a byte of a response (`may_have_crossed`) is sent once more, on a new one, and the
+    exchange's `setup` says so (RFC 9112, 9.3.1): generating an answer changes nothing on the server, so this
+    holds for POST too. Nothing else is retried.
 
     Args:
         endpoint: Where to.
@@ -145,7 +146,8 @@ class HttpTransport:
         exchange.failed(failure, message, due_ns)
 
     def _release(self, connection: AnyConnection, exchange: Exchange) -> None:
-        if exchange.ended_ns is not None and exchange.failure is None and connection.reusable:
+        is_whole = exchange.ended_ns is not None and exchange.failure is None
+        if is_whole and connection.reusable and self.endpoint.keep_alive:
             self._idle.append(connection)
             exchange.forsake = connection.close_if_idle
         else:

@@ -39,9 +39,6 @@ class TLSLayer:
     Args:
         context: Says whom to trust.
         host: The server's name or address, as its certificate must have it.
-
-    Attributes:
-        handshake_bytes: How many bytes the handshake has given to send.
     """
 
     def __init__(self, context: ssl.SSLContext, host: str) -> None:
@@ -49,7 +46,6 @@ class TLSLayer:
         self._to_send = ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._received, self._to_send, server_hostname=host)
         self._begun = False
-        self.handshake_bytes = 0
 
     def handshake(self, received: bytes = b"") -> tuple[bytes, bool]:
         """Take what the server said and continue with the handshake; empty: the connection's end.
@@ -70,9 +66,7 @@ class TLSLayer:
             self._tls.do_handshake()
         except ssl.SSLWantReadError:
             complete = False
-        reply = self._to_send.read()
-        self.handshake_bytes += len(reply)
-        return reply, complete
+        return self._to_send.read(), complete
 
     def encrypt(self, data: bytes) -> bytes:
         """What to send for these bytes."""

@@ -7,6 +7,7 @@ from the answer: HTTP/1.1 has nothing but the order.
 
 from __future__ import annotations
 
+import time
 from typing import Final
 
 from loadgen.driver.client.arrival import clock_set_back_ns
@@ -17,6 +18,9 @@ FAREWELL: Final = 408
 """With it a server may close an idle connection, and a request that is on its way to it may be sent again on
 another one (RFC 9110, 15.5.9)."""
 
+CROSSING_NS: Final = 1_000_000_000
+"""The longest time between a request and an end of its connection that was under way before it."""
+
 _OK: Final = 200
 _RESPONSE: Final = b"HTTP/1."
 _FAREWELLS: Final = (b"HTTP/1.1 408", b"HTTP/1.0 408")
@@ -25,6 +29,15 @@ _FAREWELLS: Final = (b"HTTP/1.1 408", b"HTTP/1.0 408")
 def is_unasked(data: bytes) -> bool:
     """Whether bytes that arrived while no request was pending begin a response, and no farewell."""
     return data.startswith(_RESPONSE) and not data.startswith(_FAREWELLS)
+
+
+def may_have_crossed(begun_ns: int) -> bool:
+    """Whether a connection that ends now may have been closed before the server read the request.
+
+    A server that closes kept connections does so within a round trip of the request; one that gives a request
+    up has worked on it for longer. An acknowledgement proves nothing: kernels acknowledge unread bytes.
+    """
+    return time.monotonic_ns() - begun_ns <= CROSSING_NS
 
 
 def require_asked(status: int, first_byte_ns: int, begun_ns: int, *, is_reused: bool) -> None:

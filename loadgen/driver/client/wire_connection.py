@@ -18,7 +18,7 @@ from loadgen.driver.client.bounds import MAX_HEAD_BYTES
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.head import Head, head
 from loadgen.driver.client.parse_failure import parse_failure
-from loadgen.driver.client.unasked import FAREWELL, require_asked
+from loadgen.driver.client.unasked import FAREWELL, may_have_crossed, require_asked
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
@@ -326,7 +326,7 @@ class WireConnection:
     def _end(self, batch: ReceivedBatch) -> None:
         """Take the end of a response after which the connection can carry no other request."""
         if batch.end != _ENDED:
-            self.stale = batch.stale
+            self.stale = batch.end == End.CUT and not batch.first_byte_ns and may_have_crossed(self._begun_ns)
             self._fail(*_failure(batch))
             return
         self.unasked = batch.unasked

@@ -61,7 +61,13 @@ class FastRequest(NamedTuple):
 
 
 class Host(Protocol):
-    """The engine as seen by a connection."""
+    """The engine as seen by a connection.
+
+    Attributes:
+        closes: Whether a connection is closed after its first response.
+    """
+
+    closes: bool
 
     def begin(self, connection: FastConnection, request: FastRequest) -> None:
         """Answer a request with a task, which owns the connection until the end."""
@@ -214,7 +220,7 @@ class FastConnection:
         if not self._closing:
             request = self._request()
             self._requests.append(request)
-            self._closing = not request.keep_alive
+            self._closing = self._host.closes or not request.keep_alive
         self._next_message()
 
     def _parse(self, size: int) -> None:

@@ -46,6 +46,7 @@ class Engine:
         service: Makes the tasks.
         ledger: Where the truth waits to be written.
         stall: When nothing is done.
+        closes: Whether each connection is closed after its first response.
     """
 
     def __init__(
@@ -55,7 +56,10 @@ class Engine:
         service: Service,
         ledger: Ledger,
         stall: Stall,
+        *,
+        closes: bool = False,
     ) -> None:
+        self.closes = closes
         self._poller = poller
         self._listeners = {listener.fileno(): listener for listener in listeners}
         self._service = service

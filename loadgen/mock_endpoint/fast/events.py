@@ -49,7 +49,7 @@ class Events(dict["Token", Cut]):
         self._frames = wire.StreamFrames(dialect, ask, _STAND_IN)
         self._counted = ask.include_usage
         self._together: dict[tuple[Token, ...], Cut] = {}
-        self._ends: dict[tuple[str, int, int], Cut] = {}
+        self._ends: dict[tuple[str, int, int, int | None], Cut] = {}
         role = self._frames.role()
         self.role = _cut(_chunk(role) if role else b"")
 
@@ -67,14 +67,15 @@ class Events(dict["Token", Cut]):
             cut = self._together[key] = _cut(b"".join(_HOLE.join(self[token]) for token in tokens))
         return cut
 
-    def end(self, finish_reason: str, input_tokens: int, output_tokens: int) -> Cut:
+    def end(self, finish_reason: str, input_tokens: int, output_tokens: int, cached: int | None) -> Cut:
         """The bytes after the last token, up to the end of the response."""
-        key = (finish_reason, input_tokens, output_tokens) if self._counted else (finish_reason, 0, 0)
+        counts = (input_tokens, output_tokens, cached) if self._counted else (0, 0, None)
+        key = (finish_reason, *counts)
         cut = self._ends.get(key)
         if cut is None:
             if len(self._ends) >= _MOST_KEPT:
                 self._ends.clear()
-            events = self._frames.end(finish_reason, wire.usage(*key[1:]))
+            events = self._frames.end(finish_reason, wire.usage(*counts))
             cut = self._ends[key] = _cut(_chunk(events) + _LAST_CHUNK)
         return cut
 

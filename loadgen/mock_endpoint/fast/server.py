@@ -54,7 +54,7 @@ def serve_fast(
             watch_standard_input(lambda: stop.send(b"!"))
         listeners = _listen(options, opened)
         poller = opened.enter_context(closing(system_poller()))
-        engine = Engine(poller, listeners, service, ledger, stall)
+        engine = Engine(poller, listeners, service, ledger, stall, closes=options.close)
         announce(options, listeners[0].getsockname()[1])
         gc.collect()
         gc.freeze()

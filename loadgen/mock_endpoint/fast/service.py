@@ -151,13 +151,13 @@ class Service:
         dialect, read = GENERATION[request.path]
         try:
             self._door.admit(request.header(b"authorization"))
-            ask = read(request.body, self._options.models)
+            ask = read(request.body, self._options.models, self._options.refuse)
         except RefusedRequest as refusal:
             # With its traceback it would hold on to what holds on to it: a cycle, which is not collected.
             return b"", _fail(request, truth, refusal.with_traceback(None), NOW)
         truth.learn(ask, in_detail=self._options.truth is not None)
         answer = self._script.answer(ask)
-        truth.cached = answer.cached
+        truth.cached = bool(answer.cached)
         if answer.refusal:
             return b"", _fail(request, truth, answer.refusal, _due_ns(truth, answer.ttft_s))
         exchange = FastServedRequest(connection, request, dialect, ask, answer, truth)
@@ -167,7 +167,7 @@ class Service:
     def _whole(self, exchange: FastServedRequest) -> Task:
         """Send an answer in one piece, when the last token is due."""
         _, request, dialect, ask, answer, truth = exchange
-        counts = wire.usage(ask.input_tokens, len(answer.tokens))
+        counts = wire.usage(ask.input_tokens, len(answer.tokens), answer.cached_tokens(ask.input_tokens))
         body = wire.whole(dialect, ask, joined(answer.tokens), answer.finish_reason, counts)
         due_s = answer.last_due_s()
         due_ns = _due_ns(truth, due_s) if due_s else NOW
@@ -197,7 +197,9 @@ class Service:
         _, _, _, ask, answer, truth = exchange
         size = self._options.tokens_per_chunk
         texts = answer.texts(size)
-        end = events.end(answer.finish_reason, ask.input_tokens, len(answer.tokens))
+        end = events.end(
+            answer.finish_reason, ask.input_tokens, len(answer.tokens), answer.cached_tokens(ask.input_tokens)
+        )
         due_ns = _due_ns(truth, answer.ttft_s) if answer.ttft_s else NOW
         for begin in range(0, len(texts) or 1, _EVENTS_AT_ONCE):
             now = texts[begin : begin + _EVENTS_AT_ONCE]
@@ -219,7 +221,9 @@ class Service:
         """Send each event when due; the last write includes the end of the stream."""
         connection, _, _, ask, answer, truth = exchange
         size, length = self._options.tokens_per_chunk, len(answer.tokens)
-        end = answer_id.join(events.end(answer.finish_reason, ask.input_tokens, length))
+        end = answer_id.join(
+            events.end(answer.finish_reason, ask.input_tokens, length, answer.cached_tokens(ask.input_tokens))
+        )
         start_ns, count_late = _due_ns(truth, 0), self._lateness.note
         # What a chunk touches is kept close together: a thousand streams do not fit into the caches.
         stamps, sent, latest_ns = array("q"), 0, 0

@@ -103,6 +103,7 @@ class Prepared:
             "gpus": self.perf.endpoint.gpus,
             "workers": self.workers,
             "transport": self.perf.client.transport,
+            "connection": "keep" if self.targets[0].keep_alive else "new",
             "connect_ahead": self.perf.client.connect_ahead,
             "options": stored_options(self.perf),
             "dataset": {
@@ -130,7 +131,7 @@ def prepare(settings: PerfSettings) -> Prepared:
     """
     if settings.tasks.cache_dir is not None:
         use_cache(settings.tasks.cache_dir)
-    targets = targets_of(settings.endpoint)
+    targets = targets_of(settings.endpoint, keep_alive=settings.client.connection == "keep")
     load = Closed(1) if settings.episodes.sequential else load_of(settings.load)
     duration_s = duration_of(settings.load, settings.tasks.repeats, load)
     warmup, warmup_s = warmup_of(settings.load)
@@ -234,7 +235,7 @@ def workers_of(workers: int | None, load: Load, requests: int | None) -> int:
     return workers
 
 
-def targets_of(settings: EndpointSettings) -> tuple[Endpoint, ...]:
+def targets_of(settings: EndpointSettings, *, keep_alive: bool = True) -> tuple[Endpoint, ...]:
     """The endpoints that settings name, one at least.
 
     Raises:
@@ -242,7 +243,10 @@ def targets_of(settings: EndpointSettings) -> tuple[Endpoint, ...]:
     """
     rooted, headers = protocol_entry(settings.protocol).rooted, headers_of(settings)
     urls = map(url_of, settings.urls)
-    targets = [endpoint(url, headers, verify=not settings.insecure, rooted=rooted) for url in urls]
+    targets = [
+        endpoint(url, headers, verify=not settings.insecure, rooted=rooted, keep_alive=keep_alive)
+        for url in urls
+    ]
     for number, target in enumerate(targets):
         if target in targets[:number]:
             raise UsageError(f"--url {target.url}: given twice; give each endpoint once")

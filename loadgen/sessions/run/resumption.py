@@ -61,6 +61,7 @@ def resumed_settings(settings: ResumeSettings, run: RunSoFar) -> PerfSettings:
         **run.settings["options"],
         "url": run.settings.get("urls") or [run.settings["url"]],
         "workers": run.settings["workers"],
+        "connection": run.settings.get("connection", "keep"),
         "api_key": settings.api_key,
         "header": settings.header,
         "judge_api_key": settings.judge_api_key,

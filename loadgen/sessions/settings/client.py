@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from loadgen.driver.client.transports import CANNOT_OPEN_AHEAD, MEASURES_BEST, TransportName
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.option import Option
 
 CLIENT: Final = "Client"
+
+ConnectionUse = Literal["keep", "new"]
 
 MOST_WORKERS: Final = 256
 MOST_CONNECTIONS: Final = 1_000_000
@@ -35,6 +37,13 @@ class ClientSettings:
             panel=CLIENT,
         ),
     ] = MEASURES_BEST
+    connection: Annotated[
+        ConnectionUse,
+        Option(
+            help="keep: use connections again, as the server allows; new: one connection per request.",
+            panel=CLIENT,
+        ),
+    ] = "keep"
     connect_ahead: Annotated[
         int,
         Option(

@@ -126,6 +126,20 @@ class MockSettings:
             panel=_TIMING,
         ),
     ] = False
+    close: Annotated[
+        bool,
+        Option(
+            "--close", help="Close each connection after its first response, unannounced.", panel=_SCENARIOS
+        ),
+    ] = False
+    refuse: Annotated[
+        list[str],
+        Option(
+            metavar="NAME",
+            help="Refuse requests whose body has this member (422); repeatable.",
+            panel=_SCENARIOS,
+        ),
+    ] = field(default_factory=list)
     stall: Annotated[
         str | None,
         Option(
@@ -158,4 +172,4 @@ class MockSettings:
             MockOptionsError: A number is out of its range, or options do not go together.
         """
         values = {each.name: getattr(self, each.name) for each in fields(self)}
-        return MockOptions(models=tuple(values.pop("model")), **values)
+        return MockOptions(models=tuple(values.pop("model")), refuse=tuple(values.pop("refuse")), **values)
