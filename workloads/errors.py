@@ -88,5 +88,10 @@ class ExtraError(WorkloadError):
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
     """End a sentence with the nearest of the names that there are; empty when none is near."""
-    near = get_close_matches(name, names, n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    near = nearest(name, names)
+    return f"; did you mean {near!r}?" if near else ""
+
+
+def nearest(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """The name that is spelt most like another one; None where all differ more than the cut-off allows."""
+    return next(iter(get_close_matches(name, names, n=1, cutoff=cutoff)), None)

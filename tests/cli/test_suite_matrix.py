@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,7 @@ def names(choice: Choice = Choice(), **tables: Any) -> list[str]:  # noqa: B008 
 def test_models_come_first_then_benchmarks_then_loads_then_repetitions() -> None:
     """Each kind in the order of the file."""
     tables: dict[str, Any] = {
-        "benchmarks": [{"name": "y"}, {"name": "x"}],
+        "benchmarks": [{"name": "y", "salt": True}, {"name": "x", "salt": True}],
         "loads": [{"rate": 5}, {"concurrency": 1}],
     }
     assert names(**tables) == [
@@ -47,7 +48,7 @@ def test_models_come_first_then_benchmarks_then_loads_then_repetitions() -> None
 def test_filters_leave_what_matches_one_of_their_globs() -> None:
     """By the names of the matrix."""
     tables: dict[str, Any] = {
-        "benchmarks": [{"name": "chat"}, {"name": "code"}],
+        "benchmarks": [{"name": "chat", "salt": True}, {"name": "code", "salt": True}],
         "loads": [{"offline": True}, {"rate": 5}],
     }
     assert names(Choice(["b"], ["ch*", "x*", "*t"][:1], ["rate-*"]), **tables) == ["b / chat / rate-5"]
@@ -115,7 +116,10 @@ def test_the_external_backend_is_the_endpoint_of_agents_that_are_programs() -> N
         "defaults": DEFAULTS,
         "backend": {"external": {"base_url": "http://agents/v1", "api_key_env": "AGENTS_KEY"}},
         "models": [{"name": "a"}, {"name": "b", "url": "http://own"}],
-        "benchmarks": [{"name": "plain"}, {"name": "agent", "agent_command": "cat", "prompts": "p.jsonl"}],
+        "benchmarks": [
+            {"name": "plain", "salt": True},
+            {"name": "agent", "agent_command": "cat", "prompts": "p.jsonl"},
+        ],
     }
     source = SuiteSource(Path("s.toml"), "", tables)
     entries = matrix(source, suite_of(source), (), Choice())
@@ -199,7 +203,10 @@ def test_a_benchmark_that_is_called_like_a_task_asks_that_task() -> None:
     assert asked({"name": "mmlu_pro", "task": ["mmlu_pro:shots=0", "gpqa"]}) == [
         (["mmlu_pro:shots=0", "gpqa"], None)
     ]
-    assert asked({"name": "chat"}, {"name": "sums", "task": "gsm8k"}) == [([], None), (["gsm8k"], None)]
+    assert asked({"name": "chat", "max_tokens": 9}, {"name": "sums", "task": "gsm8k"}) == [
+        ([], None),
+        (["gsm8k"], None),
+    ]
     assert asked({"name": "gpqa"}, task="gsm8k") == [(["gpqa"], None)]
 
 
@@ -217,6 +224,26 @@ def test_the_name_of_a_task_above_other_questions_is_refused(
     """For the results would bear its name."""
     with pytest.raises(UsageError, match=complaint):
         asked({"name": "gsm8k", **benchmark})
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "complaint"),
+    [
+        ({"name": "supergpqaa"}, "unknown task 'supergpqaa'; write name = 'supergpqa'"),
+        ({"name": "gsm8kk", "max_tokens": 64}, "write name = 'gsm8k'"),
+        ({"name": "GPQA-Diamonds:shots=0"}, "unknown task 'GPQA-Diamonds'; write name = 'gpqa'"),
+        ({"name": "terminalbench-v2.1"}, "write name = 'terminal_bench'"),
+        ({"name": "lifelong-agent"}, "type: loadgen import lifelong-agent RESULTS"),
+        ({"name": "lifelong_agents", "max_tokens": 64}, "type: loadgen import lifelong-agent RESULTS"),
+        ({"name": "workarena"}, "type: loadgen import workarena RESULTS"),
+        ({"name": "no-such-thing"}, 'add prompts = "FILE", or for synthetic prompts add input_tokens = 512'),
+    ],
+)
+def test_a_benchmark_that_is_misspelt_is_refused(benchmark: dict[str, Any], complaint: str) -> None:
+    """The table is named, with the line to write; synthetic prompts have to be asked for."""
+    with pytest.raises(UsageError, match=rf"\[\[benchmarks\]\] 1 .*{re.escape(complaint)}"):
+        asked(benchmark)
+    assert asked({**benchmark, "name": "own", "input_tokens": "512"}) == [([], None)]
 
 
 def test_prompts_for_every_run_contradict_a_task() -> None:

@@ -46,7 +46,7 @@ def test_each_place_of_a_file_has_its_rank(by_place: dict[str, dict[str, int]]) 
     tables = {
         "defaults": {"url": "http://host", **by_place["defaults"]},
         "models": [{"name": "a", **by_place["models"]}],
-        "benchmarks": [{"name": "b", **by_place["benchmarks"]}],
+        "benchmarks": [{"name": "b", "salt": True, **by_place["benchmarks"]}],
         "loads": [{"name": "c", **by_place["loads"]}],
     }
     flags = [SuiteLayer(place, by_place[place]) for place in ("environment", "--set")]
@@ -152,7 +152,10 @@ def test_the_judge_is_for_runs_that_ask_a_benchmark(monkeypatch: pytest.MonkeyPa
         },
         "gate": {"require": "qps>1"},
         "models": [{"name": "a"}],
-        "benchmarks": [{"name": "chat"}, {"name": "asks", "task": "simpleqa", "judge_model": "own"}],
+        "benchmarks": [
+            {"name": "chat", "salt": True},
+            {"name": "asks", "task": "simpleqa", "judge_model": "own"},
+        ],
     }
     plain, asks = entries(tables)
     assert (plain.settings.tasks.judge_url, plain.judge_key_env) == (None, "")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.series.suite.document import JUDGE_KEYS, VERDICT_KEYS
 from loadgen.sessions.series.suite.merging import Merged, merged
+from loadgen.sessions.series.suite.misspelt import require_prompts
 from loadgen.sessions.series.suite.rows import benchmarks_of, filtered, layer_of, loads_of, models_of
 from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 
@@ -109,6 +110,7 @@ def matrix(
         if merged(layers).values.get("agent_command"):
             layers = _with_external(layers, 1 + len(below), source, suite)
         whole = _fitting(merged(layers))
+        require_prompts(source, suite, axes["benchmark"], whole.values)
         settings = _settings(source, axes, whole, suite.gate.require)
         judge_key = suite.judge.api_key_env if settings.tasks.judge_url else ""
         entries += (

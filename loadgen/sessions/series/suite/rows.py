@@ -23,7 +23,7 @@ DEFAULT: Final = "default"
 _KINDS: Final = ("concurrency", "rate", "stages", "trace")
 """The options that choose a kind of load: a load without a name gets one made of them."""
 
-_QUESTIONS: Final = (
+QUESTIONS: Final = (
     *("prompts", "trace", "input_tokens", "output_tokens", "turns", "shared_prefix", "corpus", "tokenizer"),
 )
 """The options that choose prompts, except `task`."""
@@ -89,7 +89,7 @@ def _asking(source: SuiteSource, number: int, name: str, values: Mapping[str, An
     from workloads.catalog import canonical
 
     task = name.partition(":")[0]
-    if other := next((key for key in _QUESTIONS if values.get(key)), None):
+    if other := next((key for key in QUESTIONS if values.get(key)), None):
         raise source.error(
             ("benchmarks", number),
             f"{task!r} is the name of a benchmark, and {other} has other prompts: rename the table, or "
