@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def require_askable(dataset: Dataset, prompts: PromptSettings, codec: Codec, generation: Generation) -> None:
-    """Check each question that is more than a text, with all turns that may follow it.
+    """Check each question with more than a text, including all follow-up turns.
 
     Raises:
         UsageError: A question cannot be sent; which, and why.

@@ -1,4 +1,4 @@
-"""From settings to the questions of benchmarks, and their events in the log."""
+"""From settings to the questions of benchmarks, and the benchmarks' events in the log."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def tasks_of(settings: TaskSettings, tags: Sequence[str]) -> list[Task]:
-    """The benchmarks that settings name, with their options.
+    """The benchmarks of settings, with options.
 
     Raises:
         TaskError: A benchmark, or an option of it, does not exist.
@@ -32,7 +32,7 @@ def tasks_of(settings: TaskSettings, tags: Sequence[str]) -> list[Task]:
 
 
 def placed_task(text: str, folder: Path) -> str:
-    """The same task; a file with its absolute path.
+    """The task, with an absolute path for a file.
 
     Args:
         text: The task as the user wrote it.
@@ -44,7 +44,7 @@ def placed_task(text: str, folder: Path) -> str:
 
 
 def _columns(options: Sequence[str]) -> dict[str, str]:
-    """The columns of files, by what they hold."""
+    """The columns of files, by content."""
     columns: dict[str, str] = {}
     for option in options:
         meant, equals, column = option.partition("=")
@@ -88,7 +88,7 @@ def benchmark_questions(
 
 
 def temperature_of(temperature: float | None, dataset: Dataset) -> float | None:
-    """The sampling temperature of a session: as given, else that of its benchmarks.
+    """The sampling temperature of a session: as given, else that of the benchmarks.
 
     Args:
         temperature: The value of `--temperature`.
@@ -129,7 +129,7 @@ def question_events(dataset: Dataset, logged: Container[int], at_ns: int) -> Ite
 
 
 def _numbered(tasks: Sequence[Any]) -> Iterator[tuple[str, int]]:
-    """Each question by its number, with the task that it is of."""
+    """Each question by number, with the question's task."""
     for task in tasks:
         for index in range(task["first"], task["first"] + task["count"]):
             yield task["task"], index

@@ -1,4 +1,4 @@
-"""Checks of an endpoint with a few small requests: whether it is reachable, and has what a run needs."""
+"""Checks of an endpoint with a few small requests: reachability, and the features of a run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OF_THE_SERVER: Final = frozenset({"error_frame", "malformed_frame"})
 
 @dataclass(frozen=True, slots=True)
 class CheckLine:
-    """One line of the output: a check, its status, and details."""
+    """One line of the output: a check, the status, and details."""
 
     check: str
     status: Literal["ok", "warning", "failed"]
@@ -32,7 +32,7 @@ class CheckLine:
 
 
 async def ask_endpoint(settings: CheckSettings, emit: Callable[[CheckLine], None]) -> None:
-    """Run the checks, and emit each line as soon as it is known.
+    """Run the checks, and emit each line as soon as available.
 
     Raises:
         UnreachableError, RejectedError: The endpoint is not ready.
@@ -82,7 +82,7 @@ async def ask_endpoint(settings: CheckSettings, emit: Callable[[CheckLine], None
 
 
 def _known_model(models: list[str] | None, model: str, no_list: str) -> CheckLine | None:
-    """The check of the model by the list alone; None where only an answer can show whether it is served."""
+    """The check of the model by the list alone; None where only a request can decide."""
     if models is None:
         return CheckLine("model", "warning", f"no model list: {no_list}")
     return CheckLine("model", "ok", f"{model} is listed") if model in models else None

@@ -1,4 +1,4 @@
-"""Folders whose names this program chooses: made at once, so that no other process chooses the same one."""
+"""Folders with names chosen by this program: created at once, so that no other process takes the name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _claimed: Final[list[Path]] = []
 
 
 def claim(folder: Path) -> Path:
-    """Make a folder, or the first of `folder-2`, `folder-3`… that is free, and return it.
+    """Make a folder, or the first free one of `folder-2`, `folder-3`…, and return the path.
 
     Runs may start in the same second: the file system decides which process has which name.
 
@@ -34,7 +34,7 @@ def claim(folder: Path) -> Path:
 
 
 def is_claimed(folder: Path) -> bool:
-    """Whether this process has made a folder, so that it may take it away."""
+    """Whether this process has made a folder, and may remove the folder."""
     return folder in _claimed
 
 
@@ -50,7 +50,7 @@ def _names(folder: Path) -> Iterator[Path]:
 
 
 def _make(folder: Path) -> None:
-    """Make a folder that is not there, and its parent where that is not.
+    """Make a missing folder, with a missing parent.
 
     Raises:
         FileExistsError: It is there.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def default_url_named(settings: EndpointSettings) -> Iterator[None]:
-    """Say of an endpoint that cannot be reached that its URL is the default, where that is so.
+    """Note that the URL of an unreachable endpoint is the default, where so.
 
     Raises:
         UnreachableError: As raised inside.

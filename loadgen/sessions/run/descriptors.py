@@ -1,4 +1,4 @@
-"""Whether a process may open a connection for each request that it has in flight."""
+"""The check that a process may open a connection for each request in flight."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SPARE_FILES: Final = 64
 
 
 def require_descriptors(prepared: Prepared, limit: int, nodes: int = 1) -> None:
-    """Make sure that a process may open a connection for each request that it has in flight.
+    """Check that a process may open a connection for each request in flight.
 
     Each of several endpoints may get this many connections, because they are kept.
 

@@ -1,4 +1,4 @@
-"""An earlier run as a dataset: the same questions at the same times, with answers as long as they were."""
+"""An earlier run as a dataset: equal questions and times, with answers of equal length."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def replayed_requests(run: Path, part: TracePart) -> Dataset:
-    """The measured requests of a run, whatever their outcome; conversations begin when they began then.
+    """The measured requests of a run, of any outcome; conversations keep their starting times.
 
     Args:
         run: Its folder or its log.
@@ -72,7 +72,7 @@ class _PromptTexts:
         self._texts = texts
 
     def sample(self, index: int, first: MeasuredRequest, later: Sequence[MeasuredRequest]) -> Sample:
-        """A question, or a conversation that begins with it."""
+        """A question, or a conversation that begins with the question."""
         text = self._of(first)
         more: dict[str, Any] = {
             "max_tokens": first.output_tokens or None,

@@ -1,4 +1,4 @@
-"""The requests before a run: whether an endpoint is ready for it."""
+"""The requests before a run: whether an endpoint is ready."""
 
 from __future__ import annotations
 

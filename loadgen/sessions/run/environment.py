@@ -1,4 +1,4 @@
-"""What a log says of this program and of this machine."""
+"""The log's facts on this program and this machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PACKAGES: Final = ("llm-loadgen", "httptools", "orjson")
 
 
 def environment() -> dict[str, Any]:
-    """What the log says of this program and of this machine."""
+    """The log's facts on this program and this machine."""
     versions = {name: package_version(name) for name in _PACKAGES}
     packages = {name: version for name, version in versions.items() if version is not None}
     return {
@@ -33,7 +33,7 @@ def environment() -> dict[str, Any]:
 
 
 def _platform() -> str:
-    """`platform.platform()`, but without the process `uname -p` that it starts on Linux."""
+    """`platform.platform()` without the process `uname -p` on Linux."""
     if sys.platform != "linux":
         return platform.platform()
     system = os.uname()

@@ -34,7 +34,7 @@ def episode_plan(
     generation: Generation,
     target: Endpoint,
 ) -> EpisodePlan | None:
-    """How the episodes of a session are played; None where it has none.
+    """The plan of a session's episodes; None without episodes.
 
     A user that no endpoint is named for is played by the model under test, at its own endpoint.
 
@@ -97,7 +97,7 @@ def episode_plan(
 
 
 def require_players(codes: AbstractSet[str], paths: tuple[str, ...]) -> None:
-    """Import what plays episodes once, so that what is missing is known before the first request.
+    """Import the players of episodes, so that a missing one is reported before the first request.
 
     Raises:
         EpisodeCodeError: It cannot be imported.

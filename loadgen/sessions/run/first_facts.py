@@ -1,4 +1,4 @@
-"""What a log has before its first phase: findings on the settings, and the questions of benchmarks."""
+"""The facts in a log before the first phase: findings on settings, and the questions of benchmarks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 async def put_first_facts(prepared: Prepared, recorder: EventRecorder, clock: Clock, stop: Stop) -> None:
-    """Record what is known before the first phase."""
+    """Record the facts known before the first phase."""
     if not prepared.targets[0].verify:
         recorder.put(_insecure_finding(clock.now_ns()))
     if prepared.left is None:  # a resumed log has them
@@ -43,7 +43,7 @@ def _insecure_finding(at_ns: int) -> Event:
 
 
 def dataset_findings(dataset: Dataset, at_ns: int) -> Iterator[Event]:
-    """Say what questions are not quite as they were asked for.
+    """The findings on questions that differ from the request.
 
     Args:
         dataset: The questions.

@@ -30,7 +30,7 @@ CPU_SHARE: Final = 0.05
 
 
 class Follower:
-    """Evaluates the targets of a run on its growing log.
+    """Evaluates the targets of a run on the growing log.
 
     Args:
         log: The log.
@@ -45,7 +45,7 @@ class Follower:
         self._endings: Counter[str] = Counter()
 
     def look(self) -> tuple[str, str] | None:
-        """Read what is new; the first target that is lost by now, and why."""
+        """Read new events; the first target lost so far, with the reason."""
         from rulesets.lost import RunState
 
         for request in self._log.ended():
@@ -64,7 +64,7 @@ def metrics_of(watched: Collection[TargetWatch]) -> frozenset[str]:
 
 
 def watches(rules: Ruleset, skipped: Collection[str] = ()) -> list[TargetWatch]:
-    """One watch for each target that can fail a run and be lost before its end.
+    """One watch for each target that can fail a run and be lost before the end.
 
     Args:
         rules: The rules of the run.

@@ -1,4 +1,4 @@
-"""`--abort-on-fail`: a run ends early when one of its targets is certain to be missed (docs/gate.md)."""
+"""`--abort-on-fail`: a run ends early when one of the targets is certain to be missed (docs/gate.md)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ GRACE_S: Final = 1.0
 
 
 def require_watchable(prepared: Prepared) -> None:
-    """Make sure that a run has a rule that can abort it.
+    """Check that a run has a rule that can abort the run.
 
     Raises:
         UsageError: No rules are given, or none that can be lost before the end.

@@ -1,4 +1,4 @@
-"""The process that reads a run's log for the live view: JSON lines of the block's text, until its input ends.
+"""The process that reads a run's log for the live view: JSON lines of text, until end of input.
 
 It is a program of its own with the lowest priority and a small share of one core, so that the client neither
 reads nor computes anything for the view.
@@ -25,7 +25,7 @@ CPU_SHARE: Final = 0.01
 
 
 def start_reader(log: Path) -> subprocess.Popen[bytes]:
-    """Start the process that reads the log. Ctrl-C is for the run, which ends it; no secret is passed on."""
+    """Start the process that reads the log, shielded from Ctrl-C; no secret is passed on."""
     import subprocess
 
     from loadgen.driver.client.redaction import VARIABLES

@@ -115,7 +115,7 @@ def counts_of(
 
 
 def with_dataset(load: Load, dataset: Dataset) -> Load:
-    """The same load with the facts of its dataset: a trace's highest rate, the turns of conversations."""
+    """The load with the facts of the dataset: a trace's highest rate, the turns of conversations."""
     match load:
         case Open(arrivals=arrivals):
             if isinstance(arrivals, TraceArrivals) and dataset.offsets_ns is not None:
@@ -136,7 +136,7 @@ def _mean_turns(dataset: Dataset) -> float:
 
 
 def has_conversations(dataset: Dataset) -> bool:
-    """Whether any sample has more turns than its first."""
+    """Whether any sample has follow-up turns."""
     return any(sample.follow_ups or sample.episode is not None for sample in examples(dataset.samples))
 
 

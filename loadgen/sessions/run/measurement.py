@@ -1,4 +1,4 @@
-"""Measuring: from a session that is ready to start to its log."""
+"""Measuring: from a prepared session to a log."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ def prepare(settings: PerfSettings) -> Prepared:
 
 
 def _generation(settings: PerfSettings, dataset: Dataset) -> Generation:
-    """What each request asks for."""
+    """The generation settings of each request."""
     return Generation(
         model=settings.endpoint.model,
         max_tokens=settings.generation.max_tokens,
@@ -256,7 +256,7 @@ def targets_of(settings: EndpointSettings, *, keep_alive: bool = True) -> tuple[
 def _around_trace(
     dataset: Dataset, load: Load, warmup: int, warmup_s: float | None
 ) -> tuple[int, float | None, int | None]:
-    """The warm-up of a trace is its first requests: their number, and the number of those that are left.
+    """The warm-up of a trace consists of the first requests: the warm-up's extent, and the remaining number.
 
     Raises:
         UsageError: No request would be left to measure.

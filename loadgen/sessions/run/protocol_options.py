@@ -1,4 +1,4 @@
-"""The options of a protocol, checked: the codec, and the headers that it needs."""
+"""The options of a protocol, checked: the codec, and the required headers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PATH: Final = re.compile(r"/[!-\"$-~]*")
 
 
 def protocol_of(settings: EndpointSettings) -> str:
-    """The name that goes into the log: for a preset, the name of its protocol."""
+    """The protocol's name for the log: for a preset, the name of the preset's protocol."""
     return protocol_entry(settings.protocol).preset_of or settings.protocol
 
 

@@ -75,7 +75,7 @@ def count_of(settings: LoadSettings, only: int | None, load: Load, duration_s: f
 
 
 def _only(dataset: Dataset, number: int) -> Dataset:
-    """The dataset with one of its questions alone."""
+    """The dataset reduced to one question."""
     from reporter.render.figures import counted
 
     asked = dataset.samples

@@ -72,7 +72,7 @@ async def put_all(recorder: EventRecorder, events: Iterable[Event], stop: Stop) 
 
 
 async def _patiently(recorder: EventRecorder, done: Callable[[], bool], stop: Stop) -> None:
-    """Return when it is done, or when waiting has become pointless."""
+    """Wait for a condition, until waiting has become pointless."""
     pause_s = _LOOK_SOON_S
     while not done():
         patience_s = GIVE_UP_AFTER_S if stop.aborting.is_set() else CLOSE_TIMEOUT_S

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def replayed(load: LoadSettings, prompts: PromptSettings, source: Path) -> Dataset:
-    """The questions of a trace with their times, or those of an earlier run.
+    """The questions of a trace with arrival times, or those of an earlier run.
 
     Args:
         load: Which part of the trace is sent, and the seed of prompts that it does not have.

@@ -1,4 +1,4 @@
-"""From a log to a report with its verdict."""
+"""From a log to a report with a verdict."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def opened_report(
     *,
     choice: Mapping[str, Any] = NOTHING,
 ) -> Iterator[tuple[Report, LogEvidence]]:
-    """Compute a report as `make_report` does, and keep its log open as long as the context lasts."""
+    """Compute a report as `make_report` does, with the log open for the length of the context."""
     from loadgen.sessions.settings.definitions import chosen, definitions_of, with_definitions
     from reporter.kinds import members
     from reporter.log.settings import settings
@@ -101,7 +101,7 @@ def opened_report(
 
 
 def started_with(log: Path) -> tuple[Ruleset | None, Sequence[str]]:
-    """The rules that a run was started with, if any, and those of them that were left out.
+    """The rules at the start of a run, if any, and the skipped ones.
 
     Raises:
         LogError: It is not a log that can be read.
@@ -128,7 +128,7 @@ def write_report(
     choice: Mapping[str, Any] = NOTHING,
     observer: Observer = SILENT,
 ) -> Report:
-    """Compute a report as `make_report` does, and write it next to the log as `report.json`.
+    """Compute a report as `make_report` does, and write `report.json` next to the log.
 
     The report of a scoring pass that the reader chose is only returned: the file is that of the last one.
     """
@@ -145,7 +145,7 @@ def write_report_with_contents(
     choice: Mapping[str, Any] = NOTHING,
     observer: Observer = SILENT,
 ) -> tuple[Report, RunContents]:
-    """Write a report as `write_report` does, and compute what a page shows of the log in addition."""
+    """Write a report as `write_report` does, and compute the further contents of a page."""
     from reporter.contents.run import run_contents
 
     with opened_report(log, None, options=options, choice=choice) as (report, evidence):
@@ -156,7 +156,7 @@ def write_report_with_contents(
 
 
 def save_report(log: Path, report: Report, observer: Observer = SILENT) -> None:
-    """Write a report next to its log as `report.json`.
+    """Write `report.json` next to a log.
 
     A folder that cannot be written to is not an error: the file is derived, and the log has everything.
     Nothing is written into an object store.

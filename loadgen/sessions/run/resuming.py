@@ -1,4 +1,4 @@
-"""Finishing an interrupted run: the rest of its requests, the scores of its answers, and its report."""
+"""Finishing an interrupted run: the remaining requests, the scores, and the report."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def finish_run(settings: ResumeSettings, observer: Observer = SILENT) -> tuple[Report, Path, PerfSettings]:
-    """Finish a run; return its report, its folder and its settings.
+    """Finish a run; return the report, the folder and the settings.
 
     Raises:
         BeingWrittenError: It is still running.

@@ -1,4 +1,4 @@
-"""From the log of a run that was interrupted to a session that finishes it."""
+"""From the log of an interrupted run to a session that finishes the run."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SHORTEST_S: Final = 0.001
 
 
 def resumable(path: Path) -> RunSoFar:
-    """Read the settings of a run and its progress.
+    """Read the settings and the progress of a run.
 
     Raises:
         BeingWrittenError: It is still running.
@@ -52,7 +52,7 @@ def resumable(path: Path) -> RunSoFar:
 
 
 def resumed_settings(settings: ResumeSettings, run: RunSoFar) -> PerfSettings:
-    """The settings of a run, with secrets that its log does not have and options that differ this time.
+    """The settings of a run, with newly given secrets and changed options.
 
     Raises:
         UsageError: The prompts are not where they were, or an option does not apply to this run.
@@ -83,7 +83,7 @@ def resumed_settings(settings: ResumeSettings, run: RunSoFar) -> PerfSettings:
 
 
 def _cluster_options(settings: ResumeSettings, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The cluster, where it is another one now."""
+    """The cluster options, if changed."""
     chosen = {"ray": settings.ray, "nodes": settings.nodes}
     options_now = {name: value for name, value in chosen.items() if value is not None}
     if options_now and options.get("ray") is None:
@@ -122,7 +122,7 @@ def _require_resumable(path: Path, run: RunSoFar) -> None:
 
 
 def announce_rest(prepared: Prepared, observer: Observer) -> None:
-    """Say what is left of a run."""
+    """Announce the remaining part of a run."""
     what = "requests" if prepared.plan.sessions is None else "conversations"
     where = printable(" and ".join(target.url for target in prepared.targets))
     observer.progress(f"resuming: {prepared.plan.count} {what} remaining for {where}")
@@ -131,7 +131,7 @@ def announce_rest(prepared: Prepared, observer: Observer) -> None:
 
 
 def is_complete(run: RunSoFar) -> bool:
-    """Whether every request has its result, as far as the run was to issue them.
+    """Whether every planned request has a result.
 
     Nodes that continued without a lost one have issued their own shares only.
     """
@@ -142,7 +142,7 @@ def is_complete(run: RunSoFar) -> bool:
 
 
 def is_to_be_scored(run: RunSoFar) -> bool:
-    """Whether a run asked benchmarks, and its answers have not been scored to the end."""
+    """Whether a run asked benchmarks, and the answers are not fully scored."""
     return isinstance(run.settings.get("accuracy"), dict) and not run.scored
 
 
@@ -155,7 +155,7 @@ def _has_duration(settings: Mapping[str, Any]) -> bool:
 
 
 def _can_be_resumed(settings: Mapping[str, Any]) -> bool:
-    """Whether settings have what is needed to resume a run of `loadgen perf`."""
+    """Whether settings suffice to resume a run of `loadgen perf`."""
     if settings.get("command") != "perf" or not all(
         isinstance(settings.get(name), kind) for name, kind in _KINDS.items()
     ):
@@ -175,7 +175,7 @@ _KINDS: Final[Mapping[str, type]] = {
 
 
 def _settings(options: Mapping[str, Any], run: RunSoFar) -> PerfSettings:
-    """The settings of the run, if its prompts are where they were."""
+    """The settings of the run, if the prompts are still in place."""
     source, name = _source(options), run.settings["dataset"]["name"]
     file = options.get(source)
     if file is not None and not file.startswith(PREFIX):
@@ -245,7 +245,7 @@ _MAY_DIFFER: Final = frozenset({"accuracy", "dataset", "headers", "options", "ru
 
 
 def _rest(prepared: Prepared, run: RunSoFar) -> Prepared:
-    """The same session with only those of its requests that have no result."""
+    """The session with only the requests without a result."""
     plan, dataset = prepared.plan, prepared.dataset
     assert plan.count is not None  # noqa: S101 (the log has been looked at)
     if plan.count > MOST_LEFT:

@@ -1,4 +1,4 @@
-"""The folder of a run: the log, and files that are derived from it."""
+"""The folder of a run: the log, and derived files."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def new_run_folder(out: Path | None, model: str) -> Path:
 
 
 def folder_of(run: Path) -> Path:
-    """The folder of a run that is named by its folder, its log, or the address of its archive."""
+    """The folder of a run, given by folder, log, or archive address."""
     return run if run.is_dir() or is_remote(run) else run.parent
 
 
 def require_log(run: Path, remedy: str) -> None:
-    """Refuse a run that is only an archive, where its log would be written to.
+    """Refuse a run that is only an archive, where the log must be writable.
 
     Args:
         run: The run's folder, or the place of an archive.
@@ -59,7 +59,7 @@ def require_log(run: Path, remedy: str) -> None:
 
 
 def still_running(run: Path) -> BeingWrittenError:
-    """The error about a run that is still running, where it must have ended."""
+    """The error about a run in progress, where an ended run is required."""
     return BeingWrittenError(
         f"{run} is still running; `loadgen watch {run}` shows its progress "
         "(or it is being scored: wait until that has ended)"
@@ -67,7 +67,7 @@ def still_running(run: Path) -> BeingWrittenError:
 
 
 def require_distinct(runs: Iterable[Path]) -> None:
-    """Refuse a run that is named twice: it does not differ from itself.
+    """Refuse a run named twice: a run does not differ from itself.
 
     Raises:
         UsageError: One is named twice.
@@ -84,7 +84,7 @@ def require_distinct(runs: Iterable[Path]) -> None:
 
 
 def require_no_log(option: str, path: Path | None) -> None:
-    """Refuse to overwrite a log: it is the run, and cannot be restored.
+    """Refuse to overwrite a log, which cannot be restored.
 
     Raises:
         UsageError: An option would overwrite one.
@@ -97,6 +97,6 @@ def require_no_log(option: str, path: Path | None) -> None:
 
 
 def model_folder(model: str) -> str:
-    """A folder name for a model: the last part of its name, without special characters of shells."""
+    """A folder name for a model: the last part of the name, without special characters of shells."""
     last = model.rstrip("/").rsplit("/", 1)[-1]
     return re.sub(r"[^A-Za-z0-9._-]+", "-", last).strip("-.")[:60] or "model"

@@ -1,4 +1,4 @@
-"""The sandboxes that a session and the scoring of its answers need, checked where they will be opened."""
+"""The sandboxes for a session and for scoring, checked on the machines that open them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SandboxNeeds:
-    """What must be there.
+    """The required sandboxes.
 
     Attributes:
         daemon: Whether Docker must answer. Images of benchmarks are fetched when they are used.
@@ -31,7 +31,7 @@ class SandboxNeeds:
     opened: SandboxSpec | None = None
 
     def require(self) -> None:
-        """Make sure that it is there.
+        """Check the requirements.
 
         Raises:
             SandboxError: It is not: the message says what to do.
@@ -55,7 +55,7 @@ NOTHING: Final = SandboxNeeds()
 
 
 def sandbox_needs(tasks: TaskSettings, episodes: EpisodePlan | None, dataset: Dataset) -> SandboxNeeds:
-    """What a session needs, and the scorers of its benchmarks that run programs.
+    """The requirements of a session, and of its benchmarks' program-running scorers.
 
     Raises:
         TaskError, EvalError, ExtraError: A scorer cannot be used.

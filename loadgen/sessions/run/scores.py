@@ -1,4 +1,4 @@
-"""Scoring at the end of a session: its requirements are checked before the session."""
+"""Scoring at the end of a session, with requirements checked before the session."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def scoring_of(tasks: TaskSettings, cluster: ClusterSettings | None = None) -> S
 
 
 def accuracy_settings(tasks: TaskSettings, passes: int | None, dataset: Dataset) -> Mapping[str, Any] | None:
-    """The log's facts on the benchmarks of a session and their scoring; None where it has none.
+    """The log's facts on benchmarks and scoring; None without benchmarks.
 
     The scorers' requirements are checked, so that no request is wasted.
 
@@ -80,7 +80,7 @@ def accuracy_settings(tasks: TaskSettings, passes: int | None, dataset: Dataset)
 
 
 def warn_of_no_judge(tasks: TaskSettings, observer: Observer) -> None:
-    """Say before a session that its answers will have no score without a judge."""
+    """Warn before a session that the answers will stay unscored without a judge."""
     if not tasks.task or tasks.judge_url is not None:
         return
     from loadgen.sessions.scoring.choice import choose
@@ -94,7 +94,7 @@ def warn_of_no_judge(tasks: TaskSettings, observer: Observer) -> None:
 
 
 def score(tasks: TaskSettings, cluster: ClusterSettings, folder: Path, observer: Observer = SILENT) -> None:
-    """Score the answers of a session, into its log, where it was measured.
+    """Score the answers of a session, into the session's log, where measured.
 
     Raises:
         KeyboardInterrupt: It was interrupted; existing scores are kept.
@@ -116,7 +116,7 @@ def score(tasks: TaskSettings, cluster: ClusterSettings, folder: Path, observer:
 
 
 def running_scorers(tasks: TaskSettings) -> Sequence[Scorer]:
-    """The scorers of a session that run what the model wrote."""
+    """The scorers of a session that run model-written code."""
     if not tasks.task:
         return ()
     from loadgen.sessions.scoring.choice import choose
@@ -125,7 +125,7 @@ def running_scorers(tasks: TaskSettings) -> Sequence[Scorer]:
 
 
 def _references(dataset: Dataset) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The references of answers, each with its task."""
+    """The references of answers, each with the task."""
     for task in dataset.tasks:
         for question in dataset.questions[task["first"] : task["first"] + task["count"]]:
             yield task["task"], question.reference

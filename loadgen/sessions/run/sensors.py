@@ -1,4 +1,4 @@
-"""Which sensors a run has, by its settings."""
+"""The sensors of a run, by settings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def sensors_of(prepared: Prepared) -> tuple[SensorConfig, ...]:
 
 
 def declared_power(prepared: Prepared, at_ns: int) -> Iterator[Event]:
-    """What the log says of a declared power: a sensor without readings.
+    """The logged events of a declared power: a sensor without readings.
 
     Args:
         prepared: The session.
@@ -71,7 +71,7 @@ def _own_pages(prepared: Prepared) -> list[str]:
 
 
 def _endpoint_at(prepared: Prepared, url: str) -> Endpoint | None:
-    """The endpoint of the same origin as a page: its key is sent there, and nowhere else."""
+    """The endpoint with a page's origin: only there the endpoint's key is sent."""
     return next((target for target in prepared.targets if _origin(target.url) == _origin(url)), None)
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def run(
     settings: PerfSettings, prices: PriceTable | None = None, observer: Observer = SILENT
 ) -> tuple[Report, Path]:
-    """Run a session and report it with its verdict; `report.json` is in the run's folder.
+    """Run a session and report the run with a verdict; `report.json` is in the run's folder.
 
     Args:
         settings: The settings.
@@ -97,7 +97,7 @@ def conduct(
 def score_if_over(
     prepared: Prepared, folder: Path, broken: WriterError | None, observer: Observer = SILENT
 ) -> None:
-    """Score the answers of a session of benchmarks, unless it was stopped or its log broke."""
+    """Score the answers of a session of benchmarks, unless the session was stopped or the log failed."""
     from loadgen.sessions.interrupt import stopped
     from loadgen.sessions.run.scores import score
 
@@ -112,7 +112,7 @@ def reported(
     prices: PriceTable | None = None,
     observer: Observer = SILENT,
 ) -> Report:
-    """Report the log, which is incomplete if it broke, by the rules in it.
+    """Report the log, incomplete after a failure, by the rules in the log.
 
     Args:
         folder: The run's folder.

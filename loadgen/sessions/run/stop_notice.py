@@ -10,15 +10,15 @@ if TYPE_CHECKING:
 
 
 class InFlight(Protocol):
-    """What knows how many requests are in flight."""
+    """A source of the number of requests in flight."""
 
     @property
     def in_flight(self) -> int:
-        """How many, as far as it is reported."""
+        """The reported number of requests in flight."""
 
 
 async def announce_stop(stop: Stop, pool: InFlight, observer: Observer) -> None:
-    """Say what is awaited, and how to abort; quietly only after a user's request to stop."""
+    """Announce the drain, and the way to abort; quietly except after a user's request to stop."""
     await stop.draining.wait()
     if stop.aborting.is_set():
         return

@@ -26,7 +26,7 @@ _MOST_OF_A_MESSAGE: Final = 2000
 
 @dataclass(frozen=True, slots=True)
 class ToolSelectionResult:
-    """How often a model chose the right tools of a tool set, and at what price.
+    """A model's rate of right tool choices in a tool set, and the cost.
 
     Attributes:
         accuracy: The share of scenarios with all steps right, over those issued.
@@ -58,7 +58,7 @@ async def run_benchmark(
     descriptions: str = "own",
     form: str = "compact",
 ) -> ToolSelectionResult:
-    """Ask the scenarios of a tool set of a model, and score its answers.
+    """Ask a model the scenarios of a tool set, and score the answers.
 
     The session runs in a process of its own, so this works in a running event loop. The key is taken from
     the environment variable that the model's file names. Requests are spread over time where the file

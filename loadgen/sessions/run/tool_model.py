@@ -79,7 +79,7 @@ def url_of(name: str, model: ModelConfig) -> str:
 
 
 def model_id_of(name: str, model: ModelConfig) -> str:
-    """What the provider calls a model.
+    """The provider's name of a model.
 
     Raises:
         UsageError: The file does not say.

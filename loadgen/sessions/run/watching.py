@@ -1,4 +1,4 @@
-"""A run in progress: awaiting its log, and repeating its report."""
+"""A run in progress: awaiting the log, and repeated reports."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _LOOK_S: Final = 0.1
 
 
 def reports_while_it_runs(run: Path, interval_s: float) -> Iterator[Report]:
-    """The report so far, repeatedly; the caller's time to show it counts as reading."""
+    """The report so far, repeatedly; the caller's display time counts as reading time."""
     from loadgen.sessions.run.report import make_report
 
     return readings_while_it_runs(run, interval_s, lambda: make_report(run, None))
 
 
 def readings_while_it_runs(run: Path, interval_s: float, read: Callable[[], Reading]) -> Iterator[Reading]:
-    """What a function reads of a run, repeatedly, as for `reports_while_it_runs`."""
+    """Repeated readings of a run by a function, as for `reports_while_it_runs`."""
     from loadgen.sessions.run.run_folder import folder_of
     from recorder.lock import is_held
 
@@ -45,7 +45,7 @@ def readings_while_it_runs(run: Path, interval_s: float, read: Callable[[], Read
 
 
 def await_log(run: Path, wait_s: float) -> None:
-    """Return when there is a log, or a series of them; at once for an archive.
+    """Return when a log exists, or a series of logs; at once for an archive.
 
     Raises:
         LogError: The path has no log that this version reads, or none appeared in time.

@@ -1,4 +1,4 @@
-"""Notes on the runs of a series: why one is invalid, what it missed, what its figures do not show."""
+"""Notes on the runs of a series: reasons for invalidity, missed rules, and limits of the figures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TELLING: Final = frozenset({"too_short"})
 
 
 def notes_of(outcomes: Sequence[PointOutcome]) -> Iterator[str]:
-    """Why a point is invalid, what it missed, and what its figures do not show, each on one line."""
+    """The reasons for invalidity, missed rules, and limits of a point's figures, one line each."""
     for outcome in outcomes:
         for finding in outcome.report.findings:
             if finding.code in _TELLING:

@@ -1,4 +1,4 @@
-"""The options of a point: as `series.json` keeps them, and back again."""
+"""The options of a point: to and from `series.json`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Secrets:
 
 
 def point_of(name: str, axes: Mapping[str, Any], settings: PerfSettings) -> SeriesPoint:
-    """A point with the options of settings, without their secrets and output folder.
+    """A point with the options of settings, without secrets and output folder.
 
     The names of files are made absolute: a series can be resumed from any folder.
     """
@@ -86,7 +86,7 @@ def settings_of(
 
 
 def settings_to_read(point: SeriesPoint) -> PerfSettings:
-    """The settings of a point for reading its run: without its secrets, and so without its headers.
+    """The settings of a point for reading the run: without secrets, and so without headers.
 
     Raises:
         UsageError: Another version of this program stored them.

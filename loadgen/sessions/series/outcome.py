@@ -52,7 +52,7 @@ class SeriesResult:
 
     @property
     def exit_code(self) -> int:
-        """130 when it was interrupted; else the most severe of its points."""
+        """130 after an interrupt; else the most severe exit code of the points."""
         if self.interrupted:
             return ExitCode.INTERRUPTED
         return most_severe(self.outcomes)

@@ -69,7 +69,7 @@ def overview(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> 
 
 
 def _of_kind(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> Mapping[str, Any]:
-    """What a sweep, a search and an optimization have in addition."""
+    """The further results of a sweep, a search or an optimization."""
     if series.kind == SeriesKind.SWEEP:
         from loadgen.sessions.series.sweep.fronts import fronts_and_knees
         from loadgen.sessions.series.sweep.result import plots_of

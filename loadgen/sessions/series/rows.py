@@ -45,7 +45,7 @@ def rows(outcomes: Sequence[PointOutcome], folder: Path) -> list[dict[str, Any]]
 
 
 def result(outcome: PointOutcome) -> str:
-    """The outcome of a point in a word or two; empty where it is valid without requirements."""
+    """The outcome of a point in a word or two; empty for a valid point without requirements."""
     from reporter.sweep import OVERLOADED
 
     report = outcome.report

@@ -42,7 +42,7 @@ def run_series(
     stop_after: Callable[[PointOutcome], bool] | None = None,
     remark: Callable[[PointOutcome], str] | None = None,
 ) -> SeriesResult:
-    """Run every point that is not complete; complete ones are read from their logs.
+    """Run every incomplete point; complete points are read from their logs.
 
     A point whose run was cut off is moved aside, to `NAME.cut-1`, and run again. `series.json` is written
     first, `summary.json` after every point. To resume a series, call this with the result of `series.read`.
@@ -94,7 +94,7 @@ def _outcomes(
     following: Following | None,
     observer: Observer,
 ) -> Iterator[tuple[PointOutcome, bool]]:
-    """The outcome of one point after the other, and whether it was run just now."""
+    """The outcomes of the points in order, each with whether the point was run just now."""
     outcomes: list[PointOutcome] = []
     rest_s, planned = 0.0, len(series.points)
     for number in count():

@@ -1,4 +1,4 @@
-"""What the runs of a series scored, each in its benchmarks."""
+"""The scores of a series' runs, by benchmark."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def scores_of(report: Report) -> list[HeadlineScore]:
 
 
 def scores_in_words(report: Report) -> str:
-    """The headline scores of a run in one cell: `75.00 %`, or with their names where there are several."""
+    """The headline scores of a run in one cell: `75.00 %`, or with names if several."""
     from reporter.render.accuracy import value_in_words
 
     scores = scores_of(report)

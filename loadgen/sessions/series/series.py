@@ -1,4 +1,4 @@
-"""A series: its points, in a folder with `series.json` and one sub-folder per run."""
+"""A series: the points, in a folder with `series.json` and one sub-folder per run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST_NAMED: Final = 20
 
 
 class SeriesKind(StrEnum):
-    """The command that made a series, and can resume it."""
+    """The command that made a series and can resume the series."""
 
     SWEEP = "sweep"
     SEARCH = "search"
@@ -68,7 +68,7 @@ class Series:
     cooldown_s: float = 0.0
 
     def with_point(self, point: SeriesPoint) -> Series:
-        """The same series with one more point."""
+        """The series with one more point."""
         return replace(self, points=(*self.points, point))
 
 
@@ -93,7 +93,7 @@ def new_series_folder(out: Path | None, name: str) -> Path:
 
 
 def is_series(path: Path) -> bool:
-    """Whether a path is the folder of a series, or its `series.json`."""
+    """Whether a path is the folder of a series, or a `series.json`."""
     return (path / SERIES).is_file() or (path.name == SERIES and path.is_file())
 
 
@@ -115,7 +115,7 @@ def require_run(path: Path) -> None:
 
 
 def runs_in(path: Path) -> dict[str, Path]:
-    """The runs of a series that have begun, by the names of their folders.
+    """The started runs of a series, by folder name.
 
     Raises:
         UsageError: No run has started yet.
@@ -156,12 +156,12 @@ def read(folder: Path) -> Series:
 
 
 def write(folder: Path, series: Series) -> None:
-    """Write the definition of a series, atomically; its folder is created."""
+    """Write the definition of a series atomically, creating the folder."""
     write_json(folder / SERIES, {"schema_version": SCHEMA_VERSION, **asdict(series)})
 
 
 def write_json(path: Path, content: object) -> None:
-    """Write a JSON file atomically; its folder is created.
+    """Write a JSON file atomically, creating the folder.
 
     Raises:
         SetupError: It cannot be written.

@@ -1,4 +1,4 @@
-"""The outcomes of the runs of a series so far, from their files."""
+"""The outcomes of a series' runs so far, from files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def outcome_of(folder: Path, series: Series, number: int, observer: Observer = SILENT) -> PointOutcome | None:
-    """The outcome of a point, from its report or its log; None for one that is not complete.
+    """The outcome of a point, from report or log; None for an incomplete point.
 
     Raises:
         BeingWrittenError: It is running now.

@@ -1,4 +1,4 @@
-"""The stored report next to a log, if it equals the one that would be computed now."""
+"""The stored report next to a log, if equal to a newly computed one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BY_TOKENIZER: Final = frozenset({"client_tokenizer", "mixed"})
 
 
 def stored_report(run: Path) -> Report | None:
-    """Read the report of a run that has ended, which takes a hundredth of the time to compute it.
+    """Read the report of an ended run, a hundred times faster than computing.
 
     `loadgen report` and `loadgen gate` may have written it since, with other options and rules: one
     with other options is not used, and the verdict is always by the rules that the run was started with.

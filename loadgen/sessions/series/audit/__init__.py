@@ -1,1 +1,1 @@
-"""Audits: runs that show whether another run is what it looks like."""
+"""Audits: runs that show whether another run is genuine."""

@@ -1,1 +1,1 @@
-"""The optimization of tool descriptions: candidates are proposed by a model, and kept if they are better."""
+"""The optimization of tool descriptions: a model proposes candidates, and better ones are kept."""

@@ -91,7 +91,7 @@ def _attempts(
     training: Sequence[ToolScenario],
     limit: int,
 ) -> list[tuple[Descriptions, float]]:
-    """The best candidates with their mean scores, the best one last."""
+    """The best candidates with mean scores, the best one last."""
     scored = [(candidate, evidence.mean(candidate, training)) for candidate in candidates.values()]
     measured = [(candidate, mean) for candidate, mean in scored if mean is not None]
     return sorted(measured, key=lambda attempt: attempt[1])[-limit:]

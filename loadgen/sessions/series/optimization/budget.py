@@ -1,4 +1,4 @@
-"""The budget of an optimization: a step begins only if it cannot exceed what is left."""
+"""The budget of an optimization: a step begins only if the rest of the budget suffices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class OptimizationBudget:
-    """What may be spent, and what has been.
+    """The budget, and the spending so far.
 
     Calls are known before a step, so that their limit is exact. Tokens and dollars of a step are bounded by
     the most expensive step so far, per call: exact as far as no later step is more expensive per call.
@@ -33,7 +33,7 @@ class OptimizationBudget:
     _highest: Spent = field(default_factory=Spent)
 
     def add(self, result: StepResult) -> None:
-        """Count what a step has cost."""
+        """Add the cost of a step."""
         cost = result.spent
         self.spent = self.spent.plus(cost)
         if cost.calls:

@@ -18,7 +18,7 @@ LEVEL: Final = 0.95
 
 
 class OptimizationStatus(StrEnum):
-    """What happens to the descriptions of a variant."""
+    """The decision on the descriptions of a variant."""
 
     IMPROVED = "improved"
     """The gain on the validation scenarios is significant: the new descriptions are kept."""
@@ -34,7 +34,7 @@ class OptimizationStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """The change from the baseline to new descriptions, on the same scenarios.
+    """The change from the baseline to new descriptions, on equal scenarios.
 
     Attributes:
         count: The scenarios that both have a score for.

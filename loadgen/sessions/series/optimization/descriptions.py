@@ -1,4 +1,4 @@
-"""Descriptions of tools as an optimizer changes them, and as a file that `descriptions=` reads."""
+"""Descriptions of tools: the form for optimizers, and the file for `descriptions=`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def parts_of(description: str) -> dict[str, str]:
 
 
 def proposed_in(reply: str, tools: Descriptions, form: str) -> Descriptions:
-    """The changed descriptions in a model's reply; empty where it has none that can be used.
+    """The changed descriptions in a model's reply; empty without usable ones.
 
     Args:
         reply: A JSON object by tool, alone or in a fenced block; a tool's value is an object with `what`,
@@ -61,7 +61,7 @@ def proposed_in(reply: str, tools: Descriptions, form: str) -> Descriptions:
 
 
 def _words_in(value: object, before: Mapping[str, str]) -> dict[str, str] | None:
-    """The parts of one tool; None where what the model wrote cannot be used."""
+    """The parts of one tool; None for an unusable reply."""
     words = {"what": value} if isinstance(value, str) else value
     if not isinstance(words, dict):
         return None
@@ -76,6 +76,6 @@ def _packed(words: Mapping[str, str], form: str) -> str:
 
 
 def to_yaml(name: str, style: str, descriptions: Descriptions) -> bytes:
-    """The file of a description style, as `loadgen accuracy tool_selection:descriptions=…` reads it."""
+    """The file of a description style, for `loadgen accuracy tool_selection:descriptions=…`."""
     tools: list[dict[str, Any]] = [{"name": tool, **parts_of(text)} for tool, text in descriptions.items()]
     return as_yaml({"name": name, "style": style, "tools": tools})

@@ -1,4 +1,4 @@
-"""What is known of candidates so far: their answers, the proposals of the model, and what both have cost."""
+"""The evidence on candidates so far: answers, the model's proposals, and costs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Answered(NamedTuple):
 
 
 class Spent(NamedTuple):
-    """What requests have cost.
+    """The cost of requests.
 
     Attributes:
         calls: Requests.
@@ -80,7 +80,7 @@ Step = Evaluate | Reflect
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What a step showed.
+    """The result of a step.
 
     Attributes:
         spent: Its cost.
@@ -107,7 +107,7 @@ class TrialEvidence:
     replies: list[str | None] = field(default_factory=list)
 
     def add(self, step: Step, result: StepResult) -> None:
-        """Take in what a step of the training showed."""
+        """Add the result of a training step."""
         if isinstance(step, Reflect):
             self.replies.append(result.reply)
             return
@@ -128,7 +128,7 @@ class TrialEvidence:
         return [self.answers[key, scenario.id] for scenario in scenarios]
 
     def mean(self, candidate: Descriptions, scenarios: Sequence[ToolScenario]) -> float | None:
-        """The mean score of a candidate; None until it has answered all of them."""
+        """The mean score of a candidate; None until all scenarios are answered."""
         if self.missing(candidate, scenarios):
             return None
         return fmean(answer.score or 0.0 for answer in self.of(candidate, scenarios))

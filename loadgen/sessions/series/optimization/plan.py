@@ -1,4 +1,4 @@
-"""The steps of one variant, in their order: training, then the validation of the baseline and of the best.
+"""The steps of one variant, in order: training, then the validation of baseline and best.
 
 A generator, which asks nothing itself: the same results lead to the same steps.
 """

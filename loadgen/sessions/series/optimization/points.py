@@ -1,4 +1,4 @@
-"""The steps of an optimization as runs: their files and options, and what their logs say."""
+"""The steps of an optimization as runs: files, options, and results from logs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _REPLY: Final = "SELECT output FROM samples JOIN outputs USING (sample_uuid) WHE
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """What all runs of an optimization have in common.
+    """The common part of all runs of an optimization.
 
     Attributes:
         folder: That of the optimization.
@@ -73,7 +73,7 @@ class Runs:
     prices: tuple[float, float] = (0.0, 0.0)
 
     def point(self, number: int, variant: Variant, step: Step) -> SeriesPoint:
-        """The run of a step; writes the files that it reads.
+        """The run of a step; writes the run's input files.
 
         Args:
             number: Of the step, from 0.
@@ -112,7 +112,7 @@ class Runs:
         return asked
 
     def result(self, variant: Variant, step: Step, outcome: PointOutcome) -> StepResult:
-        """What the log of a step's run says.
+        """The result of a step from the run's log.
 
         Raises:
             LogError: It cannot be read.

@@ -1,4 +1,4 @@
-"""The result of an optimization: a row per variant, and the files that it writes."""
+"""The result of an optimization: a row per variant, and the output files."""
 
 from __future__ import annotations
 

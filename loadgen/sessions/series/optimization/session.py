@@ -1,4 +1,4 @@
-"""An optimization of tool descriptions, from its settings to its files."""
+"""An optimization of tool descriptions, from settings to files."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def optimization_outcome(
 
 
 class _Steps:
-    """The steps of all variants, one after the other, and what they have shown."""
+    """The steps of all variants, one after the other, with results."""
 
     def __init__(
         self, folder: Path, series: Series, settings_of: Callable[[SeriesPoint], PerfSettings]
@@ -159,7 +159,7 @@ class _Steps:
                 self._step = next(self._steps)
 
     def _begin(self) -> Generator[Step, StepResult, Optimized]:
-        """The steps of the next variant; each variant has the same part of the budget."""
+        """The steps of the next variant; each variant has an equal part of the budget."""
         from loadgen.sessions.series.optimization.budget import OptimizationBudget
         from loadgen.sessions.series.optimization.descriptions import descriptions_of
         from loadgen.sessions.series.optimization.plan import optimize
@@ -202,7 +202,7 @@ def _split(definition: Mapping[str, Any]) -> Split:
 
 
 def _common(settings: OptimizeSettings, perf: Mapping[str, Any]) -> tuple[SeriesPoint, SeriesPoint]:
-    """What all runs that ask scenarios have in common, and those that ask for proposals."""
+    """The common part of the runs that ask scenarios, and of those that ask for proposals."""
     from loadgen.sessions.series.optimization.points import REFLECTION
     from loadgen.sessions.series.options import point_of
     from loadgen.sessions.settings.accuracy import CONCURRENCY

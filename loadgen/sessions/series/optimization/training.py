@@ -1,4 +1,4 @@
-"""The search for better descriptions by GEPA, as a generator of steps: it asks nothing itself.
+"""The search for better descriptions by GEPA, as a generator of steps without requests.
 
 GEPA (L. A. Agrawal et al., "GEPA: Reflective Prompt Evolution Can Outperform Reinforcement Learning", arXiv
 2507.19457, 2025) evolves candidates from reflections on their answers. The library calls functions and waits
@@ -105,7 +105,7 @@ def best_of(
 
 
 class _Search:
-    """One run of GEPA over the results so far, in the shape of its adapter."""
+    """One run of GEPA over the results so far, as a GEPA adapter."""
 
     propose_new_texts = None
 
@@ -161,7 +161,7 @@ class _Search:
     def make_reflective_dataset(
         self, candidate: Descriptions, evaluated: Any, components: list[str]
     ) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """What a proposal is made from: the same answers for every tool."""
+        """The material for a proposal: equal answers for every tool."""
         del candidate
         examples = [{"scenario": scenario, "answer": answer} for scenario, answer in evaluated.trajectories]
         return dict.fromkeys(components, examples)

@@ -1,4 +1,4 @@
-"""What descriptions are optimized for, and in which format a model reads them.
+"""The target and the format of an optimization of descriptions.
 
 The scores are those of clchinkc/document-mcp at 7c6a2526, `benchmarks/metrics.py`: docs/tool-selection.md.
 Each variant optimizes its own score.
@@ -31,7 +31,7 @@ class Variant:
 
     @property
     def sql(self) -> str:
-        """Its score of some answers, as an aggregate over `scores`."""
+        """The score of a set of answers, as an aggregate over `scores`."""
         return next(headline.sql for headline in HEADLINES if headline.name == self.name)
 
 

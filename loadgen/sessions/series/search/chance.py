@@ -22,7 +22,7 @@ _NORMAL: Final = 1.645
 
 
 def of_share(over: int, count: int, allowed: float, doubt: float = DOUBT) -> TrialVerdict:
-    """Whether the share of those over a bound is below what is allowed: an exact binomial test, both ways.
+    """Whether the share of requests over a bound is below the allowed share: two exact binomial tests.
 
     Args:
         over: The number over it.
@@ -42,7 +42,7 @@ def of_share(over: int, count: int, allowed: float, doubt: float = DOUBT) -> Tri
 
 
 def of_mean(summary: Summary | None, bound: float) -> TrialVerdict:
-    """Whether a mean is below a bound, by its standard error."""
+    """Whether a mean is below a bound, by the standard error."""
     if summary is None:
         return TrialVerdict.MISSED
     error = (summary.std or 0.0) / math.sqrt(summary.count) * _NORMAL
@@ -60,7 +60,7 @@ def fewest(target: Target) -> int:
 
 
 def doubt_of(target: Target) -> float:
-    """The doubt that a target allows: 1 - its confidence, if it has one."""
+    """The doubt that a target allows: 1 - confidence, if any."""
     return DOUBT if target.confidence is None else float(1 - exactly(target.confidence.level))
 
 

@@ -1,4 +1,4 @@
-"""Representative arrivals: of many seeds the one whose number of requests is nearest to the expected one.
+"""Representative arrivals: the seed whose number of requests is nearest to the expected number.
 
 In a few seconds a Poisson process of 40 requests/s has 5 % more or fewer than expected, which would
 decide the verdict. With a chosen seed it is a Poisson process given its count: as irregular as any other.
@@ -20,7 +20,7 @@ MANY: Final = 100_000
 
 
 def fair_seed(load: Load, seconds: float, first: int) -> int:
-    """A seed whose arrivals are as many as expected, as nearly as any of the candidates.
+    """The seed, among candidates, whose number of arrivals is nearest to the expected number.
 
     Args:
         load: An open loop of a rate that does not change.

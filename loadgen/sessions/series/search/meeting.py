@@ -1,4 +1,4 @@
-"""Whether a run meets what a search requires, beyond what chance may have done."""
+"""Whether a run meets a search's requirements, beyond chance."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def evaluate(required: Required, report: Report, run: Path) -> tuple[TrialVerdic
 def _judged_at_both_ends(
     target: Target, report: Report, evidence: LogEvidence, failed: int
 ) -> tuple[TrialVerdict, str]:
-    """Whether a run meets a target wherever its figure may lie."""
+    """Whether a run meets a target at both ends of the figure's interval."""
     name = f"{target.metric}_ms"
     verdict, seen = _judged(target, getattr(report, name, None), evidence, failed)
     bounds = report.bounds.get(name)

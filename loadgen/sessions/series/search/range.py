@@ -1,4 +1,4 @@
-"""The range of a search, and what all its trials have in common."""
+"""The range of a search, and the common part of all trials."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def common_point(settings: SearchSettings, perf: Mapping[str, Any], low: float) -> SeriesPoint:
-    """What all trials have in common, as a point of the lowest load."""
+    """The common part of all trials, as a point of the lowest load."""
     from loadgen.sessions.series.options import point_of
     from loadgen.sessions.settings.perf import perf_settings
 

@@ -84,12 +84,12 @@ def _demands(rules: Ruleset) -> list[Target]:
 
 
 def _names(target: Target) -> set[str]:
-    """The names that leave it out."""
+    """The names that skip a target."""
     return {target.id, "validity" if target.id == _MOST_ERRORS else group_of(target)}
 
 
 def _why_not(target: Target, definitions: Definitions) -> str | None:
-    """Why a search cannot use a target; None where it can."""
+    """The reason why a search cannot use a target; None for a usable target."""
     counted_here = definitions.token_source == "client_tokenizer"  # noqa: S105 (who counts, and no secret)
     proof = target.confidence
     reasons = {
@@ -109,7 +109,7 @@ def _why_not(target: Target, definitions: Definitions) -> str | None:
 
 
 def _is_bound(target: Target) -> bool:
-    """Whether more load can only approach it."""
+    """Whether more load can only approach the bound."""
     match target.quantity.kind:
         case "latency" | "error":
             return True

@@ -1,4 +1,4 @@
-"""The result of a search: the load, the trials, and why it stopped."""
+"""The result of a search: the load, the trials, and the reason for stopping."""
 
 from __future__ import annotations
 

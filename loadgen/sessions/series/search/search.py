@@ -74,7 +74,7 @@ def seek(folder: Path, series: Series, secrets: Secrets, observer: Observer = SI
 
 
 def search_outcome(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> SearchOutcome:
-    """The result of a search so far, by the trials that have been run; `search.json` has why it ended."""
+    """The result of a search so far, by the completed trials; `search.json` has the reason for stopping."""
     import orjson
 
     axis, bounds, trials = _trials(series, settings_to_read(SeriesPoint(**series.definition["common"])))
@@ -89,7 +89,7 @@ def search_outcome(folder: Path, series: Series, outcomes: Sequence[PointOutcome
 
 
 def _trials(series: Series, settings: PerfSettings) -> tuple[str, SearchRange, Trials]:
-    """The axis and the range of a search, and its trials."""
+    """The axis, the range and the trials of a search."""
     asked = series.definition
     axis = asked["axis"]
     bounds = SearchRange(asked["low"], asked["high"], asked["within"], whole=axis == "concurrency")

@@ -1,4 +1,4 @@
-"""A search, from its settings to its result."""
+"""A search, from settings to result."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def new_search(settings: SearchSettings, perf: Mapping[str, Any]) -> tuple[Path,
 
 
 def run_search(folder: Path, series: Series, secrets: Secrets, observer: Observer = SILENT) -> SearchOutcome:
-    """Search, and write `search.json`. A search that is resumed has its whole budget again."""
+    """Search, and write `search.json`. A resumed search has the whole budget again."""
     from loadgen.sessions.series.search.search import RESULT, seek
     from loadgen.sessions.series.series import write_json
 

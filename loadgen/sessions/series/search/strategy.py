@@ -34,7 +34,7 @@ _SLACK: Final = 1e-9
 
 
 class TrialVerdict(StrEnum):
-    """The verdict of a trial on its load."""
+    """The verdict of a trial on the trial's load."""
 
     MET = "met"
     MISSED = "missed"
@@ -80,7 +80,7 @@ class SearchRange:
     whole: bool
 
     def near(self, met: float, missed: float) -> bool:
-        """Whether no load between them is worth a trial."""
+        """Whether two loads are too close for a trial between."""
         return missed <= met * (1 + self.within) * (1 + _SLACK) or (self.whole and missed - met <= 1)
 
     def rounded(self, load: float) -> float:
@@ -111,7 +111,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class TrialResult:
-    """A trial and its result.
+    """A trial with the result.
 
     Attributes:
         trial: The trial.
@@ -129,7 +129,7 @@ class TrialResult:
 
 @dataclass(frozen=True, slots=True)
 class TrialBounds:
-    """All trials together; None is unknown. A hint counts until a thorough trial contradicts it.
+    """All trials together; None is unknown. A hint counts until a thorough trial contradicts the hint.
 
     Attributes:
         met: The highest load that met, thoroughly, below all that did not.
@@ -220,7 +220,7 @@ def _onward(tried: Sequence[TrialResult], so_far: TrialBounds, bounds: SearchRan
 
 
 def _beyond_doubt(tried: Sequence[TrialResult], met: float) -> Trial | None:
-    """Repeat the final load, twice as long each time, while it is in doubt."""
+    """Repeat the final load, twice as long each time, while the verdict is in doubt."""
     last = next(result for result in reversed(tried) if result.trial.thorough and result.trial.load == met)
     if not last.doubtful or last.trial.extensions == MOST_EXTENSIONS:
         return None
@@ -235,7 +235,7 @@ def _upward(top: float, bounds: SearchRange) -> Trial:
 
 
 def _narrowing(tried: Sequence[TrialResult], so_far: TrialBounds, bounds: SearchRange) -> float:
-    """A load between one that seems to meet and one that does not; one of the two where they are near."""
+    """A load between an apparently met and an apparently missed one; one of the two if near."""
     low, high = _or(so_far.seems_met, bounds.low), _or(so_far.seems_missed, bounds.high)
     if low >= high:
         return bounds.low
@@ -262,7 +262,7 @@ def _narrowing(tried: Sequence[TrialResult], so_far: TrialBounds, bounds: Search
 
 
 def _guess(tried: Sequence[TrialResult], low: float, high: float) -> float | None:
-    """The limit by the latest overloaded trial, thorough ones first, if it is between."""
+    """The limit by the latest overloaded trial, thorough ones first, if between the bounds."""
     seen = [result for result in tried if result.limit is not None]
     best = next((result for result in reversed(seen) if result.trial.thorough), seen[-1] if seen else None)
     return (

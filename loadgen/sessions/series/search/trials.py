@@ -1,4 +1,4 @@
-"""From a load to a point of the series, and from its outcome to a verdict."""
+"""From a load to a point of the series, and from the point's outcome to a verdict."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ class EvaluatedTrial:
 
     @property
     def in_words(self) -> str:
-        """The verdict, and why where it is not met: `missed (overloaded, completed 41 requests/s)`."""
+        """The verdict, with the reason for a miss: `missed (overloaded, completed 41 requests/s)`."""
         return f"{self.tried.verdict} ({self.why})" if self.why else str(self.tried.verdict)
 
 
 class Trials:
-    """Makes points of trials, and evaluates them.
+    """Makes points for trials, and evaluates the outcomes.
 
     Args:
         axis: `rate` or `concurrency`.

@@ -1,4 +1,4 @@
-"""What follows each run of a suite: the file of its samples, and whether the suite goes on."""
+"""The steps after each run of a suite: the samples file, and the decision to continue."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SAMPLE_FILES: Final = "sample_files"
 
 
 def after_run(folder: Path, series: Series, observer: Observer) -> Callable[[PointOutcome], bool]:
-    """What a suite does after each run that was just made.
+    """The steps after each newly made run of a suite.
 
     Args:
         folder: The folder of the suite.

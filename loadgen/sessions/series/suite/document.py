@@ -25,7 +25,7 @@ _TIME: Final = {"type": ["number", "string"]}
 
 
 def _with_hyphens(schema: dict[str, Any]) -> None:
-    """Let editors take a key with `-` too; they offer the one with `_`."""
+    """Let editors accept keys with `-`, while offering keys with `_`."""
     names = [name for name in schema.get("properties", {}) if "_" in name]
     if names:
         spelled = "|".join(name.replace("_", "[-_]") for name in sorted(names))
@@ -124,7 +124,7 @@ class Meta(SuiteTable):
 
 
 class RunTable(SuiteTable):
-    """The order of the runs, and their folder."""
+    """The order of the runs, and the output folder."""
 
     out: Text = Field(
         default="",
@@ -156,7 +156,7 @@ class Options(SuiteTable):
     )
 
     def values(self) -> dict[str, Any]:
-        """The options of its runs."""
+        """The options of the table's runs."""
         return {name: getattr(self, name) for name in self.model_fields_set - {"name", "model"}}
 
 
@@ -243,7 +243,7 @@ JUDGE_KEYS: Final[Mapping[str, str]] = {
 
 
 class ExternalBackend(SuiteTable):
-    """The endpoint of agents that are programs of their own (`agent_command`)."""
+    """The endpoint of agents that are separate programs (`agent_command`)."""
 
     base_url: Text = Field(default="", description="Its URL; that of [[models]] overrides it.")
     api_key_env: Variable = Field(default="", description="The environment variable that holds its key.")

@@ -31,7 +31,7 @@ def chosen_entries(settings: RunSettings, source: SuiteSource, suite: Suite) -> 
 
 
 def suite_to_run(settings: RunSettings) -> tuple[SuiteSource, Suite, list[str]]:
-    """The suite that was asked for, with its source, and notes on what it leaves out.
+    """The requested suite with the source, and notes on omissions.
 
     Raises:
         UsageError: The file cannot be read, or `--all` leaves no benchmark.

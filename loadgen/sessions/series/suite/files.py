@@ -1,4 +1,4 @@
-"""The names of files in a suite, made absolute from the folder of their source."""
+"""File names in a suite, made absolute from the folder of the source."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HUB: Final = "hf:"
 
 
 def placed(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """The same options, with paths relative to a folder made absolute.
+    """The options, with paths relative to a folder made absolute.
 
     Args:
         values: The options.
@@ -38,7 +38,7 @@ def _placed(name: str, value: Any, folder: Path) -> Any:
 
 
 def _placed_text(value: str, metavar: str, folder: Path) -> str:
-    """The value of a text, by what the option takes."""
+    """The value of a text, by the kind of the option's value."""
     if metavar.endswith("NAME|FILE"):
         return ruleset_placed(value, folder)
     if metavar.startswith("FILE") and not value.startswith(_HUB):

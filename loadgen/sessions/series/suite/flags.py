@@ -1,4 +1,4 @@
-"""What overrides a suite's file: the environment, and above it the command line."""
+"""Overrides of a suite's file: the environment, and with precedence the command line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def above(sets: Iterable[str], named: Mapping[str, Any]) -> list[SuiteLayer]:
-    """The environment, then the flags, which override it.
+    """The environment, then the flags, which take precedence.
 
     Args:
         sets: The values of `--set`: `KEY=VALUE`.

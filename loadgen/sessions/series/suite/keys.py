@@ -1,4 +1,4 @@
-"""The secrets of a suite: its file names environment variables; no written file has a value."""
+"""The secrets of a suite: the file names environment variables; no written file has a value."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def from_environment() -> str | None:
 
 
 def secrets_of(variables: Named, otherwise: str | None) -> Callable[[str], Secrets]:
-    """Look up the secrets of a run by its name, when it is prepared.
+    """Look up the secrets of a run by name, when the run is prepared.
 
     Args:
         variables: The variables of each run.

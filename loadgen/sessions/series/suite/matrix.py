@@ -1,4 +1,4 @@
-"""From a suite to its runs: each of the models, with each of the benchmarks, under each of the loads."""
+"""From a suite to runs: each model with each benchmark under each load."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class MatrixRun:
 
     @property
     def headers_env(self) -> Mapping[str, str]:
-        """Further headers: each name with the environment variable of its value."""
+        """Further headers: each name with the environment variable of the value."""
         return dict(self.merged.values.get("headers_env", {}))
 
 
@@ -134,7 +134,7 @@ def _with_external(
 
 
 def _gate_of(suite: Suite) -> dict[str, Any]:
-    """The options of `[gate]` without its targets, which are added to those of other tables."""
+    """The options of `[gate]` without targets, which are added to those of other tables."""
     keys = {name: getattr(suite.gate, name) for name in VERDICT_KEYS if name != "require"}
     return {name: value for name, value in keys.items() if value and name in suite.gate.model_fields_set}
 

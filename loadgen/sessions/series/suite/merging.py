@@ -38,7 +38,7 @@ class Merged:
     origins: Mapping[str, tuple[str, ...]]
 
     def blamed(self, message: str) -> str:
-        """The origins of the options in an error message, for its end; empty without any."""
+        """The origins of the options in an error message, as a suffix; empty without any."""
         named = dict.fromkeys(name.replace("-", "_") for name in _OPTION.findall(message))
         origins_of_options = [
             f"{name} is set by {self.origins[name][-1]}" for name in named if name in self.origins

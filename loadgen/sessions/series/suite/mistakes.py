@@ -85,7 +85,7 @@ def suite_of(source: SuiteSource) -> Suite:
 
 
 def verdict_keys(suite: Suite) -> list[str]:
-    """The keys of `[gate]` that a suite has in `[judge]`, where they were before."""
+    """The keys of `[gate]` in a suite's `[judge]`, their former place."""
     return list(suite.judge.gate())
 
 

@@ -1,4 +1,4 @@
-"""The options of `loadgen perf` as a file says them: by their long names, with the values of TOML and YAML.
+"""The options of `loadgen perf` in a file: by long name, with values of TOML and YAML.
 
 What an option is comes from `PerfSettings` alone: its type, its choices, and the function that reads its text
 on the command line. A new option of `loadgen perf` is a key of a suite without a word more.
@@ -39,17 +39,17 @@ _ELSEWHERE: Final[Mapping[str, str]] = {
 
 @cache
 def options() -> Mapping[str, SettingField]:
-    """Every option that a table takes, by its name with `_`."""
+    """Every option of a table, by name with `_`."""
     return {name: field for name, field in fields_of(PerfSettings).items() if name not in _ELSEWHERE}
 
 
 def elsewhere(name: str) -> str | None:
-    """What to do instead of giving an option in a table; None where the option does not exist."""
+    """The replacement of an option in a table; None for an unknown option."""
     return _ELSEWHERE.get(name)
 
 
 def variables() -> Mapping[str, tuple[str, ...]]:
-    """The environment variables that give an option, by its name, the first that is set before the others."""
+    """The environment variables of an option, by name, in order of precedence."""
     declared = {name: field.declared for name, field in fields_of(PerfSettings).items()}
     return {
         name: option.envvar
