@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from recorder.sensors.names import ENGINES, IDENTITY, NOT_SUCCESSES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from recorder.sensors.names import SensorQuantity
 
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
 MOST_THINGS: Final = 64
 """The most combinations of labels that are kept apart: engines of a server, GPUs of a host."""
 
+_Part = TypeVar("_Part", bound=Hashable)
 _LONGEST_LABEL: Final = 200
-_UNAVAILABLE: Final = 2.0**62
-"""DCGM has values above this in place of those that a GPU does not have."""
+_DCGM_BLANKS: Final = ((0x7FFFFFF0, 2**31), (0xFFFFFFF0, 2**32), (2**47, math.inf))
+"""Ranges of what DCGM has in place of a value (dcgm_structs.h: INT32_BLANK, FP64_BLANK, INT64_BLANK)."""
 
 
 class UnreadableError(ValueError):
@@ -48,49 +50,74 @@ class Observed:
     histograms: dict[str, dict[str, float]] = field(default_factory=dict)
 
 
-def engine_of(text: str) -> str | None:
-    """The engine that has most lines on a page; None where no line has the prefix of one."""
-    counts = {name: len(_lines_of(prefix).findall(text)) for name, prefix in ENGINES.items()}
-    name = max(counts, key=lambda engine: counts[engine])
-    return name if counts[name] else None
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """Whose names a page has, and the prefix that they have there: `ray_vllm_` for vLLM behind Ray Serve."""
+
+    engine: str
+    prefix: str
 
 
-@lru_cache(maxsize=len(ENGINES))
-def _lines_of(prefix: str) -> re.Pattern[str]:
-    return re.compile(f"^{re.escape(prefix)}", re.MULTILINE)
+_STEMS: Final = {prefix[:-1]: engine for engine, prefix in ENGINES.items()}
+_PREFIX: Final = rf"(?P<prefix>(?:[A-Za-z_:][\w:]*?[_:])?(?P<stem>{'|'.join(_STEMS)})[:_])"
+_BEGINNING: Final = r"(?:^|(?<=\\n))"
+"""Of a line, also after a line end that was written as a backslash and n."""
+_PREFIXES: Final = re.compile(_BEGINNING + _PREFIX, re.MULTILINE | re.ASCII)
+_ANYWHERE: Final = re.compile(rf"\b{_PREFIX}\w+", re.ASCII)
 
 
-def observed(text: str, engine: str, quantities: Sequence[SensorQuantity], *, whole: bool) -> list[Observed]:
+def naming_of(text: str) -> Naming | None:
+    """The naming that most lines of a page have; None where no line has the prefix of an engine."""
+    counts = Counter((match["stem"], match["prefix"]) for match in _PREFIXES.finditer(text))
+    if not counts:
+        return None
+    ((stem, prefix),) = (most for most, _ in counts.most_common(1))
+    return Naming(_STEMS[stem], prefix)
+
+
+def mentioned(text: str) -> str | None:
+    """A name of an engine's metric that stands anywhere in a text."""
+    match = _ANYWHERE.search(text)
+    return match[0] if match else None
+
+
+def observed(
+    text: str, naming: Naming, quantities: Sequence[SensorQuantity], *, whole: bool
+) -> list[Observed]:
     """What a page says, by what its labels name.
 
     Args:
         text: The page.
-        engine: Whose names it has.
+        naming: Whose names it has.
         quantities: What is looked for.
         whole: Also the buckets of histograms.
 
     Raises:
         UnreadableError: A line is not in Prometheus' format.
     """
-    by_name = _samples(text, engine, tuple(quantities), whole=whole)
+    by_name = _samples(text, naming, tuple(quantities), whole=whole)
     things: dict[Labels, Observed] = {}
     for quantity in quantities:
-        for name in quantity.names.get(engine, ()):
+        for name in quantity.names.get(naming.engine, ()):
             if quantity.kind == "histogram":
                 was_there = _add_histogram(things, quantity, name, by_name)
             else:
-                was_there = _add_number(things, quantity, by_name.get(name, ()))
+                parts = [_usable(by_name.get(part, ())) for part in name.split(" + ")]
+                was_there = all(parts)
+                for part in parts if was_there else ():
+                    _add(things, quantity, part, quantity.name)
             if was_there:
                 break
     return list(things.values())
 
 
 def _samples(
-    text: str, engine: str, quantities: tuple[SensorQuantity, ...], *, whole: bool
+    text: str, naming: Naming, quantities: tuple[SensorQuantity, ...], *, whole: bool
 ) -> Mapping[str, list[Any]]:
     from prometheus_client.parser import text_string_to_metric_families
 
-    lines = "\n".join(match[0] for match in _pattern(engine, quantities, whole=whole).finditer(text))
+    pattern, theirs = _pattern(naming, quantities, whole=whole)
+    lines = "\n".join(theirs[match[1]] + match[2] for match in pattern.finditer(text))
     by_name: defaultdict[str, list[Any]] = defaultdict(list)
     try:
         for family in text_string_to_metric_families(lines + "\n"):
@@ -98,67 +125,118 @@ def _samples(
                 by_name[sample.name].append(sample)
     except (ValueError, IndexError, KeyError, TypeError) as error:
         raise UnreadableError(str(error)) from error
+    if naming.engine == "dcgm":
+        return {
+            name: [sample for sample in found if not _is_blank(sample.value)]
+            for name, found in by_name.items()
+        }
     return by_name
 
 
 @lru_cache(maxsize=16)
-def _pattern(engine: str, quantities: tuple[SensorQuantity, ...], *, whole: bool) -> re.Pattern[str]:
-    names = []
+def _pattern(
+    naming: Naming, quantities: tuple[SensorQuantity, ...], *, whole: bool
+) -> tuple[re.Pattern[str], Mapping[str, str]]:
+    """The lines that have a known name, and the engine's own name by the one on the page without `_total`."""
+    usual = ENGINES.get(naming.engine, "")
+    theirs = {}
     for quantity in quantities:
-        for name in quantity.names.get(engine, ()):
-            parts = (
-                ("_sum", "_count", *(("_bucket",) if whole else ()))
-                if quantity.kind == "histogram"
-                else ("",)
-            )
-            names += [re.escape(name + part) for part in parts]
-    return re.compile(rf"^(?:{'|'.join(names) or '(?!)'})[ \t{{].*$", re.MULTILINE)
+        for name in quantity.names.get(naming.engine, ()):
+            parts = ("",)
+            if quantity.kind == "histogram":
+                parts = ("_sum", "_count", *(("_bucket",) if whole else ()))
+            for metric in name.split(" + "):
+                for part in parts:
+                    there = naming.prefix + (metric + part).removeprefix(usual).removesuffix("_total")
+                    theirs[there] = metric + part
+    names = "|".join(map(re.escape, theirs)) or "(?!)"
+    # Ray and OpenTelemetry put `_total` behind a counter, or leave it out.
+    return re.compile(rf"{_BEGINNING}({names})(?:_total)*([ \t{{].*)$", re.MULTILINE), theirs
 
 
-def _add_number(things: dict[Labels, Observed], quantity: SensorQuantity, samples: Iterable[Any]) -> bool:
-    was_there = False
-    for sample, value in _usable(samples):
-        if any(sample.labels.get(label) in refused for label, refused in NOT_SUCCESSES.items()):
-            was_there = True
-            value = 0.0  # noqa: PLW2901 (so that a counter that has only these is 0)
-        thing = _thing(things, sample.labels)
-        if thing is not None:
-            thing.values[quantity.name] = thing.values.get(quantity.name, 0.0) + value * quantity.scale
-            was_there = True
-    return was_there
+def _is_blank(value: float) -> bool:
+    return any(low <= value < high for low, high in _DCGM_BLANKS)
+
+
+def _add(
+    things: dict[Labels, Observed], quantity: SensorQuantity, found: Sequence[tuple[Any, float]], ours: str
+) -> None:
+    """Add what a metric says of each thing to its value of a quantity."""
+    by_thing: defaultdict[Labels, list[tuple[Mapping[str, str], float]]] = defaultdict(list)
+    for sample, value in found:
+        failed = any(sample.labels.get(label) in refused for label, refused in NOT_SUCCESSES.items())
+        # So that a counter that has only these is 0.
+        by_thing[_identity(sample.labels)].append((sample.labels, 0.0 if failed else value))
+    for identity, values in by_thing.items():
+        if (thing := _thing(things, identity)) is not None:
+            combined = _combined(quantity, values) * quantity.scale
+            thing.values[ours] = thing.values.get(ours, 0.0) + combined
+
+
+def _combined(quantity: SensorQuantity, values: Sequence[tuple[Mapping[str, str], float]]) -> float:
+    """One value of several of one thing.
+
+    Ranks of an engine have the same requests: the largest counts. SGLang's total of a gauge is `priority=""`.
+    """
+    if quantity.combined == "device":
+        return max(value for _, value in values)
+    if quantity.combined == "instances":
+        largest = _largest((labels.get("GPU_I_ID", ""), value) for labels, value in values)
+        return max(largest.pop("", 0.0), sum(largest.values()))
+    if not quantity.name.endswith("_total"):
+        values = [each for each in values if each[0].get("priority") == ""] or values
+    apart = _largest((_without_ranks(labels), value) for labels, value in values)
+    return math.fsum(apart.values()) / (len(apart) if quantity.combined == "mean" else 1)
+
+
+def _largest(values: Iterable[tuple[_Part, float]]) -> dict[_Part, float]:
+    largest: dict[_Part, float] = {}
+    for part, value in values:
+        largest[part] = max(value, largest.get(part, value))
+    return largest
+
+
+def _without_ranks(labels: Mapping[str, str]) -> Labels:
+    return tuple(
+        sorted(
+            (name, value) for name, value in labels.items() if name == "dp_rank" or not name.endswith("_rank")
+        )
+    )
 
 
 def _add_histogram(
     things: dict[Labels, Observed], quantity: SensorQuantity, name: str, by_name: Mapping[str, list[Any]]
 ) -> bool:
-    was_there = False
-    for suffix, ours in (
-        ("_sum", f"{quantity.name}_sum_s"),
-        ("_count", f"{quantity.name}_{quantity.of}_total"),
-    ):
-        for sample, value in _usable(by_name.get(name + suffix, ())):
-            if (thing := _thing(things, sample.labels)) is not None:
-                thing.values[ours] = thing.values.get(ours, 0.0) + value
-                was_there = True
-    for sample, value in _usable(by_name.get(f"{name}_bucket", ())):
-        if (thing := _thing(things, sample.labels)) is not None:
+    found = [_usable(by_name.get(name + suffix, ())) for suffix in ("_sum", "_count")]
+    _add(things, quantity, found[0], f"{quantity.name}_sum_s")
+    _add(things, quantity, found[1], f"{quantity.name}_{quantity.of}_total")
+    apart = _largest(
+        (_without_ranks(sample.labels), value) for sample, value in _usable(by_name.get(f"{name}_bucket", ()))
+    )
+    for labels, value in apart.items():
+        if (thing := _thing(things, _identity(dict(labels)))) is not None:
             buckets = thing.histograms.setdefault(quantity.name, {})
-            bound = sample.labels.get("le", "")
+            bound = dict(labels).get("le", "")
             buckets[bound] = buckets.get(bound, 0.0) + value
-    return was_there
+    return any(found)
 
 
-def _usable(samples: Iterable[Any]) -> Iterator[tuple[Any, float]]:
+def _usable(samples: Iterable[Any]) -> list[tuple[Any, float]]:
     """Samples whose value is a number that a quantity can have: none is negative."""
-    for sample in samples:
-        value = float(sample.value)
-        if math.isfinite(value) and 0 <= value < _UNAVAILABLE:
-            yield sample, value
+    values = ((sample, float(sample.value)) for sample in samples)
+    return [(sample, value) for sample, value in values if math.isfinite(value) and value >= 0]
 
 
-def _thing(things: dict[Labels, Observed], labels: Mapping[str, str]) -> Observed | None:
-    identity = {name: value[:_LONGEST_LABEL] for name, value in sorted(labels.items()) if name in IDENTITY}
-    key = tuple(identity.items())
-    if key not in things and len(things) >= MOST_THINGS:
+def _identity(labels: Mapping[str, str]) -> Labels:
+    """The labels that name a thing. The UUID of a MIG instance does not name its GPU."""
+    return tuple(
+        (name, value[:_LONGEST_LABEL])
+        for name, value in sorted(labels.items())
+        if name in IDENTITY and not value.startswith("MIG-")
+    )
+
+
+def _thing(things: dict[Labels, Observed], identity: Labels) -> Observed | None:
+    if identity not in things and len(things) >= MOST_THINGS:
         return None
-    return things.setdefault(key, Observed(identity))
+    return things.setdefault(identity, Observed(dict(identity)))

@@ -1,10 +1,11 @@
 """What the metrics of inference servers and of NVIDIA's DCGM exporter are called, in one table.
 
-Read from their sources: vLLM `vllm/v1/metrics/loggers.py` at 005a810b, SGLang
-`python/sglang/srt/metrics/collector.py` at 00ae9c15, Text Generation Inference `router/src/` at db931fcf,
-TensorRT-LLM `tensorrt_llm/metrics/collector.py` at 050f80de, llama.cpp `tools/server/` (README at 00dc8057),
-dcgm-exporter `etc/default-counters.csv` at d5e5f510. Of several names the first that a page has counts: the
-others are those of other versions.
+Read from their sources: vLLM `vllm/v1/metrics/loggers.py` at 005a810b and in 0.33.0, SGLang
+`python/sglang/srt/metrics/collector.py` at 00ae9c15 and `srt/observability/metrics_collector.py` in 0.5.23,
+Text Generation Inference `router/src/` at db931fcf, TensorRT-LLM `tensorrt_llm/metrics/collector.py` at
+050f80de, llama.cpp `tools/server/` (README at 00dc8057, `server-task.cpp` from decaf508b on), dcgm-exporter
+`etc/default-counters.csv` at d5e5f510. Of several names the first that a page has counts: the others are of
+other versions. `a + b` is the sum of two metrics.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from typing import TYPE_CHECKING, Final, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    Combined = Literal["sum", "mean", "device", "instances"]
+
 ENGINES: Final[Mapping[str, str]] = {
     "vllm": "vllm:",
     "sglang": "sglang:",
@@ -22,15 +25,15 @@ ENGINES: Final[Mapping[str, str]] = {
     "tensorrt_llm": "trtllm_",
     "llama.cpp": "llamacpp:",
 }
-"""The prefix of the names of each engine."""
+"""The prefix of the names of each engine; Ray Serve and gateways put theirs before it, or `_` for `:`."""
 
-IDENTITY: Final = frozenset(
-    {"model_name", "model", "engine", "dp_rank", "tp_rank", "pp_rank", "gpu", "UUID", "Hostname"}
-)
-"""Labels that name what is observed. Over the values of others, such as why a request ended, is summed."""
+IDENTITY: Final = frozenset({"model_name", "model", "engine", "dp_rank", "gpu", "UUID", "uuid", "Hostname"})
+"""Labels that name what is observed."""
 
-NOT_SUCCESSES: Final[Mapping[str, frozenset[str]]] = {"finished_reason": frozenset({"abort", "error"})}
-"""Values of labels that vLLM counts among its successes."""
+NOT_SUCCESSES: Final[Mapping[str, frozenset[str]]] = {
+    "finished_reason": frozenset({"abort", "error", "cancelled", "timeout"})
+}
+"""Values of labels that vLLM and TensorRT-LLM count among their successes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +47,8 @@ class SensorQuantity:
         kind: How it is read.
         scale: What their value is multiplied by.
         of: What a histogram counts.
+        combined: How values of one thing become one: `sum` of requests and tokens, `mean` of shares; the
+            largest where a `device` is repeated for each MIG instance and pod, or the sum of MIG `instances`.
     """
 
     name: str
@@ -51,6 +56,7 @@ class SensorQuantity:
     kind: Literal["number", "histogram"] = "number"
     scale: float = 1.0
     of: str = "requests"
+    combined: Combined = "sum"
 
 
 SERVER: Final[Sequence[SensorQuantity]] = (
@@ -82,6 +88,7 @@ SERVER: Final[Sequence[SensorQuantity]] = (
             "tensorrt_llm": ("trtllm_kv_cache_utilization",),
             "llama.cpp": ("llamacpp:kv_cache_usage_ratio",),
         },
+        combined="mean",
     ),
     SensorQuantity(
         "preemptions_total",
@@ -96,6 +103,7 @@ SERVER: Final[Sequence[SensorQuantity]] = (
             "vllm": ("vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total"),
             "sglang": ("sglang:prompt_tokens_total",),
             "tensorrt_llm": ("trtllm_prompt_tokens_total",),
+            "llama.cpp": ("llamacpp:prompt_tokens_total + llamacpp:prompt_tokens_cached_total",),
         },
     ),
     SensorQuantity(
@@ -104,6 +112,7 @@ SERVER: Final[Sequence[SensorQuantity]] = (
             "vllm": ("vllm:prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits_total"),
             "sglang": ("sglang:cached_tokens_total",),
             "tensorrt_llm": ("trtllm_prompt_cached_tokens_total",),
+            "llama.cpp": ("llamacpp:prompt_tokens_cached_total",),
         },
     ),
     SensorQuantity(
@@ -113,7 +122,10 @@ SERVER: Final[Sequence[SensorQuantity]] = (
             "sglang": ("sglang:prompt_tokens_total",),
             "tgi": ("tgi_request_input_length_sum",),
             "tensorrt_llm": ("trtllm_prompt_tokens_total",),
-            "llama.cpp": ("llamacpp:prompt_tokens_total",),
+            "llama.cpp": (
+                "llamacpp:prompt_tokens_total + llamacpp:prompt_tokens_cached_total",
+                "llamacpp:prompt_tokens_total",
+            ),
         },
     ),
     SensorQuantity(
@@ -167,13 +179,19 @@ SERVER: Final[Sequence[SensorQuantity]] = (
 )
 """Of inference servers."""
 
-DCGM: Final[Sequence[SensorQuantity]] = (
-    SensorQuantity("power_w", {"dcgm": ("DCGM_FI_DEV_POWER_USAGE",)}),
-    SensorQuantity("energy_j_total", {"dcgm": ("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION",)}, scale=1e-3),
-    SensorQuantity("utilization_pct", {"dcgm": ("DCGM_FI_DEV_GPU_UTIL",)}),
-    SensorQuantity("memory_used_bytes", {"dcgm": ("DCGM_FI_DEV_FB_USED",)}, scale=1024.0**2),
-    SensorQuantity("sm_clock_mhz", {"dcgm": ("DCGM_FI_DEV_SM_CLOCK",)}),
-    SensorQuantity("memory_clock_mhz", {"dcgm": ("DCGM_FI_DEV_MEM_CLOCK",)}),
-    SensorQuantity("temperature_c", {"dcgm": ("DCGM_FI_DEV_GPU_TEMP",)}),
+_DCGM: Final[Sequence[tuple[str, str, float, Combined]]] = (
+    ("power_w", "POWER_USAGE", 1.0, "device"),
+    ("energy_j_total", "TOTAL_ENERGY_CONSUMPTION", 1e-3, "device"),
+    ("utilization_pct", "GPU_UTIL", 1.0, "device"),
+    ("memory_used_bytes", "FB_USED", 1024.0**2, "instances"),
+    ("memory_total_bytes", "FB_TOTAL", 1024.0**2, "instances"),
+    ("sm_clock_mhz", "SM_CLOCK", 1.0, "device"),
+    ("memory_clock_mhz", "MEM_CLOCK", 1.0, "device"),
+    ("temperature_c", "GPU_TEMP", 1.0, "device"),
+)
+
+DCGM: Final[Sequence[SensorQuantity]] = tuple(
+    SensorQuantity(name, {"dcgm": (f"DCGM_FI_DEV_{theirs}",)}, scale=scale, combined=combined)
+    for name, theirs, scale, combined in _DCGM
 )
 """Of DCGM's exporter, per GPU. Energy is since the driver was loaded."""

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from recorder.payloads import SensorStarted
+from recorder.sensors.limits import within_limits
 from recorder.sensors.reading import Reading
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class _Gpu:
     def __init__(self, handle: Any, labels: Mapping[str, str]) -> None:
         self.handle = handle
         self.labels = labels
+        self.memory_bytes: float | None = None
         self.gone = False
 
 
@@ -78,7 +80,8 @@ class NvmlSensor:
         if self._missing is not None:
             missing, self._missing = self._missing, None
             return [missing]
-        return [reading for gpu in self._gpus if not gpu.gone for reading in [self._read(gpu)]]
+        present = [gpu for gpu in self._gpus if not gpu.gone]
+        return [reading for gpu in present for reading in within_limits([self._read(gpu)], gpu.memory_bytes)]
 
     def close(self) -> None:
         """Let go of the library."""
@@ -109,6 +112,7 @@ class NvmlSensor:
                 limits[name] = float(ask())
             except self._error:
                 continue
+        gpu.memory_bytes = limits.get("memory_bytes")
         return limits
 
     def _read(self, gpu: _Gpu) -> Reading:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from recorder.payloads import SensorStarted
 from recorder.sensors import names
-from recorder.sensors.exposition import UnreadableError, engine_of, observed
+from recorder.sensors.exposition import Naming, UnreadableError, mentioned, naming_of, observed
+from recorder.sensors.limits import within_limits
 from recorder.sensors.reading import Reading
 from recorder.sensors.scrape import ScrapeError, scrape
 
@@ -84,15 +85,15 @@ class PrometheusSensor:
         """Close the connection of each page."""
 
     def _of(self, page: MetricsPage, *, whole: bool) -> list[Reading]:
-        engine = engine_of(page.text) if self._source == SERVER else DCGM
+        naming = naming_of(page.text) if self._source == SERVER else Naming(DCGM, "")
         try:
-            things = [] if engine is None else observed(page.text, engine, self._quantities, whole=whole)
+            things = [] if naming is None else observed(page.text, naming, self._quantities, whole=whole)
         except UnreadableError as error:
             return [self._failed(page.at_ns, "not_prometheus", self._hide(f"a line cannot be read: {error}"))]
-        if engine is None or not things:
+        if naming is None or not things:
             return [self._failed(page.at_ns, "no_known_metric", self._hide(_described(page)))]
-        of_engine = {} if self._source == DCGM else {"server": engine}
-        return [
+        of_engine = {} if self._source == DCGM else {"server": naming.engine}
+        readings = [
             Reading(
                 source=self._source,
                 at_ns=page.at_ns,
@@ -103,6 +104,7 @@ class PrometheusSensor:
             )
             for thing in things
         ]
+        return list(within_limits(readings))
 
     def _failed(self, at_ns: int, name: str, message: str) -> Reading:
         return Reading(source=self._source, at_ns=at_ns, labels=self._labels, error=name, message=message)
@@ -111,4 +113,9 @@ class PrometheusSensor:
 def _described(page: MetricsPage) -> str:
     """A description of a page without a known metric, so that a user can recognize the page."""
     beginning = " ".join(page.text[:_EXCERPT].split())
-    return f"no metric of a known server is on the page ({page.kind or 'no media type'}: {beginning!r})"
+    found = f"({page.kind or 'no media type'}: {beginning!r})"
+    if "DCGM_FI_" in page.text:
+        return f"no metric of the page has a value {found}"
+    if (name := mentioned(page.text)) is not None:
+        return f"no line of the page begins with a known metric, though it mentions {name} {found}"
+    return f"no metric of a known server is on the page {found}"

@@ -85,7 +85,7 @@ _FILES: Final[Mapping[str, tuple[str, ...]]] = {
     "figures/reuse": ("connections_closed",),
     "figures/server_side": (
         *("server_requests_differ", "server_tokens_differ", "server_ttft_differs", "server_queue_differs"),
-        "server_preempted",
+        *("server_preempted", "server_load_differs"),
     ),
 }
 """The queries of the report itself that have the figures of a finding, each with the codes of those."""

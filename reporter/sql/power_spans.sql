@@ -1,23 +1,41 @@
 -- One row a span between two readings of the power of one device: its energy, by the device's counter where it has one that
--- did not go back, else by the mean of the two powers. A declared power is one span for each segment.
+-- neither went back nor rose faster than 10 kW, else by the mean of the two powers. An exporter may bring its counter up to
+-- date every 30 s only. A declared power is one span for each segment.
 CREATE TABLE power_spans AS
-WITH measured AS (
+WITH power_readings AS (
+    SELECT
+        *,
+        coalesce(
+            labels ['uuid'], labels ['UUID'], concat_ws('/', labels ['page'], labels ['Hostname'], labels ['gpu']), ''
+        ) AS device
+    FROM sensor_readings
+    WHERE
+        source IN ('nvml', 'dcgm')
+        AND (readings ['power_w'] IS NOT NULL OR readings ['energy_j_total'] IS NOT NULL)
+),
+
+grown_energy AS (
+    SELECT
+        *,
+        lead(readings ['energy_j_total']) OVER device_readings - readings ['energy_j_total'] AS grown_j,
+        lead(at_ns) OVER device_readings AS end_ns
+    FROM power_readings
+    WINDOW device_readings AS (PARTITION BY sitting, source, device ORDER BY at_ns)
+),
+
+measured AS (
     SELECT
         sitting,
         source,
-        coalesce(labels ['uuid'], labels ['UUID'], labels ['gpu'], '') AS device,
+        device,
         at_ns AS start_ns,
-        lead(at_ns) OVER device_readings AS end_ns,
-        grown(lead(readings ['energy_j_total']) OVER device_readings, readings ['energy_j_total']) AS counted_j,
-        (readings ['power_w'] + lead(readings ['power_w']) OVER device_readings) / 2
-        * (lead(at_ns) OVER device_readings - at_ns) / 1e9 AS integrated_j,
-        lead(readings ['energy_j_total']) OVER device_readings < readings ['energy_j_total'] AS went_back,
+        end_ns,
+        if(grown_j BETWEEN 0 AND 10000 * (60 + (end_ns - at_ns) / 1e9), grown_j, NULL) AS counted_j,
+        (readings ['power_w'] + lead(readings ['power_w']) OVER device_readings) / 2 * (end_ns - at_ns) / 1e9 AS integrated_j,
+        grown_j NOT BETWEEN 0 AND 10000 * (60 + (end_ns - at_ns) / 1e9) AS went_back,
         (readings ['utilization_pct'] + lead(readings ['utilization_pct']) OVER device_readings) / 2 AS utilization_pct
-    FROM sensor_readings
-    WHERE source IN ('nvml', 'dcgm') AND error IS NULL AND readings IS NOT NULL
-    WINDOW device_readings AS (
-        PARTITION BY sitting, source, coalesce(labels ['uuid'], labels ['UUID'], labels ['gpu'], '') ORDER BY at_ns
-    )
+    FROM grown_energy
+    WINDOW device_readings AS (PARTITION BY sitting, source, device ORDER BY at_ns)
 ),
 
 declared AS (

@@ -1,12 +1,14 @@
 """Whether client and server agree on what both have measured.
 
 A count must be the same. A time is longer for the client, by the network and what is in front of the server's
-own clock; up to `LONGER_MS` or `LONGER_SHARE` of it is taken for that.
+own clock; up to `LONGER_MS` or `LONGER_SHARE` of it is taken for that. Where the client read late, its time
+has two bounds, and the nearer one counts.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.log.database import all_figures, figures
@@ -57,41 +59,54 @@ def server_side(log: OpenLog) -> ServerSide | None:
         if row["source"] == "server"
     }
     named = log.execute("SELECT server FROM server_metrics WHERE server IS NOT NULL LIMIT 1").fetchone()
+    engine = str(named[0]) if named else None
     preemptions = both["preemptions"]
     return ServerSide(
-        engine=str(named[0]) if named else None,
+        engine=engine,
         pages=pages,
         readings=both["readings"],
         failed=failed,
         preemptions=None if preemptions is None else round(preemptions),
-        compared=list(_compared(both, _buckets(log))) if both["readings"] else [],
+        compared=list(_compared(both, _buckets(log), engine)) if both["read_throughout"] else [],
+        stopped_s=both["stopped_s"] if both["readings"] else None,
         **{name: both[name] for name in _GAUGES},
     )
 
 
 _GAUGES: Final = (
     *("running_mean", "running_max", "waiting_mean", "waiting_max"),
-    *("kv_cache_usage_max_pct", "prefix_hit_pct"),
+    *("kv_cache_usage_max_pct", "prefix_hit_pct", "in_server_mean", "client_in_flight_max"),
 )
 
 
-def _compared(both: Mapping[str, Any], buckets: list[tuple[float, int]]) -> Iterator[SideBySide]:
+def _compared(
+    both: Mapping[str, Any], buckets: list[tuple[float, int]], engine: str | None
+) -> Iterator[SideBySide]:
     yield from _count("completed requests", both["client_completed"], both["server_completed"])
     # A server counts the tokens of a request that did not complete; the client has no count of them.
     if not both["client_others"]:
         if not both["without_prompt_tokens"]:
-            yield from _count("prompt tokens", both["client_prompt_tokens"], both["server_prompt_tokens"])
+            # Older versions of llama.cpp do not count the prompt tokens that were in the cache.
+            whole = engine != "llama.cpp" or both["prefix_hit_pct"] is not None
+            for row in _count("prompt tokens", both["client_prompt_tokens"], both["server_prompt_tokens"]):
+                yield row if whole or (row.difference or 0) < 0 else replace(row, agrees=row.agrees or None)
         if not both["without_output_tokens"]:
             yield from _count("output tokens", both["client_output_tokens"], both["server_output_tokens"])
-    yield from _time("TTFT mean (ms)", both["client_ttft_ms"], both["server_ttft_ms"])
+    yield from _time("TTFT mean (ms)", _client(both, "ttft"), both["server_ttft_ms"])
     for quantity, share in (("p50", 0.5), ("p99", 0.99)):
-        yield from _percentile(f"TTFT {quantity} (ms)", both[f"client_ttft_{quantity}_ms"], buckets, share)
-    yield from _time("latency mean (ms)", both["client_latency_ms"], both["server_latency_ms"])
+        yield from _percentile(f"TTFT {quantity} (ms)", _client(both, f"ttft_{quantity}"), buckets, share)
+    yield from _time("latency mean (ms)", _client(both, "latency"), both["server_latency_ms"])
     if (queue_ms := both["server_queue_ms"]) is not None:
         ttft_ms = both["client_ttft_ms"]
         # A client cannot see the queue; but nothing waits there longer than for its first token.
         agrees = None if ttft_ms is None or queue_ms <= ttft_ms + SHORTER_MS else False
         yield SideBySide("time in queue mean (ms)", None, queue_ms, agrees=agrees)
+
+
+def _client(both: Mapping[str, Any], name: str) -> tuple[float, float] | None:
+    """The least and the most that a time of the client can be, in ms; None where it has none."""
+    low, high = both[f"client_{name}_low_ms"], both[f"client_{name}_ms"]
+    return None if high is None else (high if low is None else min(low, high), high)
 
 
 def _count(quantity: str, client: float | None, server: float | None) -> Iterator[SideBySide]:
@@ -108,40 +123,56 @@ def _count(quantity: str, client: float | None, server: float | None) -> Iterato
         )
 
 
-def _time(quantity: str, client_ms: float | None, server_ms: float | None) -> Iterator[SideBySide]:
+def _time(
+    quantity: str, client_ms: tuple[float, float] | None, server_ms: float | None
+) -> Iterator[SideBySide]:
     if client_ms is not None and server_ms is not None:
-        difference = client_ms - server_ms
-        share = difference / server_ms if server_ms else None
-        agrees = -SHORTER_MS <= difference <= max(LONGER_MS, LONGER_SHARE * server_ms)
-        yield SideBySide(quantity, client_ms, server_ms, difference=difference, share=share, agrees=agrees)
+        difference = _nearest(client_ms, server_ms, server_ms)
+        yield SideBySide(
+            quantity,
+            client_ms[1],
+            server_ms,
+            difference=difference,
+            share=difference / server_ms if server_ms else None,
+            agrees=_agree(difference, server_ms),
+            client_low=client_ms[0] if client_ms[0] < client_ms[1] else None,
+        )
 
 
 def _percentile(
-    quantity: str, client_ms: float | None, buckets: list[tuple[float, int]], share: float
+    quantity: str, client_ms: tuple[float, float] | None, buckets: list[tuple[float, int]], share: float
 ) -> Iterator[SideBySide]:
     """A percentile, which a histogram says to lie between the ends of a bucket."""
     total = buckets[-1][1] if buckets else 0
     if client_ms is None or not total:
         return
     rank = math.ceil(share * total)
-    low_ms = 0.0
+    low_ms, high_ms = 0.0, math.inf
     for bound_s, upto in buckets:
         if upto >= rank:
-            high_ms = None if math.isinf(bound_s) else 1e3 * bound_s
+            high_ms = 1e3 * bound_s
             break
         low_ms = 1e3 * bound_s
-    over = 0.0 if high_ms is None else max(0.0, client_ms - high_ms)
-    difference = over or min(0.0, client_ms - low_ms)
-    agrees = -SHORTER_MS <= difference <= max(LONGER_MS, LONGER_SHARE * (high_ms or 0.0))
+    difference = _nearest(client_ms, low_ms, high_ms)
     yield SideBySide(
         quantity,
-        client_ms,
+        client_ms[1],
         None,
         server_low=low_ms,
-        server_high=high_ms,
+        server_high=None if math.isinf(high_ms) else high_ms,
         difference=difference,
-        agrees=agrees,
+        agrees=_agree(difference, high_ms),
+        client_low=client_ms[0] if client_ms[0] < client_ms[1] else None,
     )
+
+
+def _nearest(client_ms: tuple[float, float], low_ms: float, high_ms: float) -> float:
+    """The difference between two intervals: 0 where they meet."""
+    return max(0.0, client_ms[0] - high_ms) or min(0.0, client_ms[1] - low_ms)
+
+
+def _agree(difference: float, server_ms: float) -> bool:
+    return -SHORTER_MS <= difference <= max(LONGER_MS, LONGER_SHARE * server_ms)
 
 
 def _buckets(log: OpenLog) -> list[tuple[float, int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from reporter.evidence import listed
 from reporter.render.figures import counted, figure, percent, whole
@@ -22,27 +23,37 @@ _NAMES: Final = {
 }
 
 
-def unread(errors: Sequence[Mapping[str, object]]) -> Iterator[Finding]:
+def unread(errors: Sequence[Mapping[str, object]], side: ServerSide | None) -> Iterator[Finding]:
     """Sensors that could not be read, each once.
 
     Args:
         errors: The rows of reporter/sql/figures/sensor_errors.sql.
+        side: The server's account; None where it was not asked for.
     """
     for source in dict.fromkeys(str(row["source"]) for row in errors):
         rows = [row for row in errors if row["source"] == source]
         by_error = {str(row["error"]): int(str(row["readings"])) for row in rows}
         example = " ".join(str(rows[0]["example"] or "").split())[:_EXCERPT]
+        stopped = ""
+        if source == "server" and side is not None and side.stopped_s is not None:
+            stopped_s = figure(max(0.0, side.stopped_s))
+            stopped = f"Readings stopped {stopped_s} s after the first request: nothing is compared. "
         yield Finding(
             "sensor_unread",
             "warning",
             f"{sum(by_error.values())} of {rows[0]['tried']} readings of {_NAMES.get(source, source)} "
-            f"failed: {listed(by_error)}. For example: {example}",
+            f"failed: {listed(by_error)}. {stopped}For example: {example}",
             "docs/telemetry.md says what a sensor needs. The figures of requests are not affected.",
         )
 
 
-def about_server(side: ServerSide) -> Iterator[Finding]:
-    """Where client and server disagree, and what the server went through."""
+def about_server(side: ServerSide, choices: int = 1) -> Iterator[Finding]:
+    """Where client and server disagree, and what the server went through.
+
+    Args:
+        side: The server's account.
+        choices: How many sequences the server generates for a request (`n`).
+    """
     rows = {row.quantity: row for row in side.compared}
     if (requests := rows.get("completed requests")) is not None and requests.agrees is False:
         yield _of_requests(requests)
@@ -51,7 +62,8 @@ def about_server(side: ServerSide) -> Iterator[Finding]:
         yield from (
             _of_tokens(row) for name, row in rows.items() if name.endswith("tokens") and row.agrees is False
         )
-        yield from _of_times(rows)
+        yield from _of_times(rows, on_loopback=all(map(_is_loopback, side.pages)))
+        yield from _of_load(side, choices)
     if side.preemptions:
         yield Finding(
             "server_preempted",
@@ -91,24 +103,52 @@ def _of_tokens(row: SideBySide) -> Finding:
     )
 
 
-def _of_times(rows: Mapping[str, SideBySide]) -> Iterator[Finding]:
+def _of_load(side: ServerSide, choices: int) -> Iterator[Finding]:
+    """Requests in the server that the client has not sent."""
+    most, mean = side.client_in_flight_max, side.in_server_mean
+    if most is not None and mean is not None and mean > choices * _CROWDED * most + 1:
+        yield Finding(
+            "server_load_differs",
+            "warning",
+            f"The server reports {figure(mean)} requests at a time on average, the client at most "
+            f"{whole(round(most))}: others use the server, or its page counts requests more than once.",
+            "Measure a server without other clients. loadgen sql RUN 'select * from sensors' has the values.",
+        )
+
+
+_CROWDED: Final = 1.5
+"""Requests in the server per request of the client from which the two contradict each other."""
+
+_MATERIAL_MS: Final = 20.0
+_MATERIAL_SHARE: Final = 0.25
+"""How much longer a TTFT must be for the client to be a finding."""
+
+
+def _of_times(rows: Mapping[str, SideBySide], *, on_loopback: bool) -> Iterator[Finding]:
     ttft = rows.get("TTFT mean (ms)")
     if ttft is not None and ttft.agrees is False:
-        longer = (ttft.difference or 0) > 0
-        yield Finding(
-            "server_ttft_differs",
-            "warning",
-            f"The mean TTFT is {figure(ttft.client)} ms for the client and {figure(ttft.server)} ms for the "
-            f"server: {figure(abs(ttft.difference or 0))} ms ({_signed_share(ttft)}) "
-            + (
-                "pass where the server does not measure: network, proxies, its HTTP front end."
+        difference = ttft.difference or 0.0
+        longer = difference > 0
+        if not longer or difference > max(_MATERIAL_MS, _MATERIAL_SHARE * (ttft.server or 0.0)):
+            where = "its HTTP front end" if on_loopback else "network, proxies, its HTTP front end"
+            low = ttft.client_low if longer else None
+            client = figure(ttft.client) if low is None else f"at least {figure(low)}"
+            apart = f"{figure(abs(difference))} ms ({_signed_share(ttft)})"
+            nearer = "Compare with a client on the server's machine."
+            yield Finding(
+                "server_ttft_differs",
+                "warning",
+                f"The mean TTFT is {client} ms for the client and {figure(ttft.server)} ms for the server: "
+                f"{apart} "
+                + (
+                    f"pass where the server does not measure: {where}."
+                    if longer
+                    else "are missing, although a client cannot see a token before the server does."
+                ),
+                ("Profile the server's HTTP front end." if on_loopback else nearer)
                 if longer
-                else "are missing, although a client cannot see a token before the server does."
-            ),
-            "Compare with a client on the server's machine."
-            if longer
-            else "The server starts its clock before the request has ended, or counts other requests.",
-        )
+                else "The server starts its clock before the request has ended, or counts other requests.",
+            )
     queue = rows.get("time in queue mean (ms)")
     if queue is not None and queue.agrees is False:
         yield Finding(
@@ -124,3 +164,9 @@ def _signed_share(row: SideBySide) -> str:
     if row.share is None:
         return "nothing by the server"
     return f"{'+' if row.share > 0 else '-'}{percent(abs(row.share), 1)}"
+
+
+def _is_loopback(url: str) -> bool:
+    """Whether the URL of a page names this machine."""
+    host = urlsplit(url).hostname or ""
+    return host in {"localhost", "::1"} or host.startswith("127.")

@@ -14,10 +14,12 @@ class SideBySide:
     Attributes:
         quantity: Its name, with its unit.
         client: By the client; None where a client cannot see it.
+        client_low: The least that it can be, where the client read late; None where that is `client`.
         server: By the server; of a percentile None, for a histogram only bounds it.
         server_low: The lower end of the bucket that a percentile is in.
         server_high: Its upper end; None for the last bucket, which has none.
-        difference: Client minus server, or minus the nearer end of the bucket.
+        difference: Client minus server, or minus the nearer end of the bucket. Where it is in doubt, the one
+            that is nearest to 0.
         share: That, as a share of the server's.
         agrees: Whether they agree as far as they should; None where that cannot be said.
     """
@@ -30,6 +32,7 @@ class SideBySide:
     difference: float | None = None
     share: float | None = None
     agrees: bool | None = None
+    client_low: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,7 @@ class ServerSide:
         pages: Where they were read.
         readings: How often that succeeded.
         failed: How often it did not, by reason.
+        stopped_s: How long after the first request the last reading succeeded, where all later ones failed.
         running_mean: Requests that it processed, over the readings.
         running_max: …
         waiting_mean: Requests that waited in it.
@@ -48,7 +52,10 @@ class ServerSide:
         kv_cache_usage_max_pct: …
         preemptions: …
         prefix_hit_pct: Prompt tokens that were in its prefix cache, of those it looked up.
-        compared: What client and server both measured.
+        compared: What client and server both measured; empty where a page was not read both before the first
+            request and after the last one.
+        in_server_mean: Requests that it processed or that waited in it, over the readings.
+        client_in_flight_max: Most requests of the client at once.
     """
 
     engine: str | None
@@ -63,3 +70,6 @@ class ServerSide:
     preemptions: int | None = None
     prefix_hit_pct: float | None = None
     compared: list[SideBySide] = field(default_factory=list)
+    stopped_s: float | None = None
+    in_server_mean: float | None = None
+    client_in_flight_max: float | None = None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from reporter.findings.findings import in_order
 from reporter.log.database import all_figures
+from reporter.log.session import generation, logged_settings
 from reporter.render.figures import counted, percent
 from reporter.report import Finding
 from reporter.telemetry import agreement, energy_figures, sample_energy
@@ -34,9 +35,10 @@ def with_telemetry(log: OpenLog, report: Report) -> Report:
     if sample_energy.knows_power(log):
         log.load(sample_energy.TABLES)
         energy, went_back = energy_figures.energy(log, report)
-    findings = [*report.findings, *unread(all_figures(log, "sensor_errors"))]
+    findings = [*report.findings, *unread(all_figures(log, "sensor_errors"), side)]
     if side is not None:
-        findings += about_server(side)
+        choices = generation(logged_settings(log)).get("n")
+        findings += about_server(side, choices if isinstance(choices, int) else 1)
     if energy is not None:
         findings += about_energy(energy, went_back)
     return replace(report, server_side=side, energy=energy, findings=in_order(findings))
@@ -64,8 +66,8 @@ def about_energy(energy: Energy, went_back: int) -> Iterator[Finding]:
         yield Finding(
             "energy_counter_reset",
             "warning",
-            f"An energy counter went back {counted(went_back, 'time')}: it wrapped around, or a driver was "
-            "loaded again. In these spans energy is the integral of the power.",
+            f"An energy counter went back, or rose impossibly fast, {counted(went_back, 'time')}: it wrapped "
+            "around, or the driver was loaded again. In these spans energy is the integral of the power.",
             "Run again, if these spans matter.",
         )
     if energy.window_joules is None:

@@ -39,6 +39,7 @@ gauges AS (
         max(running_requests) FILTER (moment IS NULL) AS running_max,
         avg(waiting_requests) FILTER (moment IS NULL) AS waiting_mean,
         max(waiting_requests) FILTER (moment IS NULL) AS waiting_max,
+        avg(running_requests + coalesce(waiting_requests, 0)) FILTER (moment IS NULL) AS in_server_mean,
         max(kv_cache_usage_pct) FILTER (moment IS NULL) AS kv_cache_usage_max_pct,
         count(*) AS readings
     FROM server_metrics
@@ -53,11 +54,44 @@ measured_by_client AS (
         count(*) FILTER (status = 'completed' AND counted_input IS NULL) AS without_prompt_tokens,
         count(*) FILTER (status = 'completed' AND counted_output IS NULL) AS without_output_tokens,
         avg(first_token_ns - sent_ns) FILTER (status = 'completed') / 1e6 AS client_ttft_ms,
+        avg(first_token_low_ns - sent_ns) FILTER (status = 'completed') / 1e6 AS client_ttft_low_ms,
         quantile_disc(first_token_ns - sent_ns, 0.5) FILTER (status = 'completed') / 1e6 AS client_ttft_p50_ms,
+        quantile_disc(first_token_low_ns - sent_ns, 0.5) FILTER (status = 'completed') / 1e6 AS client_ttft_p50_low_ms,
         quantile_disc(first_token_ns - sent_ns, 0.99) FILTER (status = 'completed') / 1e6 AS client_ttft_p99_ms,
-        avg(ended_ns - sent_ns) FILTER (status = 'completed') / 1e6 AS client_latency_ms
+        quantile_disc(first_token_low_ns - sent_ns, 0.99) FILTER (status = 'completed') / 1e6 AS client_ttft_p99_low_ms,
+        avg(ended_ns - sent_ns) FILTER (status = 'completed') / 1e6 AS client_latency_ms,
+        avg(complete_low(ended_ns, last_token_ns, last_token_low_ns) - sent_ns) FILTER (status = 'completed') / 1e6
+            AS client_latency_low_ms
     FROM counted
+),
+
+in_flight AS (
+    SELECT sum(change) OVER (ORDER BY at_ns, change) AS requests
+    FROM (
+        SELECT sent_ns AS at_ns, 1 AS change FROM counted WHERE sent_ns IS NOT NULL AND ended_ns IS NOT NULL
+        UNION ALL
+        SELECT ended_ns, -1 FROM counted WHERE sent_ns IS NOT NULL AND ended_ns IS NOT NULL
+    )
+),
+
+-- Whether each page was read before the first request and after the last one, and until when where readings stopped.
+coverage AS (
+    SELECT
+        bool_and(whole) AS read_throughout,
+        (min(last_ns) FILTER (failed_ns > last_ns) - (SELECT min(sent_ns) FROM counted)) / 1e9 AS stopped_s
+    FROM (
+        SELECT
+            count(*) FILTER (moment = 'first' AND readings IS NOT NULL) > 0
+            AND count(*) FILTER (moment = 'last' AND readings IS NOT NULL) > 0 AS whole,
+            max(at_ns) FILTER (readings IS NOT NULL) AS last_ns,
+            max(at_ns) FILTER (error IS NOT NULL) AS failed_ns
+        FROM sensor_readings
+        WHERE source = 'server'
+        GROUP BY sitting, labels ['page']
+    )
 )
 
-SELECT *
-FROM counted_by_server, gauges, measured_by_client;
+SELECT
+    *,
+    (SELECT max(requests) FROM in_flight) AS client_in_flight_max
+FROM counted_by_server, gauges, measured_by_client, coverage;

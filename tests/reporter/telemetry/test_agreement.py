@@ -8,6 +8,7 @@ import pytest
 
 from recorder import EventType
 from reporter import MetricsReporter
+from tests.reporter.conftest import ns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,23 +41,42 @@ GROWN = {
 """What it counts of two requests with a TTFT of 100 ms for the client."""
 
 
-def report(a_run: Callable[..., Run], buckets: dict[str, float] | None = None, **other: float) -> Report:
+def report(
+    a_run: Callable[..., Run],
+    buckets: dict[str, float] | None = None,
+    *,
+    running: float = 1.0,
+    low_ms: int | None = None,
+    url: str = "http://h/metrics",
+    engine: str = "vllm",
+    stopped: bool = False,
+    **other: float,
+) -> Report:
     """The report of two requests, with a server that counts so."""
     run = a_run()
-    run.session(EventType.SENSOR_STARTED, 0, source="server", target="http://h/metrics", interval_s=1.0)
-    labels = {"page": "0", "server": "vllm"}
+    run.session(EventType.SENSOR_STARTED, 0, source="server", target=url, interval_s=1.0)
+    labels = {"page": "0", "server": engine}
     none = dict.fromkeys(buckets or {}, 3.0)
     of = {"source": "server", "labels": labels}
     run.session(EventType.SENSOR_READING, 0, **of, moment="first", readings=BEFORE, histograms={"ttft": none})
     run.begins(1)
     for begun_ms in (1, 301):
-        run.answers(begun_ms + 100, begun_ms + 120, at_ms=begun_ms, complete=begun_ms + 150, usage=(3, 2))
+        low = {} if low_ms is None else {"first_token_low_ns": ns(begun_ms + low_ms)}
+        run.answers(
+            begun_ms + 100, begun_ms + 120, at_ms=begun_ms, complete=begun_ms + 150, usage=(3, 2), **low
+        )
     run.stops(500).ends(600)
     after = {name: value + {**GROWN, **other}.get(name, 0.0) for name, value in BEFORE.items()}
     counts = {bound: 3.0 + count for bound, count in (buckets or {}).items()}
     run.session(
-        EventType.SENSOR_READING, 250, **of, readings={"running_requests": 1.0, "waiting_requests": 4.0}
+        EventType.SENSOR_READING, 250, **of, readings={"running_requests": running, "waiting_requests": 0.0}
     )
+    if stopped:
+        of = {"source": "server", "labels": {"page": "0"}, "error": "unreachable", "message": "refused"}
+        run.session(EventType.SENSOR_READING, 350, **of)
+        run.session(EventType.SENSOR_READING, 550, **of, moment="last")
+        with MetricsReporter(run.write()) as reporter:
+            return reporter.create_report()
     run.session(
         EventType.SENSOR_READING, 550, **of, moment="last", readings=after, histograms={"ttft": counts}
     )
@@ -77,7 +97,7 @@ def test_they_agree(a_run: Callable[..., Run]) -> None:
         "vllm",
         ["http://h/metrics"],
         1,
-        4,
+        0,
     )
     rows = {row.quantity: row for row in side.compared}
     assert {row.agrees for row in rows.values()} <= {True, None}
@@ -105,6 +125,70 @@ def test_they_disagree(a_run: Callable[..., Run], differing: dict[str, dict[str,
     """Each disagreement is a finding of its own."""
     other = {name: value for changed in differing.values() for name, value in changed.items()}
     assert codes(report(a_run, **other)) == differing.keys()
+
+
+@pytest.mark.parametrize(
+    ("low_ms", "found"),
+    [(None, True), (45, False), (28, False), (95, True)],
+)
+def test_a_client_that_read_late(a_run: Callable[..., Run], low_ms: int | None, *, found: bool) -> None:
+    """The server says 25 ms; the client 100 ms, or as little as its lower bound."""
+    made = report(a_run, low_ms=low_ms, ttft_sum_s=0.05, queue_sum_s=0.0)
+    assert ("server_ttft_differs" in codes(made)) is found
+    assert made.server_side is not None
+    row = next(row for row in made.server_side.compared if row.quantity == "TTFT mean (ms)")
+    assert (row.client, row.client_low) == (100, low_ms)
+    assert row.difference == pytest.approx((low_ms or 100) - 25)
+    assert row.agrees is (low_ms == 28)
+
+
+def test_a_small_difference_is_no_finding(a_run: Callable[..., Run]) -> None:
+    """18 ms of what a server's HTTP front end takes; the table has it all the same."""
+    made = report(a_run, ttft_sum_s=2 * 0.082)
+    assert codes(made) == set()
+    assert made.server_side is not None
+    assert [row.quantity for row in made.server_side.compared if row.agrees is False] == ["TTFT mean (ms)"]
+
+
+@pytest.mark.parametrize(
+    ("url", "network"), [("http://127.0.0.1:8/metrics", False), ("http://h/metrics", True)]
+)
+def test_no_network_on_loopback(a_run: Callable[..., Run], url: str, *, network: bool) -> None:
+    """A difference is not blamed on the network of one machine."""
+    (finding,) = (
+        finding
+        for finding in report(a_run, url=url, ttft_sum_s=0.1).findings
+        if finding.code == "server_ttft_differs"
+    )
+    assert ("network" in finding.message) is network
+    assert ("on the server's machine" in finding.remedy) is network
+
+
+@pytest.mark.parametrize(("running", "found"), [(1.0, False), (2.0, False), (40.0, True)])
+def test_requests_that_nobody_sent(a_run: Callable[..., Run], running: float, *, found: bool) -> None:
+    """40 running in the server beside 1 in flight; the gauge may lag behind by one."""
+    assert ("server_load_differs" in codes(report(a_run, running=running))) is found
+
+
+def test_readings_that_stopped(a_run: Callable[..., Run]) -> None:
+    """No cache is blamed for requests of which the counter was not read."""
+    made = report(a_run, stopped=True)
+    assert codes(made) == set()
+    assert made.server_side is not None
+    assert made.server_side.compared == []
+    assert made.server_side.stopped_s == pytest.approx(0.249)
+    (finding,) = (finding for finding in made.findings if finding.code == "sensor_unread")
+    assert "2 of 4 readings" in finding.message
+    assert "stopped 0.249 s after the first request" in finding.message
+
+
+@pytest.mark.parametrize("prompt_tokens", [1.0, 6.0, 9.0])
+def test_older_llama_cpp_counts_no_cached_prompt_tokens(
+    a_run: Callable[..., Run], prompt_tokens: float
+) -> None:
+    """Fewer than the client's are no disagreement; more are."""
+    made = report(a_run, engine="llama.cpp", prompt_tokens_total=prompt_tokens)
+    assert codes(made) == ({"server_tokens_differ"} if prompt_tokens > 6 else set())
 
 
 @pytest.mark.slow

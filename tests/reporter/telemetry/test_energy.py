@@ -71,6 +71,31 @@ def test_the_counter_goes_before_the_power(a_run: Callable[..., Run]) -> None:
     assert stats.mean == pytest.approx(180)
 
 
+def test_a_counter_that_no_gpu_can_have(a_run: Callable[..., Run]) -> None:
+    """A jump of 1 GJ in a second is no energy; nor does a reading without power end the observation."""
+    run = a_run().begins(0, duration_s=3).answers(10, at_ms=0, complete=3000).stops(3000).ends(3000)
+    report = reported(senses(run, (0, 100, 5), (1000, None, None), (2000, 100, 1e9), (3000, 100, 1e9 + 100)))
+    assert report.energy is not None
+    assert report.energy.total_joules == pytest.approx(200 + 100)
+    assert report.energy.window_joules == pytest.approx(300)
+    assert "energy_counter_reset" in {finding.code for finding in report.findings}
+
+
+def test_gpus_without_a_uuid_on_two_hosts(a_run: Callable[..., Run]) -> None:
+    """GPU 0 of each host is a device of its own."""
+    run = a_run().begins(0, duration_s=1).answers(10, at_ms=0, complete=1000).stops(1000).ends(1000)
+    run.session(EventType.SENSOR_STARTED, 0, source="dcgm", interval_s=1.0)
+    for at_ms in (0, 1000):
+        for page, host, power_w in (("0", "a", 100.0), ("1", "b", 300.0)):
+            labels = {"page": page, "Hostname": host, "gpu": "0"}
+            run.session(
+                EventType.SENSOR_READING, at_ms, source="dcgm", labels=labels, readings={"power_w": power_w}
+            )
+    energy = reported(run).energy
+    assert energy is not None
+    assert (energy.devices, energy.total_joules) == (2, pytest.approx(400))
+
+
 def test_a_counter_that_wraps_around(a_run: Callable[..., Run]) -> None:
     """In that span the power counts, and a finding says so."""
     run = a_run().begins(0, duration_s=2).answers(10, at_ms=0, complete=2000).stops(2000).ends(2000)
