@@ -71,7 +71,7 @@ def naming_of(text: str) -> Naming | None:
     counts = Counter((match["stem"], match["prefix"]) for match in _PREFIXES.finditer(text))
     if not counts:
         return None
-    ((stem, prefix),) = (most for most, _ in counts.most_common(1))
+    ((stem, prefix),) = (pair for pair, _ in counts.most_common(1))
     return Naming(_STEMS[stem], prefix)
 
 
@@ -127,8 +127,8 @@ def _samples(
         raise UnreadableError(str(error)) from error
     if naming.engine == "dcgm":
         return {
-            name: [sample for sample in found if not _is_blank(sample.value)]
-            for name, found in by_name.items()
+            name: [sample for sample in usable if not _is_blank(sample.value)]
+            for name, usable in by_name.items()
         }
     return by_name
 
@@ -159,11 +159,11 @@ def _is_blank(value: float) -> bool:
 
 
 def _add(
-    things: dict[Labels, Observed], quantity: SensorQuantity, found: Sequence[tuple[Any, float]], ours: str
+    things: dict[Labels, Observed], quantity: SensorQuantity, usable: Sequence[tuple[Any, float]], ours: str
 ) -> None:
     """Add what a metric says of each thing to its value of a quantity."""
     by_thing: defaultdict[Labels, list[tuple[Mapping[str, str], float]]] = defaultdict(list)
-    for sample, value in found:
+    for sample, value in usable:
         failed = any(sample.labels.get(label) in refused for label, refused in NOT_SUCCESSES.items())
         # So that a counter that has only these is 0.
         by_thing[_identity(sample.labels)].append((sample.labels, 0.0 if failed else value))
@@ -207,9 +207,9 @@ def _without_ranks(labels: Mapping[str, str]) -> Labels:
 def _add_histogram(
     things: dict[Labels, Observed], quantity: SensorQuantity, name: str, by_name: Mapping[str, list[Any]]
 ) -> bool:
-    found = [_usable(by_name.get(name + suffix, ())) for suffix in ("_sum", "_count")]
-    _add(things, quantity, found[0], f"{quantity.name}_sum_s")
-    _add(things, quantity, found[1], f"{quantity.name}_{quantity.of}_total")
+    usable = [_usable(by_name.get(name + suffix, ())) for suffix in ("_sum", "_count")]
+    _add(things, quantity, usable[0], f"{quantity.name}_sum_s")
+    _add(things, quantity, usable[1], f"{quantity.name}_{quantity.of}_total")
     apart = _largest(
         (_without_ranks(sample.labels), value) for sample, value in _usable(by_name.get(f"{name}_bucket", ()))
     )
@@ -218,7 +218,7 @@ def _add_histogram(
             buckets = thing.histograms.setdefault(quantity.name, {})
             bound = dict(labels).get("le", "")
             buckets[bound] = buckets.get(bound, 0.0) + value
-    return any(found)
+    return any(usable)
 
 
 def _usable(samples: Iterable[Any]) -> list[tuple[Any, float]]:

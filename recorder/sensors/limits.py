@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 IMPOSSIBLE: Final = "impossible_value"
 """The error of a reading with values beyond their limits."""
 
-_MOST: Final[Mapping[str, float]] = {
+_LIMITS: Final[Mapping[str, float]] = {
     "power_w": 10_000,
     "utilization_pct": 100,
     "memory_busy_pct": 100,
@@ -36,20 +36,20 @@ def within_limits(readings: Iterable[Reading], memory_bytes: float | None = None
     """
     for reading in readings:
         total = reading.values.get("memory_total_bytes", memory_bytes)
-        most = _MOST if total is None else {**_MOST, "memory_used_bytes": total}
+        limits = _LIMITS if total is None else {**_LIMITS, "memory_used_bytes": total}
         beyond = {
             name: value
             for name, value in reading.values.items()
-            if name in most and not 0 <= value <= most[name] * _ROUNDING
+            if name in limits and not 0 <= value <= limits[name] * _ROUNDING
         }
         values = {name: value for name, value in reading.values.items() if name not in beyond}
         if values or not beyond:
             yield replace(reading, values=values)
         if beyond:
-            said = ", ".join(
-                f"{name} is {value:.6g} (at most {most[name]:g})" for name, value in beyond.items()
+            excess = ", ".join(
+                f"{name} is {value:.6g} (at most {limits[name]:g})" for name, value in beyond.items()
             )
             thing = f" of GPU {reading.labels['gpu']}" if "gpu" in reading.labels else ""
             yield replace(
-                reading, values={}, histograms={}, error=IMPOSSIBLE, message=f"impossible{thing}: {said}"
+                reading, values={}, histograms={}, error=IMPOSSIBLE, message=f"impossible{thing}: {excess}"
             )

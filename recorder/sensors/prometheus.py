@@ -113,9 +113,9 @@ class PrometheusSensor:
 def _described(page: MetricsPage) -> str:
     """A description of a page without a known metric, so that a user can recognize the page."""
     beginning = " ".join(page.text[:_EXCERPT].split())
-    found = f"({page.kind or 'no media type'}: {beginning!r})"
+    excerpt = f"({page.kind or 'no media type'}: {beginning!r})"
     if "DCGM_FI_" in page.text:
-        return f"no metric of the page has a value {found}"
+        return f"no metric of the page has a value {excerpt}"
     if (name := mentioned(page.text)) is not None:
-        return f"no line of the page begins with a known metric, though it mentions {name} {found}"
-    return f"no metric of a known server is on the page {found}"
+        return f"no line of the page begins with a known metric, though it mentions {name} {excerpt}"
+    return f"no metric of a known server is on the page {excerpt}"

@@ -105,13 +105,13 @@ def _of_tokens(row: SideBySide) -> Finding:
 
 def _of_load(side: ServerSide, choices: int) -> Iterator[Finding]:
     """Requests in the server that the client has not sent."""
-    most, mean = side.client_in_flight_max, side.in_server_mean
-    if most is not None and mean is not None and mean > choices * _CROWDED * most + 1:
+    client, mean = side.client_in_flight_max, side.in_server_mean
+    if client is not None and mean is not None and mean > choices * _CROWDED * client + 1:
         yield Finding(
             "server_load_differs",
             "warning",
             f"The server reports {figure(mean)} requests at a time on average, the client at most "
-            f"{whole(round(most))}: others use the server, or its page counts requests more than once.",
+            f"{whole(round(client))}: others use the server, or its page counts requests more than once.",
             "Measure a server without other clients. loadgen sql RUN 'select * from sensors' has the values.",
         )
 

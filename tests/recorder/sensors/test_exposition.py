@@ -257,7 +257,7 @@ def test_names_under_another_prefix(engine: str, prefix: str) -> None:
 
 
 def test_prompt_tokens_of_llama_cpp() -> None:
-    """Its counter leaves cached tokens out, which newer versions count beside it."""
+    """Its counter leaves cached tokens out, which newer versions count on their own."""
     text = "llamacpp:prompt_tokens_total 100\nllamacpp:prompt_tokens_cached_total 399\n"
     assert the_only(text, "llama.cpp") == {
         "prompt_tokens_total": 499,
@@ -286,7 +286,7 @@ def test_impossible_values_are_dropped_and_reported(monkeypatch: pytest.MonkeyPa
     assert good.values == {"memory_total_bytes": 80 * 1024**2, "temperature_c": 60}
     assert (bad.values, bad.error) == ({}, "impossible_value")
     assert bad.message is not None
-    assert all(said in bad.message for said in ("GPU 0", "power_w is 12000", "utilization_pct is 250"))
+    assert all(part in bad.message for part in ("GPU 0", "power_w is 12000", "utilization_pct is 250"))
     assert "memory_used_bytes" in bad.message
 
 

@@ -128,13 +128,13 @@ def test_they_disagree(a_run: Callable[..., Run], differing: dict[str, dict[str,
 
 
 @pytest.mark.parametrize(
-    ("low_ms", "found"),
+    ("low_ms", "expected"),
     [(None, True), (45, False), (28, False), (95, True)],
 )
-def test_a_client_that_read_late(a_run: Callable[..., Run], low_ms: int | None, *, found: bool) -> None:
+def test_a_client_that_read_late(a_run: Callable[..., Run], low_ms: int | None, *, expected: bool) -> None:
     """The server says 25 ms; the client 100 ms, or as little as its lower bound."""
     made = report(a_run, low_ms=low_ms, ttft_sum_s=0.05, queue_sum_s=0.0)
-    assert ("server_ttft_differs" in codes(made)) is found
+    assert ("server_ttft_differs" in codes(made)) is expected
     assert made.server_side is not None
     row = next(row for row in made.server_side.compared if row.quantity == "TTFT mean (ms)")
     assert (row.client, row.client_low) == (100, low_ms)
@@ -142,7 +142,7 @@ def test_a_client_that_read_late(a_run: Callable[..., Run], low_ms: int | None, 
     assert row.agrees is (low_ms == 28)
 
 
-def test_a_small_difference_is_no_finding(a_run: Callable[..., Run]) -> None:
+def test_a_small_difference_has_no_finding(a_run: Callable[..., Run]) -> None:
     """18 ms of what a server's HTTP front end takes; the table has it all the same."""
     made = report(a_run, ttft_sum_s=2 * 0.082)
     assert codes(made) == set()
@@ -164,10 +164,12 @@ def test_no_network_on_loopback(a_run: Callable[..., Run], url: str, *, network:
     assert ("on the server's machine" in finding.remedy) is network
 
 
-@pytest.mark.parametrize(("running", "found"), [(1.0, False), (2.0, False), (40.0, True)])
-def test_requests_that_nobody_sent(a_run: Callable[..., Run], running: float, *, found: bool) -> None:
-    """40 running in the server beside 1 in flight; the gauge may lag behind by one."""
-    assert ("server_load_differs" in codes(report(a_run, running=running))) is found
+@pytest.mark.parametrize(("running", "expected"), [(1.0, False), (2.0, False), (40.0, True)])
+def test_more_requests_than_the_client_sent(
+    a_run: Callable[..., Run], running: float, *, expected: bool
+) -> None:
+    """40 running in the server, 1 in flight; the gauge may lag behind by one."""
+    assert ("server_load_differs" in codes(report(a_run, running=running))) is expected
 
 
 def test_readings_that_stopped(a_run: Callable[..., Run]) -> None:
@@ -186,7 +188,7 @@ def test_readings_that_stopped(a_run: Callable[..., Run]) -> None:
 def test_older_llama_cpp_counts_no_cached_prompt_tokens(
     a_run: Callable[..., Run], prompt_tokens: float
 ) -> None:
-    """Fewer than the client's are no disagreement; more are."""
+    """A smaller count agrees; a larger one does not."""
     made = report(a_run, engine="llama.cpp", prompt_tokens_total=prompt_tokens)
     assert codes(made) == ({"server_tokens_differ"} if prompt_tokens > 6 else set())
 

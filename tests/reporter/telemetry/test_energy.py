@@ -72,7 +72,7 @@ def test_the_counter_goes_before_the_power(a_run: Callable[..., Run]) -> None:
 
 
 def test_a_counter_that_no_gpu_can_have(a_run: Callable[..., Run]) -> None:
-    """A jump of 1 GJ in a second is no energy; nor does a reading without power end the observation."""
+    """A jump of 1 GJ in a second is ignored; a reading without power does not end the observation."""
     run = a_run().begins(0, duration_s=3).answers(10, at_ms=0, complete=3000).stops(3000).ends(3000)
     report = reported(senses(run, (0, 100, 5), (1000, None, None), (2000, 100, 1e9), (3000, 100, 1e9 + 100)))
     assert report.energy is not None
