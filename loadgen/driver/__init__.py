@@ -1,1 +1,1 @@
-"""The driver: issue requests on a plan, stamp what happens, and put every event on the recorder's queue."""
+"""The driver: issues requests on a plan, stamps events, and queues every event for the recorder."""

@@ -30,7 +30,7 @@ class ErrorBudget:
     rate: float | None = None
 
     def spent(self, progress: SessionProgress) -> str | None:
-        """How the budget was exceeded, in a sentence; None while it lasts."""
+        """The excess over the budget, in a sentence; None within the budget."""
         failed, ended = progress.errors.total(), progress.ended
         if self.errors is not None and failed >= self.errors:
             return f"{failed} request{'s' * (failed != 1)} failed, and --max-errors is {self.errors}"

@@ -1,4 +1,4 @@
-"""Ending a session early by its counters: a spent error budget, an endpoint that cannot keep up."""
+"""Ending a session early by counters: a spent error budget, an overloaded endpoint."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class EarlyEnd:
-    """Watches the counters of a session, and asks for its end.
+    """A watch over the counters of a session, which can end the session.
 
     Args:
         plan: Says what ends it.
@@ -48,7 +48,7 @@ class EarlyEnd:
             self._heed_overload(self._overload, progress)
 
     def _heed_overload(self, watch: overload.OverloadWatch, progress: SessionProgress) -> None:
-        """End the session when the endpoint falls behind, and soon give up what is in flight then."""
+        """End the session when the endpoint falls behind, and soon after abandon requests in flight."""
         now_ns = self._clock.now_ns()
         seen = watch.look(now_ns, progress.issued, progress.ended)
         if seen is not None:

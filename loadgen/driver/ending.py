@@ -1,4 +1,4 @@
-"""Findings on the end of a session: requests that it cancelled, and turns that it never issued."""
+"""Findings on the end of a session: cancelled requests, and turns that were never issued."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def drain_over(given_up: int, drain_s: float) -> dict[str, Any]:
 
 
 def conversations_cut(cut: Mapping[str, int], never_asked: int, sessions: int) -> dict[str, Any]:
-    """The finding that conversations ended before their last turn.
+    """The finding on conversations that ended before the last turn.
 
     Args:
         cut: How many, by the reason; see `loadgen.driver.progress.SessionProgress`.

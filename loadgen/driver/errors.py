@@ -1,4 +1,4 @@
-"""What the driver raises.
+"""The errors of the driver.
 
 DriverError
 ├── SettingsError          settings that no session can be run with (also a ValueError)
@@ -30,15 +30,15 @@ class DriverError(Exception):
 
 
 class SettingsError(DriverError, ValueError):
-    """Settings that no session can be run with; the message says what to change."""
+    """Invalid settings for a session; the message says the change to make."""
 
 
 class PlanError(SettingsError):
-    """Two settings contradict each other, or one is out of its range."""
+    """Two settings contradict each other, or a setting is out of range."""
 
 
 class ProfileError(SettingsError):
-    """A rate cannot be read, or is out of its range; the message says what is wrong with it."""
+    """An unreadable or out-of-range rate; the message says the fault."""
 
 
 class StagesError(SettingsError):
@@ -54,7 +54,7 @@ class UnknownProtocolError(SettingsError):
 
 
 class CannotAskError(SettingsError):
-    """A sample that a protocol has no way to ask; the message says why, and what to do."""
+    """A protocol cannot express a sample; the message has the reason and the remedy."""
 
 
 class UnreachableError(DriverError):
@@ -70,7 +70,7 @@ class WorkerLostError(DriverError):
 
 
 class NodeGoneError(DriverError):
-    """A node does not answer, and never will; the message says why, without its name."""
+    """A node will never answer again; the message has the reason, without the node's name."""
 
 
 class StoppedEarlyError(DriverError):
@@ -94,4 +94,4 @@ class MalformedResponseError(DriverError, ValueError):
 
 
 class HeadTooLargeError(DriverError, OSError):
-    """The socket reads no more: it has read more than `MAX_HEAD_BYTES`, and no end of a head."""
+    """The socket has read more than `MAX_HEAD_BYTES` without the end of a head, and reads no more."""

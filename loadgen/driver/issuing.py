@@ -42,7 +42,7 @@ not lie unread until the last one has left."""
 
 
 class Issuer:
-    """Issues one share of a plan. Alone it serves the whole plan: see `loadgen.driver.session.WorkerGroup`.
+    """Issues one share of a plan, or the whole: see `loadgen.driver.session.WorkerGroup`.
 
     Args:
         plan: What to do.
@@ -96,7 +96,7 @@ class Issuer:
     # Messages to the workers…
 
     def issue(self, phase: Phase) -> Coroutine[Any, Any, int]:
-        """Issue a phase from its start until a limit is reached or a stop; return how many were scheduled.
+        """Issue a phase from the start until a limit or a stop; return the number of scheduled requests.
 
         From the call on, before it is awaited, `exhausted` is about this phase.
         """
@@ -157,7 +157,7 @@ class Issuer:
     async def _user(
         self, phase: Phase, claim: Callable[[], int], numbers: RequestNumbers, exhausted: asyncio.Event
     ) -> None:
-        """Ask one question after the other, with pauses between them."""
+        """Ask one question after the other, with pauses between."""
         conversations, thinking = self._conversations, self._conversations.thinking
         while not self._is_over(phase, scheduled_ns := self._clock.now_ns()):
             if self._room is not None and self._room.full:
@@ -183,7 +183,7 @@ class Issuer:
         exhausted.set()
 
     async def _open_loop(self, phase: Phase, offsets: Iterator[int]) -> None:
-        """Issue each request at its time, whatever the endpoint does.
+        """Issue each request on schedule, regardless of the endpoint.
 
         Those that are due before the end, but that this process only gets to afterwards, are scheduled and
         never issued.
@@ -219,7 +219,7 @@ class Issuer:
     async def _begin_in_a_place(
         self, phase: Phase, opening: Opening, scheduled_ns: int, places: ConcurrencyLimit
     ) -> None:
-        """Begin a conversation as soon as there is a place for it, unless the phase is over by then."""
+        """Begin a conversation as soon as a slot is free, unless the phase has ended by then."""
         free_ns = places.take()
         if free_ns is None:
             free_ns = await self._place(phase, places)
@@ -231,7 +231,7 @@ class Issuer:
         task.add_done_callback(lambda _: places.give_back())
 
     async def _place(self, phase: Phase, places: ConcurrencyLimit) -> int | None:
-        """Wait for a place; return when it became free, or None where the phase is over before one does."""
+        """Wait for a slot; return the time at which the slot became free, or None at the end of the phase."""
         if phase.end_ns is None:
             return await places.wait()
         freed: list[int] = []

@@ -1,4 +1,4 @@
-"""Calls to a judge model, through the same client and into the same log as requests.
+"""Calls to a judge model, through the client of requests and into the run's log.
 
 A call to a judge is a request of the phase `judge`, which is not measured. Its issue event names the answer
 that it is about, and its output is the judge's reply, so that later scoring need not ask again.
@@ -69,7 +69,7 @@ class JudgeCall:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """What replaces the sampling that the prompts of a benchmark name; None leaves it as it is.
+    """Replacements for the sampling in a benchmark's prompts; None keeps the prompts' setting.
 
     Attributes:
         temperature: Of every call.
@@ -248,7 +248,7 @@ class JudgeClient:
 
 
 async def _together(work: Sequence[Coroutine[Any, Any, None]], stop: Stop) -> None:
-    """Run work to its end; cancel it when a stop is requested twice."""
+    """Run all work; cancel the work when a stop is requested twice."""
     tasks = [asyncio.create_task(work_item) for work_item in work]
     aborting = asyncio.create_task(stop.aborting.wait())
     try:

@@ -136,7 +136,7 @@ Load = Closed | Open | Offline
 
 
 def rate_of(load: Load) -> Profile | None:
-    """The rate over time; None of a load that has none: a trace has its own times."""
+    """The rate over time; None for a load without a rate, such as a trace."""
     match load:
         case Open(arrivals=ProcessArrivals(rate=rate)):
             return rate
@@ -153,7 +153,7 @@ def expected_arrivals(load: Load, duration_s: float) -> float | None:
 
 
 def in_flight(load: Load, count: int | None) -> int | None:
-    """The number of requests in flight that a load asks for, with no bound; None where it asks for none.
+    """The requested number of requests in flight, unbounded; None for a load without one.
 
     Args:
         load: The load.
@@ -193,7 +193,7 @@ def think_of(load: Load) -> str | None:
 
 
 def speed_of(load: Load) -> float:
-    """How many times as fast as it was recorded a trace is replayed; 1 of a load without a trace."""
+    """The speed of a trace's replay, relative to the recording; 1 for a load without a trace."""
     match load:
         case Open(arrivals=TraceArrivals(speed=speed)):
             return speed
@@ -204,7 +204,7 @@ def speed_of(load: Load) -> float:
 
 
 def later(load: Load, by_s: float) -> Load:
-    """The same load from a moment of it on, `by_s` seconds after its start."""
+    """The load from a moment on, `by_s` seconds after the start."""
     match load:
         case Open(arrivals=ProcessArrivals(rate=rate) as arrivals) if not isinstance(rate, Flat):
             return replace(load, arrivals=replace(arrivals, rate=Later(rate, by_s)))

@@ -1,4 +1,4 @@
-"""A load in the words of the log: what `settings.load` has of it."""
+"""A load in the log's form: the contents of `settings.load`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def kind_of(load: Load) -> str:
 
 
 def load_record(load: Load) -> dict[str, Any]:
-    """All that is needed to repeat a load; None for what does not apply."""
+    """The parameters for repeating a load; None for inapplicable ones."""
     record: dict[str, Any] = dict.fromkeys(
         ("concurrency", "rate", "profile", "stages", "burstiness", "think", "trace_speed", "max_concurrency")
     )
@@ -71,7 +71,7 @@ def _arrivals_record(arrivals: Arrivals) -> dict[str, Any]:
 
 
 def _rate_record(rate: Profile) -> dict[str, Any]:
-    """A constant rate as a number, stages one by one, every other profile as its text."""
+    """A constant rate as a number, stages one by one, every other profile as text."""
     if isinstance(rate, Flat):
         return {"rate": rate.level}
     if isinstance(rate, Stages):

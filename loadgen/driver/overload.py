@@ -1,4 +1,4 @@
-"""Overload: an open loop whose endpoint falls behind more and more, noticed while it runs.
+"""Overload: an open loop whose queue grows, detected while running.
 
 An endpoint that keeps up ends as many requests as are issued, give or take what is in flight. One that does
 not ends as many as it can, steadily, while more than that are issued. The latter half of what has been
@@ -49,7 +49,7 @@ MOST_LOOKS: Final = 1024
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a session had done at a moment: measured requests issued, and ended in whatever way."""
+    """The counts of a session at a moment: measured requests issued, and ended with any outcome."""
 
     at_ns: int
     issued: int
@@ -74,7 +74,7 @@ class Growth:
 
 
 def growth(looks: Sequence[Look], variance: float = 1.0) -> Growth | None:
-    """Decide whether the endpoint falls behind; None while it does not, or that is unclear.
+    """Decide whether the endpoint falls behind; None if not, or if undecided.
 
     Args:
         looks: From the start of what is measured on, by time.
@@ -110,7 +110,7 @@ class OverloadWatch:
         self._looks: list[Look] = []
 
     def look(self, at_ns: int, issued: int, ended: int) -> Growth | None:
-        """Take a look; return the growth if it is overload."""
+        """Add an observation; return the growth if the endpoint is overloaded."""
         if self._looks and at_ns - self._looks[-1].at_ns < APART_NS:
             return None
         if len(self._looks) == MOST_LOOKS:
@@ -120,7 +120,7 @@ class OverloadWatch:
 
 
 def finding(seen: Growth, at_ns: int) -> Event:
-    """The finding on it, for the log."""
+    """The finding on overload, for the log."""
     data: dict[str, Any] = {
         "code": REASON,
         "severity": "error",
@@ -133,7 +133,7 @@ def finding(seen: Growth, at_ns: int) -> Event:
 
 
 def _variance(load: Load) -> float:
-    """That of a distance between arrivals at unit rate; of a trace it is not known, and taken as 1."""
+    """The variance of inter-arrival times at unit rate; for a trace unknown, and taken as 1."""
     match load:
         case Open(arrivals=ProcessArrivals() as arrivals):
             return arrivals.variance

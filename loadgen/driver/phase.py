@@ -1,4 +1,4 @@
-"""A phase of a session: every worker gets it, and issues its part."""
+"""A phase of a session: every worker gets the phase, and issues a share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """One phase of issuing; its requests are numbered from 0, over all workers.
+    """One phase of issuing, with requests numbered from 0 over all workers.
 
     Where samples are conversations, conversations are counted instead of requests.
 

@@ -174,7 +174,7 @@ class Plan:
         self._require_as_many_arrivals(arrivals)
 
     def _require_as_many_arrivals(self, arrivals: ProcessArrivals) -> None:
-        """Refuse a count that a rate never reaches because it ends at 0."""
+        """Refuse a count that a rate never reaches because the rate ends at 0."""
         rate, count = arrivals.rate, self.count
         if count is None or self.duration_s is not None:
             return
@@ -194,7 +194,7 @@ class Plan:
         return f"{option} {self.arrivals_seed}"
 
     def settings(self) -> Mapping[str, Any]:
-        """The plan as the log keeps it."""
+        """The plan for the log."""
         return {
             "protocol": self.protocol,
             "protocol_options": dict(self.protocol_options),

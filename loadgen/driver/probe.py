@@ -1,4 +1,4 @@
-"""Checks of an endpoint before load is put on it."""
+"""Checks of an endpoint before the load."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class Prober:
         return models, probe
 
     async def models(self) -> list[str] | None:
-        """The models that the endpoint lists; None where it has no such list.
+        """The models listed by the endpoint; None without a list.
 
         Raises:
             UnreachableError: No connection.
@@ -172,7 +172,7 @@ class Prober:
         )
 
     def require_accepted(self, probe: Probe, models: list[str] | None) -> None:
-        """Make sure that a request was not rejected for its contents.
+        """Check that a request was not rejected for its contents.
 
         Args:
             probe: Its result.
@@ -198,7 +198,7 @@ class Prober:
 
     @property
     def key_sent(self) -> bool:
-        """Whether requests carry a key, as far as the names of their headers tell."""
+        """Whether requests carry a key, judged by header names."""
         return any(name.lower() in _KEY_HEADERS for name in self._transport.endpoint.headers)
 
     def _require_reached(self, exchange: Exchange) -> None:

@@ -55,7 +55,7 @@ class SessionProgress:
         return ordered[len(ordered) // 2] if ordered else None
 
     def snapshot(self) -> dict[str, Any]:
-        """The counters in plain types, as a worker sends them."""
+        """The counters in plain types, for a worker's report."""
         return {
             "issued": self.issued,
             "completed": self.completed,

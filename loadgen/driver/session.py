@@ -1,4 +1,4 @@
-"""A whole session: its phases, one after the other. Workers issue; the session decides when and what."""
+"""A whole session: the phases in order. Workers issue requests; the session controls the phases."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SECOND: Final = 1_000_000_000
 
 
 class WorkerGroup(Protocol):
-    """What issues the requests: one process or several (`loadgen.driver.workers.pool.WorkerPool`).
+    """The issuer of requests: one process or several (`loadgen.driver.workers.pool.WorkerPool`).
 
     Attributes:
         progress: Counters for the live view.
@@ -36,7 +36,7 @@ class WorkerGroup(Protocol):
         """See above."""
 
     async def issue(self, phase: Phase) -> int:
-        """Issue a phase from its start until a limit is reached or a stop; return how many were scheduled."""
+        """Issue a phase from the start until a limit or a stop; return the number of scheduled requests."""
 
     async def settle(self) -> None:
         """Await everything that is in flight."""
@@ -106,7 +106,7 @@ class LoadSession:
         self._tell(EventType.PHASE_ENDED, phase="performance")
 
     async def _drain(self) -> None:
-        """Await requests in flight up to the drain's limit; log what was never issued or cancelled."""
+        """Await requests in flight up to the drain's limit; log the requests never issued or cancelled."""
         start_ns = self._start_phase("drain")
         progress = self._pool.progress
         bounding = asyncio.create_task(self._bound_drain(start_ns))

@@ -1,4 +1,4 @@
-"""The part of a load that a node or a worker has. Pure: it depends only on the numbers."""
+"""The part of a load for a node or a worker. Pure: a function of the numbers alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One worker's part, or one node's; by default all of it.
+    """The part of one worker or one node; by default the whole load.
 
     Attributes:
         worker: The number of the worker, or of the node, from 0.
@@ -29,7 +29,7 @@ class Shard:
         return number // self.workers + (self.worker < number % self.workers)
 
     def out_of(self, things: Iterable[_T]) -> Iterator[_T]:
-        """The things that are this worker's: every N-th, from its own number on."""
+        """This worker's part of a sequence: every N-th element, from the worker's number on."""
         return islice(things, self.worker, None, self.workers)
 
     def part(self, worker: int, workers: int) -> Shard:
@@ -44,7 +44,7 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class RequestNumbers:
-    """The numbers of a closed loop that the users of one node take: of every round of all users, their own.
+    """The request numbers of one node's users in a closed loop: in every round of all users, their numbers.
 
     A node with twice as many users as another takes twice as many numbers, and all nodes together take each
     number once.

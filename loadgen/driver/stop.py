@@ -1,4 +1,4 @@
-"""Requests to stop a session: the first lets it drain, the second cancels requests in flight."""
+"""Requests to stop a session: the first starts the drain, the second cancels requests in flight."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Stop:
         self.draining.set()
 
     def from_any_thread(self) -> Callable[[], None]:
-        """`ask` for any thread, of the running loop; it does nothing once the loop is closed."""
+        """`ask` for use from any thread, on the running loop; without effect once the loop is closed."""
         loop = asyncio.get_running_loop()
 
         def ask() -> None:
@@ -67,7 +67,7 @@ class Stop:
         return abort
 
     async def unless_asked(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Await work that needs no orderly end: it is cancelled as soon as a stop is requested.
+        """Await work that needs no orderly end: a request to stop cancels the work at once.
 
         Raises:
             StoppedEarlyError: A stop was requested.
@@ -104,7 +104,7 @@ class Stop:
 
 
 def run_unless_interrupted(work: Coroutine[Any, Any, Result]) -> Result:
-    """Run work without a session in an event loop of its own; any of the signals cancels it.
+    """Run work without a session in a new event loop; any of the signals cancels the work.
 
     Raises:
         StoppedEarlyError: A signal came.

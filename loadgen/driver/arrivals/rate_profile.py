@@ -27,7 +27,7 @@ class Profile(Protocol):
 
     @property
     def end_s(self) -> float:
-        """From when on the rate does not change any more; infinite where it has no such end."""
+        """The time from which the rate is constant; infinite without one."""
 
     @property
     def peak(self) -> float:
@@ -35,7 +35,7 @@ class Profile(Protocol):
 
     @property
     def text(self) -> str:
-        """What `loadgen.driver.arrivals.rate_text` reads as the same again."""
+        """The text that `loadgen.driver.arrivals.rate_text` parses to an equal profile."""
 
     def rate(self, at_s: float) -> float:
         """The rate at a time."""
@@ -52,7 +52,7 @@ class Profile(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Flat:
-    """The same rate all the time.
+    """A constant rate.
 
     Attributes:
         level: That rate; 0 is silence.
@@ -65,7 +65,7 @@ class Flat:
 
     @property
     def end_s(self) -> float:
-        """It has none of its own."""
+        """The end of a profile without changes."""
         return math.inf
 
     @property
@@ -137,7 +137,7 @@ class LinearRamp:
 
 @dataclass(frozen=True, slots=True)
 class ExponentialRamp:
-    """From one rate to another, by the same factor every second.
+    """From one rate to another, by a constant factor per second.
 
     Attributes:
         first: The rate at 0 s, above 0.
@@ -244,13 +244,13 @@ class Steps:
         return self.first + (self.last - self.first) * (step / (self.number - 1))
 
     def _before(self, step: int) -> float:
-        """Λ at the beginning of a step: that many steps of the average of the first and the last of them."""
+        """Λ at the beginning of a step: the number of steps times the average of the first and the last."""
         return self._length * step * (self.first + self._level(step - 1)) / 2 if step else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A profile with an end, and after it the rate that it ended with.
+    """A profile with an end, followed by its final rate.
 
     Attributes:
         until: What comes first.
@@ -260,7 +260,7 @@ class Held:
 
     @property
     def end_s(self) -> float:
-        """The end of what comes first."""
+        """The end of the first profile."""
         return self.until.end_s
 
     @property
@@ -270,7 +270,7 @@ class Held:
 
     @property
     def text(self) -> str:
-        """That of what comes first."""
+        """The text of the first profile."""
         return self.until.text
 
     def rate(self, at_s: float) -> float:
@@ -278,12 +278,12 @@ class Held:
         return self.until.rate(at_s) if at_s < self.end_s else self.until.last
 
     def cumulative(self, at_s: float) -> float:
-        """Λ until the end, and what comes after it."""
+        """Λ up to the end, and of the constant rate after."""
         within = min(at_s, self.end_s)
         return self.until.cumulative(within) + self.until.last * (at_s - within)
 
     def inverse(self, expected: float) -> float:
-        """Λ⁻¹ before the end, or after it."""
+        """Λ⁻¹ before the end, or after."""
         beyond = expected - self.until.cumulative(self.end_s)
         if beyond < 0:
             return min(self.until.inverse(expected), self.end_s)
@@ -292,7 +292,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """A profile from a moment of it on.
+    """A profile from a given moment on.
 
     Attributes:
         whole: The profile.
@@ -322,16 +322,16 @@ class Later:
         return self.whole.rate(self.by_s + at_s)
 
     def cumulative(self, at_s: float) -> float:
-        """Λ of what is yet to come."""
+        """Λ of the remaining profile."""
         return self.whole.cumulative(self.by_s + at_s) - self.whole.cumulative(self.by_s)
 
     def inverse(self, expected: float) -> float:
-        """Λ⁻¹ of what is yet to come."""
+        """Λ⁻¹ of the remaining profile."""
         return max(0.0, self.whole.inverse(self.whole.cumulative(self.by_s) + expected) - self.by_s)
 
 
 def shown(number: float) -> str:
-    """A number in the fewest digits that are read as the same."""
+    """A number in the fewest digits that parse to an equal number."""
     return repr(float(number)).removesuffix(".0")
 
 

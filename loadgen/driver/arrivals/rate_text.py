@@ -1,4 +1,4 @@
-"""Rates as text: what `--rate` and a stage's `rate` take.
+"""Rates as text: the notation of `--rate` and of a stage's `rate`.
 
     20                      always 20 requests/s
     ramp:1..50,60s          from 1 to 50 within 60 s, linearly, then 50

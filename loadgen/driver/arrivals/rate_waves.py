@@ -15,7 +15,7 @@ _LOOKS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Sine:
-    """Waves about a mean: they begin at the mean, and rise.
+    """Waves around a mean, which begin at the mean and rise.
 
     Attributes:
         mean: The rate on average, above 0.
@@ -39,7 +39,7 @@ class Sine:
 
     @property
     def end_s(self) -> float:
-        """It has none."""
+        """Infinite: waves never end."""
         return math.inf
 
     @property
@@ -62,7 +62,7 @@ class Sine:
         return self.mean * at_s + self.amplitude * self.period_s * half * half / math.pi
 
     def inverse(self, expected: float) -> float:
-        """Λ⁻¹, within its wave: Newton's method, and bisection where that leaves the bracket."""
+        """Λ⁻¹ within a wave: Newton's method, and bisection outside the bracket."""
         waves, rest = divmod(expected, self.mean * self.period_s)
         low, high, at_s = 0.0, self.period_s, rest / self.mean
         for _ in range(_LOOKS):
@@ -79,7 +79,7 @@ class Sine:
 
 @dataclass(frozen=True, slots=True)
 class Bursts:
-    """A rate, and again and again another one for a while. A period ends with its burst.
+    """A base rate with periodic bursts at another rate. A period ends with the burst.
 
     Attributes:
         base: The rate between bursts.
@@ -107,12 +107,12 @@ class Bursts:
 
     @property
     def end_s(self) -> float:
-        """It has none."""
+        """Infinite: bursts never end."""
         return math.inf
 
     @property
     def peak(self) -> float:
-        """That of the bursts, or between them."""
+        """The greater rate of bursts and base."""
         return max(self.base, self.burst)
 
     @property
@@ -132,7 +132,7 @@ class Bursts:
         return periods * self._whole + self.base * quiet + self.burst * (within - quiet)
 
     def inverse(self, expected: float) -> float:
-        """Λ⁻¹ within its period: before the burst, or in it."""
+        """Λ⁻¹ within a period: before the burst, or in the burst."""
         periods, rest = divmod(expected, self._whole)
         beyond = rest - self.base * self._quiet_s
         if beyond < 0:

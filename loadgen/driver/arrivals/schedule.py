@@ -49,7 +49,7 @@ def along(positions: Iterable[float], profile: Profile) -> Iterator[int]:
 
 
 def replayed(offsets_ns: Sequence[int], speed: float, first: int = 0) -> Iterator[int]:
-    """The times of a trace; ends with it.
+    """The arrival times of a trace.
 
     Args:
         offsets_ns: When its requests came, never decreasing, on any clock.
@@ -61,7 +61,7 @@ def replayed(offsets_ns: Sequence[int], speed: float, first: int = 0) -> Iterato
 
 
 def busiest_rate(offsets_ns: Iterable[int], speed: float) -> float:
-    """The highest rate of a trace that is replayed, in requests/s: of its busiest second."""
+    """The highest rate of a replayed trace, in requests/s: that of the busiest second."""
     return max(Counter(int(offset_ns / speed // _SECOND) for offset_ns in offsets_ns).values(), default=0)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A time with a rate of its own.
+    """A time span with a rate.
 
     Attributes:
         start_s: When it begins, from the beginning of the phase: a warm-up goes through the same stages.
@@ -30,11 +30,11 @@ class Stage:
 
     @property
     def end_s(self) -> float:
-        """When it is over."""
+        """The end of the stage."""
         return self.start_s + self.duration_s
 
     def settings(self) -> dict[str, Any]:
-        """What the log keeps of it."""
+        """The stage for the log."""
         return {
             "name": self.name,
             "start_s": self.start_s,
@@ -45,7 +45,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """A rate in stages; before, between and after them it is 0.
+    """A rate in stages; 0 before, between and after the stages.
 
     Attributes:
         stages: In the order of time, none beginning before the one ahead of it is over; at least one.
@@ -71,7 +71,7 @@ class Stages:
 
     @property
     def text(self) -> str:
-        """How many stages there are, and how long they take: no text says them all."""
+        """The number of stages and the total time: stages have no short text."""
         return f"{len(self.stages)} stages in {self.end_s:g}s"
 
     def rate(self, at_s: float) -> float:

@@ -1,4 +1,4 @@
-"""Reads stages from a file: a list of them in YAML, JSON, TOML or CSV, by the end of its name.
+"""Reads stages from a file: a list in YAML, JSON, TOML or CSV, by file suffix.
 
     - {name: morning, duration: 60s, rate: 5}
     - {name: noon, duration: 30s, rate: "ramp:5..50,30s"}
@@ -68,7 +68,7 @@ def read_stages(path: Path) -> Stages:
 
 
 def _listed(path: Path) -> list[Any]:
-    """The stages of a file, whatever they are."""
+    """The stages of a file in any format."""
     if (read := _READERS.get(path.suffix.lower())) is None:
         raise StagesError(f"{path}: stages are in a file named *{', *'.join(_READERS)}")
     content = read(_content(path), path)

@@ -1,1 +1,1 @@
-"""Several machines that issue as one: each runs its own worker processes and writes its own log."""
+"""Several machines that issue as one: each machine has worker processes and a log."""

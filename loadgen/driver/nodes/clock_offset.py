@@ -1,4 +1,4 @@
-"""How far a node's clock is from the coordinator's, from round trips (as NTP does), with its uncertainty.
+"""The offset of a node's clock from the coordinator's, from round trips (as in NTP), with uncertainty.
 
 The node's stamp was taken after the question was sent and before the answer was received, whatever the
 network did in between. So each exchange bounds the offset, and several at once bound it closer. Nothing is
@@ -22,7 +22,7 @@ _RESOLUTION_NS: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ClockExchange:
-    """A question to a node for its time, and the answer.
+    """A node's answer to a request for its time.
 
     Attributes:
         sent_ns: When it was asked, on the coordinator's clock.
@@ -36,7 +36,7 @@ class ClockExchange:
 
     @property
     def round_trip_ns(self) -> int:
-        """How long it took."""
+        """The round-trip time."""
         return self.received_ns - self.sent_ns
 
     @property

@@ -1,4 +1,4 @@
-"""Several nodes that issue as one: they share the load, and start at the same moment of their own clocks."""
+"""Several nodes that issue as one: nodes share the load, and start at one moment on their clocks."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class NodeGroup:
 
     @property
     def lead_ns(self) -> int:
-        """How long before its start a phase must be announced, so that no node starts late."""
+        """The lead time for announcing a phase, so that no node starts late."""
         readings = [node.reading for node in self.nodes if node.reading is not None]
         longest_ns = max((reading.round_trip_ns for reading in readings), default=0)
         return max(_LEAST_LEAD_NS, _TRIPS * longest_ns) + len(self.nodes) * _LEAD_PER_NODE_NS
@@ -118,7 +118,7 @@ class NodeGroup:
     # Before and after the session…
 
     async def set_up(self, configs: Sequence[Any], *values: Any) -> None:
-        """Set every node up, each with its own configuration.
+        """Set every node up, each with a separate configuration.
 
         Args:
             configs: One for each node.
@@ -137,7 +137,7 @@ class NodeGroup:
             raise
 
     async def ask_all(self, method: str, *values: Any) -> list[Any]:
-        """Call a method of all nodes; what a lost one returns is None."""
+        """Call a method of all nodes; None for a lost node."""
         return await asyncio.gather(*(node.ask(method, *values) for node in self.nodes))
 
     async def begin(self) -> None:
@@ -148,7 +148,7 @@ class NodeGroup:
         self._watching.append(asyncio.create_task(self._count()))
 
     async def end(self) -> list[Any]:
-        """Have every node close its log; return what each says of it, None where it is lost."""
+        """Have every node close the log; return each node's result, None for a lost node."""
         self._early_end.cancel()
         await self._read_clocks()
         ended = await asyncio.gather(*(node.command("end") for node in self.nodes))
@@ -175,7 +175,7 @@ class NodeGroup:
     # What the session says…
 
     async def issue(self, phase: Phase) -> int:
-        """Issue a phase from its start until a limit is reached or a stop; return how many were scheduled."""
+        """Issue a phase from the start until a limit or a stop; return the number of scheduled requests."""
         answers = [node.command("issue", node.phase(phase)) for node in self.nodes]
         scheduled = await asyncio.gather(*answers)
         return sum(
@@ -184,7 +184,7 @@ class NodeGroup:
         )
 
     async def settle(self) -> None:
-        """Await everything that is in flight, and every event of it."""
+        """Await the end of all requests in flight, including the events."""
         await asyncio.gather(*(node.command("settle") for node in self.nodes))
         # The counters of the end are in the last status.
         await asyncio.gather(*(node.look() for node in self.nodes))
@@ -195,7 +195,7 @@ class NodeGroup:
         self._spawn(self.ask_all("stop"))
 
     def abort(self, reason: str | None = None) -> None:
-        """Give up what is in flight; the logs keep the reason."""
+        """Abandon all requests in flight; the logs keep the reason."""
         self._spawn(self.ask_all("abort", reason))
 
     def _spawn(self, work: Coroutine[Any, Any, Any]) -> None:
@@ -206,13 +206,13 @@ class NodeGroup:
     # What nodes say…
 
     async def _hear(self, node: NodeHandle) -> None:
-        """Ask a node that is being set up whether it is there, over and over."""
+        """Ping a node during set-up, repeatedly."""
         while node.lost is None:
             await node.heard("started", SET_UP_TIMES)
             await asyncio.sleep(READING_S)
 
     async def _watch(self, node: NodeHandle) -> None:
-        """Ask a node how it is, over and over, and read its clock by that."""
+        """Poll a node's status, repeatedly, and read the clock from the replies."""
         pause_s = max(LOOK_S, len(self.nodes) / MOST_LOOKS)
         exchanges: list[ClockExchange] = []
         while (exchange := await node.look()) is not None and (status := node.status) is not None:
@@ -229,7 +229,7 @@ class NodeGroup:
             await asyncio.sleep(pause_s)
 
     async def _count(self) -> None:
-        """Add the counters of all nodes up, again and again: it takes 20 µs a node."""
+        """Add up the counters of all nodes, repeatedly: 20 µs a node."""
         while True:
             await asyncio.sleep(max(LOOK_S, len(self.nodes) * _COUNTED_AGAIN_S))
             self._add_up()

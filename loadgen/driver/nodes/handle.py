@@ -1,4 +1,4 @@
-"""One node in a session, as the coordinator sees it: its clock, its counters, and its end."""
+"""One node of a session, from the coordinator's side: clock, counters, and end."""
 
 from __future__ import annotations
 
@@ -66,16 +66,16 @@ class NodeHandle:
 
     @property
     def shown(self) -> str:
-        """Its name and its host, for messages."""
+        """The name and the host, for messages."""
         return f"{self.name} ({self.link.host})"
 
     @property
     def progress(self) -> Mapping[str, Any] | None:
-        """Its counters, as far as it has said."""
+        """The last reported counters."""
         return None if self.status is None else self.status.progress
 
     async def ask(self, method: str, *values: Any) -> Any:
-        """Call a method of the node; None where it is lost, or is lost meanwhile."""
+        """Call a method of the node; None for a node that is lost, before or during the call."""
         if self.lost is not None:
             return None
         call = asyncio.ensure_future(self.link.call(method, *values))
@@ -93,7 +93,7 @@ class NodeHandle:
         return None
 
     async def heard(self, method: str, times: float = 1.0) -> Any:
-        """Call a method that answers at once; None where the node is lost, also by its silence.
+        """Call a method that answers at once; None for a lost or silent node.
 
         Args:
             method: The method.
@@ -109,12 +109,12 @@ class NodeHandle:
             return None
 
     async def command(self, method: str, *values: Any) -> Any:
-        """The same with the events of the session that the node has not heard of, on its own clock."""
+        """Call a method with the session events that are new to the node, on the node's clock."""
         events, self.unsaid = [self._on_its_clock(event) for event in self.unsaid], []
         return await self.ask(method, events, *values)
 
     def lose(self, how: str) -> None:
-        """Expect nothing of it any more."""
+        """Mark the node as lost."""
         if self.lost is None:
             self.lost = how
             self._gone.set()
@@ -122,7 +122,7 @@ class NodeHandle:
             self._on_loss(self)
 
     async def look(self) -> ClockExchange | None:
-        """Ask for its status, which is an exchange of time as well; None where it is lost."""
+        """Request the status, which is also a clock exchange; None for a lost node."""
         sent_ns = self._clock.now_ns()
         status: NodeStatus | None = await self.heard("status")
         if status is None:

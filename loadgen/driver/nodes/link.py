@@ -1,4 +1,4 @@
-"""What carries messages between the coordinator and a node: Ray, or anything else."""
+"""The transport of messages between coordinator and node: Ray, or another one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class NodeLink(Protocol):
     host: str
 
     async def call(self, method: str, *values: Any) -> Any:
-        """Call a method of the node, and return what it returns.
+        """Call a method of the node, and return the result.
 
         Raises:
             NodeGoneError: The node is gone.
@@ -26,7 +26,7 @@ class NodeLink(Protocol):
         """
 
     def kill(self) -> None:
-        """End the node as it is."""
+        """Kill the node."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""Running sensors next to a session: in a process of their own, whose readings go to the one writer."""
+"""Running sensors next to a session: in a separate process, whose readings go to the one writer."""

@@ -1,4 +1,4 @@
-"""The parent's side of the sensor process: its readings go to the recorder, and its end is certain."""
+"""The parent's side of the sensor process: readings go to the recorder, and the process always ends."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LONGEST_LINE: Final = 64 * 1024 * 1024
 
 
 class SensorProcess:
-    """The sensors of a session. A context manager at whose end their process has ended.
+    """The sensors of a session. A context manager that ends the process.
 
     Args:
         configs: What is read; without any there is no process.
@@ -44,7 +44,7 @@ class SensorProcess:
         self._ready = asyncio.Event()
 
     async def __aenter__(self) -> Self:
-        """Start the process, which imports what it needs while the session is prepared."""
+        """Start the process, which imports modules while the session is prepared."""
         if not self._configs:
             return self
         environment = {name: value for name, value in os.environ.items() if name not in VARIABLES}
@@ -105,7 +105,7 @@ class SensorProcess:
             self._process.stdin.write(line)
 
     async def _listen(self) -> None:
-        """Record what is read until the process ends."""
+        """Record the readings until the process ends."""
         lines = self._process.stdout if self._process is not None else None
         try:
             while lines is not None and (line := await lines.readline()):

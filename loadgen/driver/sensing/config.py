@@ -1,4 +1,4 @@
-"""What the sensor process is to read, as a value and as the JSON line that it gets."""
+"""The configuration of the sensor process, as a value and as a JSON line."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class SensorConfig:
 
 
 def line_of(configs: tuple[SensorConfig, ...]) -> bytes:
-    """The first line that the process reads. It is sent over a pipe: a command line is public."""
+    """The first input line of the process. A pipe carries the line, since a command line is public."""
     return orjson.dumps([asdict(config) for config in configs]) + b"\n"
 
 

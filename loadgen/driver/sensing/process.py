@@ -44,7 +44,7 @@ _MASK: Final = "***"
 
 
 class Runner(threading.Thread):
-    """Reads one sensor at its interval, from the start of the process on.
+    """Reads one sensor at an interval, from the start of the process.
 
     Args:
         sensor: The sensor.
@@ -62,7 +62,7 @@ class Runner(threading.Thread):
         self._stopped = threading.Event()
 
     def stop(self) -> None:
-        """Let it read for the last time, and end."""
+        """Let the sensor read a last time, and end."""
         self._stopped.set()
 
     def run(self) -> None:
@@ -134,7 +134,7 @@ def sensor_of(config: SensorConfig) -> Sensor:
 
 
 def main() -> None:
-    """Read what the first line asks for, until the input ends or asks for the last readings."""
+    """Run the sensors of the first line, until the end of input or the command for the last readings."""
     os.nice(19)
     lines: Any = sys.stdin.buffer
     runners = [Runner(sensor_of(config), config.kind) for config in configs_of(lines.readline())]

@@ -1,4 +1,4 @@
-"""Child processes that run a module of this program, and how they ended, in words."""
+"""Child processes that run a module of this program, and their exit statuses in words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def start_child(
     module: str, *arguments: str, environment: Mapping[str, str], **options: Any
 ) -> subprocess.Popen[bytes]:
-    """Start a process that runs a module; by default it reads and writes nothing.
+    """Start a process that runs a module, by default without input and output.
 
     Args:
         module: As for `command`.
@@ -33,7 +33,7 @@ def start_child(
 
 
 def command(module: str, *arguments: str) -> list[str]:
-    """The command line that runs a module, and not a file of its name in the folder that it runs in.
+    """The command line that runs a module, never a file of equal name in the working folder.
 
     Args:
         module: Its dotted name.
@@ -43,7 +43,7 @@ def command(module: str, *arguments: str) -> list[str]:
 
 
 def variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables of an environment in which everything is imported from where this process imports it.
+    """The variables of an environment with this process' import paths.
 
     Args:
         environment: The others.
@@ -52,5 +52,5 @@ def variables(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def exit_status(code: int) -> str:
-    """How a process ended, by its return code: `exit code 1`, or `killed by SIGKILL`."""
+    """An exit status in words: `exit code 1`, or `killed by SIGKILL`."""
     return f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"

@@ -1,4 +1,4 @@
-"""Time: the one clock that stamps, and a way to wait for a moment of it precisely.
+"""Time: the one clock for stamps, and precise waiting.
 
 The event loop's own timers are late by up to a millisecond (`epoll` counts in milliseconds), so on Linux a
 timerfd wakes the loop, earlier by what waking usually takes; elsewhere the loop's timer wakes it a little
@@ -35,14 +35,14 @@ class Clock(Protocol):
         """The time, in ns of CLOCK_MONOTONIC."""
 
     async def sleep_until(self, at_ns: int) -> None:
-        """Return at `at_ns` or right after; at once when it has passed, but never without yielding."""
+        """Return at `at_ns` or right after; at once for a past time, but never without yielding."""
 
     def close(self) -> None:
-        """Give back what waiting needs."""
+        """Release the descriptors of the clock."""
 
 
 class TimerClock:
-    """The machine's clock, with a timerfd for all who wait. In one event loop. Linux."""
+    """The machine's clock, with a shared timerfd. For one event loop. Linux."""
 
     def __init__(self) -> None:
         self._timer = TimerFd()
@@ -56,7 +56,7 @@ class TimerClock:
         return time.monotonic_ns()
 
     async def sleep_until(self, at_ns: int) -> None:
-        """Return at `at_ns` or right after; at once when it has passed, but never without yielding."""
+        """Return at `at_ns` or right after; at once for a past time, but never without yielding."""
         if at_ns <= time.monotonic_ns():
             await asyncio.sleep(0)
             return
@@ -82,7 +82,7 @@ class TimerClock:
         self._timer.close()
 
     def _wake(self) -> None:
-        """Wake everybody whose moment has come; who does not wait any more is forgotten then."""
+        """Wake all waiters that are due, and drop cancelled waiters."""
         if not self._timer.has_gone_off():
             return
         sleepers, until_ns = self._sleepers, time.monotonic_ns() + self._early_ns
@@ -102,7 +102,7 @@ class LoopClock:
         return time.monotonic_ns()
 
     async def sleep_until(self, at_ns: int) -> None:
-        """Return at `at_ns` or right after; at once when it has passed, but never without yielding."""
+        """Return at `at_ns` or right after; at once for a past time, but never without yielding."""
         await asyncio.sleep(max(0.0, (at_ns - time.monotonic_ns()) / _SECOND - _EARLY_S))
         while time.monotonic_ns() < at_ns:  # noqa: ASYNC110 (it is the moment that is awaited)
             await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""Python's garbage collector: it stops everything, so it is kept away where it can be, and measured."""
+"""Python's garbage collector: pauses are avoided where possible, and measured."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _NS_PER_MS: Final = 1e6
 
 
 def collect_rarely() -> None:
-    """Let the collector come seldom: what a program imports, and most of what it makes, stays to its end."""
+    """Make collections rare: imports, and most objects, live to the end of the program."""
     gc.set_threshold(100_000, 50, 100)
 
 
 def calm() -> None:
-    """Let the collector leave alone what lives to the end, and come less often.
+    """Exempt long-lived objects from collection, and make collections rarer.
 
     A start leaves little over; collecting it among all that was imported would delay the first request.
     """

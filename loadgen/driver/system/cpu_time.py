@@ -1,4 +1,4 @@
-"""How much of the CPU this process got, and how much it waited for."""
+"""The CPU time of this process, and the time spent waiting for a CPU."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NS: Final = 1e9
 
 
 class CpuTime:
-    """Measures this process, over all of its threads, from one reading to the next."""
+    """The CPU use of this process, over all threads, between two readings."""
 
     def __init__(self) -> None:
         self._wall_s = time.monotonic()

@@ -72,12 +72,12 @@ class ForkedProcess:
         self._ended = os.pidfd_open(self.pid)
 
     def kill(self) -> None:
-        """End it as it is."""
+        """Kill the process."""
         if self._code is None:
             os.kill(self.pid, signal.SIGKILL)
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for its end; return its exit code, or the negative number of the signal that ended it.
+        """Wait for the end; return the exit code, or the negative number of a fatal signal.
 
         Args:
             timeout: In s; None for however long it takes.
@@ -119,7 +119,7 @@ def _be_child(
 
 
 def _blank_removed_variables() -> None:
-    """Overwrite what `/proc/PID/environ` still shows: the variables that a process began with."""
+    """Overwrite removed variables in `/proc/PID/environ`, which shows the initial environment."""
     first, last = map(int, _STAT.read_text().rpartition(")")[2].split()[_ENVIRONMENT])
     with _MEMORY.open("r+b", buffering=0) as memory:
         memory.seek(first)

@@ -1,4 +1,4 @@
-"""What Linux does better: the one place that says how the platforms differ.
+"""Linux-specific features: the one place for differences between platforms.
 
 Everything works on Linux and on macOS; on Linux it is exact at full speed.
 

@@ -1,4 +1,4 @@
-"""Memory that was freed goes back to the system: what a start leaves over is not held for the whole run."""
+"""Return of freed memory to the system, so that a run does not hold the start-up's garbage."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ _TRIM: Final = getattr(ctypes.CDLL(None), "malloc_trim", None) if LINUX else Non
 
 
 def return_free_memory() -> None:
-    """Return what the allocator holds and nothing uses. Takes about a millisecond."""
+    """Return unused memory of the allocator. Takes about a millisecond."""
     if _TRIM is not None:
         _TRIM(0)

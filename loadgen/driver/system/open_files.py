@@ -7,7 +7,7 @@ from contextlib import suppress
 
 
 def allow_many_files() -> int:
-    """Raise the soft limit as far as the system lets us; return what it is then."""
+    """Raise the soft limit as far as allowed; return the new limit."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     # macOS says that there is no hard limit, and then refuses it.
     with suppress(ValueError, OSError):

@@ -1,4 +1,4 @@
-"""Signals that end a run, and how to keep them waiting for a moment."""
+"""Signals that end a run, and short deferrals of such signals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def blocked() -> Iterator[None]:
-    """Block them in this thread for a moment: a process that is born in it has them blocked for life."""
+    """Block the signals in this thread for a moment: a process started meanwhile keeps them blocked."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
         yield
@@ -26,7 +26,7 @@ def blocked() -> Iterator[None]:
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """Hear them only at the end, whichever thread they reach: what is done here is done whole."""
+    """Defer the signals to the end of the block, in all threads, so that the block completes."""
     if threading.current_thread() is not threading.main_thread():
         # Python hears signals in its main thread alone.
         yield

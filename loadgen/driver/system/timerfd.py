@@ -1,4 +1,4 @@
-"""A timer that is a file descriptor (timerfd, Linux): it wakes an epoll at a moment, to the microsecond.
+"""A timer with a file descriptor (timerfd, Linux): wakes an epoll with microsecond precision.
 
 `epoll` itself counts in milliseconds. Python has had `os.timerfd_create` since 3.13 only.
 """
@@ -47,7 +47,7 @@ class TimerFd:
             raise OSError(ctypes.get_errno(), "timerfd_settime")
 
     def has_gone_off(self) -> bool:
-        """Whether the moment has come; true once. The timer may have been set again since it was readable."""
+        """Whether the timer has expired; true once. The timer may have been set again meanwhile."""
         with suppress(BlockingIOError):
             os.read(self.fd, 8)
             return True

@@ -1,1 +1,1 @@
-"""Worker processes: each owns its sockets, its share of the load and its stamps; the parent owns the log."""
+"""Worker processes: a worker owns sockets, stamps and a share of the load; the parent owns the log."""

@@ -1,4 +1,4 @@
-"""Frames over a stream socket that does not block: a payload behind its length."""
+"""Frames over a non-blocking stream socket: a payload after a length prefix."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _LENGTH: Final = Struct("<I")
 
 
 def framed(payload: bytes) -> bytes:
-    """A payload behind its length."""
+    """A payload with a length prefix."""
     return _LENGTH.pack(len(payload)) + payload
 
 
 class FrameReader:
-    """Puts together what a stream of bytes has taken apart."""
+    """Reassembles frames from a stream of bytes."""
 
     def __init__(self) -> None:
         self._pieces = bytearray()
@@ -46,13 +46,13 @@ class FrameReader:
 
 
 def _frame_end(data: bytes | bytearray, start: int) -> int:
-    """Where the frame ends whose length is at a place."""
+    """The end of the frame that starts at an offset."""
     (length,) = _LENGTH.unpack_from(data, start)
     return start + _LENGTH.size + int(length)
 
 
 class Outbox:
-    """Sends frames, and keeps what the socket does not take yet.
+    """Sends frames, and buffers the bytes beyond the socket's window.
 
     Nothing is raised when the other end is gone: the reader learns that.
 
@@ -85,7 +85,7 @@ class Outbox:
         return not self._unsent
 
     def send(self, frame: bytes, events: int = 0) -> None:
-        """Send a frame, or several, with this many events, now or as soon as the socket takes it."""
+        """Send one or several frames, with this many events, now or as soon as the socket is writable."""
         self._unsent.append((memoryview(frame), events))
         self.bytes += len(frame)
         self.events += events
@@ -102,7 +102,7 @@ class Outbox:
             self._on_sent()
 
     def _push(self) -> None:
-        """Send what the socket takes."""
+        """Send as much as the socket accepts."""
         try:
             while self._unsent:
                 frame, events = self._unsent[0]

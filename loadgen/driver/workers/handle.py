@@ -1,4 +1,4 @@
-"""One worker in a session, as its parent sees it: what it receives, what it sends, and what is open in it."""
+"""One worker of a session, from the parent's side: received and sent messages, and open requests."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _TERMINAL: Final = frozenset(kind.value for kind in TERMINAL)
 
 
 class WorkerListener(Protocol):
-    """Receives what workers say; see `loadgen.driver.workers.pool.WorkerPool`."""
+    """The receiver of workers' messages; see `loadgen.driver.workers.pool.WorkerPool`."""
 
     def on_rows(self, rows: list[Row], since_ns: int, size: int) -> None:
-        """Take events: their bytes, and since when the first has waited, in ns of CLOCK_MONOTONIC."""
+        """Take events, with total bytes, and the waiting start of the first in ns of CLOCK_MONOTONIC."""
 
     def on_completeness(self) -> None:
         """Learn that the `complete_until_ns` of a member is new."""
@@ -35,7 +35,7 @@ class WorkerListener(Protocol):
         """Learn that the `progress` of a member is new."""
 
     def on_loss(self, member: WorkerHandle) -> None:
-        """Learn that a member is gone: it will say nothing any more, and it did not say so."""
+        """Handle a member that ended without a last message."""
 
 
 class WorkerHandle:
@@ -95,23 +95,23 @@ class WorkerHandle:
             self._outbox.send(command(what))
 
     def listen(self) -> None:
-        """Take what it says."""
+        """Receive the worker's messages."""
         if not self.lost:
             self._loop.add_reader(self._line, self._on_readable)
 
     def ignore(self) -> None:
-        """Let it wait with what it has to say."""
+        """Stop receiving: the worker's messages wait."""
         if not self.lost:
             self._loop.remove_reader(self._line)
 
     def kill(self, why: str) -> None:
-        """End it as it is, if it is not lost anyway."""
+        """Kill the worker, unless lost already."""
         if not self.lost:
             self.killed_for = why
             self.process.kill()
 
     def release(self) -> None:
-        """Close the line, for which it ends. Letting go twice is harmless."""
+        """Close the connection, which ends the worker. A second call has no effect."""
         if self._line.fileno() >= 0:
             self._loop.remove_reader(self._line)
             self._loop.remove_writer(self._line)

@@ -1,4 +1,4 @@
-"""Worker processes from their start to their end, before they receive their configuration.
+"""Worker processes from start to end, before the configuration.
 
 They are started before the parent knows what they are to do: what they import takes as long as its own
 preparations.
@@ -33,7 +33,7 @@ EXIT_TIMEOUT_S: Final = 5.0
 
 
 class WorkerProcess:
-    """A worker, just started: a process and the line to it.
+    """A newly started worker: a process and the connection.
 
     Args:
         transport: The name of its transport.
@@ -51,11 +51,11 @@ class WorkerProcess:
         self.pid = self._process.pid
 
     def kill(self) -> None:
-        """End it as it is."""
+        """Kill the process."""
         self._process.kill()
 
     def exit_status(self) -> str:
-        """Wait for its end, once the line is closed; return how it ended."""
+        """Wait for the end, after the connection is closed; return the exit status in words."""
         try:
             code = self._process.wait(EXIT_TIMEOUT_S)
         except subprocess.TimeoutExpired:
@@ -65,7 +65,7 @@ class WorkerProcess:
 
 
 class WorkerLauncher:
-    """The worker processes of a session. A context manager at whose end there are none.
+    """The worker processes of a session. A context manager that ends all of them.
 
     Args:
         transport: The name of their transport.
@@ -111,7 +111,7 @@ class WorkerLauncher:
 
 
 def _process(line: int, counter: int, transport: str) -> ForkedProcess | subprocess.Popen[bytes]:
-    """A copy of this process where that is safe: its start takes a tenth of the time of a program's."""
+    """A fork of this process where safe: a fork starts ten times as fast as a program."""
     if not can_fork():
         return start_child(
             "loadgen.driver.workers.process",
@@ -129,5 +129,5 @@ def _process(line: int, counter: int, transport: str) -> ForkedProcess | subproc
 
 
 def _without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """What a worker inherits: secrets are sent over the line."""
+    """The inherited environment of a worker: secrets travel over the connection."""
     return {name: value for name, value in environment.items() if name not in VARIABLES}

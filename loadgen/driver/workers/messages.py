@@ -1,4 +1,4 @@
-"""What a worker and its parent say to each other; each message is a frame (`loadgen.driver.workers.framing`).
+"""The messages between a worker and the parent; each message is a frame (`loadgen.driver.workers.framing`).
 
 From the parent, pickled: a `WorkerConfig`, then a `Phase` or a `Command` at a time. From the worker, in
 marshal, tuples that begin with a `WorkerMessage`:
@@ -82,16 +82,16 @@ class WorkerConfig:
     node: Shard = Shard()  # noqa: RUF009 (a frozen value)
 
     def agenda(self) -> Agenda:
-        """What is asked."""
+        """The questions to ask."""
         return unpacked(self.questions)
 
     def redact(self, text: str) -> str:
-        """Make a message fit for the log: all endpoints are given the same secrets."""
+        """Redact a message for the log: all endpoints have equal secrets."""
         return self.endpoints[0].redact(text)
 
 
 class Command(Enum):
-    """What a parent says that takes no more than a word."""
+    """The parent's commands without parameters."""
 
     EXHAUSTED = auto()
     """The last request of the phase has been claimed by a worker."""
@@ -130,7 +130,7 @@ def command(what: WorkerConfig | Phase | Command) -> bytes:
 
 
 def commanded(payload: bytes | memoryview) -> Any:
-    """What the parent has said."""
+    """Decode a message of the parent."""
     return pickle.loads(payload)  # noqa: S301 (from the process that started this one)
 
 
@@ -140,5 +140,5 @@ def message(kind: WorkerMessage, *values: Any) -> bytes:
 
 
 def unmarshalled(payload: bytes | memoryview) -> tuple[Any, ...]:
-    """What a worker has said."""
+    """Decode a message of a worker."""
     return marshal.loads(payload)  # type: ignore[no-any-return]  # noqa: S302 (from a process that this one started)

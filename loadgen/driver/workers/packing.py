@@ -1,4 +1,4 @@
-"""An agenda on its way to a worker: only what can be asked, as plain values, which travel best."""
+"""The questions for a worker: only those to be asked, as plain values, which pickle best."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Packed = tuple[Any, ...]
 
 
 def packed(agenda: Agenda, plan: Plan) -> Packed:
-    """What a worker must have to put the same agenda together, as far as the plan needs it."""
+    """The parts of the questions that a worker needs under the plan."""
     samples: Sequence[Any] = _needed(agenda, plan)
     if isinstance(samples, TextSamples):
         samples = samples.alone()

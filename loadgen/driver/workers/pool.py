@@ -1,4 +1,4 @@
-"""Several worker processes that issue as one: they share the load, and the parent writes what they tell."""
+"""Several worker processes that issue as one: workers share the load, and the parent writes the log."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class WorkerPool:
 
     @property
     def in_flight(self) -> int:
-        """How many requests are under way, as far as the workers have reported: they do within 10 ms."""
+        """The number of requests in flight by the workers' reports, at most 10 ms old."""
         return sum(len(worker.open) for worker in self._workers)
 
     # Before and after the session…
@@ -145,7 +145,7 @@ class WorkerPool:
             raise WorkerLostError(f"{await burial}. Please report this, unless it was killed by hand")
 
     async def end(self) -> None:
-        """Have every worker say its last, and let go of it."""
+        """End every worker after a last message."""
         self._early_end.cancel()
         for patience in (self._aborting, self._watch):
             if patience is not None:
@@ -162,7 +162,7 @@ class WorkerPool:
     # Messages to the workers…
 
     async def issue(self, phase: Phase) -> int:
-        """Issue a phase from its start until a limit is reached or a stop; return how many were scheduled."""
+        """Issue a phase from the start until a limit or a stop; return the number of scheduled requests."""
         self._counter.reset()
         self._watch = self._watch or asyncio.create_task(self._watch_over())
         for worker in self._workers:
@@ -179,7 +179,7 @@ class WorkerPool:
         )
 
     async def settle(self) -> None:
-        """Await everything that is in flight, and every event of it."""
+        """Await the end of all requests in flight, including the events."""
         await asyncio.gather(*(worker.ask(Command.SETTLE) for worker in self._workers))
         await asyncio.gather(*self._burials)
 
@@ -188,7 +188,7 @@ class WorkerPool:
         self._tell_all(Command.STOP)
 
     def abort(self, reason: str | None = None) -> None:
-        """Give up what is in flight, and a worker that cannot any more; the log keeps the reason."""
+        """Abandon all requests in flight, and kill unresponsive workers; the log keeps the reason."""
         self._tell_all(_GIVING_UP.get(reason, Command.ABORT))
         # A worker that gets this twice has had some of its patience already.
         self._aborting = self._aborting or self._kill_later()
@@ -210,7 +210,7 @@ class WorkerPool:
         return asyncio.get_running_loop().call_later(PATIENCE_S, kill)
 
     async def _watch_over(self) -> None:
-        """Kill the workers that send nothing any more, although they owe an answer."""
+        """Kill the workers that owe an answer but have fallen silent."""
         silent, heard = dict.fromkeys(self._workers, 0), dict.fromkeys(self._workers, 0)
         while True:
             await asyncio.sleep(self._bounds.silence_s / LOOKS)
@@ -256,14 +256,14 @@ class WorkerPool:
             worker.listen()
 
     def on_completeness(self) -> None:
-        """Say in the log until when it is complete: of a worker that is lost, until when it was."""
+        """Log the moment up to which the log is complete; for a lost worker its last moment counts."""
         until_ns = min((worker.complete_until_ns for worker in self._workers if not worker.ended), default=0)
         if until_ns > self._complete_until_ns:
             self._complete_until_ns = until_ns
             self._recorder.complete_until(until_ns)
 
     def on_progress(self) -> None:
-        """Add up the last reports of all workers, and end the session when too much of it failed."""
+        """Add up the last reports of all workers, and end the session when the error budget is exceeded."""
         self.progress.add_up(worker.progress for worker in self._workers if worker.progress is not None)
         self._early_end.look(self.progress)
 
@@ -284,7 +284,7 @@ class WorkerPool:
         self._burials.append(asyncio.create_task(self._bury(worker, lost)))
 
     async def _bury(self, worker: WorkerHandle, lost: int) -> str:
-        """Find out how a worker came to its end; say so in the log, and return it."""
+        """Reap a lost worker; log the cause, and return the cause."""
         status = await asyncio.to_thread(worker.process.exit_status)
         how = f"it crashed: {worker.last_words}" if worker.last_words else worker.killed_for or status
         what = f"worker {worker.number} of {len(self._workers)} was lost ({how})"

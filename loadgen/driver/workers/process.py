@@ -1,4 +1,4 @@
-"""The life of a worker process: it does what the parent says, tells what happens, and ends with the parent.
+"""The life of a worker process: executes the parent's commands, sends events, and ends with the parent.
 
     python -m loadgen.driver.workers.process SOCKET TURNSTILE TRANSPORT
 
@@ -54,7 +54,7 @@ _GIVEN_UP_FOR: Final = {
 
 
 def main(fd: int, counter_fd: int, transport: str) -> None:
-    """Run a worker until the parent lets go of it, or is gone: then this process ends at once.
+    """Run a worker until the parent closes the connection or dies: then this process ends at once.
 
     Args:
         fd: The descriptor of the socket that leads to the parent.
@@ -68,7 +68,7 @@ def main(fd: int, counter_fd: int, transport: str) -> None:
 
 
 def _work(fd: int, counter_fd: int, transport: str) -> None:
-    """Do what the parent says."""
+    """Execute the parent's commands."""
     sock, frames = socket.socket(fileno=fd), FrameReader()
     counter = SharedCounter(counter_fd) if counter_fd else None
     # What takes time is done before the parent has anything to say.
@@ -95,7 +95,7 @@ def _first_payloads(sock: socket.socket, frames: FrameReader) -> list[memoryview
 
 
 def _read(sock: socket.socket) -> bytes:
-    """What the parent sends. When the line is closed there is no parent, and nothing to tidy up."""
+    """The parent's data. On a closed connection the process exits without cleanup."""
     try:
         data = sock.recv(READ_BYTES)
     except BlockingIOError:
@@ -108,7 +108,7 @@ def _read(sock: socket.socket) -> bytes:
 
 
 class Worker:
-    """Does what the parent says.
+    """Executes the parent's commands.
 
     Args:
         sock: Leads to the parent.
@@ -170,7 +170,7 @@ class Worker:
         await asyncio.Event().wait()
 
     def _episodes(self) -> EpisodeRunner | None:
-        """What plays episodes; None where samples are questions or conversations."""
+        """The player of episodes; None for questions and conversations."""
         episodes = self._config.plan.episodes
         if episodes is None:
             return None
@@ -228,7 +228,7 @@ class Worker:
         self._shipper.tell(WorkerMessage.SETTLED)
 
     async def _end(self) -> None:
-        """Send the last message; the parent closes the line when it has read it."""
+        """Send the last message; the parent closes the connection after reading."""
         for task in self._watching:
             task.cancel()
         await asyncio.gather(*self._watching, return_exceptions=True)
@@ -269,7 +269,7 @@ class Worker:
 
 
 def _crash_text(crash: BaseException) -> str:
-    """A bug in one line: what, and where."""
+    """An unexpected exception in one line: message and place."""
     trace = crash.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -1,4 +1,4 @@
-"""A counter that several processes share: each passing gets the next number, and no two the same."""
+"""A counter in shared memory: each claim gets a unique next number."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NUMBER: Final = struct.Struct("=Q")
 
 
 class SharedCounter:
-    """Counts passings from 0 on, over all processes that hold it.
+    """A counter of claims from 0 on, over all processes that hold the counter.
 
     Its 8 bytes are memory that the processes share. The lock is the kernel's, which takes it back from a
     process that dies; a file offset as the counter would do without one, but not every kernel moves it
@@ -46,7 +46,7 @@ class SharedCounter:
         _NUMBER.pack_into(self._memory, 0, 0)
 
     def close(self) -> None:
-        """Let go of it."""
+        """Release the shared memory."""
         self._memory.close()
         os.close(self.fd)
 

@@ -39,7 +39,7 @@ _compiled_rows: Callable[..., list[schema.Row]] | None = compiled_function("rows
 
 
 class Shipper:
-    """Takes events and ships them; see `loadgen.driver.requests.conversation.Room`.
+    """Takes events and ships them in batches; see `loadgen.driver.requests.conversation.Room`.
 
     Args:
         sock: Leads to the parent.
@@ -63,7 +63,7 @@ class Shipper:
         self._held_ns = 0
 
     def put(self, event: Event) -> None:
-        """Take an event. It is not encoded yet."""
+        """Queue an event, not yet encoded."""
         if not self._events:
             self._since_ns = time.monotonic_ns()
             self._timer = self._loop.call_later(INTERVAL_S, self.ship)
@@ -76,12 +76,12 @@ class Shipper:
         self._send(message(kind, *values))
 
     def ship(self) -> None:
-        """Ship what has been taken."""
+        """Ship the queued events."""
         if self._events:
             self._send()
 
     def _send(self, last: bytes = b"") -> None:
-        """Send the events so far, and a frame behind them: together, so that the parent wakes once."""
+        """Send the queued events and a final frame together, so that the parent wakes once."""
         events, self._events = self._events, []
         if self._timer is not None:
             self._timer.cancel()
@@ -96,7 +96,7 @@ class Shipper:
 
     @property
     def waiting_bytes(self) -> int:
-        """How much of what was shipped the parent has not taken."""
+        """The shipped bytes that the parent has not taken."""
         return self._outbox.bytes
 
     async def wait(self) -> None:
@@ -106,7 +106,7 @@ class Shipper:
             await self._room.wait()
 
     def reading(self) -> dict[str, Any]:
-        """How it went since the last reading: most events that waited, and how long issuing was held up."""
+        """The figures since the last reading: most waiting events, and the time that issuing was held up."""
         now_ns, held_ns, peak_events = time.monotonic_ns(), self._held_ns, self._peak_events
         if self._held_since_ns is not None:
             held_ns += now_ns - self._held_since_ns
@@ -129,7 +129,7 @@ class Shipper:
 
 
 def rows_of(events: list[Event]) -> list[schema.Row]:
-    """The events as rows; each event is dropped as soon as its row is there."""
+    """The events as rows; each event is dropped as soon as encoded."""
     if _compiled_rows is not None:
         return _compiled_rows(events, orjson.dumps, schema.row)
     events.reverse()

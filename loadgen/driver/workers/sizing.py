@@ -19,7 +19,7 @@ RATE_A_WORKER: Final = 1000.0
 
 
 def workers_for(load: Load, requests: int | None, cpus: int, nodes: int = 1) -> int:
-    """One worker, and one more for every 500 requests in flight or 1,000 requests per second beyond its own.
+    """One worker, and one more for each further 500 requests in flight or 1,000 requests per second.
 
     One CPU is left to the parent, which writes the log.
 
