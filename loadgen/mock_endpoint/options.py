@@ -111,7 +111,7 @@ class MockOptions:
                     )
                     or (self.scenario and (self.close or self.refuse))
                 ),
-                "a scenario says what leaves, and when: leave out fast, replies, stall, cache, close, refuse, TLS",
+                "a scenario fixes the responses: leave out fast, replies, stall, cache, close, refuse, TLS",
             ),
             (0 <= self.fault_share <= 1, f"a share of {self.fault_share} is not a share: choose from 0 to 1"),
         )
