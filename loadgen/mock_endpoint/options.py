@@ -104,12 +104,9 @@ class MockOptions:
                 "the fast engine does not speak TLS: leave out fast, or the certificate",
             ),
             (
-                not (
-                    (
-                        self.scenario
-                        and (self.fast or self.tls_cert or self.replies or self.stall or self.cache)
-                    )
-                    or (self.scenario and (self.close or self.refuse))
+                not self.scenario
+                or not any(
+                    (self.fast, self.tls_cert, self.replies, self.stall, self.cache, self.close, self.refuse)
                 ),
                 "a scenario fixes the responses: leave out fast, replies, stall, cache, close, refuse, TLS",
             ),
