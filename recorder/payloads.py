@@ -221,6 +221,7 @@ class Sent(TypedDict, total=False):
     unasked: int | None
     sent_high_ns: int | None
     span_id: str | None
+    request_id: str | None
 
 
 class OutputTexts(TypedDict, total=False):

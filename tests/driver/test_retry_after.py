@@ -35,6 +35,17 @@ def test_a_date() -> None:
     assert asked("Wed, 21 Oct 2015 07:28:00 GMT") == 0
 
 
+@pytest.mark.parametrize("name", [b"retry-after-ms", b"Retry-After-Ms", b"x-ms-retry-after-ms"])
+@pytest.mark.parametrize(
+    ("value", "wanted"), [(b"1500", 1.5), (b" 0.5 ", 0.0005), (b"0", 0), (b"9" * 20, MOST_S)]
+)
+def test_milliseconds(name: bytes, value: bytes, wanted: float) -> None:
+    """The more exact header wins, unless it is not a number."""
+    assert retry_after_s(head(429, ((b"Retry-After", b"7"), (name, value)))) == wanted
+    assert retry_after_s(head(429, ((name, value),))) == wanted
+    assert retry_after_s(head(429, ((name, b"soon"), (b"Retry-After", b"7")))) == 7
+
+
 @given(st.text(st.characters(max_codepoint=255, exclude_characters="\r\n")))
 def test_anything_else_is_nothing(value: str) -> None:
     """Whatever is there: a number of seconds that can be waited, or none at all."""

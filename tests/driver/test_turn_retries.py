@@ -101,6 +101,27 @@ def test_the_second_attempt_succeeds(take: Any, wire: Any) -> None:
     assert last.data["first_byte_ns"] >= second.at_ns
 
 
+def test_every_sending_has_an_id_of_its_own(run: Any, serve: Any, connect: Any, wire: Any, step: Any) -> None:
+    """Two attempts of one request, the second of which meets the end of its kept connection."""
+
+    async def scenario() -> tuple[list[bytes], Taken]:
+        busy = [wire.sized(b"busy", 503, retry_after="0")]
+        async with (
+            serve(busy, [step.CLOSE], [wire.chunked(wire.STREAM)]) as server,
+            connect(server.url) as transport,
+        ):
+            events = await taken(transport, Retries(1, TOTAL_S))
+            return server.requests, events
+
+    requests, events = run(scenario())
+    uuid = events[0].sample_uuid
+    sent = [request.partition(b"X-Request-Id: ")[2].partition(b"\r\n")[0].decode() for request in requests]
+    assert sent == [uuid, f"{uuid}-2", f"{uuid}-2-resent"]
+    logged = [event.data.get("request_id") for event in events if event.type is EventType.REQUEST_SENT]
+    assert logged == [None, *sent[1:]]
+    assert kinds(events)[-1] == "COMPLETE"
+
+
 def test_every_attempt_fails(take: Any, wire: Any, step: Any) -> None:
     """Each in its own way; the last is the request's, and what had come before is not."""
     cut = [wire.head(transfer_encoding="chunked") + wire.chunk(wire.TOKEN), 0.01, step.CLOSE]

@@ -84,7 +84,7 @@ class AiohttpTransport:
                     errand = self._errands[exchange] = Errand(exchange, errand.limit, retried=True)
                     CURRENT.set(errand)
                     self._patience.start_again(exchange)
-                    await self._carry(request, errand)
+                    await self._carry(request.resent(), errand)
         except RequestFailedError as error:
             exchange.failed(error.failure, str(error), time.monotonic_ns())
         except TimeoutError:

@@ -79,7 +79,7 @@ class HttpTransport:
                 exchange.again()
                 self._patience.start_again(exchange)
                 connection, exchange.setup = await self._dialed(exchange, retried=True)
-                if self._begin(data, exchange, connection):
+                if self._begin(self.endpoint.http1(request.resent()), exchange, connection):
                     await exchange.finished
         except RequestFailedError as error:
             exchange.failed(error.failure, str(error), time.monotonic_ns())

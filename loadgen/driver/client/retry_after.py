@@ -1,4 +1,4 @@
-"""`Retry-After`: how long a server asks to be left alone (RFC 9110, section 10.2.3)."""
+"""`Retry-After` (RFC 9110, section 10.2.3), and `retry-after-ms` of OpenAI and Azure, which is more exact."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from loadgen.driver.client.head import Head
 
-_SECONDS: Final = re.compile(r"[0-9]+(\.[0-9]+)?")
+_MILLISECONDS: Final = ("retry-after-ms", "x-ms-retry-after-ms")
+_NUMBER: Final = re.compile(r"[0-9]+(\.[0-9]+)?")
 """Fractions are not in the standard, but in the wild."""
 
 MOST_S: Final = 1e9
@@ -18,11 +19,11 @@ MOST_S: Final = 1e9
 
 def retry_after_s(head: Head) -> float | None:
     """The seconds from now that a response asks for, as a number or as an HTTP date; None without."""
-    value = head.header("retry-after")
-    if value is None:
-        return None
-    value = value.strip(" \t")
-    if _SECONDS.fullmatch(value):
+    for name in _MILLISECONDS:
+        if _NUMBER.fullmatch(value := (head.header(name) or "").strip(" \t")):
+            return min(float(value) / 1e3, MOST_S)
+    value = (head.header("retry-after") or "").strip(" \t")
+    if _NUMBER.fullmatch(value):
         return min(float(value), MOST_S)
     from email.utils import parsedate_to_datetime
 

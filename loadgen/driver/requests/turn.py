@@ -15,7 +15,7 @@ import orjson
 
 from loadgen.driver.client.bounds import SHIP_BYTES, Allowance
 from loadgen.driver.client.exchange import Exchange
-from loadgen.driver.client.request import Request
+from loadgen.driver.client.request import Request, attempt_id, resent_id
 from loadgen.driver.client.shapes import Shapes
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.errors import RequestFailedError
@@ -158,7 +158,8 @@ class RequestRunner:
         self._emit(Event(_ISSUED, issued_ns, sample_uuid, data))
         transport = self._transports[endpoint]
         request = Request("POST", self._codec.path, sample_uuid, body, trace.traceparent if trace else "")
-        exchange, attempt, failure = self._exchange(sample_uuid, trace), 1, None
+        attempt, failure = 1, None
+        exchange = self._exchange(sample_uuid, attempt, trace)
         try:
             while (
                 failure := await attempt_request(transport, request, exchange, self._decoding)
@@ -168,10 +169,12 @@ class RequestRunner:
                 if not await self._goes_on(sample_uuid, exchange, attempt, failure, due_s):
                     break
                 exchange.stream.release()
+                attempt += 1
+                request = request._replace(request_id=attempt_id(sample_uuid, attempt))
                 if trace is not None:
                     trace = trace.next_attempt()
                     request = request._replace(traceparent=trace.traceparent)
-                exchange, attempt = self._exchange(sample_uuid, trace, due_s), attempt + 1
+                exchange = self._exchange(sample_uuid, attempt, trace, due_s)
             payload = self._emit_end(sample_uuid, exchange, attempt, failure)
             followed = bool(sample.follow_ups) or sample.episode is not None
             return self._outcome(exchange, failure, payload, followed=followed)
@@ -204,12 +207,14 @@ class RequestRunner:
             await asyncio.sleep(0)
         return max(until_ns, min(moment or 0 for moment in moments))
 
-    def _exchange(self, sample_uuid: str, trace: TraceContext | None, due_s: float | None = None) -> Exchange:
+    def _exchange(
+        self, sample_uuid: str, attempt: int, trace: TraceContext | None, due_s: float | None = None
+    ) -> Exchange:
         """What an attempt is observed by; `due_s`: when the time of the request is over, after the first."""
         span_id = None if trace is None else trace.span_id
         exchange = Exchange(
             ResponseStream(self._codec, self._allowance, self._shapes),
-            on_sent=lambda sent: self._emit_sent(sample_uuid, sent, span_id),
+            on_sent=lambda sent: self._emit_sent(sample_uuid, attempt, sent, span_id),
             on_first_token=lambda at_ns: self._emit(Event(_FIRST_CHUNK, at_ns, sample_uuid)),
         )
         exchange.due_s = due_s
@@ -255,9 +260,14 @@ class RequestRunner:
             data["texts"] = self._codec.asked(sample)
         return data
 
-    def _emit_sent(self, sample_uuid: str, exchange: Exchange, span_id: str | None) -> None:
+    def _emit_sent(self, sample_uuid: str, attempt: int, exchange: Exchange, span_id: str | None) -> None:
         setup = exchange.setup
         data: dict[str, Any] = {} if span_id is None else {"span_id": span_id}
+        request_id = attempt_id(sample_uuid, attempt)
+        if setup is not None and setup.retried:
+            request_id = resent_id(request_id)
+        if request_id != sample_uuid:
+            data["request_id"] = request_id
         if setup is not None:
             data["reused"] = setup.reused
             if setup.retried:
