@@ -246,8 +246,10 @@ class Response(Arrivals, total=False):
 
     `first_token_ns` is the first token of any kind, `first_output_ns` the first that is not reasoning, and
     `first_visible_ns` the first that is not white space either. `chunks` counts chunks with a token.
-    `input_tokens` and the other counts are the server's own. `late_chunks` and the members with `_low_ns`
-    are for stamps in doubt.
+    `input_tokens` and the other counts are the server's own; `reasoning_added` says that `output_tokens` is its
+    count plus `reasoning_tokens`. `other_chunks` are those of further `choices`; `finish_ns` is when a finish
+    reason arrived after the last token. `late_chunks` and the members with `_low_ns` are for stamps in
+    doubt.
     """
 
     status: int | None
@@ -268,11 +270,19 @@ class Response(Arrivals, total=False):
     coalesced: int | None
     bytes: int | None
     finish_reason: str | None
+    finish_ns: int | None
+    choices: int | None
+    other_chunks: int | None
+    content_chars: int | None
+    reasoning_chars: int | None
+    call_chars: int | None
     unended: str | None
     input_tokens: int | None
     output_tokens: int | None
     reasoning_tokens: int | None
     cached_tokens: int | None
+    total_tokens: int | None
+    reasoning_added: bool | None
     attempts: int | None
     retry_after_s: float | None
     texts: OutputTexts | None

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from reporter.findings.token_checks import TokenChecks
 from reporter.health import ClientHealth, RecorderHealth
 from rulesets.definitions import Definitions
 
@@ -58,6 +59,7 @@ class CheckInputs:
         refused_to_chunks: Of how many of these chunks stand for the output tokens.
         refused_input: How many of these have no count of input tokens.
         refused_example: One of these: its `request`, the `counts` as JSON, and its `bytes`.
+        token_checks: The server's token counts, compared with each other and with the text.
         contradicted: How many had fewer output tokens, by the server's count, than chunks.
         unended: How many were complete although their HTTP responses did not end in order.
         unasked: Responses that came although no request had asked for them.
@@ -121,6 +123,7 @@ class CheckInputs:
     refused_to_chunks: int = 0
     refused_input: int = 0
     refused_example: Mapping[str, Any] | None = None
+    token_checks: TokenChecks = field(default_factory=TokenChecks)
     contradicted: int = 0
     unended: int = 0
     unasked: int = 0

@@ -17,6 +17,7 @@ from reporter.findings.cold_start import cold_start
 from reporter.findings.findings import findings, validity
 from reporter.findings.overhead_effect import effects
 from reporter.findings.steadiness import steadiness
+from reporter.findings.token_checks import token_checks
 from reporter.log.database import all_figures, figures
 from reporter.log.session import client_health, recorder_health, run_facts
 from reporter.node_figures import nodes, shard
@@ -81,6 +82,7 @@ def compute(log: OpenLog, options: ReportOptions) -> tuple[DisplayedReport, Open
         held_ms=summaries["held_ms"],
         token_sources={name: totals[name] for name in (*_SOURCES, "unknown")},
         input_unknown=totals["input_unknown"],
+        token_checks=token_checks(log),
         recorder=recorder,
         client=client,
         usable_cpus=run.usable_cpus,

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 PercentileMethod = Literal["linear", "lower", "loadgen_floor", "nearest_rank"]
 Origin = Literal["scheduled", "issued", "sent"]
-Denominator = Literal["n_minus_1", "n", "tokens_after_first_chunk"]
+Denominator = Literal["seen", "n_minus_1", "n", "tokens_after_first_chunk"]
 End = Literal["last_token", "complete"]
 OneToken = Literal["drop", "zero", "error"]
 TokenSource = Literal["server_usage", "client_tokenizer"]
@@ -37,7 +37,7 @@ class Definitions:
 
     percentile_method: PercentileMethod = "linear"
     latency_origin: Origin | None = None
-    tpot_denominator: Denominator = "n_minus_1"
+    tpot_denominator: Denominator = "seen"
     tpot_end: End = "last_token"
     tpot_n1: OneToken = "drop"
     token_source: TokenSource | None = None

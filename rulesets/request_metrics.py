@@ -78,7 +78,7 @@ REQUEST_METRICS: Final = (
         name="tpot",
         quantity=LATENCY,
         meaning="time per output token after the first, the mean of each request",
-        definition="(last token - first token) ÷ (n - 1), n = output tokens",
+        definition="(last token - first token) ÷ (n - 1), n = output tokens that the stream shows",
         use="the pace after the first token; none for fewer than two tokens, or all in one chunk",
         needs=("stream", "tokens"),
         depends_on=_TPOT,

@@ -76,6 +76,10 @@ _FILES: Final[Mapping[str, tuple[str, ...]]] = {
         *("unasked_responses", "unended_responses", "not_streamed", "usage_contradicted", "silent_chunks"),
     ),
     "figures/refused": ("token_counts_refused",),
+    "figures/token_checks": (
+        *("several_choices", "reasoning_added", "usage_unequal", "usage_unlike_text", "reasoning_miscounted"),
+        *("tokens_per_chunk", "tokens_held_back"),
+    ),
     "figures/undefined": ("one_token", "first_chunk_unknown"),
     "figures/unencoded": ("data_not_written",),
     "figures/sensor_errors": ("sensor_unread",),

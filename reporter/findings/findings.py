@@ -20,6 +20,7 @@ from reporter.findings import (
     response_shapes,
     short_run,
     steadiness,
+    token_findings,
 )
 from reporter.findings.acceptance import marked
 from reporter.findings.failure_remedies import failure_remedy
@@ -323,6 +324,7 @@ _CHECKS: Final[tuple[Check, ...]] = (
     *cold_start_finding.CHECKS,
     _some_failed,
     *response_shapes.CHECKS,
+    *token_findings.CHECKS,
     _tokens_from_chunks,
     _mixed_token_sources,
     _tokens_unknown,

@@ -19,6 +19,9 @@ CREATE MACRO counted_by(server, recounted, chunks, stream) AS CASE
     WHEN chunks IS NOT NULL AND stream IS NOT false AND getvariable('token_source') IS NULL AND all_counted() THEN 'chunks'
 END;
 
+-- Whether a finish reason says that the limit of tokens ended an answer.
+CREATE MACRO is_cut(finish_reason) AS finish_reason IN ('length', 'max_tokens', 'max_output_tokens');
+
 -- A span in ms that cannot be negative, whatever its ends are in doubt.
 CREATE MACRO since(start_ns, end_ns) AS if(end_ns < start_ns, 0, end_ns - start_ns) / 1e6;
 

@@ -28,5 +28,13 @@ CREATE OR REPLACE MACRO ending_payload(data) AS from_json(nullif(data, ''), '{
     "output_tokens": "BIGINT",
     "reasoning_tokens": "BIGINT",
     "cached_tokens": "BIGINT",
+    "total_tokens": "BIGINT",
+    "reasoning_added": "BOOLEAN",
+    "finish_ns": "BIGINT",
+    "choices": "BIGINT",
+    "other_chunks": "BIGINT",
+    "content_chars": "BIGINT",
+    "reasoning_chars": "BIGINT",
+    "call_chars": "BIGINT",
     "stream": "BOOLEAN"
 }');

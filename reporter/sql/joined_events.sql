@@ -14,6 +14,7 @@ CREATE OR REPLACE MACRO joined() AS TABLE (
         first_visible_ns + shift_of(ended_seq) AS first_visible_ns,
         first_visible_low_ns + shift_of(ended_seq) AS first_visible_low_ns,
         last_token_ns + shift_of(ended_seq) AS last_token_ns,
+        finish_ns + shift_of(ended_seq) AS finish_ns,
         last_token_low_ns + shift_of(ended_seq) AS last_token_low_ns
     )
     FROM (

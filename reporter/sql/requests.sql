@@ -70,6 +70,14 @@ SELECT
     CASE WHEN output_is_count THEN output_tokens END AS output_tokens,
     CASE WHEN is_count(reasoning_tokens) THEN reasoning_tokens END AS reasoning_tokens,
     CASE WHEN is_count(cached_tokens) THEN cached_tokens END AS cached_tokens,
+    CASE WHEN is_count(total_tokens) THEN total_tokens END AS total_tokens,
+    coalesce(reasoning_added, false) AS reasoning_added,
+    coalesce(choices, 1) AS choices,
+    CASE WHEN is_count(other_chunks) THEN other_chunks END AS other_chunks,
+    -- Characters of the answer's parts; older logs have none of the three.
+    CASE WHEN is_count(content_chars) THEN content_chars END AS content_chars,
+    CASE WHEN content_chars IS NOT NULL THEN if(is_count(reasoning_chars), reasoning_chars, 0) END AS reasoning_chars,
+    CASE WHEN content_chars IS NOT NULL THEN if(is_count(call_chars), call_chars, 0) END AS call_chars,
     CASE
         WHEN NOT (is_count(payloads.input_tokens) IS NOT false AND output_is_count IS NOT false
             AND is_count(payloads.reasoning_tokens) IS NOT false AND is_count(payloads.cached_tokens) IS NOT false)
@@ -87,6 +95,7 @@ SELECT
     coalesced,
     bytes,
     finish_reason,
+    finish_ns,
     unended,
     stream,
     first_chunk,

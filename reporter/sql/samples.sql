@@ -109,6 +109,11 @@ SELECT
     coalesced,
     bytes,
     finish_reason,
+    finish_ns,
+    choices,
+    content_chars,
+    reasoning_chars,
+    call_chars,
     stream AS streamed
 FROM (
     SELECT
@@ -116,10 +121,10 @@ FROM (
         CASE
             WHEN first_counted_ns IS NULL THEN NULL
             WHEN tpot_tokens < 1 THEN CASE getvariable('tpot_n1') WHEN 'zero' THEN 0 END
-            ELSE decode_ms / tpot_tokens
+            ELSE (decode_ms + after_last_ms) / tpot_tokens
         END AS tpot_ms,
-        CASE WHEN tpot_tokens < 1 THEN tpot_ms ELSE decode_low_ms / tpot_tokens END AS tpot_low_ms,
-        CASE WHEN tpot_tokens < 1 THEN tpot_ms ELSE decode_high_ms / tpot_tokens END AS tpot_high_ms
+        CASE WHEN tpot_tokens < 1 THEN tpot_ms ELSE (decode_low_ms + after_last_ms) / tpot_tokens END AS tpot_low_ms,
+        CASE WHEN tpot_tokens < 1 THEN tpot_ms ELSE (decode_high_ms + after_last_ms) / tpot_tokens END AS tpot_high_ms
     FROM (
         SELECT
             *,
@@ -154,9 +159,15 @@ FROM (
                     AS first_counted_low_ns,
                 CASE getvariable('tpot_denominator')
                     WHEN 'tokens_after_first_chunk' THEN counted_after_first
-                    WHEN 'n' THEN counted_output
-                    ELSE if(counted_output = 0, 0, counted_output - 1)
-                END AS tpot_tokens
+                    WHEN 'n' THEN counted_answer
+                    WHEN 'n_minus_1' THEN if(counted_answer = 0, 0, counted_answer - 1)
+                    ELSE if(getvariable('tpot_end') IS NOT DISTINCT FROM 'complete', greatest(counted_answer - 1, 0), counted_seen)
+                END AS tpot_tokens,
+                CASE
+                    WHEN getvariable('tpot_end') IS NOT DISTINCT FROM 'complete' THEN 0
+                    WHEN coalesce(getvariable('tpot_denominator'), 'seen') = 'seen' THEN coalesce(beyond_ms, 0)
+                    ELSE 0
+                END AS after_last_ms
             FROM counted
         )
     )

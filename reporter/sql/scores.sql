@@ -21,7 +21,7 @@ SELECT
     questions.tags,
     asked.output_tokens,
     asked.input_tokens,
-    coalesce(finish_reason IN ('length', 'max_tokens', 'max_output_tokens'), false) AS truncated,
+    coalesce(is_cut(finish_reason), false) AS truncated,
     coalesce(finish_reason IN ('content_filter', 'refusal'), false) AS refused
 FROM passes
 JOIN questions USING (task)

@@ -156,6 +156,54 @@ def test_reasoning_tokens_next_to_the_others() -> None:
     assert chat_completions.chunk({"choices": [], "usage": usage}).usage == Usage(1, 9, 4, None)
 
 
+COUNTED = {"prompt_tokens": 12, "completion_tokens": 1}
+THOUGHT = {"completion_tokens_details": {"reasoning_tokens": 386}}
+
+
+@pytest.mark.parametrize(
+    ("usage", "generated"),
+    [
+        (COUNTED, 1),
+        (COUNTED | {"total_tokens": 13}, 1),
+        # Reasoning in addition: as the total says, or because it is more than all.
+        (COUNTED | THOUGHT | {"total_tokens": 399}, 387),
+        (COUNTED | THOUGHT, 387),
+        ({"prompt_tokens": 12, "completion_tokens": 500, "total_tokens": 898} | THOUGHT, 886),
+        # Reasoning within.
+        ({"prompt_tokens": 12, "completion_tokens": 500, "total_tokens": 512} | THOUGHT, 500),
+        ({"prompt_tokens": 12, "completion_tokens": 500} | THOUGHT, 500),
+        # A total that nothing explains changes nothing.
+        (COUNTED | {"total_tokens": 399}, 1),
+        # The total alone, and counts of 0 with it.
+        ({"prompt_tokens": 12, "total_tokens": 20}, 8),
+        ({"prompt_tokens": 12, "completion_tokens": 0, "total_tokens": 20}, 8),
+        ({"total_tokens": 20}, None),
+        ({"input_tokens": 12, "output_tokens": 8}, 8),
+    ],
+)
+def test_output_tokens_of_each_dialect(usage: dict[str, Any], generated: int | None) -> None:
+    """Reasoning is counted once, whether the server's output has it or not."""
+    counts = chat_completions.chunk({"choices": [], "usage": usage}).usage
+    assert counts is not None
+    assert counts.generated_tokens == generated
+    assert counts.excludes_reasoning is (generated in (387, 886))
+
+
+@pytest.mark.parametrize("codec", [chat_completions, completions])
+def test_usage_has_several_places(codec: Codec) -> None:
+    """In the frame, in the answer's choice (Moonshot), or in a member of Groq's; of each choice its own."""
+    counts = {"prompt_tokens": 7, "completion_tokens": 5, "cached_tokens": 2}
+    end = {"index": 0, "delta": {}, "text": "", "finish_reason": "stop"}
+    other = {"index": 1, "usage": {"prompt_tokens": 7, "completion_tokens": 9}}
+    for frame in (
+        {"choices": [], "usage": counts},
+        {"choices": [end | {"usage": counts}], "usage": None},
+        {"choices": [end | {"usage": counts}, other]},
+        {"choices": [end], "x_groq": {"id": "q", "usage": counts}},
+    ):
+        assert codec.chunk(frame).usage == Usage(7, 5, None, 2)
+
+
 @pytest.mark.parametrize("codec", [responses, messages])
 def test_events_of_later_versions_say_nothing(codec: Codec) -> None:
     """A protocol grows; an unknown event is not a fault."""
@@ -211,12 +259,15 @@ def test_a_system_prompt_has_its_place_or_precedes_the_prompt() -> None:
 
 
 def test_several_answers_to_one_question() -> None:
-    """The one with index 0 is the answer; the others neither mix with it nor count."""
+    """The one with index 0 is the answer; of the others is known that there are chunks of them."""
     frame = [{"index": 1, "delta": {"content": "B"}}, {"index": 0, "delta": {"content": "A"}}]
-    assert chat_completions.chunk({"choices": frame}) == Delta(content="A")
-    assert chat_completions.chunk({"choices": frame[:1]}) == Delta()
+    assert chat_completions.chunk({"choices": frame}) == Delta(content="A", others=(1,))
+    assert chat_completions.chunk({"choices": frame[:1]}) == Delta(others=(1,))
+    role = {"index": 1, "delta": {"role": "assistant", "content": ""}}
+    assert chat_completions.chunk({"choices": [role]}) == Delta()
     assert chat_completions.chunk({"choices": frame[:1], "usage": OPENAI_USAGE}).usage == Usage(7, 5)
-    assert completions.chunk({"choices": [{"index": 1, "text": "B", "finish_reason": "stop"}]}) == Delta()
+    other = {"index": 2, "text": "B", "finish_reason": "stop"}
+    assert completions.chunk({"choices": [other]}) == Delta(others=(2,))
     with pytest.raises(MalformedResponseError):
         chat_completions.chunk({"choices": [frame[0], "x"]})
 

@@ -40,6 +40,9 @@ class ParsedResponse:
         token_low_ns: When chunks had not arrived that may be earlier than their stamps, by their place in
             `token_ns`.
         silent_low_ns: Likewise of silent ones.
+        finish_ns: Arrival of the piece that gave the finish reason.
+        choices: How many choices it has: more than one where `n` asked for several.
+        other_chunks: How many chunks the further choices had; they are not part of the answer.
         done: Whether the stream said that it is over.
         error: An error that the server reported inside the body.
     """
@@ -52,7 +55,10 @@ class ParsedResponse:
     content: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
     finish_reason: str | None = None
+    finish_ns: int | None = None
     usage: Usage = _UNTOLD
+    choices: int = 1
+    other_chunks: int = 0
     done: bool = False
     error: str | None = None
     first_chunk: dict[str, int] | None = None
@@ -78,7 +84,7 @@ class ParsedResponse:
 
         It does where each chunk was one token, but perhaps for the one that ends the text.
         """
-        if not self.silent_ns or (output_tokens := self.usage.output_tokens) is None:
+        if not self.silent_ns or (output_tokens := self.usage.generated_tokens) is None:
             return False
         return output_tokens - len(self.token_ns) - len(self.silent_ns) in (0, 1)
 
@@ -134,7 +140,7 @@ class ParsedResponse:
         """
         if low_ns is not None:
             self._note_low(delta, low_ns)
-        content, reasoning, tool_calls, finish_reason, usage, error, done, silent, _ = delta
+        content, reasoning, tool_calls, finish_reason, usage, error, done, silent, _, others, _ = delta
         if content or reasoning or tool_calls:
             if at_ns is not None:
                 self._note_token(delta, at_ns)
@@ -143,8 +149,11 @@ class ParsedResponse:
             if self._opened or self.token_ns or not delta.opens:
                 self.silent_ns.append(at_ns)
             self._opened = self._opened or delta.opens
+        if others:
+            self.choices = max(self.choices, *(index + 1 for index in others))
+            self.other_chunks += len(others)
         if finish_reason or usage is not None or error is not None or done:
-            self._note_end(delta)
+            self._note_end(delta, at_ns)
 
     def add_texts(
         self,
@@ -203,6 +212,11 @@ class ParsedResponse:
         self.content.clear()
         return True
 
+    def replace_content(self, texts: list[str], moments: list[int], lows: dict[int, int]) -> None:
+        """Replace the content, and the stamps of its chunks, where each of them was a part after all."""
+        self.content, self.token_ns, self.token_low_ns = texts, moments, lows
+        self._compacted = (0, self._compacted[1], 0)
+
     def compact(self) -> int:
         """Join the texts that were added since the last call.
 
@@ -237,9 +251,10 @@ class ParsedResponse:
             for part in delta.tool_calls:
                 self._tool_calls.add(part)
 
-    def _note_end(self, delta: Delta) -> None:
+    def _note_end(self, delta: Delta, at_ns: int | None) -> None:
         """Take in what mostly comes once, at the end."""
-        self.finish_reason = delta.finish_reason or self.finish_reason
+        if delta.finish_reason:
+            self.finish_reason, self.finish_ns = delta.finish_reason, at_ns
         if delta.usage is not None:
             before = self.usage
             self.usage = delta.usage if before is _UNTOLD else Usage(*map(_later, before, delta.usage))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.client.codec import Delta, Generation, bearer, logged_messages, read_error, require_texts
-from loadgen.driver.client.openai import first_choice, read_usage, request_body
+from loadgen.driver.client.openai import first_choice, read_usage, request_body, with_others
 from loadgen.driver.client.server_json import objects, text, written
 from loadgen.driver.errors import MalformedResponseError
 
@@ -36,22 +36,22 @@ def asked(sample: Sample) -> dict[str, Any]:
 def chunk(payload: Any) -> Delta:
     """Read one frame of a stream."""
     choice = first_choice(payload)
-    delta = _read(payload, choice, "delta")
+    delta = with_others(_read(payload, choice, "delta"), payload, "delta")
     if delta.content or choice is None or delta.finish_reason or delta.error or delta.carries_token:
         return delta
     members = choice.get("delta") or {}
     if members.get("content") != "" or any(members[name] for name in members if name != "role"):
         return delta
-    return Delta(usage=delta.usage, silent=True, opens=bool(members.get("role")))
+    return delta._replace(silent=True, opens=bool(members.get("role")))
 
 
 def whole(payload: Any) -> Delta:
     """Read a complete response that is not a stream."""
-    return _read(payload, first_choice(payload), "message")
+    return with_others(_read(payload, first_choice(payload), "message"), payload, "message")
 
 
 def _read(payload: Mapping[str, Any], choice: Mapping[str, Any] | None, member: str) -> Delta:
-    usage = read_usage(payload) if payload.get("usage") else None
+    usage = read_usage(payload, choice)
     error = read_error(payload)
     if choice is None:
         return Delta(usage=usage, error=error)

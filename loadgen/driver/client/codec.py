@@ -51,6 +51,26 @@ class Usage(NamedTuple):
     output_tokens: int | None = None
     reasoning_tokens: int | None = None
     cached_tokens: int | None = None
+    total_tokens: int | None = None
+
+    @property
+    def excludes_reasoning(self) -> bool:
+        """Whether `output_tokens` leaves reasoning out, by the total, or because reasoning alone is more."""
+        output, reasoning, total = self.output_tokens, self.reasoning_tokens, self.total_tokens
+        if output is None or not reasoning:
+            return False
+        if total is None or self.input_tokens is None:
+            return reasoning > output
+        return total == self.input_tokens + output + reasoning
+
+    @property
+    def generated_tokens(self) -> int | None:
+        """Output tokens, reasoning included, whichever way the server counts them."""
+        if self.excludes_reasoning:
+            return (self.output_tokens or 0) + (self.reasoning_tokens or 0)
+        if self.output_tokens or self.total_tokens is None or self.input_tokens is None:
+            return self.output_tokens
+        return max(self.total_tokens - self.input_tokens, 0) or self.output_tokens
 
 
 class Delta(NamedTuple):
@@ -62,6 +82,9 @@ class Delta(NamedTuple):
             so far.
         opens: It is silent and names the role: the first such frame, unless a token came before it, is not
             one.
+        repeats: Whether the ids of its tokens show that it has the whole answer so far, or only what is new;
+            None where they do not.
+        others: The indexes of further choices (`n` > 1) that the piece adds something to.
     """
 
     content: str = ""
@@ -73,6 +96,8 @@ class Delta(NamedTuple):
     done: bool = False
     silent: bool = False
     opens: bool = False
+    others: tuple[int, ...] = ()
+    repeats: bool | None = None
 
     @property
     def carries_token(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.client.codec import Delta, Generation, bearer, joined_prompt, read_error
-from loadgen.driver.client.openai import first_choice, read_usage, request_body
+from loadgen.driver.client.openai import first_choice, read_usage, request_body, with_others
 from loadgen.driver.client.server_json import text
 from loadgen.driver.errors import CannotAskError
 
@@ -45,17 +45,18 @@ def asked(sample: Sample) -> dict[str, Any]:
 def chunk(payload: Any) -> Delta:
     """Read one frame of a stream, or a complete response: they have the same shape."""
     choice = first_choice(payload)
-    usage, error = read_usage(payload), read_error(payload)
+    usage, error = read_usage(payload, choice), read_error(payload)
     if choice is None:
-        return Delta(usage=usage, error=error)
+        return with_others(Delta(usage=usage, error=error), payload, "text")
     finish_reason = text(choice.get("finish_reason")) or None
-    return Delta(
+    delta = Delta(
         content=text(choice.get("text")),
         finish_reason=finish_reason,
         usage=usage,
         error=error,
         silent=choice.get("text") == "" and finish_reason is None and error is None,
     )
+    return with_others(delta, payload, "text")
 
 
 whole = chunk

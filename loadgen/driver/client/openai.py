@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver.client.codec import Generation, Usage
-from loadgen.driver.client.server_json import count
+from loadgen.driver.client.codec import Delta, Generation, Usage
+from loadgen.driver.client.server_json import count, counted, place
 from loadgen.driver.errors import MalformedResponseError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from workloads.sample import Sample
+
+_REASONING: Final = (
+    "completion_tokens_details.reasoning_tokens",
+    "output_tokens_details.reasoning_tokens",
+    "reasoning_tokens",  # SGLang
+)
+_CACHED: Final = (
+    "prompt_tokens_details.cached_tokens",
+    "input_tokens_details.cached_tokens",
+    "cached_tokens",  # Moonshot
+    "prompt_cache_hit_tokens",  # DeepSeek
+)
 
 
 def request_body(sample: Sample, generation: Generation, **question: Any) -> dict[str, Any]:
@@ -32,18 +44,31 @@ def request_body(sample: Sample, generation: Generation, **question: Any) -> dic
     return body | dict(generation.extra_body) if generation.extra_body else body
 
 
-def read_usage(payload: Mapping[str, Any]) -> Usage | None:
-    """Read OpenAI's `usage` member; anything that is not a count is taken as not said."""
+def read_usage(payload: Mapping[str, Any], choice: Mapping[str, Any] | None = None) -> Usage | None:
+    """Read the counts of a frame, from one of the places in which servers have them.
+
+    Args:
+        payload: The frame. Groq has the counts in its own member.
+        choice: The answer in it. Moonshot has the counts there.
+    """
     usage = payload.get("usage")
+    if not usage and "x_groq" in payload:
+        usage = place("x_groq.usage").find(payload)
+    if not usage and choice is not None:
+        usage = choice.get("usage")
+    return token_counts(usage)
+
+
+def token_counts(usage: Any) -> Usage | None:
+    """Read `usage` by the names of chat completions or of Responses; other values than counts are skipped."""
     if not isinstance(usage, dict) or not usage:
         return None
-    reasoning_tokens = count(usage.get("completion_tokens_details"), "reasoning_tokens")
     return Usage(
-        count(usage, "prompt_tokens"),
-        count(usage, "completion_tokens"),
-        # SGLang has it next to the others.
-        count(usage, "reasoning_tokens") if reasoning_tokens is None else reasoning_tokens,
-        count(usage.get("prompt_tokens_details"), "cached_tokens"),
+        _first(usage, "prompt_tokens", "input_tokens"),
+        _first(usage, "completion_tokens", "output_tokens"),
+        _first(usage, *_REASONING),
+        _first(usage, *_CACHED),
+        count(usage, "total_tokens"),
     )
 
 
@@ -68,3 +93,32 @@ def first_choice(payload: Any) -> Mapping[str, Any] | None:
         if not choice.get("index"):
             return choice
     return None
+
+
+def with_others(delta: Delta, payload: Mapping[str, Any], member: str) -> Delta:
+    """Add which further choices a frame has something of.
+
+    Args:
+        delta: What the frame means for the answer.
+        payload: The frame, of which `first_choice` was taken.
+        member: Where a choice has its text, or an object with texts.
+    """
+    choices = payload.get("choices")
+    if not choices or (len(choices) == 1 and not choices[0].get("index")):
+        return delta
+    further = [choice for choice in choices if isinstance(choice, dict) and choice.get("index")]
+    indexes = (counted(choice["index"]) for choice in further if _has_text(choice.get(member)))
+    return delta._replace(others=tuple(filter(None, indexes)))
+
+
+def _has_text(part: Any) -> bool:
+    """Whether a choice's text, or an object of texts, has any: the role alone is none."""
+    if isinstance(part, dict):
+        return any(value for name, value in part.items() if name != "role")
+    return bool(part)
+
+
+def _first(counts: Mapping[str, Any], *places: str) -> int | None:
+    """The first count at one of the places, which may be one below the other."""
+    found = (counted(place(name).find(counts)) for name in places)
+    return next((number for number in found if number is not None), None)

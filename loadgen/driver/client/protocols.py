@@ -63,6 +63,7 @@ _SGLANG: Final[Mapping[str, Any]] = {
     "tokens_at": "meta_info.completion_tokens",
     "finish_at": "meta_info.finish_reason.type",
     "cumulative": True,
+    "ids_at": "output_ids",
 }
 
 PROTOCOLS: Final[Mapping[str, ProtocolEntry]] = {

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.driver.client.codec import (
     Delta,
     Generation,
-    Usage,
     bearer,
     logged_messages,
     read_error,
     require_texts,
 )
+from loadgen.driver.client.openai import token_counts
 from loadgen.driver.client.responses_input import items, tools
 from loadgen.driver.client.server_json import count, event_type, members, objects, text, type_of
 
@@ -149,17 +149,6 @@ def _end(response: Mapping[str, Any], status: str) -> Delta:
     details = members(response.get("incomplete_details") or {}, "`incomplete_details`")
     return Delta(
         finish_reason=text(details.get("reason")) or status or None,
-        usage=_usage(response.get("usage")),
+        usage=token_counts(response.get("usage")),
         error=(read_error(response) or f"the response is {status}") if status in _FAILED else None,
-    )
-
-
-def _usage(usage: Any) -> Usage | None:
-    if not isinstance(usage, dict) or not usage:
-        return None
-    return Usage(
-        count(usage, "input_tokens"),
-        count(usage, "output_tokens"),
-        count(usage.get("output_tokens_details"), "reasoning_tokens"),
-        count(usage.get("input_tokens_details"), "cached_tokens"),
     )

@@ -80,10 +80,12 @@ class Shapes:
 
     Attributes:
         groups: The known shapes, by what their frames have in common.
+        has_parts: Whether frames have new parts of a text, although the protocol has the whole text in each.
     """
 
     def __init__(self, codec: Codec) -> None:
         self.groups: list[FramesAlike] = []
+        self.has_parts = False
         self._codec = codec
         self._seen_once: set[object] = set()
 

@@ -17,6 +17,7 @@ from loadgen.driver.client import server_json
 from loadgen.driver.client.answer import ParsedResponse
 from loadgen.driver.client.bounds import PIECE_BYTES, SMALL_BYTES, Allowance
 from loadgen.driver.client.codec import Codec, Delta
+from loadgen.driver.client.cumulative import TextSoFar
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.sse import Frame, SSEDecoder
 from loadgen.driver.client.template import Template, learn
@@ -80,6 +81,7 @@ class ResponseStream:
         # Where each frame repeats what came before, no two have as much in common.
         self._lessons = 0 if codec.cumulative else LESSONS
         self._shapes = None if codec.cumulative else shapes
+        self._text = TextSoFar(self.answer, shapes) if codec.cumulative else None
         self._own_shapes: ResponseShapes | None = None
         self._pieces: list[bytes] = []
         self._moments: list[int] = []
@@ -214,6 +216,8 @@ class ResponseStream:
             except RequestFailedError:
                 self._cut = True
                 raise
+        if self._text is not None:
+            self._text.close()
 
     def _settle(self) -> None:
         """Drop the pieces that are decoded, and hold what they became where that takes more.
@@ -382,8 +386,8 @@ class ResponseStream:
             delta = Delta()
         if is_error and delta.error is None:
             delta = delta._replace(error=excerpt(data))
-        if self._codec.cumulative and not self.answer.forget_content(delta.content):
-            delta = delta._replace(content="")
+        if self._text is not None:
+            delta = self._text.taken(delta, at_ns, since_ns)
         self._begun = True
         self.answer.add(delta, at_ns, since_ns)
         return delta

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 from loadgen.driver.client.arrival_times import coalesced, gaps_us
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from loadgen.driver.client.answer import ParsedResponse
     from loadgen.driver.client.exchange import Exchange
 
 
@@ -32,21 +35,44 @@ def evidence(exchange: Exchange) -> dict[str, Any]:
         "bytes": stream.bytes,
         "finish_reason": answer.finish_reason,
         "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
+        "output_tokens": usage.generated_tokens,
         "reasoning_tokens": usage.reasoning_tokens,
         "cached_tokens": usage.cached_tokens,
+        "total_tokens": usage.total_tokens,
     }
+    data |= _unusual(answer)
     if not answer.empty:
-        data["texts"] = {
-            "output": "".join(answer.content),
-            "reasoning": "".join(answer.reasoning) or None,
-            "tool_calls": answer.tool_calls or None,
-        }
+        output, reasoning, calls = "".join(answer.content), "".join(answer.reasoning), answer.tool_calls
+        data["texts"] = {"output": output, "reasoning": reasoning or None, "tool_calls": calls or None}
+        data["content_chars"] = len(output)
+        if reasoning:
+            data["reasoning_chars"] = len(reasoning)
+        if calls:
+            data["call_chars"] = sum(map(_characters, calls))
     if first_ns is not None and exchange.sent_ns is not None:
         data["chunk_gaps_us"] = gaps_us(arrivals, exchange.sent_ns)
     if exchange.first_byte_low_ns is not None or answer.token_low_ns or answer.silent_low_ns:
         data |= _lows(exchange)
     return data
+
+
+def _unusual(answer: ParsedResponse) -> dict[str, Any]:
+    """Members that few responses have."""
+    data: dict[str, Any] = {}
+    if answer.usage.excludes_reasoning:
+        data["reasoning_added"] = True
+    if answer.finish_ns is not None and answer.token_ns and answer.finish_ns > answer.token_ns[-1]:
+        data["finish_ns"] = answer.finish_ns
+    if answer.choices > 1:
+        data |= {"choices": answer.choices, "other_chunks": answer.other_chunks}
+    return data
+
+
+def _characters(call: Mapping[str, Any]) -> int:
+    """Characters of a call's name and arguments."""
+    function = call.get("function") or {}
+    texts = (function.get("name"), function.get("arguments"))
+    return sum(len(text) for text in texts if isinstance(text, str))
 
 
 def _lows(exchange: Exchange) -> dict[str, Any]:

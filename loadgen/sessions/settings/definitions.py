@@ -37,8 +37,11 @@ LatencyOrigin = Annotated[
     ),
 ]
 TpotDenominator = Annotated[
-    Literal["n_minus_1", "n", "tokens_after_first_chunk"] | None,
-    Option(help="What TPOT divides by. Default: the number n of output tokens, less 1.", panel=REPORT),
+    Literal["seen", "n_minus_1", "n", "tokens_after_first_chunk"] | None,
+    Option(
+        help="What TPOT divides by. Default: the output tokens seen after the first one (docs/metrics.md).",
+        panel=REPORT,
+    ),
 ]
 TpotEnd = Annotated[
     Literal["last_token", "complete"] | None,
