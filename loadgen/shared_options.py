@@ -277,8 +277,8 @@ class SessionOptions(ScoringOptions, total=False):
     """How percentiles are taken. Default: linear, or as the rules say."""
     latency_origin: Literal["scheduled", "issued", "sent"] | None
     """What latencies count from. Default: TTFT from sending the request, latency from issuing it."""
-    tpot_denominator: Literal["n_minus_1", "n", "tokens_after_first_chunk"] | None
-    """What TPOT divides by. Default: the number n of output tokens, less 1."""
+    tpot_denominator: Literal["seen", "n_minus_1", "n", "tokens_after_first_chunk"] | None
+    """What TPOT divides by. Default: the output tokens seen after the first one (docs/metrics.md)."""
     tpot_end: Literal["last_token", "complete"] | None
     """Where the time ends that TPOT divides. Default: last_token."""
     sample_results: Literal["jsonl", "csv", "parquet"] | None

@@ -246,9 +246,9 @@ class Response(Arrivals, total=False):
 
     `first_token_ns` is the first token of any kind, `first_output_ns` the first that is not reasoning, and
     `first_visible_ns` the first that is not white space either. `chunks` counts chunks with a token.
-    `input_tokens` and the other counts are the server's own; `reasoning_added` says that `output_tokens` is its
-    count plus `reasoning_tokens`. `other_chunks` are those of further `choices`; `finish_ns` is when a finish
-    reason arrived after the last token. `late_chunks` and the members with `_low_ns` are for stamps in
+    `input_tokens` and the other counts are the server's own; `reasoning_added` says that `output_tokens` is
+    its count plus `reasoning_tokens`. `other_chunks` are those of further `choices`; `finish_ns` is when a
+    finish reason arrived after the last token. `late_chunks` and the members with `_low_ns` are for stamps in
     doubt.
     """
 

@@ -104,8 +104,8 @@ def test_reasoning_tokens_that_are_far_off(a_run: NewRun) -> None:
     """By the share of the text; also where most responses report none."""
     run = a_run()
     for number in range(20):
-        told = {"reasoning_tokens": 8} if not number else {}
-        run.answers(10, 20, 30, usage=(5, 96), content_chars=40, reasoning_chars=360, **told)
+        reported = {"reasoning_tokens": 8} if not number else {}
+        run.answers(10, 20, 30, usage=(5, 96), content_chars=40, reasoning_chars=360, **reported)
     finding = findings(run.ends().report())["reasoning_miscounted"]
     assert finding.severity == "warning"
     assert (
@@ -113,7 +113,7 @@ def test_reasoning_tokens_that_are_far_off(a_run: NewRun) -> None:
     )
 
 
-def test_a_few_unusual_texts_are_no_finding(a_run: NewRun) -> None:
+def test_a_few_unusual_texts_have_no_finding(a_run: NewRun) -> None:
     """White space has few tokens for its characters."""
     run = a_run().answers(10, 20, usage=(5, 4), content_chars=400)
     for _ in range(30):

@@ -112,7 +112,7 @@ def with_others(delta: Delta, payload: Mapping[str, Any], member: str) -> Delta:
 
 
 def _has_text(part: Any) -> bool:
-    """Whether a choice's text, or an object of texts, has any: the role alone is none."""
+    """Whether a choice's text, or an object of texts, has more than a role."""
     if isinstance(part, dict):
         return any(value for name, value in part.items() if name != "role")
     return bool(part)
@@ -120,5 +120,5 @@ def _has_text(part: Any) -> bool:
 
 def _first(counts: Mapping[str, Any], *places: str) -> int | None:
     """The first count at one of the places, which may be one below the other."""
-    found = (counted(place(name).find(counts)) for name in places)
-    return next((number for number in found if number is not None), None)
+    numbers = (counted(place(name).find(counts)) for name in places)
+    return next((number for number in numbers if number is not None), None)
