@@ -27,7 +27,7 @@ class AccuracyOptions(RunOptions, total=False):
     """The keyword arguments of `loadgen.accuracy`."""
 
     prices: str | Path | None
-    """What tokens cost, in YAML: tell the cost of the run in dollars (docs/costs.md)."""
+    """Token prices, in YAML: report the cost of the run in dollars (docs/costs.md)."""
 
 
 class SweepOptions(SessionOptions, total=False):
@@ -38,23 +38,25 @@ class SweepOptions(SessionOptions, total=False):
     rate: str | None
     """Open loop: a run for each of these rates, or FIRST:LAST:STEP."""
     max_concurrency: int | None
-    """With --rate: at most N requests in flight; others wait, which latency incl. queueing has."""
+    """With --rate: at most N requests in flight; the rest queue; "latency, incl. queueing" includes that
+    wait.
+    """
     stages: str | None
     """Open loop: a YAML, JSON, TOML or CSV file of stages, each with a duration and a rate."""
     trace: str | None
-    """Open loop: the requests of a trace, or of an earlier run, at their times."""
+    """Open loop: replay the requests of a trace, or of an earlier run, at the recorded times."""
     trace_speed: float | None
     """Replay --trace FACTOR times as fast."""
     trace_format: str | None
-    """Format of --trace, unit of its times (s, ms, us, ns), tokens per block: mooncake,unit=s. Default:
-    found out from the first lines.
+    """Format of --trace, time unit (s, ms, us, ns), tokens per block: mooncake,unit=s. Default: detected
+    from the first lines.
     """
     offline: bool | None
     """Send all requests at once."""
     requests: int | None
     """Number of measured requests. Default: each prompt once (synthetic: 100)."""
     sessions: int | None
-    """Number of measured conversations, where prompts are conversations; instead of --requests."""
+    """Number of measured conversations, for prompts that are conversations; instead of --requests."""
     passes: int | None
     """Send each prompt N times; instead of --requests."""
     duration: float | str | None
@@ -72,14 +74,14 @@ class SweepOptions(SessionOptions, total=False):
     require: str | Sequence[str] | None
     """A target, e.g. 'ttft:p(99)<500ms'; repeatable. Exit 1 if missed."""
     abort_on_fail: bool | None
-    """End the run, with exit 1, as soon as it certainly misses a target."""
+    """End the run, with exit 1, as soon as a target is certain to be missed."""
     percentiles: str | None
     """Percentiles to report, e.g. 50,75,99.9."""
     out: str | Path | None
     """The folder of all runs; runs/<time>-sweep by default."""
     vary: str | Sequence[str] | None
-    """A run for each value of any option, e.g. max-tokens=64,128; semicolons separate values that have
-    commas in them. Repeatable: every combination.
+    """One run for each value of any option, e.g. max-tokens=64,128; separate values that contain commas by
+    semicolons. Repeatable: every combination.
     """
     cooldown: float | str | None
     """The pause between two runs."""
@@ -105,8 +107,8 @@ class SearchOptions(SessionOptions, total=False):
     within: float | str | None
     """The precision: how close the highest load that passes and the lowest that fails must be."""
     point_duration: float | str | None
-    """The least duration of a thorough trial; it is longer where answers take long, or where a percentile
-    needs more requests.
+    """Minimum duration of a thorough trial; longer for long answers, or if a percentile needs more
+    requests.
     """
     budget: float | str | None
     """The time budget of the search."""
@@ -118,24 +120,24 @@ class ScoreOptions(ScoringOptions, total=False):
     """The keyword arguments of `loadgen.score`."""
 
     reparse: bool | None
-    """Call no judge, and read existing replies again; with --judge-model only those of that one."""
+    """Call no judge, and parse existing replies again; with --judge-model only that model's."""
     grader_timeout: float | str | None
-    """The most that grading one answer may take, ten times as much where programs are run."""
+    """Time limit for grading one answer; ten times as long for scorers that run programs."""
     processes: int | None
     """Number of grading processes, with --ray on each node. Default: one per core."""
     data: str | Path | None
     """A folder with models that graders need and that are not installed: nltk_punkt for ifeval."""
     ray: str | None
-    """Grade on the nodes of a Ray cluster: the one that this machine belongs to, or that of an address."""
+    """Grade on the nodes of a Ray cluster: this machine's cluster, or the one at an address."""
     nodes: int | None
     """With --ray: the number of nodes. Default: all nodes with CPUs."""
     pass_number: int | None
     """Score nothing, and report this earlier pass."""
     prices: str | Path | None
-    """What tokens cost, in YAML: tell the cost of the run in dollars (docs/costs.md)."""
+    """Token prices, in YAML: report the cost of the run in dollars (docs/costs.md)."""
     on_invalid: Literal["fail", "warn"] | None
-    """A run that only this client or its machine made invalid: fail (exit 4), or warn (shown as accepted,
-    and judged). Default: as the run was started.
+    """If only the client invalidated the run: fail (exit 4), or warn and evaluate the run anyway. Default:
+    as the run was started.
     """
 
 
@@ -149,15 +151,15 @@ class GateOptions(TypedDict, total=False):
     require: str | Sequence[str] | None
     """A target, e.g. 'ttft:p(99)<500ms', in addition to the ruleset's. Repeatable."""
     skip: str | Sequence[str] | None
-    """Leave a rule, or a group of them, out; the verdict says so. Repeatable."""
+    """Skip a rule or a group of rules; the verdict lists skipped rules. Repeatable."""
     on_invalid: Literal["fail", "warn"] | None
-    """A run that only this client or its machine made invalid: fail (exit 4), or warn (shown as accepted,
-    and judged). Default: as the run was started.
+    """If only the client invalidated the run: fail (exit 4), or warn and evaluate the run anyway. Default:
+    as the run was started.
     """
     baseline: str | Sequence[str] | None
-    """The baseline of changes: a run, its report.json, or a folder of runs. Repeatable."""
+    """The baseline of changes: a run, a report.json, or a folder of runs. Repeatable."""
     also: str | Path | Sequence[str | Path] | None
-    """Another run with the same settings, for rules about changes. Repeatable."""
+    """A further run with equal settings, for rules about changes. Repeatable."""
     accuracy: str | Path | None
     """The run that was scored, or a JSON file of scores."""
     audit: str | Path | None
@@ -165,12 +167,10 @@ class GateOptions(TypedDict, total=False):
     power: str | None
     """The power of the system: provisioned, nvml or wall, and a figure, e.g. wall:5200."""
     c_max: int | None
-    """The greatest concurrency of a sweep, as declared: for rules with regions. Default: that of its
-    greatest point.
-    """
+    """The declared greatest concurrency of a sweep, for rules with regions. Default: the greatest point."""
     c_min: int | None
-    """Where Ultra Low ends in a sweep, as declared (c_min_override): for rules with regions. Default: its
+    """The declared end of Ultra Low in a sweep (c_min_override), for rules with regions. Default: the
     lowest point.
     """
     tokenizer: str | None
-    """Count tokens with it where the server did not."""
+    """Tokenizer for token counts that the server did not send."""

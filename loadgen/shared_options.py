@@ -22,15 +22,15 @@ class ScoringOptions(TypedDict, total=False):
     allow_code_execution: bool | None
     """Run the programs that the model wrote, and the commands of episodes, in a sandbox."""
     sandbox: Literal["local", "docker"] | None
-    """Where programs and commands of the model run: in processes of this machine, isolated, or in
+    """Where to run model-written programs and commands: in isolated processes of this machine, or in
     containers.
     """
     sandbox_image: str | None
-    """Of containers: an image's name, a Dockerfile or its folder, or a root file system as .tar. Default:
+    """For containers: an image's name, a Dockerfile or its folder, or a root file system as .tar. Default:
     python:3.12-slim.
     """
     judge_url: str | None
-    """Endpoint of the judge model, where a benchmark needs one."""
+    """Endpoint of the judge model, for benchmarks with a judge."""
     judge_model: str | None
     """Name of the judge model."""
     judge_api_key: str | None
@@ -40,7 +40,7 @@ class ScoringOptions(TypedDict, total=False):
     judge_timeout: float | str | None
     """Time limit of a request to the judge."""
     judge_temperature: float | None
-    """Sampling temperature of the judge, in place of that of the benchmark's prompts."""
+    """Sampling temperature of the judge. Default: as in the benchmark's prompts."""
     judge_max_tokens: int | None
     """The most output tokens of the judge, in place of the limit of the benchmark's prompts."""
 
@@ -51,14 +51,14 @@ class SessionOptions(ScoringOptions, total=False):
     url: str | Sequence[str] | None
     """Base URL, with or without /v1, or litellm:; repeatable. Default: http://localhost:8000."""
     model: Required[str]
-    """Name of the model, as the endpoint knows it."""
+    """Model name, as known to the endpoint."""
     protocol: str | None
     """The API: OpenAI's, Anthropic's (messages), SGLang's; stream (sse), JSON (json), plug-in."""
     path: str | None
     """sse, json: path of the requests. Default: /generate."""
     body: str | Mapping[str, object] | None
-    """sse, json: the request body; {prompt}, {system}, {messages}, {tools}, {model}, {max_tokens},
-    {temperature} and {seed} in it are filled in.
+    """sse, json: the request body. Placeholders: {prompt}, {system}, {messages}, {tools}, {model},
+    {max_tokens}, {temperature} and {seed}.
     """
     text_at: str | None
     """sse, json: place of the text, e.g. token.text or choices.0.text. Default: text."""
@@ -67,7 +67,7 @@ class SessionOptions(ScoringOptions, total=False):
     finish_at: str | None
     """sse, json: place of the finish reason, if there is one."""
     cumulative: bool | None
-    """sse: each event has the whole text so far, not only the new part."""
+    """sse: each event has the whole text so far instead of the new part."""
     api_key: str | None
     """API key, preferably in the environment; @FILE reads a file. Never logged."""
     header: str | Sequence[str] | None
@@ -77,14 +77,14 @@ class SessionOptions(ScoringOptions, total=False):
     connect_timeout: float | str | None
     """Time limit of DNS, TCP and TLS handshake together."""
     first_byte_timeout: float | str | None
-    """Time limit from the end of the request to the first byte of the response; none by default."""
+    """Time limit from the end of the request to the first byte of the response. Default: no limit."""
     idle_timeout: float | str | None
     """Longest pause within a response; no limit by default."""
     insecure: bool | None
     """Do not verify the TLS certificate."""
     balance: Literal["round-robin", "least-in-flight"] | None
-    """Which of several endpoints gets a request: the next in turn (default), or the one with the fewest in
-    flight. A conversation stays on its endpoint.
+    """How to choose among several endpoints: round robin (default), or fewest in flight. A conversation
+    stays on one endpoint.
     """
     probe: bool | None
     """Ask for the model list before the run."""
@@ -115,8 +115,8 @@ class SessionOptions(ScoringOptions, total=False):
     strict_prompts: bool | None
     """Refuse --prompts with a row that cannot be sent, instead of leaving the row out."""
     conversations: Literal["first", "last", "all"] | None
-    """Which turns of a conversation to send: the first, the last with all before it (the default), or all,
-    one after the other.
+    """The turns of a conversation to send: the first, the last with all earlier ones (default), or all in
+    order.
     """
     history: Literal["answered", "recorded"] | None
     """Which answers later turns contain: the endpoint's own, or the dataset's."""
@@ -133,16 +133,16 @@ class SessionOptions(ScoringOptions, total=False):
     input_tokens: str | None
     """Prompt length: 512, normal:512,64, uniform:16..128, histogram:FILE."""
     output_tokens: str | None
-    """Maximum of output tokens of each request, likewise."""
+    """Max output tokens per request: a number or a distribution."""
     turns: str | None
-    """Number of turns of each conversation, likewise."""
+    """Number of turns per conversation: a number or a distribution."""
     shared_prefix: str | None
-    """Prompts begin with a prefix of this many tokens, shared by all of them or by each group."""
+    """Length in tokens of a shared prefix of the prompts: one for all, or one for each group."""
     corpus: str | Path | None
     """A text file that prompts are cut from."""
     tokenizer: str | None
-    """Make synthetic prompts of exactly the given length, by this tokenizer; with --prompts, count tokens
-    where the server does not.
+    """Tokenizer: make synthetic prompts of exactly the given length; with --prompts, count tokens that the
+    server did not count.
     """
     ignore_eos: bool | None
     """Continue every answer to the maximum of output tokens: ignore_eos and min_tokens in the body."""
@@ -151,7 +151,7 @@ class SessionOptions(ScoringOptions, total=False):
     cache_dir: str | None
     """Cache of fetched benchmark data. Default: loadgen/data in the user's cache."""
     samples: int | None
-    """Send N questions of each benchmark, drawn by --seed from all of its groups."""
+    """Send N questions of each benchmark, drawn by --seed from all groups."""
     sample_order: Literal["shuffle", "file"] | None
     """How --samples chooses: shuffle draws questions in proportion to the benchmark's groups, file takes
     the first ones. Default: shuffle; with --offset, file.
@@ -165,7 +165,7 @@ class SessionOptions(ScoringOptions, total=False):
     columns: str | Sequence[str] | None
     """Of a file: the column that holds user_prompt, system_prompt or ground_truth; repeatable."""
     system_prompt: str | None
-    """System prompt ahead of each question; a benchmark's own follows it."""
+    """System prompt before each question; a benchmark's own system prompt follows."""
     pass_threshold: float | None
     """From which value on a sample has passed, for pass@k and pass^k."""
     agent: str | None
@@ -173,8 +173,8 @@ class SessionOptions(ScoringOptions, total=False):
     docs/agents.md.
     """
     agent_command: str | None
-    """Let a program answer each question: it gets the task on stdin, and the endpoint in OPENAI_BASE_URL,
-    and prints the answer.
+    """Let a program answer each question: the task arrives on stdin, the endpoint in OPENAI_BASE_URL, and
+    the program prints the answer.
     """
     max_turns: int | None
     """The most turns of an episode. Default: 10 for agents, else the task's."""
@@ -187,15 +187,15 @@ class SessionOptions(ScoringOptions, total=False):
     episode_prices: str | None
     """Prices of a million input and output tokens, for --max-episode-cost."""
     sequential: bool | None
-    """One sample after the other, with an agent that keeps its state between them."""
+    """One sample after the other, with an agent that keeps state between samples."""
     debug: bool | None
-    """Write what each episode asks and calls to debug/*.jsonl in the run's folder."""
+    """Write the requests and tool calls of each episode to debug/*.jsonl in the run's folder."""
     user_url: str | None
-    """Endpoint of the model that plays users, where a task has any. Default: --url."""
+    """Endpoint of the model that plays users, for tasks with users. Default: --url."""
     user_model: str | None
     """Name of the model that plays users. Default: --model."""
     user_api_key: str | None
-    """The key of the users' endpoint, preferably in the environment; @FILE reads it. Never logged."""
+    """API key of the users' endpoint, preferably in the environment; @FILE reads a file. Never logged."""
     user_temperature: float | None
     """Sampling temperature of the model that plays users."""
     retry: int | None
@@ -209,23 +209,20 @@ class SessionOptions(ScoringOptions, total=False):
     workers: int | None
     """Number of client processes. Default: by load and machine."""
     transport: Literal["native", "python", "aiohttp"] | None
-    """The HTTP client: native, which measures best; python, the same without compiled code; aiohttp, which
-    supports proxies.
-    """
+    """HTTP client: native (most accurate), python (without compiled code), or aiohttp (supports proxies)."""
     connection: Literal["keep", "new"] | None
     """keep: use connections again, as the server allows; new: one connection per request."""
     connect_ahead: int | None
     """Open N connections before the first request; not with aiohttp."""
     trace_context: bool | None
-    """Send a W3C traceparent with each request; the log has its ids."""
+    """Send a W3C traceparent with each request, and log the ids."""
     ray: str | None
-    """Issue from the nodes of a Ray cluster: the one that this machine belongs to, or that of an address."""
+    """Issue requests from the nodes of a Ray cluster: this machine's cluster, or the one at an address."""
     nodes: int | None
     """With --ray: the number of nodes; --workers is for each. Default: all nodes with CPUs."""
     shards: str | Path | None
-    """With --ray: a folder that all nodes share, in which their logs stay, or a prefix in an object store,
-    to which each node uploads its log at the end. Default: the logs are copied into the run's folder at
-    the end.
+    """With --ray: a folder shared by all nodes, where the logs stay, or a prefix in an object store, to
+    which each node uploads its log at the end. Default: copy the logs into the run's folder at the end.
     """
     on_node_loss: Literal["stop", "continue"] | None
     """With --ray: whether a node that is lost ends the run. The run is invalid either way."""
@@ -240,11 +237,11 @@ class SessionOptions(ScoringOptions, total=False):
     gpu_metrics_interval: float | str | None
     """Time between two readings of the GPUs by NVML; DCGM's exporter is read each second."""
     declared_power: float | None
-    """Power of the system, where it cannot be measured: energy is then tagged as declared."""
+    """Power of the system, if not measurable: energy is then tagged as declared."""
     param_count_b: float | None
     """Billions of parameters of the model, for mfu_pct, mbu_pct."""
     active_params_b: float | None
-    """Billions of parameters that a token uses. Default: all of them."""
+    """Billions of active parameters per token. Default: all."""
     gpu_peak_tflops: float | None
     """Peak TFLOP/s of a GPU, dense, in the model's precision."""
     gpu_peak_bandwidth_gb_s: float | None
@@ -254,8 +251,8 @@ class SessionOptions(ScoringOptions, total=False):
     temperature: float | None
     """Sampling temperature."""
     request_seed: int | None
-    """Send this seed with every request, for sampling that repeats where the server can; --seed stays with
-    the client.
+    """Sampling seed to send with every request, for servers with repeatable sampling. (--seed is the
+    client's.)
     """
     stream: bool | None
     """Request a stream. TTFT needs one."""
@@ -266,29 +263,27 @@ class SessionOptions(ScoringOptions, total=False):
     scenario: str | None
     """The scenario of the ruleset. Default: the one for this model and this load."""
     skip: str | Sequence[str] | None
-    """Leave a rule, or a group of them, out; the verdict says so. Repeatable."""
+    """Skip a rule or a group of rules; the verdict lists skipped rules. Repeatable."""
     inconclusive: Literal["pass", "fail", "0", "1", "5"] | None
     """The exit code of an inconclusive verdict: 0 (pass), 1 (fail), or 5."""
     on_invalid: Literal["fail", "warn"] | None
-    """A run that only this client or its machine made invalid: fail (exit 4), or warn (shown as accepted,
-    and judged).
-    """
+    """If only the client invalidated the run: fail (exit 4), or warn and evaluate the run anyway."""
     percentile_method: Literal["linear", "lower", "loadgen_floor", "nearest_rank"] | None
     """How percentiles are taken. Default: linear, or as the rules say."""
     latency_origin: Literal["scheduled", "issued", "sent"] | None
-    """What latencies count from. Default: TTFT from sending the request, latency from issuing it."""
+    """Start of the latency interval. Default: TTFT from sending the request, latency from issuing."""
     tpot_denominator: Literal["seen", "n_minus_1", "n", "tokens_after_first_chunk"] | None
-    """What TPOT divides by. Default: the output tokens seen after the first one (docs/metrics.md)."""
+    """Denominator of TPOT. Default: output tokens seen after the first one (docs/metrics.md)."""
     tpot_end: Literal["last_token", "complete"] | None
-    """Where the time ends that TPOT divides. Default: last_token."""
+    """End of the TPOT interval: last token or completion. Default: last_token."""
     sample_results: Literal["jsonl", "csv", "parquet"] | None
     """Write a row per request into the run's folder: samples.jsonl, .csv or .parquet."""
     push_gateway: str | None
-    """When the run is over, push its figures to a Prometheus Pushgateway."""
+    """At the end of the run, push the figures to a Prometheus Pushgateway."""
     push_job: str | None
     """With --push-gateway: the job."""
     trace_detail: bool | None
-    """After the report, each sample with its steps: requests, tool calls, times and tokens."""
+    """After the report, print each sample with all steps: requests, tool calls, times and tokens."""
 
 
 class RunOptions(SessionOptions, total=False):
@@ -301,23 +296,25 @@ class RunOptions(SessionOptions, total=False):
     ramp:1..50,60s (docs/load.md).
     """
     max_concurrency: int | None
-    """With --rate: at most N requests in flight; others wait, which latency incl. queueing has."""
+    """With --rate: at most N requests in flight; the rest queue; "latency, incl. queueing" includes that
+    wait.
+    """
     stages: str | None
     """Open loop: a YAML, JSON, TOML or CSV file of stages, each with a duration and a rate."""
     trace: str | None
-    """Open loop: the requests of a trace, or of an earlier run, at their times."""
+    """Open loop: replay the requests of a trace, or of an earlier run, at the recorded times."""
     trace_speed: float | None
     """Replay --trace FACTOR times as fast."""
     trace_format: str | None
-    """Format of --trace, unit of its times (s, ms, us, ns), tokens per block: mooncake,unit=s. Default:
-    found out from the first lines.
+    """Format of --trace, time unit (s, ms, us, ns), tokens per block: mooncake,unit=s. Default: detected
+    from the first lines.
     """
     offline: bool | None
     """Send all requests at once."""
     requests: int | None
     """Number of measured requests. Default: each prompt once (synthetic: 100)."""
     sessions: int | None
-    """Number of measured conversations, where prompts are conversations; instead of --requests."""
+    """Number of measured conversations, for prompts that are conversations; instead of --requests."""
     passes: int | None
     """Send each prompt N times; instead of --requests."""
     duration: float | str | None
@@ -331,7 +328,7 @@ class RunOptions(SessionOptions, total=False):
     require: str | Sequence[str] | None
     """A target, e.g. 'ttft:p(99)<500ms'; repeatable. Exit 1 if missed."""
     abort_on_fail: bool | None
-    """End the run, with exit 1, as soon as it certainly misses a target."""
+    """End the run, with exit 1, as soon as a target is certain to be missed."""
     percentiles: str | None
     """Percentiles to report, e.g. 50,75,99.9."""
     out: str | Path | None

@@ -94,7 +94,7 @@ def _check_keys(event: str, inside: str, data: Mapping[Any, Any], keys: _Keys) -
             if isinstance(key, str) and (meant := _meant(key, tuple(keys.rules))):
                 raise EventError(
                     f"{event}: {inside}{key} is not a key; did you mean {inside}{meant}? "
-                    "Give a key of your own a name that is less like it"
+                    "Rename your key; it is too close to a reserved one"
                 )
         elif (value is None and key in keys.required) or not rule.holds(value):
             raise _wrong(event, f"{inside}{key}", rule.expected, value)

@@ -8,7 +8,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from workloads.errors import PluginError, TaskError, did_you_mean
+from workloads.errors import PluginError, TaskError, nearest
 from workloads.plugins import loaded, origin, plugins
 
 if TYPE_CHECKING:
@@ -125,9 +125,9 @@ def workload(name: str) -> Workload:
     """
     canonical = task_name(name)
     if canonical is None:
-        raise TaskError(
-            f"{name}: no task of this name{did_you_mean(name, names())}; `loadgen list tasks` has them all"
-        )
+        near = nearest(name, names())
+        hint = f" Did you mean {near!r}?" if near else ""
+        raise TaskError(f"Unknown task {name!r}.{hint} See `loadgen list tasks`")
     if canonical not in TASKS:
         return with_added_scorers(_of_plugin(canonical))
     module, _, attribute = TASKS[canonical].partition(":")

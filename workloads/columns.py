@@ -72,7 +72,7 @@ def usual_column(row: FileRow, *, chats_first: bool) -> str | None:
     column = next((by_name[name] for name in usual if name in by_name), None)
     if column is None:
         raise ColumnError(
-            f"{row.place}: no column has a usual name for a prompt; {_columns(row)}; "
+            f"{row.place}: no column has a usual name for a prompt ({_columns(row)}); "
             "name the right one with --prompt-column"
         )
     return column
@@ -100,10 +100,10 @@ def cell(row: FileRow, column: str | None) -> tuple[Any, str]:
         raise ColumnError(f"{row.place}: an object, where a plain string should be, as in the rows before")
     if column not in row.value:
         raise ColumnError(
-            f"{row.place}: there is no column {column!r}; {_columns(row)}{did_you_mean(column, row.value)}"
+            f"{row.place}: no column {column!r} ({_columns(row)}){did_you_mean(column, row.value)}"
         )
     return row.value[column], f"{row.place}, column {column!r}"
 
 
 def _columns(row: FileRow) -> str:
-    return f"the columns are {', '.join(map(repr, row.value))}" if row.value else "it has no columns"
+    return f"columns: {', '.join(row.value)}" if row.value else "the row has no columns"

@@ -72,10 +72,9 @@ class FileRow:
         if isinstance(self.value, str):
             raise ColumnError(f"{self.place}: a plain string, where an object with {column!r} should be")
         if column not in self.value:
-            names = ", ".join(map(repr, self.value)) or "none"
+            names = ", ".join(self.value) or "none"
             raise ColumnError(
-                f"{self.place}: there is no column {column!r}; the columns are {names}"
-                f"{did_you_mean(column, self.value)}"
+                f"{self.place}: no column {column!r} (columns: {names}){did_you_mean(column, self.value)}"
             )
         return self.value[column]
 

@@ -122,9 +122,9 @@ _COMMANDS: Final[Mapping[str, _CommandEntry]] = {
 """Of two words the first is that of a group, whose help is in `_GROUPS`."""
 _NAMES: Final = frozenset(name.partition(" ")[0] for name in _COMMANDS)
 _GROUPS: Final[Mapping[str, str]] = {
-    "audit": "Check a run for caching and other effects that would falsify it.",
-    "optimize": "Improve what a model is given, and keep it only if that is significant.",
-    "rules": "Show rulesets, and check files of them before a run needs them.",
+    "audit": "Audit a run for output caching.",
+    "optimize": "Optimize tool descriptions; keep only significant gains.",
+    "rules": "Show rulesets; validate ruleset files.",
 }
 
 

@@ -17,7 +17,7 @@ def import_results(
     path: Annotated[Path, Argument(help="The file or folder with the results.", show_default=False)],
     *,
     out: Annotated[Path | None, Option(help="The run's folder; runs/<time>-<model> by default.")] = None,
-    model: Annotated[str | None, Option(help="The model, where the results do not name it.")] = None,
+    model: Annotated[str | None, Option(help="The model, if the results do not name one.")] = None,
     json: Json = False,
     quiet: Annotated[bool, Option("--quiet -q", help="Print no report.")] = False,
 ) -> None:

@@ -9,7 +9,7 @@ from loadgen.sessions.settings.option import Argument, Option
 
 
 def init(
-    path: Annotated[Path, Argument(help="The file, which must not exist yet, or a folder for it.")] = Path(
+    path: Annotated[Path, Argument(help="The file to create, or a folder for the file.")] = Path(
         "suite.toml"
     ),
     *,

@@ -18,8 +18,7 @@ def plot(
         list[Path] | None,
         Argument(
             metavar="RUN",
-            help="A run's folder, or its events.db; several, to draw their curves over each other; or the "
-            "folder of a sweep.",
+            help="A run's folder or events.db; several for overlaid curves; or the folder of a sweep.",
             show_default=False,
         ),
     ] = None,
@@ -28,8 +27,8 @@ def plot(
         str | None,
         Option(
             metavar="NAME",
-            help="Which plot; --list names them. Default: over-time; of several runs ttft-cdf; of a sweep "
-            "pareto.",
+            help="The plot; --list shows all names. Default: over-time; for several runs ttft-cdf; for "
+            "a sweep pareto.",
             show_default=False,
         ),
     ] = None,

@@ -73,7 +73,7 @@ def report(
     on_invalid: OnInvalid = None,
     stats: Annotated[
         bool,
-        Option("--stats", help="Break scores down by the categories of their benchmarks: subjects, levels."),
+        Option("--stats", help="Break scores down by benchmark categories: subjects, levels."),
     ] = False,
     scoring_pass: Annotated[
         int | None,

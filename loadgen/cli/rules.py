@@ -19,7 +19,7 @@ def show(
     name: Annotated[str, Argument(help="NAME, NAME@VERSION or a file.", show_default=False)],
     *,
     model: Annotated[
-        str | None, Option(help="Only the rules for this model, as an endpoint calls it.")
+        str | None, Option(help="Only the rules for this model, by the endpoint's name for the model.")
     ] = None,
     scenario: Annotated[str | None, Option(help="Only this scenario: SCENARIO or MODEL/SCENARIO.")] = None,
     json: Json = False,

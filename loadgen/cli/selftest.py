@@ -40,16 +40,16 @@ def selftest(
     ] = _BOTH,
     protocol: Annotated[
         list[str] | None,
-        Option(help="A protocol to try, repeatable; all of them by default."),
+        Option(help="A protocol to try; repeatable. Default: all."),
     ] = None,
     only: Annotated[
         list[str] | None,
-        Option(help="A scenario to try, repeatable; all of them by default."),
+        Option(help="A scenario to try; repeatable. Default: all."),
     ] = None,
     json: Json = False,
     keep: Annotated[
         Path | None,
-        Option(help="A new folder for the logs and the server's truth, which are deleted without it."),
+        Option(help="Keep the logs and the server's truth in this new folder. Default: delete both."),
     ] = None,
 ) -> None:
     """Test this client on every shape of a stream and every fault, against a server with known behavior.

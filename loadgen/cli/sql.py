@@ -34,7 +34,7 @@ def sql(
         bool,
         Option(
             "--raw",
-            help="csv: leave texts as they are that a spreadsheet would take for formulas (docs/sql.md).",
+            help="csv: keep texts unchanged that a spreadsheet would run as formulas (docs/sql.md).",
         ),
     ] = False,
 ) -> None:

@@ -11,15 +11,15 @@ from loadgen.sessions.settings.option import Argument, Option
 def view(
     folder: Annotated[Path, Argument(metavar="[DIR]", help="The folder with the runs.")] = Path("runs"),
     *,
-    port: Annotated[int, Option(min=0, max=65535, help="Where to listen; 0 takes a free port.")] = 0,
+    port: Annotated[int, Option(min=0, max=65535, help="The port to listen on; 0 takes a free port.")] = 0,
     open_browser: Annotated[
         bool, Option("--browser/--no-browser", help="Open the address in the browser.")
     ] = True,
 ) -> None:
     """Show runs in the browser: a list, reports, comparisons, runs in progress, and SQL.
 
-    The pages are served on 127.0.0.1 only, to who has the address that it prints: it has a token. Runs are
-    only read. Ctrl-C ends it.
+    On 127.0.0.1 only; open the printed URL, which contains an access token. Runs are only read. Ctrl-C stops
+    the server.
 
     [bold]Examples[/bold]
 

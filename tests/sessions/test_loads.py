@@ -193,7 +193,7 @@ def test_how_many_are_asked(
         (
             {"rate": "5", "think": "2s"},
             dataset(),
-            "--think 2s: in an open loop only conversations have pauses",
+            "--think 2s has no effect in an open loop",
         ),
         (
             {"trace": "t", "requests": 8},

@@ -130,7 +130,7 @@ def test_results_of_tools_with_the_recorded_calls(tmp_path: Path) -> None:
 
 def test_a_column_that_is_not_there(tmp_path: Path) -> None:
     """The file's own complaint comes through."""
-    with pytest.raises(ColumnError, match="there is no column 'kinds'"):
+    with pytest.raises(ColumnError, match="no column 'kinds'"):
         prepared(tmp_path, {"prompt": "a", "kind": "b"}, tag=["kinds"])
 
 

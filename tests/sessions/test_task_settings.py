@@ -122,11 +122,11 @@ def test_counts(own: str) -> None:
 @pytest.mark.parametrize(
     ("options", "error", "why"),
     [
-        ({"task": ["gsm9k"], "columns": []}, TaskError, "gsm9k: no task of this name; did you mean 'gsm8k'"),
+        ({"task": ["gsm9k"], "columns": []}, TaskError, "Unknown task 'gsm9k'. Did you mean 'gsm8k'"),
         ({"scorer": ["exakt"]}, TaskError, "did you mean 'exact'"),
         ({"scorer": ["gsm8k=official"]}, TaskError, "'gsm8k'"),
         ({"eval_function": ["no_such_module:f"]}, EvalError, "the module no_such_module cannot be imported"),
-        ({"columns": ["ground_truth=anser", MAPPED[0]]}, ColumnError, "did you mean 'Answer'"),
+        ({"columns": ["ground_truth=anser", MAPPED[0]]}, ColumnError, "use --map ground_truth=Answer"),
         ({"columns": ["ground_truth"]}, UsageError, "--map ground_truth: write the field and the column"),
         ({"columns": [*MAPPED, "ground_truth=x"]}, UsageError, "ground_truth was given before"),
         ({"judge_url": "ftp://j", "judge_model": "j"}, UsageError, "--judge-url ftp://j: the scheme"),

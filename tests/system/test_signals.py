@@ -53,7 +53,7 @@ def test_once_drains(start_run: Start, mock: MockProcess, number: signal.Signals
     code, out, err = run.end()
     report = orjson.loads(out)
     assert code == INTERRUPTED
-    assert "requests in flight; Ctrl-C again gives them up" in err
+    assert "requests in flight; Ctrl-C again abandons them" in err
     assert report["run"]["ended"] == "interrupted"
     assert report["counts"]["completed"] == report["counts"]["issued"] > 0
     assert report["counts"]["cancelled"] == 0

@@ -71,7 +71,7 @@ def test_ctrl_c_reaches_everybody_and_drains(start_run: StartRun, slow_mock: Moc
     os.killpg(run.process.pid, signal.SIGINT)
     code, out, err = run.end()
     assert code == 130, err
-    assert "requests in flight; Ctrl-C again gives them up" in err
+    assert "requests in flight; Ctrl-C again abandons them" in err
     report = orjson.loads(out)
     assert report["run"]["ended"] == "interrupted"
     assert report["counts"]["completed"] == report["counts"]["issued"] > 0

@@ -16,7 +16,7 @@ import orjson
 from workloads.catalog import is_task, with_added_scorers
 from workloads.chats import read_tools
 from workloads.columns import Columns
-from workloads.errors import ColumnError, TaskError, did_you_mean
+from workloads.errors import ColumnError, TaskError, did_you_mean, nearest
 from workloads.prompts import TOOLS_COLUMN, sample
 from workloads.question import Question
 from workloads.score import Score, failed, graded
@@ -122,11 +122,11 @@ def _must(row: FileRow, meant: str, options: Mapping[str, str]) -> str:
     column = _column(row, options[meant])
     if column is None:
         names = _without(row, set())
-        columns = f"the columns are {', '.join(map(repr, names))}" if names else "it has no columns"
-        none = f", or --map {meant}= where there is none" if meant == TRUTH else ""
+        columns = f"columns: {', '.join(names)}" if names else "the row has no columns"
+        near = nearest(options[meant], names) or "COLUMN"
+        none = f", or --map {meant}= without one" if meant == TRUTH else ""
         raise ColumnError(
-            f"{row.place}: there is no column {options[meant]!r}; {columns}"
-            f"{did_you_mean(options[meant], names)}; name the right one with --map {meant}=COLUMN{none}"
+            f"{row.place}: no column {options[meant]!r} ({columns}); use --map {meant}={near}{none}"
         )
     return column
 

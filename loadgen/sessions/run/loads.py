@@ -157,8 +157,8 @@ def _require_fit(settings: LoadSettings, dataset: Dataset) -> None:
     is_open = settings.rate is not None or settings.stages is not None or settings.trace is not None
     if not talks and is_open and settings.think is not None:
         raise UsageError(
-            f"--think {settings.think}: in an open loop only conversations have pauses, and {name} has none "
-            "of several turns: leave it out, or give --concurrency"
+            f"--think {settings.think} has no effect in an open loop: {name} has only single turns; "
+            "omit --think, or give --concurrency"
         )
     for option, count in (("--requests", settings.requests), ("--sessions", settings.sessions)):
         if settings.trace is not None and count is not None and count > rows:

@@ -23,6 +23,6 @@ async def announce_stop(stop: Stop, pool: InFlight, observer: Observer) -> None:
     if stop.aborting.is_set():
         return
     if stop.reason == "interrupted":
-        observer.note(f"stopping: {pool.in_flight} requests in flight; Ctrl-C again gives them up")
+        observer.note(f"stopping: {pool.in_flight} requests in flight; Ctrl-C again abandons them")
     else:
-        observer.progress(f"stopping: {pool.in_flight} requests in flight; Ctrl-C gives them up")
+        observer.progress(f"stopping: {pool.in_flight} requests in flight; Ctrl-C abandons them")

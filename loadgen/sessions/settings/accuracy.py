@@ -26,8 +26,8 @@ class AskedTaskSettings(TaskSettings):
         Argument(
             parser=canonical,
             metavar="TASK…",
-            help="Benchmarks, each with options of its own if wanted, as in mmlu_pro:shots=0 "
-            "(see loadgen list tasks); or files with user_prompt and ground_truth.",
+            help="Benchmarks, optionally with options, as in mmlu_pro:shots=0 (see loadgen list "
+            "tasks); or files with user_prompt and ground_truth.",
             show_default=False,
         ),
     ]

@@ -32,8 +32,8 @@ class ClientSettings:
     transport: Annotated[
         TransportName,
         Option(
-            help="The HTTP client: native, which measures best; python, the same without compiled code; "
-            "aiohttp, which supports proxies.",
+            help="HTTP client: native (most accurate), python (without compiled code), or aiohttp "
+            "(supports proxies).",
             panel=CLIENT,
         ),
     ] = MEASURES_BEST
@@ -57,7 +57,7 @@ class ClientSettings:
         bool,
         Option(
             "--trace-context",
-            help="Send a W3C traceparent with each request; the log has its ids.",
+            help="Send a W3C traceparent with each request, and log the ids.",
             panel=CLIENT,
         ),
     ] = False

@@ -29,8 +29,8 @@ class ClusterSettings:
         str | None,
         Option(
             metavar="auto|ADDRESS",
-            help="Issue from the nodes of a Ray cluster: the one that this machine belongs to, or that of an "
-            "address.",
+            help="Issue requests from the nodes of a Ray cluster: this machine's cluster, or the one "
+            "at an address.",
             panel=CLUSTER,
         ),
     ] = None
@@ -46,9 +46,9 @@ class ClusterSettings:
         Path | None,
         Option(
             metavar="PATH|s3://…|gs://…",
-            help="With --ray: a folder that all nodes share, in which their logs stay, or a prefix in an "
-            "object store, to which each node uploads its log at the end. Default: the logs are copied into "
-            "the run's folder at the end.",
+            help="With --ray: a folder shared by all nodes, where the logs stay, or a prefix in an "
+            "object store, to which each node uploads its log at the end. Default: copy the logs "
+            "into the run's folder at the end.",
             panel=CLUSTER,
         ),
     ] = None

@@ -29,7 +29,7 @@ class CompareSettings:
         list[Path],
         Option(
             metavar="RUN",
-            help="A run of the reference, or a folder of them; repeatable. Each run is then one observation.",
+            help="A reference run, or a folder of runs; repeatable. Each run is then one observation.",
         ),
     ] = field(default_factory=list)
     metric: Annotated[
@@ -65,7 +65,8 @@ class CompareSettings:
         Option(
             parser=share,
             metavar="SHARE",
-            help="The same for error rates, good fractions and scores, in points. Default: 1%.",
+            help="Smallest change that matters for error rates, good fractions and scores, in points. "
+            "Default: 1%.",
             show_default=False,
             panel=DECISION,
         ),
@@ -80,7 +81,7 @@ class CompareSettings:
     ] = False
     tokenizer: Annotated[
         str | None,
-        Option(metavar="NAME|FOLDER", help="Count tokens with it where the server did not."),
+        Option(metavar="NAME|FOLDER", help="Tokenizer for token counts that the server did not send."),
     ] = None
     verbose: Annotated[
         bool, Option("-v --verbose", help="Show all other metrics: more percentiles, ITL, lengths.")
@@ -92,5 +93,5 @@ class CompareSettings:
     ] = None
     plot: Annotated[
         Path | None,
-        Option(metavar="FILE", help="Draw the changes and their intervals as SVG; needs the extra `plot`."),
+        Option(metavar="FILE", help="Draw the changes with intervals as SVG; needs the extra `plot`."),
     ] = None

@@ -32,20 +32,20 @@ PercentileMethod = Annotated[
 LatencyOrigin = Annotated[
     Literal["scheduled", "issued", "sent"] | None,
     Option(
-        help="What latencies count from. Default: TTFT from sending the request, latency from issuing it.",
+        help="Start of the latency interval. Default: TTFT from sending the request, latency from issuing.",
         panel=REPORT,
     ),
 ]
 TpotDenominator = Annotated[
     Literal["seen", "n_minus_1", "n", "tokens_after_first_chunk"] | None,
     Option(
-        help="What TPOT divides by. Default: the output tokens seen after the first one (docs/metrics.md).",
+        help="Denominator of TPOT. Default: output tokens seen after the first one (docs/metrics.md).",
         panel=REPORT,
     ),
 ]
 TpotEnd = Annotated[
     Literal["last_token", "complete"] | None,
-    Option(help="Where the time ends that TPOT divides. Default: last_token.", panel=REPORT),
+    Option(help="End of the TPOT interval: last token or completion. Default: last_token.", panel=REPORT),
 ]
 Verbose = Annotated[
     bool,
@@ -62,7 +62,7 @@ TraceDetail = Annotated[
     bool,
     Option(
         "--trace-detail",
-        help="After the report, each sample with its steps: requests, tool calls, times and tokens.",
+        help="After the report, print each sample with all steps: requests, tool calls, times and tokens.",
         panel=REPORT,
     ),
 ]

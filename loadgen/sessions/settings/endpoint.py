@@ -69,7 +69,7 @@ class EndpointSettings:
     ] = None
     model: Annotated[
         str,
-        Option(help="Name of the model, as the endpoint knows it.", panel=ENDPOINT),
+        Option(help="Model name, as known to the endpoint.", panel=ENDPOINT),
     ]
     protocol: Annotated[
         str,
@@ -93,8 +93,8 @@ class EndpointSettings:
         str | None,
         Option(
             metavar="JSON",
-            help="sse, json: the request body; {prompt}, {system}, {messages}, {tools}, {model}, "
-            "{max_tokens}, {temperature} and {seed} in it are filled in.",
+            help="sse, json: the request body. Placeholders: {prompt}, {system}, {messages}, {tools}, "
+            "{model}, {max_tokens}, {temperature} and {seed}.",
             panel=ENDPOINT,
         ),
     ] = None
@@ -126,7 +126,7 @@ class EndpointSettings:
         bool,
         Option(
             "--cumulative",
-            help="sse: each event has the whole text so far, not only the new part.",
+            help="sse: each event has the whole text so far instead of the new part.",
             panel=ENDPOINT,
         ),
     ] = False
@@ -172,7 +172,8 @@ class EndpointSettings:
         Option(
             parser=seconds,
             metavar="TIME",
-            help="Time limit from the end of the request to the first byte of the response; none by default.",
+            help="Time limit from the end of the request to the first byte of the response. Default: "
+            "no limit.",
             panel=ENDPOINT,
         ),
     ] = None

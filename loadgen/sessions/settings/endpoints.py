@@ -28,8 +28,8 @@ class EndpointsSettings(EndpointSettings):
     balance: Annotated[
         BalanceName | None,
         Option(
-            help="Which of several endpoints gets a request: the next in turn (default), or the "
-            "one with the fewest in flight. A conversation stays on its endpoint.",
+            help="How to choose among several endpoints: round robin (default), or fewest in flight. A "
+            "conversation stays on one endpoint.",
             panel=ENDPOINT,
         ),
     ] = None

@@ -22,7 +22,8 @@ UserApiKey = Annotated[
     Option(
         envvar=("LOADGEN_USER_API_KEY",),
         show_envvar=True,
-        help="The key of the users' endpoint, preferably in the environment; @FILE reads it. Never logged.",
+        help="API key of the users' endpoint, preferably in the environment; @FILE reads a file. Never "
+        "logged.",
         panel=AGENTS,
     ),
 ]
@@ -45,8 +46,8 @@ class EpisodeSettings:
         str | None,
         Option(
             metavar="COMMAND",
-            help="Let a program answer each question: it gets the task on stdin, and the endpoint in "
-            "OPENAI_BASE_URL, and prints the answer.",
+            help="Let a program answer each question: the task arrives on stdin, the endpoint in "
+            "OPENAI_BASE_URL, and the program prints the answer.",
             panel=AGENTS,
         ),
     ] = None
@@ -87,21 +88,22 @@ class EpisodeSettings:
         bool,
         Option(
             "--sequential --episode-mode",
-            help="One sample after the other, with an agent that keeps its state between them.",
+            help="One sample after the other, with an agent that keeps state between samples.",
             panel=AGENTS,
         ),
     ] = False
     debug: Annotated[
         bool,
         Option(
-            help="Write what each episode asks and calls to debug/*.jsonl in the run's folder.", panel=AGENTS
+            help="Write the requests and tool calls of each episode to debug/*.jsonl in the run's folder.",
+            panel=AGENTS,
         ),
     ] = False
     user_url: Annotated[
         str | None,
         Option(
             metavar="URL",
-            help="Endpoint of the model that plays users, where a task has any. Default: --url.",
+            help="Endpoint of the model that plays users, for tasks with users. Default: --url.",
             panel=AGENTS,
         ),
     ] = None

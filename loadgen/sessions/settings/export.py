@@ -23,7 +23,7 @@ class ExportSettings:
 
     run: Annotated[
         Path,
-        Argument(help="The run's folder, or its events.db; or the folder of a sweep.", show_default=False),
+        Argument(help="The run's folder or events.db; or the folder of a sweep.", show_default=False),
     ]
 
     samples: Annotated[
@@ -107,8 +107,8 @@ class ExportSettings:
         Path | None,
         Option(
             metavar="FOLDER",
-            help="Write the files that MLPerf's submission checkers read for mlcommons/endpoints: of a run "
-            "the folder of its scenario, of a sweep the points of its curve.",
+            help="Write the files for MLPerf's submission checkers in mlcommons/endpoints: for a run "
+            "the scenario's folder, for a sweep the points of the curve.",
             show_default=False,
             panel=FORMATS,
         ),
@@ -168,7 +168,7 @@ class ExportSettings:
         str | None,
         Option(
             metavar="NAME",
-            help="What the run is called there. Default: model, load, time.",
+            help="Name of the run in the tracker. Default: model, load, time.",
             show_default=False,
             panel=OF_TRACKERS,
         ),
@@ -186,7 +186,7 @@ class ExportSettings:
         str,
         Option(
             metavar="TITLE",
-            help="Sheets: the worksheet; made where there is none of that title.",
+            help="Sheets: the worksheet, created if missing.",
             panel=OF_TRACKERS,
         ),
     ] = "Results"
@@ -204,7 +204,7 @@ class ExportSettings:
         str | None,
         Option(
             metavar="NAME|FILE",
-            help="The ruleset whose definitions are used. Default: mlperf-inference@v6.1; of a sweep "
+            help="Ruleset with the definitions to use. Default: mlperf-inference@v6.1; for a sweep "
             "mlperf-endpoints@v1.0.",
             show_default=False,
             panel=OF_MLPERF,
@@ -227,8 +227,8 @@ class ExportSettings:
         Path | None,
         Option(
             metavar="FILE",
-            help="Of a sweep: a YAML or JSON file with what only the submitter knows: system, system_desc, "
-            "system_power, point, points.",
+            help="For a sweep: a YAML or JSON file with the submitter's declarations: system, "
+            "system_desc, system_power, point, points.",
             panel=OF_MLPERF,
         ),
     ] = None

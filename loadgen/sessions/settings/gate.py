@@ -27,7 +27,7 @@ class GateSettings:
     run: Annotated[
         Path,
         Argument(
-            help="The run's folder, or its events.db; or the folder of a sweep or a suite.",
+            help="The run's folder or events.db; or the folder of a sweep or a suite.",
             show_default=False,
         ),
     ]
@@ -61,7 +61,7 @@ class GateSettings:
         list[str],
         Option(
             metavar="ID|GROUP",
-            help="Leave a rule, or a group of them, out; the verdict says so. Repeatable.",
+            help="Skip a rule or a group of rules; the verdict lists skipped rules. Repeatable.",
             panel=RULES,
         ),
     ] = field(default_factory=list)
@@ -79,7 +79,7 @@ class GateSettings:
         list[str],
         Option(
             metavar="REF",
-            help="The baseline of changes: a run, its report.json, or a folder of runs. Repeatable.",
+            help="The baseline of changes: a run, a report.json, or a folder of runs. Repeatable.",
             panel=FURTHER_INPUTS,
         ),
     ] = field(default_factory=list)
@@ -87,7 +87,7 @@ class GateSettings:
         list[Path],
         Option(
             metavar="RUN",
-            help="Another run with the same settings, for rules about changes. Repeatable.",
+            help="A further run with equal settings, for rules about changes. Repeatable.",
             panel=FURTHER_INPUTS,
         ),
     ] = field(default_factory=list)
@@ -115,8 +115,8 @@ class GateSettings:
         int | None,
         Option(
             metavar="N",
-            help="The greatest concurrency of a sweep, as declared: for rules with regions. Default: that of "
-            "its greatest point.",
+            help="The declared greatest concurrency of a sweep, for rules with regions. Default: the "
+            "greatest point.",
             panel=FURTHER_INPUTS,
         ),
     ] = None
@@ -124,8 +124,8 @@ class GateSettings:
         int | None,
         Option(
             metavar="N",
-            help="Where Ultra Low ends in a sweep, as declared (c_min_override): for rules with regions. "
-            "Default: its lowest point.",
+            help="The declared end of Ultra Low in a sweep (c_min_override), for rules with regions. "
+            "Default: the lowest point.",
             panel=FURTHER_INPUTS,
         ),
     ] = None

@@ -31,8 +31,8 @@ class GenerationSettings:
         int | None,
         Option(
             metavar="N",
-            help="Send this seed with every request, for sampling that repeats where the server can; "
-            "--seed stays with the client.",
+            help="Sampling seed to send with every request, for servers with repeatable sampling. "
+            "(--seed is the client's.)",
             show_default=False,
             panel=GENERATION,
         ),

@@ -61,7 +61,8 @@ class LoadSettings:
         int | None,
         Option(
             metavar="N",
-            help="With --rate: at most N requests in flight; others wait, which latency incl. queueing has.",
+            help='With --rate: at most N requests in flight; the rest queue; "latency, incl. queueing" '
+            "includes that wait.",
             panel=LOAD,
         ),
     ] = None
@@ -77,7 +78,7 @@ class LoadSettings:
         str | None,
         Option(
             metavar="FILE|RUN",
-            help="Open loop: the requests of a trace, or of an earlier run, at their times.",
+            help="Open loop: replay the requests of a trace, or of an earlier run, at the recorded times.",
             panel=LOAD,
         ),
     ] = None
@@ -89,8 +90,8 @@ class LoadSettings:
         str | None,
         Option(
             metavar="FORMAT[,unit=UNIT][,block=TOKENS]",
-            help="Format of --trace, unit of its times (s, ms, us, ns), tokens per block: mooncake,unit=s. "
-            "Default: found out from the first lines.",
+            help="Format of --trace, time unit (s, ms, us, ns), tokens per block: mooncake,unit=s. "
+            "Default: detected from the first lines.",
             panel=LOAD,
             show_default=False,
         ),
@@ -119,7 +120,8 @@ class LoadSettings:
         int | None,
         Option(
             metavar="N",
-            help="Number of measured conversations, where prompts are conversations; instead of --requests.",
+            help="Number of measured conversations, for prompts that are conversations; instead of "
+            "--requests.",
             panel=LOAD,
         ),
     ] = None

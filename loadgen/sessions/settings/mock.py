@@ -27,7 +27,7 @@ class MockSettings:
     model: Annotated[
         list[str],
         Option(
-            help="A known model name, repeatable; any other gets a 404. Without it every name is known.",
+            help="A known model name; repeatable; other names get a 404. Default: every name is known.",
             panel=_SERVING,
         ),
     ] = field(default_factory=list)
@@ -35,7 +35,7 @@ class MockSettings:
         str | None,
         Option(
             envvar=("LOADGEN_MOCK_API_KEY",),
-            help="Key that clients must send as `Authorization: Bearer …`, else they get a 401.",
+            help="Key that clients must send as `Authorization: Bearer …`; a 401 otherwise.",
             panel=_SERVING,
         ),
     ] = field(default=None, repr=False)
@@ -46,7 +46,7 @@ class MockSettings:
     tls_key: Annotated[
         Path | None,
         Option(
-            help="The certificate's private key (PEM), unless the certificate's file holds it.",
+            help="The certificate's private key (PEM), if not in the certificate's file.",
             panel=_SERVING,
         ),
     ] = None
@@ -54,7 +54,7 @@ class MockSettings:
         bool,
         Option(
             "--exit-with-parent",
-            help="End when standard input ends, as it does when the program that started this one dies.",
+            help="Exit when standard input ends, for example because the parent process died.",
             panel=_SERVING,
         ),
     ] = False
@@ -62,22 +62,22 @@ class MockSettings:
         bool,
         Option(
             "--fast",
-            help="Serve with the engine that keeps up with a thousand streams on one core, and says in the "
-            "end how late its chunks left. It has no TLS.",
+            help="Serve with the fast engine: a thousand streams on one core, and a final report of "
+            "the chunks' lateness. No TLS.",
             panel=_SERVING,
         ),
     ] = False
     scenario: Annotated[
         str | None,
         Option(
-            help="Play this scenario to every request, or `chaos`, a mix of short answers and faults; every "
-            "other one is served below /NAME/v1. `loadgen list scenarios` has them all.",
+            help="Play this scenario to every request, or `chaos`, a mix of short answers and faults; "
+            "other scenarios are below /NAME/v1. `loadgen list scenarios` lists all.",
             panel=_SCENARIOS,
         ),
     ] = None
     fault_share: Annotated[
         float,
-        Option(help="With chaos: of all requests, those that meet a fault.", panel=_SCENARIOS),
+        Option(help="With chaos: share of requests that meet a fault.", panel=_SCENARIOS),
     ] = 0.2
     ttft: Annotated[
         str,
@@ -94,8 +94,8 @@ class MockSettings:
     tokens: Annotated[
         str,
         Option(
-            help="Length of a reply in tokens, written like --ttft without units: 64, uniform:16..128, …. "
-            "A request's max_tokens cuts it.",
+            help="Reply length in tokens, written like --ttft without units: 64, uniform:16..128, …. A "
+            "request's max_tokens cuts the reply.",
             panel=_TIMING,
         ),
     ] = "64"
@@ -114,7 +114,7 @@ class MockSettings:
     slots: Annotated[
         int,
         Option(
-            help="Requests that are served at once; others wait in order of arrival. 0 serves all at once.",
+            help="Requests served at once; the rest wait in order of arrival. 0: no limit.",
             panel=_TIMING,
         ),
     ] = 0
@@ -122,7 +122,7 @@ class MockSettings:
         bool,
         Option(
             "--cache",
-            help="Answer at once what was asked before, as a cache of answers does.",
+            help="Answer repeated requests at once, as a cache of answers does.",
             panel=_TIMING,
         ),
     ] = False
@@ -144,8 +144,8 @@ class MockSettings:
         str | None,
         Option(
             metavar="AT,FOR",
-            help="Stand still once: 2s,500ms stops everything for half a second, two seconds after the first "
-            "completion request was received. What was due meanwhile leaves right after it.",
+            help="Stall once: 2s,500ms stops the server for half a second, two seconds after the first "
+            "completion request. Overdue chunks leave right after the stall.",
             panel=_TIMING,
         ),
     ] = None

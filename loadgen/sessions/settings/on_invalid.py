@@ -6,10 +6,7 @@ from typing import Annotated, Final, Literal
 
 from loadgen.sessions.settings.option import Option
 
-HELP: Final = (
-    "A run that only this client or its machine made invalid: fail (exit 4), or warn (shown as accepted, "
-    "and judged)."
-)
+HELP: Final = "If only the client invalidated the run: fail (exit 4), or warn and evaluate the run anyway."
 
 OnInvalid = Annotated[
     Literal["fail", "warn"] | None,

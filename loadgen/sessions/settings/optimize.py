@@ -70,7 +70,9 @@ class OptimizeSettings:
     ] = "accuracy_balanced"
     all_variants: Annotated[
         bool,
-        Option("--all-variants", help="Optimize each variant by its own objective.", panel=OPTIMIZATION),
+        Option(
+            "--all-variants", help="Optimize each variant by that variant's objective.", panel=OPTIMIZATION
+        ),
     ] = False
     optimizer: Annotated[
         Literal["gepa", "copro"],
@@ -127,7 +129,7 @@ class OptimizeSettings:
         str | None,
         Option(
             metavar="URL",
-            help="Endpoint of the model that proposes. Default: that of --url.",
+            help="Endpoint of the proposing model. Default: --url.",
             panel=OPTIMIZATION,
         ),
     ] = None

@@ -42,7 +42,7 @@ class OutputSettings:
         str | None,
         Option(
             metavar="URL",
-            help="When the run is over, push its figures to a Prometheus Pushgateway.",
+            help="At the end of the run, push the figures to a Prometheus Pushgateway.",
             panel=RESULT,
         ),
     ] = None

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Prices = Annotated[
     Path | None,
     Option(
-        metavar="FILE", help="What tokens cost, in YAML: tell the cost of the run in dollars (docs/costs.md)."
+        metavar="FILE", help="Token prices, in YAML: report the cost of the run in dollars (docs/costs.md)."
     ),
 ]
 

@@ -65,8 +65,8 @@ class PromptSettings:
     conversations: Annotated[
         Literal["first", "last", "all"] | None,
         Option(
-            help="Which turns of a conversation to send: the first, the last with all before it "
-            "(the default), or all, one after the other.",
+            help="The turns of a conversation to send: the first, the last with all earlier ones "
+            "(default), or all in order.",
             panel=PROMPTS,
         ),
     ] = None
@@ -131,7 +131,7 @@ class PromptSettings:
         str | None,
         Option(
             metavar="DISTRIBUTION",
-            help="Maximum of output tokens of each request, likewise.",
+            help="Max output tokens per request: a number or a distribution.",
             panel=SYNTHETIC,
         ),
     ] = None
@@ -139,7 +139,7 @@ class PromptSettings:
         str | None,
         Option(
             metavar="DISTRIBUTION",
-            help="Number of turns of each conversation, likewise.",
+            help="Number of turns per conversation: a number or a distribution.",
             panel=SYNTHETIC,
         ),
     ] = None
@@ -147,7 +147,7 @@ class PromptSettings:
         str | None,
         Option(
             metavar="TOKENS[xGROUPS]",
-            help="Prompts begin with a prefix of this many tokens, shared by all of them or by each group.",
+            help="Length in tokens of a shared prefix of the prompts: one for all, or one for each group.",
             panel=SYNTHETIC,
         ),
     ] = None
@@ -159,8 +159,8 @@ class PromptSettings:
         str | None,
         Option(
             metavar="NAME|FOLDER",
-            help="Make synthetic prompts of exactly the given length, by this tokenizer; with "
-            "--prompts, count tokens where the server does not.",
+            help="Tokenizer: make synthetic prompts of exactly the given length; with --prompts, count "
+            "tokens that the server did not count.",
             panel=SYNTHETIC,
         ),
     ] = None

@@ -33,16 +33,16 @@ class ResumeSettings:
         list[str],
         Option(
             metavar="'NAME: VALUE'|@FILE",
-            help="A header of the run, whose value is not in the log either; repeatable.",
+            help="A secret header of the run, which the log does not contain; repeatable.",
         ),
     ] = field(default_factory=list, repr=False)
     prompts: Annotated[
         Path | None,
-        Option(help="The present path of the prompts, or the trace, if it was moved."),
+        Option(help="The new path of the prompts, or the trace, if moved."),
     ] = None
     data: Annotated[
         Path | None,
-        Option(metavar="DIR", help="The present folder of the benchmarks' data, if it was moved."),
+        Option(metavar="DIR", help="The new folder of the benchmarks' data, if moved."),
     ] = None
     allow_code_execution: AllowCodeExecution = False
     judge_api_key: JudgeApiKey = field(default=None, repr=False)
@@ -51,7 +51,7 @@ class ResumeSettings:
         str | None,
         Option(
             metavar="auto|ADDRESS",
-            help="Of a run of several machines: the address of the Ray cluster. Default: that of the run.",
+            help="For a run of several machines: address of the Ray cluster. Default: as in the run.",
             panel=CLUSTER,
         ),
     ] = None

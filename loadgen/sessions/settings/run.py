@@ -22,7 +22,7 @@ class RunSettings:
     """The options of `loadgen run`, one per field."""
 
     suite: Annotated[
-        Path | None, Argument(help="The suite: a .toml or .yaml file; none with --all.", show_default=False)
+        Path | None, Argument(help="The suite: a .toml or .yaml file. Omit with --all.", show_default=False)
     ] = None
 
     all: Annotated[
@@ -35,7 +35,7 @@ class RunSettings:
         ),
     ] = False
     model: Annotated[str | None, Option(metavar="NAME", help="With --all: the model.", panel=MATRIX)] = None
-    url: Annotated[str | None, Option(metavar="URL", help="With --all: its endpoint.", panel=MATRIX)] = None
+    url: Annotated[str | None, Option(metavar="URL", help="With --all: the endpoint.", panel=MATRIX)] = None
     dry_run: Annotated[
         bool,
         Option("--dry-run", help="Check everything, print the runs, send nothing.", panel=MATRIX),
@@ -44,17 +44,25 @@ class RunSettings:
         list[str],
         Option(
             metavar="NAME",
-            help="Only the models of this name, or with it in their name, or matching a glob; repeatable.",
+            help="Only models with this name, this text in the name, or a matching glob; repeatable.",
             panel=MATRIX,
         ),
     ] = field(default_factory=list)
     benchmark_filter: Annotated[
         list[str],
-        Option(metavar="NAME", help="Likewise of benchmarks.", panel=MATRIX),
+        Option(
+            metavar="NAME",
+            help="Only benchmarks with this name, this text in the name, or a matching glob; repeatable.",
+            panel=MATRIX,
+        ),
     ] = field(default_factory=list)
     load_filter: Annotated[
         list[str],
-        Option(metavar="NAME", help="Likewise of loads.", panel=MATRIX),
+        Option(
+            metavar="NAME",
+            help="Only loads with this name, this text in the name, or a matching glob; repeatable.",
+            panel=MATRIX,
+        ),
     ] = field(default_factory=list)
     repeat: Annotated[
         int | None,
@@ -72,7 +80,7 @@ class RunSettings:
     ] = field(default_factory=list)
     requests: Annotated[
         int | None,
-        Option("--requests -n", help="The same as --set requests=N; with --all, samples=N.", panel=OPTIONS),
+        Option("--requests -n", help="Short for --set requests=N; with --all, samples=N.", panel=OPTIONS),
     ] = None
     duration: Annotated[
         float | None,
@@ -80,7 +88,7 @@ class RunSettings:
             "--duration -d",
             parser=seconds,
             metavar="TIME",
-            help="The same as --set duration=TIME.",
+            help="Short for --set duration=TIME.",
             panel=OPTIONS,
         ),
     ] = None
@@ -101,7 +109,7 @@ class RunSettings:
         Option(help="The folder of all runs; runs/<time>-<name> by default.", panel=RESULT),
     ] = None
     compact: Annotated[
-        bool, Option("--compact", help="One table with a row per run, its scores included.", panel=RESULT)
+        bool, Option("--compact", help="One table with a row per run, including scores.", panel=RESULT)
     ] = False
     json: Json = False
     quiet: Annotated[

@@ -7,13 +7,13 @@ from typing import Annotated
 
 from loadgen.sessions.settings.option import Argument, Option
 
-Run = Annotated[Path, Argument(help="The run's folder, or its events.db.", show_default=False)]
+Run = Annotated[Path, Argument(help="The run's folder or events.db.", show_default=False)]
 
 
 RunOrSeries = Annotated[
     Path,
     Argument(
-        help="A run's folder, or its events.db; or the folder of a sweep, a search or a suite.",
+        help="A run's folder or events.db; or the folder of a sweep, a search or a suite.",
         show_default=False,
     ),
 ]

@@ -65,7 +65,7 @@ class ScoreSettings:
         bool,
         Option(
             "--reparse",
-            help="Call no judge, and read existing replies again; with --judge-model only those of that one.",
+            help="Call no judge, and parse existing replies again; with --judge-model only that model's.",
             panel=SCORING,
         ),
     ] = False
@@ -74,7 +74,7 @@ class ScoreSettings:
         Option(
             parser=seconds,
             metavar="TIME",
-            help="The most that grading one answer may take, ten times as much where programs are run.",
+            help="Time limit for grading one answer; ten times as long for scorers that run programs.",
             show_default="2m",
             panel=SCORING,
         ),
@@ -99,8 +99,7 @@ class ScoreSettings:
         str | None,
         Option(
             metavar="auto|ADDRESS",
-            help="Grade on the nodes of a Ray cluster: the one that this machine belongs to, or that of an "
-            "address.",
+            help="Grade on the nodes of a Ray cluster: this machine's cluster, or the one at an address.",
             panel=CLUSTER,
         ),
     ] = None

@@ -50,8 +50,8 @@ SandboxOfPrograms = Annotated[
     Literal["local", "docker"],
     Option(
         "--sandbox",
-        help="Where programs and commands of the model run: in processes of this machine, isolated, or in "
-        "containers.",
+        help="Where to run model-written programs and commands: in isolated processes of this machine, "
+        "or in containers.",
         panel=SCORING,
     ),
 ]
@@ -59,8 +59,8 @@ SandboxImage = Annotated[
     str | None,
     Option(
         metavar="IMAGE|DIR|FILE",
-        help="Of containers: an image's name, a Dockerfile or its folder, or a root file system as .tar. "
-        "Default: python:3.12-slim.",
+        help="For containers: an image's name, a Dockerfile or its folder, or a root file system as "
+        ".tar. Default: python:3.12-slim.",
         panel=SCORING,
     ),
 ]
@@ -76,7 +76,7 @@ JudgeUrl = Annotated[
     str | None,
     Option(
         metavar="URL",
-        help="Endpoint of the judge model, where a benchmark needs one.",
+        help="Endpoint of the judge model, for benchmarks with a judge.",
         panel=SCORING,
     ),
 ]
@@ -112,7 +112,7 @@ JudgeTemperature = Annotated[
     float | None,
     Option(
         metavar="T",
-        help="Sampling temperature of the judge, in place of that of the benchmark's prompts.",
+        help="Sampling temperature of the judge. Default: as in the benchmark's prompts.",
         panel=SCORING,
     ),
 ]

@@ -76,8 +76,8 @@ class SearchSettings:
             parser=seconds,
             metavar="TIME",
             show_default="12s",
-            help="The least duration of a thorough trial; it is longer where answers take long, or where a "
-            "percentile needs more requests.",
+            help="Minimum duration of a thorough trial; longer for long answers, or if a percentile "
+            "needs more requests.",
             panel=SEARCH,
         ),
     ] = 12.0

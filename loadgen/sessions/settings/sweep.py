@@ -39,8 +39,8 @@ class SweepSettings:
         list[str],
         Option(
             metavar="OPTION=V,V,…",
-            help="A run for each value of any option, e.g. max-tokens=64,128; semicolons separate values "
-            "that have commas in them. Repeatable: every combination.",
+            help="One run for each value of any option, e.g. max-tokens=64,128; separate values that "
+            "contain commas by semicolons. Repeatable: every combination.",
             panel=SWEEP,
         ),
     ] = field(default_factory=list)

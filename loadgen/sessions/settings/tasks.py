@@ -94,7 +94,7 @@ class TaskSettings:
         int | None,
         Option(
             metavar="N",
-            help="Send N questions of each benchmark, drawn by --seed from all of its groups.",
+            help="Send N questions of each benchmark, drawn by --seed from all groups.",
             panel=BENCHMARKS,
         ),
     ] = None
@@ -150,7 +150,7 @@ class TaskSettings:
         Option(
             parser=system_prompt_of,
             metavar="TEXT|@FILE",
-            help="System prompt ahead of each question; a benchmark's own follows it.",
+            help="System prompt before each question; a benchmark's own system prompt follows.",
             panel=BENCHMARKS,
         ),
     ] = None

@@ -113,7 +113,7 @@ class TelemetrySettings:
         float | None,
         Option(
             metavar="WATTS",
-            help="Power of the system, where it cannot be measured: energy is then tagged as declared.",
+            help="Power of the system, if not measurable: energy is then tagged as declared.",
             panel=TELEMETRY,
         ),
     ] = None
@@ -127,7 +127,7 @@ class TelemetrySettings:
         float | None,
         Option(
             metavar="N",
-            help="Billions of parameters that a token uses. Default: all of them.",
+            help="Billions of active parameters per token. Default: all.",
             panel=TELEMETRY,
         ),
     ] = None

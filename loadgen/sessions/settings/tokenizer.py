@@ -9,7 +9,7 @@ from loadgen.sessions.settings.option import Option
 
 Tokenizer = Annotated[
     str | None,
-    Option(metavar="NAME|FOLDER", help="Count tokens with it where the server did not."),
+    Option(metavar="NAME|FOLDER", help="Tokenizer for token counts that the server did not send."),
 ]
 
 

@@ -44,7 +44,7 @@ class VerdictSettings:
         list[str],
         Option(
             metavar="ID|GROUP",
-            help="Leave a rule, or a group of them, out; the verdict says so. Repeatable.",
+            help="Skip a rule or a group of rules; the verdict lists skipped rules. Repeatable.",
             panel=RESULT,
         ),
     ] = field(default_factory=list)
@@ -52,7 +52,7 @@ class VerdictSettings:
         bool,
         Option(
             "--abort-on-fail",
-            help="End the run, with exit 1, as soon as it certainly misses a target.",
+            help="End the run, with exit 1, as soon as a target is certain to be missed.",
             panel=RESULT,
         ),
     ] = False

@@ -57,7 +57,7 @@ def slowest(excerpts: Sequence[RequestExcerpt]) -> Requests:
             whole(excerpt.output_tokens),
         ),
     )
-    note = f"The {len(rows)} measured requests with the longest latencies. Each opens."
+    note = f"The {len(rows)} slowest measured requests. Click a row for prompt, output and chunks."
     table = Requests("slowest", "Slowest requests", _SLOW, rows, note, requests.SLOWEST, words=2)
     return _without_empty_tags(table)
 

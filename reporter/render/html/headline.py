@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from reporter.contents.run import RunContents
     from reporter.report import Report
 
-_NOTE: Final = "95 %: confidence intervals; where neighbouring requests resemble each other, they are wider."
+_NOTE: Final = "95 % confidence intervals, widened for autocorrelation."
 _NO_INTERVAL: Final = "no interval: too few independent requests"
 _TITLES: Final = {"ttft": "TTFT", "tpot": "TPOT", "itl": "ITL", "latency": "Latency"}
 _FURTHER: Final[Mapping[str, tuple[str, ...]]] = {

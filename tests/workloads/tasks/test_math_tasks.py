@@ -184,8 +184,8 @@ def test_aime_reads_data_of_any_year(tmp_path: Path, row: dict[str, Any]) -> Non
     [
         ({"question": "How many?", "answer": "many"}, "'many', where a whole number should be"),
         ({"question": "How many?", "answer": None}, "None, where a whole number should be"),
-        ({"question": "How many?"}, "there is no column 'answer'"),
-        ({"answer": 3}, "there is no column 'question'"),
+        ({"question": "How many?"}, "no column 'answer'"),
+        ({"answer": 3}, "no column 'question'"),
     ],
 )
 def test_aime_refuses_rows_that_are_not_problems(tmp_path: Path, row: dict[str, Any], message: str) -> None:
