@@ -127,12 +127,16 @@ class ToolCalled(TypedDict, total=False):
 class EpisodeEnded(TypedDict, total=False):
     """EPISODE_ENDED: an episode is over; the messages and details are in `texts`.
 
+    It was due at `scheduled_ns`, began at `begun_ns` with its set-up, and its agent at `started_ns`.
+
     `turns` is only for an episode that another program played: here they are counted by their requests.
     """
 
     conversation: Required[str]
     prompt_id: Required[int]
     phase: Required[Phase]
+    scheduled_ns: int | None
+    begun_ns: int | None
     started_ns: int | None
     duration_ns: int | None
     turns: int | None

@@ -49,8 +49,9 @@ class Episodes:
     Attributes:
         count: How many began.
         endings: How many ended in which way; `none` for those that a kill left open.
-        figures: By name: `turns`, `tool_calls`, `wall_ms`, `model_ms`, `tool_ms`, `user_ms`, their shares of
-            the wall time, tokens, `reward`. Episodes that the session cut are left out.
+        figures: By name: `turns`, `tool_calls`, `duration_ms` and its parts `setup_ms`, `wall_ms` (`model_ms`
+            + `tool_ms` + `user_ms` + `own_ms`) and `finish_ms`, tokens, `reward`. Episodes that the session
+            cut are left out.
         turns: The turns by their number, at most 100.
         tools: The tools, at most 100.
     """

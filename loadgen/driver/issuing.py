@@ -24,11 +24,10 @@ from loadgen.driver.shard import RequestNumbers, Shard
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
 
-    from loadgen.driver.episodes.runner import EpisodeRunner
     from loadgen.driver.phase import Phase
     from loadgen.driver.plan import Plan
     from loadgen.driver.requests.agenda import Agenda
-    from loadgen.driver.requests.conversation import Opening, Room, TurnRunner
+    from loadgen.driver.requests.conversation import Opening, PlaysEpisodes, Room, TurnRunner
     from loadgen.driver.system.clock import Clock
 
 NO_CONNECTION: Final = frozenset({Failure.CLIENT_LIMIT, Failure.REFUSED, Failure.DNS, Failure.TLS})
@@ -71,7 +70,7 @@ class Issuer:
         share: Shard = Shard(),  # noqa: B008 (a frozen value)
         claim: Callable[[], int] | None = None,
         room: Room | None = None,
-        episodes: EpisodeRunner | None = None,
+        episodes: PlaysEpisodes | None = None,
         node: Shard = Shard(),  # noqa: B008 (a frozen value)
     ) -> None:
         self.progress = SessionProgress()

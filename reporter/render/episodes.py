@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 _FIGURES: Final = {
     "turns": "turns",
     "tool_calls": "tool calls",
+    "duration_ms": "duration (ms)",
+    "setup_ms": "set-up (ms)",
     "wall_ms": "wall time (ms)",
     "model_ms": "model time (ms)",
     "tool_ms": "tool time (ms)",
     "user_ms": "user time (ms)",
+    "own_ms": "own time (ms)",
+    "finish_ms": "finish (ms)",
     "input_tokens": "input tokens",
     "output_tokens": "output tokens",
     "reward": "reward",
@@ -82,10 +86,14 @@ def tool_cells(episodes: Episodes) -> list[tuple[str, ...]]:
 
 
 def shares(episodes: Episodes) -> list[str]:
-    """How the wall time divides into that of the model and that of tools."""
+    """How the wall time divides into that of the model, of tools, and of the agent itself."""
     return [
         f"{name} {figure(statistics.mean)} % of the wall time"
-        for name, key in (("model", "model_share_pct"), ("tools", "tool_share_pct"))
+        for name, key in (
+            ("model", "model_share_pct"),
+            ("tools", "tool_share_pct"),
+            ("agent", "own_share_pct"),
+        )
         if (statistics := episodes.figures.get(key)) is not None
     ]
 

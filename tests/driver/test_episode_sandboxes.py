@@ -68,13 +68,17 @@ async def look(sample: Sample, sandbox: Any, result: EpisodeResult) -> EpisodeRe
 class Turns:
     """Answers each turn."""
 
-    async def __call__(self, sample: Sample, more: Mapping[str, Any], members: Any) -> TurnOutcome:
+    async def __call__(
+        self, sample: Sample, more: Mapping[str, Any], members: Any, asked_ns: int
+    ) -> TurnOutcome:
         """Say well."""
-        del sample, more, members
+        del sample, more, members, asked_ns
         return TurnOutcome(None, 1.0, 1, answer={"role": "assistant", "content": "well"})
 
-    def why_over(self) -> None:
-        """It never is."""
+    async def user(self, sample: Sample, more: Mapping[str, Any]) -> TurnOutcome:
+        """Say bye."""
+        del sample, more
+        return TurnOutcome(None, 1.0, 1, answer={"role": "assistant", "content": "bye"})
 
 
 def played(plan: EpisodePlan, sample: Sample = SAMPLE) -> dict[str, Any]:
@@ -82,7 +86,7 @@ def played(plan: EpisodePlan, sample: Sample = SAMPLE) -> dict[str, Any]:
     events: list[Event] = []
 
     async def play() -> None:
-        await EpisodeRunner(plan, events.append, None, str).play(sample, Turns(), "performance", 0)
+        await EpisodeRunner(plan, events.append, str).play(sample, Turns(), "performance", 0, 0)
 
     asyncio.run(play())
     (end,) = (event.data for event in events if event.type is EventType.EPISODE_ENDED)

@@ -153,6 +153,12 @@ def scores(run: Run) -> list[tuple[Any, ...]]:
     ).fetchall()
 
 
+def start_is_set_up(run: Run) -> bool:
+    """Whether the start of a container counts as set-up, and not as time that the client added."""
+    overhead = "SELECT median(own_ms) FROM samples"
+    return bool(run.sql(f"SELECT min(setup_ms) > 4 * ({overhead}) FROM episodes").fetchall()[0][0])  # noqa: S608
+
+
 @pytest.mark.docker
 def test_tasks_in_a_terminal(tmp_path: Path, url: str) -> None:
     """One is resolved and one is not, and nothing is scored that no test was run for."""
@@ -163,6 +169,7 @@ def test_tasks_in_a_terminal(tmp_path: Path, url: str) -> None:
         ("rename", 1.0, "scored", None),
     ]
     assert run.sql("SELECT ending, turns, tool_calls FROM episodes").fetchall() == [("completed", 2, 1)] * 2
+    assert start_is_set_up(run)
 
 
 @pytest.mark.docker
@@ -180,6 +187,7 @@ def test_a_program_works_in_the_terminal(tmp_path: Path, url: str) -> None:
         run.sql("SELECT ending, turns, reason FROM episodes").fetchall()
         == [("completed", 1, "exit code 0")] * 2
     )
+    assert start_is_set_up(run)
 
 
 @pytest.mark.docker
@@ -190,6 +198,7 @@ def test_instances_like_those_of_swe_bench(tmp_path: Path, url: str) -> None:
     resolved = ("own__sums-1", 1.0, "scored", None)
     other = ("own__sums-2", 0.0, "scored", "still failing: test_sums.py::test_add")
     assert scores(run) == [resolved, other]
+    assert start_is_set_up(run)
     score_run(run.folder, ScoringChoices(allow_code_execution=True))
     assert scores(loadgen.open_run(run.folder)) == [resolved, other]
     assert "containers of the benchmark's images" in str(run.report().accuracy[0].notes)

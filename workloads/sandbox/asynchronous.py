@@ -79,17 +79,22 @@ class SandboxOnDemand:
         self, command: str | Sequence[str], timeout_s: float | None = None, stdin: bytes = b""
     ) -> CommandResult:
         """See `Sandbox.exec`."""
-        return await (await self._opened()).exec(command, timeout_s, stdin)
+        return await (await self.open()).exec(command, timeout_s, stdin)
 
     async def put_files(self, files: Mapping[str, bytes]) -> None:
         """See `Sandbox.put_files`."""
-        await (await self._opened()).put_files(files)
+        await (await self.open()).put_files(files)
 
     async def get_file(self, path: str) -> bytes:
         """See `Sandbox.get_file`."""
-        return await (await self._opened()).get_file(path)
+        return await (await self.open()).get_file(path)
 
-    async def _opened(self) -> AsyncSandbox:
+    async def open(self) -> AsyncSandbox:
+        """Open it, unless it is open.
+
+        Raises:
+            SandboxError: It cannot be opened.
+        """
         if self._spec is None:
             raise SandboxError(_NOT_ALLOWED)
         async with self._opening:

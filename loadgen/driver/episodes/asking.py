@@ -9,20 +9,15 @@ from functools import partial
 from secrets import randbits, token_hex
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-import orjson
-
-from loadgen.driver.client import chat_completions
-from loadgen.driver.client.codec import Generation
 from recorder.event import Event, EventType
-from workloads.episodes.episode import EpisodeCutError, Reply, ToolRecord, TurnFailedError, UserFailedError
+from workloads.episodes.episode import Reply, ToolRecord, TurnFailedError, UserFailedError
 from workloads.episodes.trace import EpisodeTrace
 from workloads.sample import Sample, last_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from loadgen.driver.episodes.plan import UserEndpoint
-    from loadgen.driver.requests.turn import Emit, RequestRunner, TurnOutcome
+    from loadgen.driver.requests.turn import Emit, TurnOutcome
     from workloads.episodes.limits import EpisodeLimits
     from workloads.episodes.program import EpisodeProgram
     from workloads.sample import Message
@@ -35,7 +30,7 @@ class TakeTurn(Protocol):
     """Issues a turn of an episode; see `loadgen.driver.requests.conversation.Conversations`."""
 
     async def __call__(
-        self, sample: Sample, more: Mapping[str, Any], members: Mapping[str, Any] | None
+        self, sample: Sample, more: Mapping[str, Any], members: Mapping[str, Any] | None, asked_ns: int
     ) -> TurnOutcome:
         """Issue a request now, and return its outcome.
 
@@ -43,42 +38,19 @@ class TakeTurn(Protocol):
             sample: The prompt or conversation to send.
             more: Further fields of the request in the log.
             members: Further members of the request's body.
+            asked_ns: When the code of the episode asked, in ns of CLOCK_MONOTONIC.
+
+        Raises:
+            EpisodeCutError: The session ends.
         """
 
-    def why_over(self) -> str | None:
-        """The reason why no further turn may be issued; None if one may."""
+    async def user(self, sample: Sample, more: Mapping[str, Any]) -> TurnOutcome:
+        """Ask the simulated user for its next message.
 
-
-class SimulatedUserClient:
-    """A client of the endpoint that simulates users.
-
-    Args:
-        runner: Issues the requests.
-        user: The endpoint, its model and its sampling temperature.
-    """
-
-    def __init__(self, runner: RequestRunner, user: UserEndpoint) -> None:
-        self._runner = runner
-        self._generation = Generation(user.model, temperature=user.temperature, stream=False)
-
-    async def ask(
-        self,
-        messages: Sequence[Message],
-        more: Mapping[str, Any],
-        temperature: float | None,
-        program: EpisodeProgram,
-        tools: Sequence[Mapping[str, Any]] = (),
-    ) -> TurnOutcome:
-        """Request the next message of the user."""
-        sample = Sample(
-            -2 - randbits(60),
-            chat=tuple(messages),
-            tools=tuple(tools),
-            temperature=temperature,
-            episode=program,
-        )
-        body = orjson.dumps(chat_completions.request(sample, self._generation))
-        return await self._runner.run(sample, body, time.monotonic_ns(), USER_PHASE, more=more)
+        Raises:
+            EpisodeCutError: The session ends.
+            UserFailedError: The session has no simulated user.
+        """
 
 
 @dataclass(slots=True)
@@ -92,7 +64,6 @@ class EpisodeAsk:
         limits: The limits of the episode.
         emit: Logs an event.
         phase: The phase of the session.
-        user_client: The client of the simulated user; None without one.
         debug_dir: The folder for the trace; None writes no trace.
 
     Attributes:
@@ -111,7 +82,6 @@ class EpisodeAsk:
     limits: EpisodeLimits
     emit: Emit
     phase: str
-    user_client: SimulatedUserClient | None
     debug_dir: str | None = None
     conversation: str = field(default_factory=partial(token_hex, 8), init=False)
     started_ns: int = field(default_factory=time.monotonic_ns, init=False)
@@ -142,8 +112,8 @@ class EpisodeAsk:
         body: Mapping[str, Any] | None = None,
     ) -> Reply:
         """Issue one turn."""
-        self._require_time()
-        seconds = (time.monotonic_ns() - self.started_ns) / 1e9
+        asked_ns = time.monotonic_ns()
+        seconds = (asked_ns - self.started_ns) / 1e9
         self.limits.require_room(self.turns, self._input_tokens, self._output_tokens, seconds)
         own, turn = self.sample, self.turns
         self.turns += 1
@@ -159,7 +129,7 @@ class EpisodeAsk:
             logged=self._already_logged(messages),
             episode=self.program,
         )
-        outcome = await self.take(asked, self._names(turn), body)
+        outcome = await self.take(asked, self._names(turn), body, asked_ns)
         self.last = outcome
         self._input_tokens += outcome.input_tokens or 0
         self._output_tokens += outcome.output_tokens
@@ -177,12 +147,16 @@ class EpisodeAsk:
         temperature: float | None = None,
     ) -> Reply:
         """Request a message of the simulated user."""
-        self._require_time()
-        if self.user_client is None:
-            raise UserFailedError("no simulated user: give --user-url and --user-model")
         more = {**self._names(self._user_turns), "role": USER_PHASE}
         self._user_turns += 1
-        outcome = await self.user_client.ask(messages, more, temperature, self.program, tools)
+        asked = Sample(
+            -2 - randbits(60),
+            chat=tuple(messages),
+            tools=tuple(tools),
+            temperature=temperature,
+            episode=self.program,
+        )
+        outcome = await self.take.user(asked, more)
         if outcome.failure is not None or outcome.answer is None:
             raise UserFailedError(f"the simulated user failed: {outcome.failure}: {outcome.message}")
         return Reply(outcome.answer, outcome.finish_reason, outcome.input_tokens, outcome.output_tokens)
@@ -232,7 +206,3 @@ class EpisodeAsk:
         """The number of messages that earlier turns have logged; 0 if the code has rewritten them."""
         before = self.messages
         return len(before) if before and list(messages[: len(before)]) == before else 0
-
-    def _require_time(self) -> None:
-        if (why := self.take.why_over()) is not None:
-            raise EpisodeCutError(f"the session ends ({why})")

@@ -47,6 +47,11 @@ class CommandPlayer:
         self._model = model
         self._lasting = tempfile.TemporaryDirectory(prefix="loadgen-agent-") if sequential else None
 
+    def close(self) -> None:
+        """Remove the folder that all episodes share."""
+        if self._lasting is not None:
+            self._lasting.cleanup()
+
     async def play(self, sample: Sample, ask: Ask, sandbox: SandboxOnDemand | None) -> EpisodeResult:
         """Play the episode of a sample: what the program prints is its answer.
 

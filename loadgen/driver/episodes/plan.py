@@ -106,6 +106,14 @@ class EpisodePlan:
             return wanted
         return replace(wanted, kind=self.sandbox.kind, image=self.sandbox.image)
 
+    def opens_first(self, sample: Sample) -> bool:
+        """Whether the sandbox of a sample is needed for sure, and so opens before its agent starts."""
+        wanted = None if sample.episode is None else sample.episode.sandbox
+        is_container = wanted is not None and wanted.kind == "docker"
+        return self.sandbox_of(sample) is not None and (
+            is_container or (self.command is not None and self.runs_inside(sample))
+        )
+
     def runs_inside(self, sample: Sample) -> bool:
         """Whether a program that plays a sample runs in its sandbox: in a container, or where its task is."""
         spec = self.sandbox_of(sample)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import time
 from dataclasses import dataclass, replace
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver.client import chat_completions
-from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.client.timeouts import Timeouts
-from loadgen.driver.episodes.asking import EpisodeAsk, SimulatedUserClient
+from loadgen.driver.episodes.asking import EpisodeAsk
 from loadgen.driver.episodes.command import CommandPlayer
-from loadgen.driver.requests.retries import Retries
-from loadgen.driver.requests.turn import RequestRunner, TurnOutcome
+from loadgen.driver.requests.turn import TurnOutcome
 from recorder.event import Event, EventType
 from workloads.episodes.agent import EpisodePlayer
 from workloads.episodes.episode import EpisodeError, EpisodeResult, LimitReachedError
@@ -24,26 +21,16 @@ from workloads.sandbox.asynchronous import SandboxPool
 from workloads.sandbox.base import SandboxError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
 
     from loadgen.driver.episodes.asking import TakeTurn
-    from loadgen.driver.episodes.plan import EpisodePlan, UserEndpoint
+    from loadgen.driver.episodes.plan import EpisodePlan
     from loadgen.driver.requests.turn import Emit
     from workloads.sample import Sample
     from workloads.sandbox.asynchronous import SandboxOnDemand
 
-_USER_RETRIES: Final = 3
-
-
-def user_client(
-    user: UserEndpoint, make_transport: Callable[..., Any], emit: Emit
-) -> tuple[SimulatedUserClient, Any]:
-    """A client of the endpoint that plays users, and its transport."""
-    transport = make_transport(user.target, Timeouts(total_s=user.timeout_s, named="--user-timeout"))
-    retries = Retries(_USER_RETRIES, user.timeout_s)
-    generation = Generation(user.model, stream=False)
-    runner = RequestRunner(transport, chat_completions, generation, emit, retries=retries)
-    return SimulatedUserClient(runner, user), transport
+CUT: Final = TurnOutcome(Failure.CANCELLED, None, 0)
+"""The outcome of an episode that the session ended before its first turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +66,6 @@ class EpisodeRunner:
     Args:
         plan: How episodes are played.
         emit: Logs an event.
-        user: The client of the simulated user; None without one.
         redact: Removes secrets from a text.
         model: The model under test.
     """
@@ -88,7 +74,6 @@ class EpisodeRunner:
         self,
         plan: EpisodePlan,
         emit: Emit,
-        user: SimulatedUserClient | None,
         redact: Callable[[str], str],
         model: str = "",
     ) -> None:
@@ -97,36 +82,68 @@ class EpisodeRunner:
         )
         self._plan = plan
         self._emit = emit
-        self._user = user
         self._redact = redact
         self._players: dict[str, EpisodePlayer] = {}
         self._sandboxes = SandboxPool()
 
-    async def play(self, sample: Sample, take: TakeTurn, phase: str, scheduled_ns: int) -> TurnOutcome:
-        """Play the episode of a sample to its end; return the outcome of its last turn."""
+    def prepare(self, programs: Iterable[EpisodeProgram]) -> None:
+        """Import what plays the samples with these programs, and what comes before and after.
+
+        Raises:
+            EpisodeCodeError: It cannot be imported.
+        """
+        plan = self._plan
+        if self._program_player is not None:
+            importlib.import_module("aiohttp.web")
+        elif plan.agent is not None:
+            self._player(plan.agent)
+        for program in programs:
+            if not plan.has_agent:
+                self._player(program.code)
+            for code in filter(None, (program.setup, program.finish)):
+                imported(code, plan.paths)
+
+    def close(self) -> None:
+        """Remove what lasts from one episode to the next."""
+        if self._program_player is not None:
+            self._program_player.close()
+
+    async def play(
+        self, sample: Sample, take: TakeTurn, phase: str, scheduled_ns: int, begun_ns: int
+    ) -> TurnOutcome:
+        """Play the episode of a sample to its end; return the outcome of its last turn.
+
+        Args:
+            sample: The sample.
+            take: Issues the turns.
+            phase: The phase of the session.
+            scheduled_ns: When the episode was due.
+            begun_ns: When it began.
+        """
         program = self._program(sample)
-        ask = EpisodeAsk(
-            sample, program, take, self._plan.limits, self._emit, phase, self._user, self._plan.debug_dir
-        )
+        ask = EpisodeAsk(sample, program, take, self._plan.limits, self._emit, phase, self._plan.debug_dir)
+        moments = {"scheduled_ns": scheduled_ns, "begun_ns": begun_ns}
         try:
             async with self._sandboxes.on_demand(self._plan.sandbox_of(sample)) as sandbox:
                 end = await self._from_setup_to_finish(sample, program, ask, sandbox)
         except asyncio.CancelledError:
-            self._emit_end(ask, _End("cut", "the session gave it up"))
+            self._emit_end(ask, moments, _End("cut", "the session gave it up"))
             raise
         except Exception as error:  # noqa: BLE001 (a bug of a benchmark ends its episode, not the run)
             end = _end_by(error)
-        self._emit_end(ask, end)
+        self._emit_end(ask, moments, end)
         if ask.last is not None:
             return ask.last
         if end.ending == "cut":
-            return TurnOutcome(Failure.CANCELLED, None, 0)
-        return self._never_asked(sample, ask, phase, scheduled_ns, end.reason)
+            return CUT
+        return self._never_asked(sample, ask, phase, end.reason)
 
     async def _from_setup_to_finish(
         self, sample: Sample, program: EpisodeProgram, ask: EpisodeAsk, sandbox: SandboxOnDemand
     ) -> _End:
         """Play an episode, with what its benchmark does before and after."""
+        if self._plan.opens_first(sample):
+            await sandbox.open()
         if program.setup:
             await imported(program.setup, self._plan.paths)(sample, sandbox)
         ask.start()
@@ -156,7 +173,7 @@ class EpisodeRunner:
                 if self._program_player is not None:
                     inside = sandbox if self._plan.runs_inside(sample) else None
                     return await self._program_player.play(sample, ask, inside)
-                return await self._player(program).play(sample, ask, sandbox, ask.trace)
+                return await self._player(program.code).play(sample, ask, sandbox, ask.trace)
         except TimeoutError:
             if not limit.expired():
                 raise
@@ -171,18 +188,19 @@ class EpisodeRunner:
         code = str(agent) if command is None else command.words[0]
         return EpisodeProgram(code) if sample.episode is None else replace(sample.episode, code=code)
 
-    def _player(self, program: EpisodeProgram) -> EpisodePlayer:
+    def _player(self, code: str) -> EpisodePlayer:
         """The code, imported; the state of an agent is kept only where samples are played in sequence."""
-        player = self._players.get(program.code)
+        player = self._players.get(code)
         if player is None:
-            player = EpisodePlayer(program.code, self._plan.paths, sequential=self._plan.sequential)
-            self._players[program.code] = player
+            player = EpisodePlayer(code, self._plan.paths, sequential=self._plan.sequential)
+            self._players[code] = player
         return player
 
-    def _emit_end(self, ask: EpisodeAsk, end: _End) -> None:
+    def _emit_end(self, ask: EpisodeAsk, moments: Mapping[str, int], end: _End) -> None:
         now_ns = time.monotonic_ns()
         data: dict[str, Any] = {
             **ask.facts(),
+            **moments,
             "started_ns": ask.started_ns,
             "duration_ns": (end.ended_ns or now_ns) - ask.started_ns,
             "ending": end.ending,
@@ -194,13 +212,11 @@ class EpisodeRunner:
         self._emit(Event(EventType.EPISODE_ENDED, now_ns, data=data))
         ask.trace.write("end", ending=end.ending, reason=data["reason"], reward=data.get("reward"))
 
-    def _never_asked(
-        self, sample: Sample, ask: EpisodeAsk, phase: str, scheduled_ns: int, reason: str
-    ) -> TurnOutcome:
+    def _never_asked(self, sample: Sample, ask: EpisodeAsk, phase: str, reason: str) -> TurnOutcome:
         """Log an episode that ended before its first turn as one failed request: it counts all the same."""
         uuid, at_ns = token_hex(16), time.monotonic_ns()
         issued = {
-            "scheduled_ns": scheduled_ns,
+            "scheduled_ns": at_ns,
             "phase": phase,
             "prompt_id": sample.index,
             "conversation": ask.conversation,

@@ -23,7 +23,6 @@ from loadgen.driver.requests.think_time import ThinkTime
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping
 
-    from loadgen.driver.episodes.runner import EpisodeRunner
     from loadgen.driver.phase import Phase
     from loadgen.driver.plan import Plan
     from loadgen.driver.progress import SessionProgress
@@ -91,15 +90,24 @@ class Opening(NamedTuple):
     more: Mapping[str, Any]
 
 
+class PlaysEpisodes(Protocol):
+    """Plays episodes; see `loadgen.driver.workers.agent_process.AgentProcess`."""
+
+    async def play(
+        self, sample: Sample, turns: EpisodeTurns, phase: str, scheduled_ns: int, begun_ns: int
+    ) -> TurnOutcome:
+        """Play the episode of a sample to its end; return the outcome of its last turn."""
+
+
 class EpisodeTurns:
-    """Takes the turns of one episode; see `loadgen.driver.episodes.asking.TakeTurn`.
+    """Takes the turns of one episode.
 
     Args:
         conversations: Issues them.
         phase: The phase that the episode was due in.
         endpoint: Which endpoint is asked, from 0: the same for all turns.
-        scheduled_ns: When the episode was due.
-        first: What the log keeps of the first turn alone.
+        late_ns: How long after its schedule the episode began.
+        free_late_ns: How long after it got a place; None where it waited for none.
 
     Attributes:
         asked: How many turns were issued.
@@ -110,21 +118,31 @@ class EpisodeTurns:
         conversations: Conversations,
         phase: Phase,
         endpoint: int,
-        scheduled_ns: int,
-        first: Mapping[str, Any],
+        late_ns: int,
+        free_late_ns: int | None,
     ) -> None:
         self.asked = 0
         self.phase = phase
         self.endpoint = endpoint
-        self.scheduled_ns = scheduled_ns
-        self.first = first
+        self._late_ns = late_ns
+        self._free_late_ns = free_late_ns
         self._conversations = conversations
 
     async def __call__(
-        self, sample: Sample, more: Mapping[str, Any], members: Mapping[str, Any] | None
+        self, sample: Sample, more: Mapping[str, Any], members: Mapping[str, Any] | None, asked_ns: int
     ) -> TurnOutcome:
         """Issue a request now and see it through."""
-        return await self._conversations.episode_turn(sample, self, more, members)
+        return await self._conversations.episode_turn(sample, self, more, members, asked_ns)
+
+    def due(self, asked_ns: int) -> tuple[int, Mapping[str, Any]]:
+        """When a turn was due that the agent asked then, and what else the log keeps of it.
+
+        The agent's time is not the client's: the first turn is late by as much as its episode began late.
+        """
+        if self.asked:
+            return asked_ns, _NOTHING
+        first = {} if self._free_late_ns is None else {"free_ns": asked_ns - self._free_late_ns}
+        return asked_ns - self._late_ns, first
 
     def why_over(self) -> str | None:
         """Why no further turn may be asked; None where one may."""
@@ -159,7 +177,7 @@ class Conversations:
         progress: SessionProgress,
         stopped: asyncio.Event,
         room: Room | None,
-        episodes: EpisodeRunner | None = None,
+        episodes: PlaysEpisodes | None = None,
     ) -> None:
         self.scheduled = 0
         self._episodes = episodes
@@ -204,8 +222,7 @@ class Conversations:
         first = _NOTHING if free_ns is None else {"free_ns": free_ns}
         if self._episodes is not None and self._plays(opening.sample):
             self.unfinished.begin()
-            turns = EpisodeTurns(self, phase, endpoint, scheduled_ns, {**opening.more, **first})
-            return self._episode(self._episodes, phase, opening, scheduled_ns, turns)
+            return self._episode(self._episodes, phase, opening, scheduled_ns, free_ns, endpoint)
         if opening.sample.follow_ups or self._agenda.conversations:
             if opening.sample.follow_ups:
                 self.unfinished.begin()
@@ -220,15 +237,19 @@ class Conversations:
 
     async def _episode(
         self,
-        episodes: EpisodeRunner,
+        episodes: PlaysEpisodes,
         phase: Phase,
         opening: Opening,
         scheduled_ns: int,
-        turns: EpisodeTurns,
+        free_ns: int | None,
+        endpoint: int,
     ) -> TurnOutcome:
         """Play an episode, which issues its turns itself."""
+        begun_ns = self._clock.now_ns()
+        free_late_ns = None if free_ns is None else begun_ns - free_ns
+        turns = EpisodeTurns(self, phase, endpoint, begun_ns - scheduled_ns, free_late_ns)
         try:
-            return await episodes.play(opening.sent, turns, phase.name, scheduled_ns)
+            return await episodes.play(opening.sent, turns, phase.name, scheduled_ns, begun_ns)
         finally:
             self.unfinished.end()
             if self._balance is not None and not turns.asked:
@@ -237,15 +258,19 @@ class Conversations:
                 self._progress.sessions += 1
 
     async def episode_turn(
-        self, sample: Sample, turns: EpisodeTurns, more: Mapping[str, Any], members: Mapping[str, Any] | None
+        self,
+        sample: Sample,
+        turns: EpisodeTurns,
+        more: Mapping[str, Any],
+        members: Mapping[str, Any] | None,
+        asked_ns: int,
     ) -> TurnOutcome:
-        """Issue a turn of an episode now. The first one is counted already, and was due with its episode."""
-        due_ns = self._clock.now_ns() if turns.asked else turns.scheduled_ns
+        """Issue a turn of an episode now. The first one is counted already."""
+        due_ns, first = turns.due(asked_ns)
         if turns.asked:
             self._due(turns.endpoint)
-        else:
-            more = {**more, **turns.first}
         turns.asked += 1
+        more = {**more, **first}
         body = self._runner.prepare(sample)
         if members:
             body = orjson.dumps({**orjson.loads(body), **members})

@@ -36,8 +36,8 @@ from loadgen.driver.workers.shipping import Shipper
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from loadgen.driver.episodes.runner import EpisodeRunner
     from loadgen.driver.requests.agenda import Agenda
+    from loadgen.driver.workers.agent_process import AgentProcess
 
 PROGRESS_INTERVAL_S: Final = 0.1
 """How often a worker tells how it is getting on: an error budget is spent so much late at most."""
@@ -76,14 +76,24 @@ def _work(fd: int, counter_fd: int, transport: str) -> None:
     calm()
     payloads = _first_payloads(sock, frames)
     config: WorkerConfig = commanded(payloads.pop(0))
+    agents = _agents(config)
     agenda, config = config.agenda(), replace(config, questions=())
     return_free_memory()
     sock.settimeout(0)
-    worker = Worker(sock, frames, config, agenda, make_transport, counter)
+    worker = Worker(sock, frames, config, agenda, make_transport, counter, agents)
     try:
         asyncio.run(worker.run(payloads))
     except Exception as crash:  # noqa: BLE001 (a traceback could quote a secret)
         sys.exit(config.redact(_crash_text(crash)))
+
+
+def _agents(config: WorkerConfig) -> AgentProcess | None:
+    """The process that plays episodes; None where samples are questions or conversations."""
+    if config.plan.episodes is None:
+        return None
+    from loadgen.driver.workers.agent_process import AgentProcess
+
+    return AgentProcess()
 
 
 def _first_payloads(sock: socket.socket, frames: FrameReader) -> list[memoryview]:
@@ -117,6 +127,7 @@ class Worker:
         agenda: These, unpacked.
         make_transport: Makes the transport.
         counter: Where the users of a closed loop get their numbers, when there are other workers.
+        agents: Plays episodes; None where there are none.
     """
 
     def __init__(
@@ -127,7 +138,9 @@ class Worker:
         agenda: Agenda,
         make_transport: Callable[..., Any],
         counter: SharedCounter | None,
+        agents: AgentProcess | None,
     ) -> None:
+        self._agents = agents
         self._sock = sock
         self._frames = frames
         self._config = config
@@ -162,25 +175,22 @@ class Worker:
             *(plan, self._agenda, runner, system_clock(), config.share),
             claim=self._claim if config.share.workers > config.node.workers else None,
             room=self._shipper,
-            episodes=self._episodes(),
+            episodes=self._agents,
             node=config.node,
         )
         asyncio.get_running_loop().add_reader(self._sock, self._on_readable)
         self._spawn(self._begin(payloads))
         await asyncio.Event().wait()
 
-    def _episodes(self) -> EpisodeRunner | None:
-        """The player of episodes; None for questions and conversations."""
-        episodes = self._config.plan.episodes
-        if episodes is None:
-            return None
-        from loadgen.driver.episodes.runner import EpisodeRunner, user_client
+    async def _begin_agents(self, agents: AgentProcess) -> None:
+        """Configure the process that plays episodes."""
+        user, episodes = None, self._config.plan.episodes
+        if episodes is not None and episodes.user is not None:
+            from loadgen.driver.episodes.user_client import SimulatedUserClient
 
-        user, model = None, self._config.plan.generation.model
-        if episodes.user is not None:
-            user, transport = user_client(episodes.user, self._make_transport, self._shipper.put)
-            self._transports.append(transport)
-        return EpisodeRunner(episodes, self._shipper.put, user, self._config.redact, model)
+            user = SimulatedUserClient(episodes.user, self._make_transport, self._shipper.put)
+            self._transports.append(user.transport)
+        await agents.begin(self._config, self._agenda.samples, self._shipper.put, user)
 
     def _on_readable(self) -> None:
         self._heed(self._frames.feed(_read(self._sock)))
@@ -208,6 +218,8 @@ class Worker:
     # What the parent can ask for…
 
     async def _begin(self, payloads: list[memoryview]) -> None:
+        if self._agents is not None:
+            await self._begin_agents(self._agents)
         for number, transport in enumerate(self._transports):
             if ahead := Shard(number, len(self._transports)).of(self._config.connect_ahead):
                 await transport.open_ahead(ahead)
@@ -234,6 +246,8 @@ class Worker:
         await asyncio.gather(*self._watching, return_exceptions=True)
         for transport in self._transports:
             await transport.close()
+        if self._agents is not None:
+            await self._agents.close()
         self._shipper.tell(WorkerMessage.ENDED)
 
     # What there is to tell…

@@ -4,12 +4,17 @@ WITH figures AS (
         SELECT
             turns::DOUBLE AS turns,
             tool_calls::DOUBLE AS tool_calls,
+            duration_ms,
+            setup_ms,
             wall_ms,
             model_ms,
             tool_ms,
             user_ms,
+            own_ms,
+            finish_ms,
             100 * model_ms / nullif(wall_ms, 0) AS model_share_pct,
             100 * tool_ms / nullif(wall_ms, 0) AS tool_share_pct,
+            100 * own_ms / nullif(wall_ms, 0) AS own_share_pct,
             input_tokens::DOUBLE AS input_tokens,
             output_tokens::DOUBLE AS output_tokens,
             reward

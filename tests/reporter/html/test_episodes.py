@@ -74,6 +74,7 @@ def made(a_run: Callable[..., Any]) -> Made:
                 EventType.EPISODE_ENDED,
                 at_ms + lasted_ms,
                 ending="max_turns" if turns == 3 else "completed",
+                begun_ns=ns(at_ms) - 500_000,
                 started_ns=ns(at_ms),
                 duration_ns=lasted_ms * 1_000_000,
                 **of_episode,
@@ -84,7 +85,8 @@ def made(a_run: Callable[..., Any]) -> Made:
     sections = {section.anchor: section for section in page_of(report, contents).sections}
     section = sections["episodes"]
     assert isinstance(section, Tables)
-    assert section.notes == ("On average: model 85.0 % of the wall time, tools 15.0 % of the wall time.",)
+    shares = ("model 85.0", "tools 15.0", "agent 0")
+    assert section.notes == (f"On average: {', '.join(f'{share} % of the wall time' for share in shares)}.",)
     return Made(folder, report, contents, {table.columns[0]: table for table in section.tables})
 
 
@@ -94,11 +96,9 @@ def test_the_page_has_their_figures(made: Made) -> None:
     assert made.tables["Ending"].rows == (("completed", "2"), ("max_turns", "1"), ("none", "1"))
     of_episodes = {row[0]: row[1:] for row in made.tables["Per episode"].rows}
     assert of_episodes["turns"] == ("2.00", "2.00", "2.98", "1.00", "3.00")
-    assert [of_episodes[name][0] for name in ("tool calls", "wall time (ms)", "output tokens")] == [
-        "1.00",
-        "250",
-        "4.00",
-    ]
+    names = ("tool calls", "duration (ms)", "set-up (ms)", "wall time (ms)", "output tokens")
+    means = ["1.00", "250", "0.500", "250", "4.00"]
+    assert [of_episodes[name][0] for name in names] == means
     assert [row[:2] for row in made.tables["Turn"].rows] == [("1", "4"), ("2", "2"), ("3", "1")]
     assert made.tables["Tool"].rows == (
         ("add", "2", "0", "50.0", "50.0"),

@@ -1,0 +1,50 @@
+"""The client of the endpoint that simulates users."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from loadgen.driver.client import chat_completions
+from loadgen.driver.client.codec import Generation
+from loadgen.driver.client.timeouts import Timeouts
+from loadgen.driver.episodes.asking import USER_PHASE
+from loadgen.driver.requests.retries import Retries
+from loadgen.driver.requests.turn import RequestRunner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from loadgen.driver.episodes.plan import UserEndpoint
+    from loadgen.driver.requests.turn import Emit, TurnOutcome
+    from workloads.sample import Sample
+
+_RETRIES: Final = 3
+
+
+class SimulatedUserClient:
+    """A client of the endpoint that simulates users.
+
+    Args:
+        user: The endpoint, its model and its sampling temperature.
+        make_transport: Makes the transport.
+        emit: Logs an event.
+
+    Attributes:
+        transport: Carries the requests.
+    """
+
+    def __init__(self, user: UserEndpoint, make_transport: Callable[..., Any], emit: Emit) -> None:
+        self.transport = make_transport(user.target, Timeouts(total_s=user.timeout_s, named="--user-timeout"))
+        self._generation = Generation(user.model, temperature=user.temperature, stream=False)
+        self._runner = RequestRunner(
+            *(self.transport, chat_completions, self._generation, emit),
+            retries=Retries(_RETRIES, user.timeout_s),
+        )
+
+    async def ask(self, sample: Sample, more: Mapping[str, Any]) -> TurnOutcome:
+        """Request the next message of the user."""
+        body = orjson.dumps(chat_completions.request(sample, self._generation))
+        return await self._runner.run(sample, body, time.monotonic_ns(), USER_PHASE, more=more)

@@ -1,0 +1,233 @@
+"""The process in which the agents of a worker run, as the worker sees it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import subprocess
+from dataclasses import replace
+from functools import partial
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.driver.client.redaction import VARIABLES
+from loadgen.driver.system.child import exit_status, start_child
+from loadgen.driver.system.fork import ForkedProcess, can_fork
+from loadgen.driver.workers.agent_messages import (
+    AgentConfig,
+    AgentsReady,
+    Cancel,
+    Crashed,
+    Drop,
+    Emitted,
+    Play,
+    Played,
+    Turn,
+    TurnAnswer,
+    UserTurn,
+    decoded,
+    encoded,
+)
+from loadgen.driver.workers.framing import READ_BYTES, FrameReader, Outbox
+from workloads.alike import examples
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from loadgen.driver.episodes.user_client import SimulatedUserClient
+    from loadgen.driver.requests.conversation import EpisodeTurns
+    from loadgen.driver.requests.turn import Emit, TurnOutcome
+    from loadgen.driver.workers.messages import WorkerConfig
+    from workloads.episodes.program import EpisodeProgram
+    from workloads.sample import Sample
+
+PROCESS_NAME: Final = "loadgen-agents"
+"""What `ps -o comm` shows of the process where it is a copy of its worker."""
+
+END_TIMEOUT_S: Final = 2.0
+"""How long agents may take to end, which can be busy without a pause."""
+
+
+class AgentsLostError(Exception):
+    """The process of the agents is gone; the message says how it ended."""
+
+
+class _Episode:
+    """An episode that is played: how its turns are taken, and which are under way."""
+
+    def __init__(self, turns: EpisodeTurns) -> None:
+        self.turns = turns
+        self.outcome: asyncio.Future[TurnOutcome] = asyncio.get_running_loop().create_future()
+        self.calls: dict[int, asyncio.Task[None]] = {}
+
+    def fail(self, error: Exception) -> None:
+        """Let the player of the episode raise an error."""
+        if not self.outcome.done():
+            self.outcome.set_exception(error)
+
+
+class AgentProcess:
+    """Plays the episodes of a worker in another process, whose agents delay nothing here.
+
+    The process starts at once, while this one has a single thread and can be copied.
+    """
+
+    def __init__(self) -> None:
+        self._line, theirs = socket.socketpair()
+        with theirs:
+            self._process = _started(theirs.fileno())
+        self._line.settimeout(0)
+        self._frames = FrameReader()
+        self._numbers = count()
+        self._episodes: dict[int, _Episode] = {}
+
+    async def begin(
+        self, config: WorkerConfig, samples: Sequence[Sample], emit: Emit, user: SimulatedUserClient | None
+    ) -> None:
+        """Configure the process; return when it has imported its agents.
+
+        Args:
+            config: The configuration of the worker.
+            samples: The questions.
+            emit: Logs an event.
+            user: Asks the simulated user; None without one.
+
+        Raises:
+            AgentsLostError: The process ended.
+        """
+        loop = asyncio.get_running_loop()
+        self._emit, self._user = emit, user
+        self._ready: asyncio.Future[None] = loop.create_future()
+        self._outbox = Outbox(self._line, loop)
+        loop.add_reader(self._line, self._on_readable)
+        plan = config.plan
+        assert plan.episodes is not None  # noqa: S101 (who has none starts no such process)
+        episodes = replace(plan.episodes, user=None)
+        programs = _programs(samples)
+        self._send(AgentConfig(episodes, programs, plan.generation.model, config.redact, user is not None))
+        await self._ready
+
+    async def play(
+        self, sample: Sample, turns: EpisodeTurns, phase: str, scheduled_ns: int, begun_ns: int
+    ) -> TurnOutcome:
+        """Play the episode of a sample to its end; return the outcome of its last turn.
+
+        Raises:
+            AgentsLostError: The process ended.
+        """
+        number, episode = next(self._numbers), _Episode(turns)
+        self._episodes[number] = episode
+        try:
+            self._send(Play(number, sample, phase, scheduled_ns, begun_ns))
+            return await asyncio.shield(episode.outcome)
+        except asyncio.CancelledError:
+            for task in episode.calls.values():
+                task.cancel()
+            self._send(Cancel(number))
+            # The process logs the end of the episode, unless its agents never pause.
+            await asyncio.wait([episode.outcome], timeout=END_TIMEOUT_S)
+            raise
+        finally:
+            del self._episodes[number]
+
+    async def close(self) -> None:
+        """End the process."""
+        loop = asyncio.get_running_loop()
+        loop.remove_reader(self._line)
+        self._line.close()
+        await loop.run_in_executor(None, self._ended)
+
+    def _ended(self) -> str:
+        """How the process ended; it is killed where it does not."""
+        try:
+            return exit_status(self._process.wait(END_TIMEOUT_S))
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            return exit_status(self._process.wait())
+
+    def _send(self, message: Any) -> None:
+        self._outbox.send(encoded(message))
+
+    def _on_readable(self) -> None:
+        try:
+            data = self._line.recv(READ_BYTES)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            asyncio.get_running_loop().remove_reader(self._line)
+            self._fail(f"the process of the agents ended: {self._ended()}")
+        for payload in self._frames.feed(data):
+            self._take(decoded(payload))
+
+    def _take(self, message: Any) -> None:
+        match message:
+            case Emitted(event):
+                self._emit(event)
+            case Turn() | UserTurn():
+                self._take_turn(message)
+            case Drop(call):
+                for episode in self._episodes.values():
+                    if call in episode.calls:
+                        episode.calls[call].cancel()
+            case Played(number, outcome):
+                if number in self._episodes and not self._episodes[number].outcome.done():
+                    self._episodes[number].outcome.set_result(outcome)
+            case AgentsReady():
+                self._ready.set_result(None)
+            case Crashed(text):
+                self._fail(text)
+
+    def _fail(self, text: str) -> None:
+        """Let all that wait for the process raise an error."""
+        if not self._ready.done():
+            self._ready.set_exception(AgentsLostError(text))
+        for episode in self._episodes.values():
+            episode.fail(AgentsLostError(text))
+
+    def _take_turn(self, message: Turn | UserTurn) -> None:
+        episode = self._episodes.get(message.episode)
+        why = "stopped" if episode is None else episode.turns.why_over()
+        if episode is None or why is not None:
+            self._send(TurnAnswer(message.call, None, f"the session ends ({why})"))
+            return
+        task = asyncio.get_running_loop().create_task(self._answer(episode, message))
+        episode.calls[message.call] = task
+
+    async def _answer(self, episode: _Episode, message: Turn | UserTurn) -> None:
+        """Issue a turn and return its outcome to the process."""
+        outcome = None
+        try:
+            if isinstance(message, Turn):
+                outcome = await episode.turns(message.sample, message.more, message.members, message.asked_ns)
+            elif self._user is not None:
+                outcome = await self._user.ask(message.sample, message.more)
+        except Exception as error:  # noqa: BLE001 (a bug, which ends the session)
+            episode.fail(error)
+        finally:
+            del episode.calls[message.call]
+            self._send(TurnAnswer(message.call, outcome, "the session ends (stopped)"))
+
+
+def _programs(samples: Sequence[Sample]) -> list[EpisodeProgram]:
+    """The code of the samples, each once."""
+    programs = {
+        (program.code, program.setup, program.finish): replace(program, data={}, files={})
+        for sample in examples(samples)
+        if (program := sample.episode) is not None
+    }
+    return list(programs.values())
+
+
+def _started(line: int) -> ForkedProcess | subprocess.Popen[bytes]:
+    """A copy of this process where that is safe, else a program."""
+    if not can_fork():
+        environment = {name: value for name, value in os.environ.items() if name not in VARIABLES}
+        return start_child(
+            "loadgen.driver.workers.agent_main", str(line), environment=environment, pass_fds=(line,)
+        )
+    from loadgen.driver.workers.agent_main import main
+
+    return ForkedProcess(PROCESS_NAME, partial(main, line), keep=(line,), without=VARIABLES)
