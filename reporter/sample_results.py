@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reporter.costs.prices import PriceTable
     from reporter.log.database import OpenLog
 
-TABLES: Final = ("outputs", "prompts", "questions", "question_references", "scores")
+TABLES: Final = ("outputs", "prompts", "questions", "question_references", "scores", "reported_passes")
 """What has to be loaded of a log first."""
 
 FORMATS: Final[Mapping[str, str]] = {

@@ -43,12 +43,14 @@ def score(settings: ScoreSettings) -> None:
     from loadgen.sessions.series.series import require_run
     from loadgen.sessions.settings.prices import load
     from reporter.report_options import ReportOptions
+    from rulesets.exit_codes import ExitCode
 
     settings.check()
     terminal = Terminal(quiet=settings.quiet)
     prices = load(settings.prices)
     end_with_the_reader()
     require_run(settings.run)
+    incomplete = None
     if settings.pass_number is None:
         from loadgen.sessions.scoring.scoring_pass import score_run
         from loadgen.sessions.settings.score import options_of
@@ -59,6 +61,7 @@ def score(settings: ScoreSettings) -> None:
         except KeyboardInterrupt:
             sys.stderr.write("interrupted: the same command continues with what is left to score\n")
             raise
+        incomplete = scoring.number if scoring.incomplete else None
         terminal.progress(scoring.summary)
     report = write_report(
         settings.run,
@@ -69,4 +72,8 @@ def score(settings: ScoreSettings) -> None:
         observer=terminal,
     )
     show(report, form=JSON if settings.json else TEXT)
-    raise typer.Exit(outcome(report))
+    code = outcome(report)
+    if incomplete not in {None, *(score.pass_ for score in report.accuracy)}:
+        # The report shows a more complete pass.
+        code = code or ExitCode.INVALID
+    raise typer.Exit(code)

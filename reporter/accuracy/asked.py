@@ -37,8 +37,13 @@ _PROGRESS: Final = """
     SELECT count(*) FILTER (reason IS DISTINCT FROM 'not scored yet'), count(*)
     FROM scores WHERE pass = ? AND task = ? AND scorer = ?"""
 
+_REPORTED: Final = "SELECT pass, task, scorer FROM reported_passes"
+
+_UNSCORED: Final = """
+    SELECT count(*) FILTER (value IS NULL), count(*) FROM scores WHERE pass = ? AND task = ? AND scorer = ?"""
+
 FINISHED: Final = "completed"
-"""The end of a pass that scored all answers."""
+"""The end of a pass that went over all answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +153,7 @@ def asked(settings: Mapping[str, Any]) -> list[RunTask]:
 
 @dataclass(frozen=True, slots=True)
 class StoppedScorer:
-    """One scorer of a scoring pass that was not finished, and that no finished one has followed.
+    """The last pass of a scorer, where that was not finished, or has scored less than the reported one.
 
     Attributes:
         number: The number of the pass.
@@ -156,6 +161,7 @@ class StoppedScorer:
         scorer: Its name.
         done: How many answers have a score, or need none.
         total: How many answers there are.
+        reported: The number of the reported pass; None where the pass was not finished.
     """
 
     number: int
@@ -163,10 +169,11 @@ class StoppedScorer:
     scorer: str
     done: int
     total: int
+    reported: int | None = None
 
 
 def passes(log: OpenLog, wanted: int | None = None) -> list[ScorerPass]:
-    """The passes to report: one scoring pass, or the last finished pass of every scorer.
+    """The passes to report: one scoring pass, or of every scorer that of the view `reported_passes`.
 
     Args:
         log: An opened log with the view `scores`.
@@ -178,32 +185,33 @@ def passes(log: OpenLog, wanted: int | None = None) -> list[ScorerPass]:
     all_passes = _all(log)
     if wanted is not None:
         return _of(all_passes, wanted)
-    latest = {
-        (scorer_pass.task, scorer_pass.scorer): scorer_pass
+    reported = set(log.execute(_REPORTED).fetchall())
+    return [
+        scorer_pass
         for scorer_pass in all_passes
-        if scorer_pass.ended == FINISHED
-    }
-    return sorted(latest.values(), key=lambda scorer_pass: scorer_pass.number)
+        if (scorer_pass.number, scorer_pass.task, scorer_pass.scorer) in reported
+    ]
 
 
 def stopped(log: OpenLog) -> list[StoppedScorer]:
-    """The scorers with an unfinished last pass.
+    """The scorers whose last pass was not finished, or is not the reported one.
 
     Args:
         log: An opened log with the view `scores`.
     """
     latest = {(scorer_pass.task, scorer_pass.scorer): scorer_pass for scorer_pass in _all(log)}
-    return [
-        StoppedScorer(scorer_pass.number, scorer_pass.task, scorer_pass.scorer, *_progress(log, scorer_pass))
-        for scorer_pass in sorted(latest.values(), key=lambda scorer_pass: scorer_pass.number)
-        if scorer_pass.ended != FINISHED
-    ]
-
-
-def _progress(log: OpenLog, scorer_pass: ScorerPass) -> tuple[int, int]:
-    parameters = [scorer_pass.number, scorer_pass.task, scorer_pass.scorer]
-    ((done, total),) = log.execute(_PROGRESS, parameters).fetchall()
-    return done, total
+    reported = {(task, scorer): number for number, task, scorer in log.execute(_REPORTED).fetchall()}
+    halves = []
+    for scorer_pass in sorted(latest.values(), key=lambda scorer_pass: scorer_pass.number):
+        number, task, scorer = scorer_pass.number, scorer_pass.task, scorer_pass.scorer
+        shown = reported.get((task, scorer))
+        if scorer_pass.ended != FINISHED:
+            ((done, total),) = log.execute(_PROGRESS, [number, task, scorer]).fetchall()
+            halves.append(StoppedScorer(number, task, scorer, done, total))
+        elif shown != number:
+            ((unscored, total),) = log.execute(_UNSCORED, [number, task, scorer]).fetchall()
+            halves.append(StoppedScorer(number, task, scorer, total - unscored, total, shown))
+    return halves
 
 
 def _all(log: OpenLog) -> list[ScorerPass]:

@@ -10,7 +10,7 @@ from reporter.log.session import logged_settings
 if TYPE_CHECKING:
     from reporter.log.database import OpenLog
 
-TABLES: Final = ("scores",)
+TABLES: Final = ("scores", "reported_passes")
 """The tables to load first of a log with benchmark questions."""
 
 

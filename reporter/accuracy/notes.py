@@ -54,7 +54,12 @@ def notes(
 
 
 def of_stopped(half: StoppedScorer) -> str:
-    """The note on an unfinished pass, which is not reported."""
+    """The note on an incomplete pass, which is not reported."""
+    if half.reported is not None:
+        return (
+            f"scoring pass {half.number} ({half.scorer}) has a score for {half.done:,} of {half.total:,} answers "
+            f"only: pass {half.reported} is reported; {RESCORE} scores again, --pass {half.number} reports it"
+        )
     return (
         f"scoring pass {half.number} ({half.scorer}) stopped after {half.done:,} of {half.total:,} answers "
         f"and is not reported: {RESCORE} continues it"

@@ -31,6 +31,7 @@ VIEWS: Final[Mapping[str, str]] = {
     "question_references": "one row a question: what its answers are scored against",
     "scores": "one row an answer to one, a scoring pass and a scorer: its score",
     "passes": "one row a scoring pass and scorer",
+    "reported_passes": "one row a scorer: the pass that reports show",
     "episodes": "one row an episode that is over: turns, tool calls, times, tokens, how it ended",
     "open_episodes": "one row an episode without an end in the log: what it had done, and what it waits for",
     "tool_calls": "one row a call of a tool in an episode",

@@ -108,6 +108,7 @@ BIG_TABLES: Final[Mapping[str, str | None]] = {
         WHERE code = EventType.LOADGEN_ISSUE_CALLED AND texts IS NOT NULL""",
     "asked": None,
     "scores": None,
+    "reported_passes": None,
     "sensor_readings": """
         SELECT seq, at_ns, coalesce(data, '') AS data FROM events
         WHERE code = EventType.SENSOR_READING AND texts IS NULL""",
@@ -157,6 +158,7 @@ _PARTS: Final[Mapping[str, Part]] = {
 _NEEDS: Final[Mapping[str, frozenset[str]]] = {
     "asked": frozenset({"questions"}),
     "scores": frozenset({"questions", "passes", "scored", "asked"}),
+    "reported_passes": frozenset({"questions", "passes", "scored", "asked", "scores"}),
     "sensors": frozenset({"sensor_readings"}),
     "server_metrics": frozenset({"sensor_readings"}),
     "power_spans": frozenset({"sensor_readings"}),

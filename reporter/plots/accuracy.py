@@ -13,13 +13,11 @@ from rulesets.statistics import normal
 _Z: Final = normal.quantile((1 + LEVEL) / 2)
 
 _SQL: Final = f"""\
--- The last pass of each scorer; an answer without a score counts as wrong.
-WITH latest AS (SELECT task, scorer, max(pass) AS pass FROM passes GROUP BY ALL),
-
-answers AS (
+-- An answer without a score counts as wrong.
+WITH answers AS (
     SELECT task || if(scorer = 'official', '', ', ' || scorer) AS series, prompt_id, tags,
         coalesce(value, 0) AS score, value IS NULL AS unscored
-    FROM scores JOIN latest USING (pass, task, scorer)
+    FROM scores JOIN reported_passes USING (pass, task, scorer)
 ),
 
 subjects AS (
@@ -89,7 +87,7 @@ ACCURACY: Final = (
         sql=_SQL,
         lacking="the run has no scores between 0 and 1; `loadgen accuracy` and `loadgen score` make them",
         note="Where an answer could not be scored, it counts as wrong, and there is no interval.",
-        tables=("questions", "passes", "scores"),
+        tables=("questions", "scores", "reported_passes"),
         has_parts=False,
     ),
 )

@@ -54,6 +54,11 @@ class Scoring:
     graded_before: int = 0
 
     @property
+    def incomplete(self) -> bool:
+        """Whether answers have no score that could have one."""
+        return bool({"judge_pending", "infra_error"} & self.graded.keys())
+
+    @property
     def summary(self) -> str:
         """The result of the pass, in a line."""
         counts = ", ".join(f"{count:,} {status}" for status, count in sorted(self.graded.items()))

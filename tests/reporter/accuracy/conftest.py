@@ -18,6 +18,7 @@ from reporter import MetricsReporter
 from reporter.accuracy.scores import accuracy
 from reporter.accuracy.task_score import plain
 from reporter.log.database import OpenLog
+from reporter.log.sql_files import sql_file
 from reporter.report import Window
 from tests.reporter.conftest import BASE_NS, WALL_NS, Run, ns
 
@@ -46,7 +47,8 @@ TABLES = """
         attempt BIGINT, value DOUBLE, status VARCHAR, extracted VARCHAR, reason VARCHAR,
         metrics MAP(VARCHAR, DOUBLE), tags MAP(VARCHAR, VARCHAR), output_tokens BIGINT, input_tokens BIGINT,
         truncated BOOLEAN, refused BOOLEAN
-    );"""
+    );
+    DROP VIEW IF EXISTS reported_passes;"""
 """The tables and views that scores are computed from, as docs/sql.md has them."""
 
 
@@ -135,6 +137,7 @@ class Benchmark:
         """What the run scored, computed from tables."""
         with _database().cursor() as connection:
             connection.execute(TABLES)
+            connection.execute(sql_file("reported_passes"))
             connection.execute("INSERT INTO session VALUES (?)", [orjson.dumps(self.run.settings).decode()])
             self._fill(connection)
             log = OpenLog(

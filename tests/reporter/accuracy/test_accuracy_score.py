@@ -190,6 +190,25 @@ def test_the_last_finished_pass_of_each_scorer_counts(graded: Callable[..., Benc
         run.scores(7)
 
 
+@pytest.mark.parametrize("gap", ["judge_pending", "infra_error"])
+def test_a_pass_with_gaps_does_not_replace_a_complete_one(graded: Callable[..., Benchmark], gap: str) -> None:
+    """A judge that failed takes no score away: a note names the pass, which can be asked for."""
+    run = graded(gap, 0).scored(1, 1).scored(gap, 1)
+    score = run.score()
+    assert (score["pass"], score["value"], score["unscored"]) == (2, 1.0, 0)
+    assert score["notes"][0].startswith("scoring pass 3 (official) has a score for 1 of 2 answers only")
+    assert (run.score(3)["pass"], run.score(3)["unscored"]) == (3, 1)
+    # Of passes that lack as many, the last one counts; and of those that lack none.
+    assert graded(gap, 0).scored(gap, 1).score()["pass"] == 2
+    assert run.scored(0, 0).score()["pass"] == 4
+
+
+def test_a_pass_before_the_run_went_on_is_replaced(asks: Callable[..., Benchmark]) -> None:
+    """Complete as it was, it lacks the answers that came after it."""
+    run = asks(questions=2).answers(0).scored(1).answers(1).scored("judge_pending", 1)
+    assert (run.score()["pass"], run.score()["unscored"]) == (2, 1)
+
+
 def test_a_pass_that_stopped_gives_no_score(asks: Callable[..., Benchmark]) -> None:
     """Where there is no other pass, the task is not scored; a finished pass takes its place."""
     run = asks(questions=2).answers(0).answers(1).scored(1, ended=None)

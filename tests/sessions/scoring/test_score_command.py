@@ -99,6 +99,30 @@ def test_answers_without_a_score_have_an_exit_code_of_their_own(
         assert "it is between 0.5000 and 1.0000" in undetermined[0]["message"]
 
 
+@pytest.mark.slow
+def test_a_pass_that_fails_takes_no_score_away(
+    new_run: NewRun, graders: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its own command ends with 4; the report stays that of the complete pass."""
+    monkeypatch.chdir(graders)
+    row = {"task": "gsm8k", "name": "gsm8k", "version": 1, "first": 0, "count": 1}
+    run = new_run(["#### 1"], accuracy={"tasks": [row]})
+    (graders / "shaky.py").write_text(
+        "from pathlib import Path\n"
+        "def exact(solution_str, ground_truth, **more):\n"
+        "    return 1 / 0 if Path('down').exists() else 1.0\n"
+    )
+    assert exit_code(run, eval_function=["shaky:exact"]) == 0
+    (graders / "down").touch()
+    capsys.readouterr()
+    assert exit_code(run, eval_function=["shaky:exact"]) == 4
+    (scored,) = orjson.loads(capsys.readouterr().out)["accuracy"]
+    assert (scored["pass"], scored["value"]) == (1, 1.0)
+    assert scored["notes"][0].startswith("scoring pass 2 (shaky:exact) has a score for 0 of 1 answers only")
+    (graders / "down").unlink()
+    assert exit_code(run, eval_function=["shaky:exact"]) == 0
+
+
 def test_missing_data_of_a_scorer_ends_before_the_first_answer(
     new_run: NewRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
