@@ -50,7 +50,7 @@ def score(settings: ScoreSettings) -> None:
     prices = load(settings.prices)
     end_with_the_reader()
     require_run(settings.run)
-    incomplete = None
+    scoring = None
     if settings.pass_number is None:
         from loadgen.sessions.scoring.scoring_pass import score_run
         from loadgen.sessions.settings.score import options_of
@@ -61,7 +61,6 @@ def score(settings: ScoreSettings) -> None:
         except KeyboardInterrupt:
             sys.stderr.write("interrupted: the same command continues with what is left to score\n")
             raise
-        incomplete = scoring.number if scoring.incomplete else None
         terminal.progress(scoring.summary)
     report = write_report(
         settings.run,
@@ -73,7 +72,6 @@ def score(settings: ScoreSettings) -> None:
     )
     show(report, form=JSON if settings.json else TEXT)
     code = outcome(report)
-    if incomplete not in {None, *(score.pass_ for score in report.accuracy)}:
-        # The report shows a more complete pass.
+    if scoring is not None and scoring.is_left_out(report.accuracy):
         code = code or ExitCode.INVALID
     raise typer.Exit(code)

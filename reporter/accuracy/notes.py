@@ -57,8 +57,9 @@ def of_stopped(half: StoppedScorer) -> str:
     """The note on an incomplete pass, which is not reported."""
     if half.reported is not None:
         return (
-            f"scoring pass {half.number} ({half.scorer}) has a score for {half.done:,} of {half.total:,} answers "
-            f"only: pass {half.reported} is reported; {RESCORE} scores again, --pass {half.number} reports it"
+            f"scoring pass {half.number} ({half.scorer}) has a score for {half.done:,} of {half.total:,} "
+            f"answers only: pass {half.reported} is reported; {RESCORE} scores again, --pass {half.number} "
+            "reports it"
         )
     return (
         f"scoring pass {half.number} ({half.scorer}) stopped after {half.done:,} of {half.total:,} answers "

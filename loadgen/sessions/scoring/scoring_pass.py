@@ -19,7 +19,7 @@ from loadgen.sessions.scoring.choice import Chosen, choose
 from loadgen.sessions.scoring.options import ScoringChoices
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from loadgen.sessions.scoring.site import Site
     from recorder.schema import Row
     from recorder.writer import EventRecorder
+    from reporter.accuracy.task_score import TaskScore
     from reporter.answers import ReadTexts, Stored
     from reporter.log.database import OpenLog
     from reporter.log.passes import Scorable
@@ -47,16 +48,19 @@ class Scoring:
         number: The number of the pass.
         graded: The number of gradings now, by their status.
         graded_before: The number of gradings before the pass was resumed.
+        scorers: The task and the name of each of its scorers.
     """
 
     number: int
     graded: Mapping[str, int] = field(default_factory=dict)
     graded_before: int = 0
+    scorers: frozenset[tuple[str, str]] = frozenset()
 
-    @property
-    def incomplete(self) -> bool:
-        """Whether answers have no score that could have one."""
-        return bool({"judge_pending", "infra_error"} & self.graded.keys())
+    def is_left_out(self, scores: Iterable[TaskScore]) -> bool:
+        """Whether answers have no score in the pass, for which scores show an earlier one."""
+        return bool({"judge_pending", "infra_error"} & self.graded.keys()) and any(
+            score.pass_ != self.number for score in scores if (score.task, score.scorer) in self.scorers
+        )
 
     @property
     def summary(self) -> str:
@@ -261,7 +265,8 @@ def _scored(log: OpenLog, folder: Path, plan: _PassPlan, site: Site, observer: O
         finally:
             ended = {"pass": plan.number, "reason": reason}
             recorder.record_event(EventType.SCORING_ENDED, time.monotonic_ns(), data=ended)
-    return Scoring(plan.number, dict(graded), plan.graded_before)
+    scorers = frozenset((chosen.task, chosen.scorer.name) for chosen in plan.chosen)
+    return Scoring(plan.number, dict(graded), plan.graded_before, scorers)
 
 
 def _grade(
