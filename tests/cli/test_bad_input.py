@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shlex
 import socket
 import sqlite3
 import subprocess
@@ -135,6 +136,33 @@ def test_a_folder_that_holds_a_run(loadgen: Loadgen, mock: MockProcess, a_run: P
     )
     assert "holds a run already" in stderr
     assert (a_run / "events.db").read_bytes() == before
+
+
+@pytest.mark.parametrize("command", [("perf",), ("sweep", "--concurrency", "1")])
+def test_a_folder_that_holds_something_else(
+    loadgen: Loadgen, mock: MockProcess, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    """Exit 2 with the option to type, which then works; the folder is as it was."""
+    (tmp_path / "all runs" / "first").mkdir(parents=True)
+    load = (
+        *command,
+        "--url",
+        mock.url,
+        "--model",
+        "small-model",
+        *KEY,
+        "-n",
+        2,
+        "-q",
+        "--on-invalid",
+        "warn",
+    )
+    stderr = refused(loadgen(*load, "--out", "all runs"), USAGE)
+    assert "--out all runs: the folder is not empty" in stderr
+    assert [path.name for path in (tmp_path / "all runs").iterdir()] == ["first"]
+    typed = shlex.split(stderr.partition("; type ")[2].splitlines()[0])
+    assert loadgen(*load, *typed).returncode == 0
+    assert loadgen(*load, *typed).returncode == 2
 
 
 @pytest.mark.parametrize("command", [("report",), ("sql", "select 1"), ("gate", "--require", "qps>1")])

@@ -13,6 +13,7 @@ import typer
 from loadgen.cli.app import application
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.other_tools import COMMANDS, require_own_options
+from loadgen.sessions.settings.other_commands import OTHER_COMMANDS
 from loadgen.sessions.settings.other_tools import OTHER_OPTIONS
 from tests import golden
 
@@ -57,6 +58,8 @@ def advice(line: str) -> str:
         ("--target 'http://a b' --max-seconds 60", "--url 'http://a b' --duration 60"),
         ("--request-count 10 --streaming --isl 100", "--requests 10 --input-tokens 100"),
         ("--vus 10 --iterations 50", "--concurrency 10 --requests 50"),
+        ("--request-rate inf --max-concurrency 16", "--concurrency 16"),
+        ("--result-dir runs", "--out runs/NAME"),
         ("--tasks gsm8k,ifeval --limit 10", "--task gsm8k --task ifeval --samples 10"),
     ],
 )
@@ -70,7 +73,7 @@ def test_the_command_to_type(typed: str, command: str) -> None:
 
 def test_what_cannot_be_typed_as_it_is() -> None:
     """There is advice on each option, but no command with a place left to fill."""
-    output = advice("sweep --ramp-up-start-rps 1 --rate-type sweep --num-fewshot 5 --vus")
+    output = advice("sweep --ramp-up-start-rps 1 --rate-type incremental --num-fewshot 5 --vus")
     assert "--rate ramp:1..TO,TIME" in output
     assert "--rate, --concurrency" in output
     assert "no such option: each benchmark has its official prompt" in output
@@ -123,7 +126,12 @@ def table() -> str:
     for name, option in OTHER_OPTIONS.items():
         names.setdefault(here(option), []).append(f"`{name}` ({', '.join(option.tools)})")
     rows = [f"| {', '.join(there)} | {advised} |" for advised, there in names.items()]
-    return "\n".join(["", "| there | here |", "|---|---|", *rows]) + "\n"
+    tools: dict[tuple[str, str], list[str]] = {}
+    for name, command in OTHER_COMMANDS.items():
+        tools.setdefault((command.tool, command.ours), []).append(f"`{name}`")
+    commands = [f"| {tool}: {', '.join(there)} | `loadgen {ours}` |" for (tool, ours), there in tools.items()]
+    head = ["", "| there | here |", "|---|---|"]
+    return "\n".join([*head, *commands, *head, *rows]) + "\n"
 
 
 def here(option: Any) -> str:

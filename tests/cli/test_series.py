@@ -158,8 +158,10 @@ def test_a_series_is_never_overwritten(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="holds a series already"):
         new_series_folder(tmp_path / "taken", "sweep")
-    with pytest.raises(UsageError, match="exists already"):
+    with pytest.raises(UsageError, match="a file, not a folder"):
         new_series_folder(tmp_path / "file", "sweep")
+    with pytest.raises(UsageError, match="the folder is not empty"):
+        new_series_folder(tmp_path, "sweep")
     assert new_series_folder(tmp_path / "free", "sweep") == tmp_path / "free"
     assert is_series(tmp_path / "taken")
     assert is_series(tmp_path / "taken" / SERIES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -24,19 +25,41 @@ def new_run_folder(out: Path | None, model: str) -> Path:
     """Choose the folder of a new run; `runs/<time>-<model>`, which is created, where none is named.
 
     Raises:
-        LogExistsError: It holds a run already.
+        LogExistsError: The folder holds a run already.
+        UsageError: The folder is not empty, such as the folder of all runs.
         OSError: None can be made.
     """
+    name = f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-{model_folder(model)}"
     if out is None:
-        now = datetime.now().astimezone()
-        return claim(Path("runs") / f"{now:%Y%m%d-%H%M%S}-{model_folder(model)}")
-    folder = out
-    if (folder / LOG_NAME).exists():
+        return claim(Path("runs") / name)
+    if (out / LOG_NAME).exists():
         raise LogExistsError(
-            f"{folder} holds a run already, and a run is never overwritten: choose another --out, "
-            f"or look at it with `loadgen report {folder}`",
+            f"{out} holds a run already, and a run is never overwritten: choose another --out, "
+            f"or look at it with `loadgen report {out}`",
         )
-    return folder
+    require_empty(out, name)
+    return out
+
+
+def require_empty(out: Path, name: str) -> None:
+    """Refuse to write a run into a folder of other things, which would hide other runs in it.
+
+    Args:
+        out: The folder that was named.
+        name: A name for a folder of the run's own in it.
+
+    Raises:
+        UsageError: The path is a file, or the folder is not empty.
+    """
+    if out.exists() and not out.is_dir():
+        raise UsageError(
+            f"--out {out}: a file, not a folder; type --out {shlex.quote(str(out.parent / name))}"
+        )
+    if out.is_dir() and any(out.iterdir()):
+        raise UsageError(
+            f"--out {out}: the folder is not empty, and a run has a folder of its own; "
+            f"type --out {shlex.quote(str(out / name))}"
+        )
 
 
 def folder_of(run: Path) -> Path:

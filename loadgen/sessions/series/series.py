@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.run.claimed_folders import claim
+from loadgen.sessions.run.run_folder import require_empty
 from loadgen.sessions.whole_file import write_whole
 from recorder.store import LOG_NAME
 from reporter.archive.place import has_log
@@ -87,8 +88,7 @@ def new_series_folder(out: Path | None, name: str) -> Path:
             f"{folder} holds a series already, and nothing is overwritten: choose another --out, "
             f"or resume it: loadgen resume {folder}"
         )
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} exists already: choose another --out, or an empty folder")
+    require_empty(folder, f"{datetime.now().astimezone():%Y%m%d-%H%M%S}-{_slug(name)}")
     return folder
 
 

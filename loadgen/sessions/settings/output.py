@@ -29,7 +29,7 @@ class OutputSettings:
 
     out: Annotated[
         Path | None,
-        Option(help="Folder of the run. Default: runs/<time>-<model>.", panel=RESULT),
+        Option(help="Folder of the run, new or empty. Default: runs/<time>-<model>.", panel=RESULT),
     ] = None
     sample_results: Annotated[
         Literal["jsonl", "csv", "parquet"] | None,
