@@ -332,4 +332,4 @@ class RunOptions(SessionOptions, total=False):
     percentiles: str | None
     """Percentiles to report, e.g. 50,75,99.9."""
     out: str | Path | None
-    """Folder of the run. Default: runs/<time>-<model>."""
+    """Folder of the run, new or empty. Default: runs/<time>-<model>."""
