@@ -60,8 +60,8 @@ def require_own_options(arguments: Sequence[str]) -> None:
     """
     if arguments and arguments[0] in COMMANDS:
         command, first, theirs, rest = None, arguments[0], "", arguments[1:]
-    elif (found := _command_of(arguments)) is not None:
-        command, theirs, rest = found
+    elif (named := _command_of(arguments)) is not None:
+        command, theirs, rest = named
         first = command.ours
     else:
         return
@@ -240,10 +240,10 @@ def _together(words: Sequence[str | _Typed]) -> list[str | _Typed]:
 
     changed = list(words)
     for leading, others, read in TOGETHER:
-        at = {word.name: index for index, word in enumerate(changed) if isinstance(word, _Typed)}
-        if leading not in at:
+        indexes = {word.name: index for index, word in enumerate(changed) if isinstance(word, _Typed)}
+        if leading not in indexes:
             continue
-        places = [at[name] for name in (leading, *others) if name in at]
+        places = [indexes[name] for name in (leading, *others) if name in indexes]
         members = [word for index in places if isinstance(word := changed[index], _Typed)]
         ours = read({word.name: word.value for word in members})
         if ours is None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-AT = "http://h:8000"
+URL = "http://h:8000"
 
 LINES = {
     # vLLM
@@ -26,9 +26,9 @@ LINES = {
         "perf --model m --concurrency 16 --requests 200"
     ),
     "vllm bench serve --model m --num-prompts 200": "perf --model m --requests 200 --offline",
-    f"vllm bench serve --backend openai-chat --base-url {AT} --endpoint /v1/chat/completions --model m "
+    f"vllm bench serve --backend openai-chat --base-url {URL} --endpoint /v1/chat/completions --model m "
     "--dataset-name random --random-input-len 512 --random-output-len 128 --num-prompts 100": (
-        f"perf --model m --protocol chat --url {AT} --input-tokens 512 --output-tokens 128 --requests 100 "
+        f"perf --model m --protocol chat --url {URL} --input-tokens 512 --output-tokens 128 --requests 100 "
         "--offline"
     ),
     "vllm bench serve --model m --host 10.0.0.1 --port 8001 --request-rate 4 --burstiness 0.5": (
@@ -67,37 +67,37 @@ LINES = {
         "perf --model m --requests 5 --concurrency 4 --quiet"
     ),
     # GuideLLM
-    f"guidellm benchmark --target {AT} --rate-type sweep --max-seconds 30 "
+    f"guidellm benchmark --target {URL} --rate-type sweep --max-seconds 30 "
     "--data prompt_tokens=256,output_tokens=128": (
-        f"sweep --url {AT} --concurrency 1,2,4,8,16,32 --duration 30 --input-tokens 256 --output-tokens 128 "
+        f"sweep --url {URL} --concurrency 1,2,4,8,16,32 --duration 30 --input-tokens 256 --output-tokens 128 "
         "--model NAME"
     ),
-    f"guidellm benchmark run --target {AT} --profile sweep --rate 10 "
+    f"guidellm benchmark run --target {URL} --profile sweep --rate 10 "
     "--data prompt_tokens=256,prompt_tokens_stdev=16": (
-        f"sweep --url {AT} --concurrency 1,2,4,8,16,32 --input-tokens normal:256,16 --model NAME"
+        f"sweep --url {URL} --concurrency 1,2,4,8,16,32 --input-tokens normal:256,16 --model NAME"
     ),
-    f"benchmark --target {AT} --rate-type constant --rate 5 --max-requests 100 "
+    f"benchmark --target {URL} --rate-type constant --rate 5 --max-requests 100 "
     """--data '{"prompt_tokens": 256, "output_tokens": 128}'""": (
-        f"perf --url {AT} --rate 5 --arrival constant --requests 100 --input-tokens 256 --output-tokens 128 "
+        f"perf --url {URL} --rate 5 --arrival constant --requests 100 --input-tokens 256 --output-tokens 128 "
         "--model NAME"
     ),
-    f"guidellm benchmark --target {AT} --rate-type concurrent --rate 1,2,4 --data d.jsonl --processor p": (
-        f"sweep --url {AT} --concurrency 1,2,4 --prompts d.jsonl --tokenizer p --model NAME"
+    f"guidellm benchmark --target {URL} --rate-type concurrent --rate 1,2,4 --data d.jsonl --processor p": (
+        f"sweep --url {URL} --concurrency 1,2,4 --prompts d.jsonl --tokenizer p --model NAME"
     ),
-    f"guidellm benchmark --target {AT} --profile throughput --data openai/gsm8k": (
-        f"perf --url {AT} --offline --prompts hf:openai/gsm8k --model NAME"
+    f"guidellm benchmark --target {URL} --profile throughput --data openai/gsm8k": (
+        f"perf --url {URL} --offline --prompts hf:openai/gsm8k --model NAME"
     ),
-    f"guidellm benchmark --target {AT} --profile synchronous --max-seconds 20": (
-        f"perf --url {AT} --concurrency 1 --duration 20 --model NAME"
+    f"guidellm benchmark --target {URL} --profile synchronous --max-seconds 20": (
+        f"perf --url {URL} --concurrency 1 --duration 20 --model NAME"
     ),
     # AIPerf, genai-perf
     "aiperf profile -m Qwen/Q --url localhost:8000 --endpoint-type chat --concurrency 10 "
     "--request-count 100 --streaming": (
         "perf --concurrency 10 --model Qwen/Q --url http://localhost:8000 --protocol chat --requests 100"
     ),
-    f"aiperf profile --model m --url {AT} --request-rate 10 --isl 100 --isl-stddev 10 --osl 50 "
+    f"aiperf profile --model m --url {URL} --request-rate 10 --isl 100 --isl-stddev 10 --osl 50 "
     "--osl-stddev 0 --benchmark-duration 30 --arrival-pattern constant": (
-        f"perf --model m --url {AT} --rate 10 --input-tokens normal:100,10 --output-tokens 50 --duration 30 "
+        f"perf --model m --url {URL} --rate 10 --input-tokens normal:100,10 --output-tokens 50 --duration 30 "
         "--arrival constant"
     ),
     "genai-perf profile -m m --service-kind openai -u localhost:8000 --synthetic-input-tokens-mean 200 "
@@ -124,18 +124,18 @@ LINES = {
     # k6, Locust
     "k6 run --vus 10 --duration 30s script.js": "perf --duration 30s --concurrency 10 --model NAME",
     "k6 run -u 5 -i 100 script.js": "perf --concurrency 5 --requests 100 --model NAME",
-    f"locust -f locustfile.py --host {AT} --users 20 --spawn-rate 5 --run-time 1m --headless": (
-        f"perf --url {AT} --concurrency 20 --duration 1m --model NAME"
+    f"locust -f locustfile.py --host {URL} --users 20 --spawn-rate 5 --run-time 1m --headless": (
+        f"perf --url {URL} --concurrency 20 --duration 1m --model NAME"
     ),
-    f"locust -u 20 -r 2 -t 1m -H {AT}": f"perf --concurrency 20 --duration 1m --url {AT} --model NAME",
+    f"locust -u 20 -r 2 -t 1m -H {URL}": f"perf --concurrency 20 --duration 1m --url {URL} --model NAME",
     # wrk, hey, vegeta
-    f"wrk -t2 -c10 -d30s {AT}": f"perf --concurrency 10 --duration 30s --url {AT} --model NAME",
-    f"wrk2 -t2 -c10 -d30s -R100 --latency {AT}": (
-        f"perf --max-concurrency 10 --duration 30s --rate 100 --url {AT} --model NAME"
+    f"wrk -t2 -c10 -d30s {URL}": f"perf --concurrency 10 --duration 30s --url {URL} --model NAME",
+    f"wrk2 -t2 -c10 -d30s -R100 --latency {URL}": (
+        f"perf --max-concurrency 10 --duration 30s --rate 100 --url {URL} --model NAME"
     ),
-    f"hey -n 200 -c 50 {AT}": f"perf --requests 200 --concurrency 50 --url {AT} --model NAME",
-    f"hey -z 30s -c 5 -m POST -D body.json {AT}": (
-        f"perf --duration 30s --concurrency 5 --url {AT} --model NAME"
+    f"hey -n 200 -c 50 {URL}": f"perf --requests 200 --concurrency 50 --url {URL} --model NAME",
+    f"hey -z 30s -c 5 -m POST -D body.json {URL}": (
+        f"perf --duration 30s --concurrency 5 --url {URL} --model NAME"
     ),
     "vegeta attack -rate=50/1s -duration=30s": "perf --rate 50 --duration 30s --model NAME",
     "vegeta attack -rate 3000/1m -duration 30s -targets t.txt": (
@@ -143,25 +143,25 @@ LINES = {
     ),
     # benchmarks of answers
     "lm_eval --model local-chat-completions --model_args "
-    f"model=m,base_url={AT}/v1/chat/completions,num_concurrent=4 --tasks gsm8k,ifeval --limit 10 "
+    f"model=m,base_url={URL}/v1/chat/completions,num_concurrent=4 --tasks gsm8k,ifeval --limit 10 "
     "--apply_chat_template": (
-        f"accuracy --model m --url {AT}/v1 --concurrency 4 gsm8k ifeval --samples 10 --protocol chat"
+        f"accuracy --model m --url {URL}/v1 --concurrency 4 gsm8k ifeval --samples 10 --protocol chat"
     ),
-    f"lm-eval run --model local-completions --model_args model=m,base_url={AT}/v1/completions "
+    f"lm-eval run --model local-completions --model_args model=m,base_url={URL}/v1/completions "
     "--tasks mmlu_pro --batch_size 8 --num_fewshot 5 --gen_kwargs temperature=0,max_gen_toks=256": (
-        f"accuracy --model m --url {AT}/v1 mmlu_pro --concurrency 8 --temperature 0 --max-tokens 256"
+        f"accuracy --model m --url {URL}/v1 mmlu_pro --concurrency 8 --temperature 0 --max-tokens 256"
     ),
     "inspect eval gsm8k --model openai/m --limit 10 --max-connections 8": (
         "accuracy gsm8k --model m --samples 10 --concurrency 8"
     ),
     "inspect eval inspect_evals/math500 --model vllm/m --epochs 2": "accuracy math500 --model m --repeats 2",
     # MLPerf endpoints
-    f"inference-endpoint benchmark offline --endpoints {AT} --model m --dataset d.jsonl": (
-        f"perf --model m --url {AT} --prompts d.jsonl --offline"
+    f"inference-endpoint benchmark offline --endpoints {URL} --model m --dataset d.jsonl": (
+        f"perf --model m --url {URL} --prompts d.jsonl --offline"
     ),
-    f"inference-endpoint benchmark online --endpoints {AT} --model m --dataset d.jsonl "
+    f"inference-endpoint benchmark online --endpoints {URL} --model m --dataset d.jsonl "
     "--load-pattern poisson --target-qps 100 --duration 10": (
-        f"perf --model m --url {AT} --prompts d.jsonl --rate 100 --duration 10"
+        f"perf --model m --url {URL} --prompts d.jsonl --rate 100 --duration 10"
     ),
     # options of others behind our own commands
     "perf -m NAME --request-count 10": "perf --model NAME --requests 10",
@@ -231,7 +231,7 @@ def test_every_command_of_another_tool_has_a_line(name: str) -> None:
 @pytest.mark.parametrize(
     "typed",
     [
-        f'hey -H "Authorization: Bearer sk-very-secret" {AT}',
+        f'hey -H "Authorization: Bearer sk-very-secret" {URL}',
         'vegeta attack -header="Authorization: Bearer sk-very-secret"',
         "vllm bench serve --hf-token sk-very-secret --model m",
     ],

@@ -85,7 +85,7 @@ OTHER_VALUES: Final[Mapping[str, tuple[str, OtherOption]]] = {
 """Options that are here too, with a text in their value that only other tools have."""
 
 OF_A_PROFILE: Final = OtherOption((GUIDELLM,), "--rate {}", "what the profile takes")
-"""`--rate` beside a profile: rates, numbers of users, or a number of steps."""
+"""`--rate` with a profile: rates, numbers of users, or a number of steps."""
 
 _FOLDER: Final = "one folder per run"
 _FILE: Final = "the run's folder has everything; --json prints the report"

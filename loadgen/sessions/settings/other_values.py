@@ -95,10 +95,10 @@ def body_members(value: str) -> str | None:
     """`--extra-body` of `name:value` pairs, or of a JSON object."""
     members: dict[str, Any] = {}
     for pair in [value] if value.lstrip().startswith("{") else value.split():
-        name, found, text = pair.partition(":")
+        name, colon, text = pair.partition(":")
         if pair.lstrip().startswith("{"):
             return f"--extra-body {shlex.quote(pair)}"
-        if not found:
+        if not colon:
             return None
         try:
             members[name] = json.loads(text)
