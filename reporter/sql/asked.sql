@@ -25,7 +25,7 @@ SELECT
         WHEN status = 'completed' AND coalesce(turn + 1 >= turns, true) THEN NULL
         -- The response is complete and says why it ended, and the benchmark's rule judges an answer of no words.
         WHEN
-            error = 'empty_response'
+            error IN ('empty_answer', 'empty_response')
             AND finish_reason IS NOT NULL
             AND coalesce(turn + 1 >= turns, true)
             AND empty_is_answer

@@ -309,17 +309,23 @@ def test_any_text_comes_through_whole(dialect: Dialect, text: str) -> None:
 
 @EACH
 def test_what_an_end_is(dialect: Dialect) -> None:
-    """A stream of a protocol that announces its end lacks one without it; `[DONE]` is one in all of them."""
+    """A stream of a protocol with finish reasons lacks an end without one, `[DONE]` or not."""
     tokens = [*dialect.start, dialect.says("a")]
-    announces = dialect.codec.announces_end
-    assert announces is (dialect not in (SSE, JSON))
+    assert dialect.codec.announces_end
     for framed in (True, False):
-        assert stream(dialect.codec, [frames(tokens)]).lacks_end(framed=framed) is announces
+        assert stream(dialect.codec, [frames(tokens)]).lacks_end(framed=framed)
+        assert stream(dialect.codec, [frames(tokens), b"data: [DONE]\n\n"]).lacks_end(framed=framed)
         assert not stream(dialect.codec, [frames([*tokens, *dialect.ends])]).lacks_end(framed=framed)
-        assert not stream(dialect.codec, [frames(tokens), b"data: [DONE]\n\n"]).lacks_end(framed=framed)
     # Nothing but a comment is not a stream that was cut, but an empty one; if HTTP says that it is over.
     assert not stream(dialect.codec, [b": ping\n\n"]).lacks_end(framed=True)
-    assert stream(dialect.codec, [b": ping\n\n"]).lacks_end(framed=False) is announces
+    assert stream(dialect.codec, [b": ping\n\n"]).lacks_end(framed=False)
+
+
+def test_a_described_protocol_without_a_place_of_finish_reasons_ends_with_its_response() -> None:
+    """Nothing in the stream says whether the answer is complete: HTTP does."""
+    codec = codec_of("sse", {"text_at": "text"})
+    assert not codec.announces_end
+    assert not stream(codec, [frames([{"text": "a"}])]).lacks_end(framed=True)
 
 
 @pytest.mark.parametrize("dialect", [RESPONSES, MESSAGES], ids=["responses", "messages"])

@@ -142,7 +142,8 @@ def test_errors_inside_a_body(codec: Codec, payload: Any, error: str | None) -> 
         *(None, [], "text", 7, True),
         *({"choices": choices} for choices in ("x", 7, {"0": {}}, ["x"], [None], [[]])),
         {"choices": [{"delta": {"content": 7}, "message": {"content": 7}, "text": 7}]},
-        {"choices": [{"finish_reason": {"type": "stop"}}]},
+        {"choices": [{"finish_reason": ["stop"]}]},
+        {"choices": [{"finish_reason": {"type": 7}}]},
         {"choices": [{"finish_reason": 7}]},
     ],
 )

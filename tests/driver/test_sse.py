@@ -25,7 +25,7 @@ ENDS = (b"\n", b"\r", b"\r\n")
 PARTS = st.sampled_from(
     [
         *ENDS,
-        *(b"data", b"data:", b"data: ", b"event: error", b"id: 7", b":", b": ping", b"retry: 9"),
+        *(b"data", b"data:", b"data: ", b"event: error", b"error: boom", b"{}", b"id: 7", b":", b": ping", b"retry: 9"),
         *(
             b" ",
             b"x",
@@ -50,20 +50,27 @@ def decode(pieces: Iterable[bytes]) -> list[Frame]:
 
 
 def by_the_letter(stream: bytes) -> list[Frame]:
-    """The frames as the standard's text has them, from the whole of the bytes and in no hurry."""
+    """The frames as the standard's text has them, and errors, from the whole of the bytes and in no hurry."""
     stream = stream.removeprefix(b"\xef\xbb\xbf")
     lines = stream.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-    frames, data, event = [], [], b""
+    frames, data, event, comments = [], [], b"", []
     for line in [*lines, b""]:
         field, _, value = line.partition(b":")
         value = value[1:] if value[:1] == b" " else value
         if not line:
-            frames += [Frame(b"\n".join(data), event)] if data else []
-            data, event = [], b""
+            frames += [Frame(b"\n".join(data or comments[-16:]), event)] if data or event == b"error" else []
+            data, event, comments = [], b"", []
         elif field == b"data":
             data.append(value)
         elif field == b"event":
             event = value
+        elif field == b"error":
+            data.append(value)
+            event = field
+        elif not field:
+            comments.append(value)
+        elif line[:1] == b"{":
+            frames.append(Frame(line, event))
     return frames
 
 
@@ -107,7 +114,12 @@ def test_line_ends_may_be_mixed(payloads: list[list[str]], ends: list[bytes]) ->
         (b": ping\n\ndata: a\n\n: ping\n\n", [Frame(b"a")]),
         (b"data: a\n: in the middle\ndata: b\n\n", [Frame(b"a\nb")]),
         (b"event: error\ndata: a\n\ndata: b\n\n", [Frame(b"a", b"error"), Frame(b"b")]),
-        (b"event: error\n\ndata: b\n\n", [Frame(b"b")]),
+        (b"event: error\n\ndata: b\n\n", [Frame(b"", b"error"), Frame(b"b")]),
+        (b"event: error\n: a\n: b\n\ndata: c\n\n", [Frame(b"a\nb", b"error"), Frame(b"c")]),
+        (b": a\nevent: error\n\n", [Frame(b"a", b"error")]),
+        (b": a\n\nevent: ping\n\n", []),
+        (b'error: {"code":500}\n\n', [Frame(b'{"code":500}', b"error")]),
+        (b'data: a\n\n{"error": "b"}\n', [Frame(b"a"), Frame(b'{"error": "b"}')]),
         (b"id: 1\nretry: 5\nunknown: x\ndata: a\n\n", [Frame(b"a")]),
         (b"data: a", [Frame(b"a")]),
         (b"data: a\n", [Frame(b"a")]),

@@ -131,10 +131,9 @@ def test_a_stream(take: Any, wire: Any, step: Any) -> None:
 
 
 def test_lawful_ends(take: Any, wire: Any, step: Any) -> None:
-    """A finish reason without `[DONE]`, `[DONE]` without a finish reason, both; without framing too."""
-    for body in (wire.TOKEN + wire.STOP, wire.TOKEN + wire.DONE, wire.STREAM):
+    """A finish reason, with `[DONE]` or without it; without framing too."""
+    for body in (wire.TOKEN + wire.STOP, wire.STREAM):
         assert kinds(take(wire.chunked(body))[0]) == STREAMED
-    for body in (wire.TOKEN + wire.STOP, wire.TOKEN + wire.DONE, wire.STREAM):
         assert kinds(take(wire.head() + body, step.CLOSE)[0]) == STREAMED
     unended = wire.head(transfer_encoding="chunked") + wire.chunk(wire.STREAM)
     assert take(unended, 0.01, step.CLOSE)[0][-1].data["unended"] == "truncated"
@@ -180,7 +179,7 @@ def failed(taken: Taken, name: str, message: str) -> Event:
     ("status", "payload", "message"),
     [
         (429, {"error": {"message": "slow down"}}, "slow down"),
-        (503, {"detail": "starting"}, '{"detail":"starting"}'),
+        (503, {"detail": "starting"}, "starting"),
         (500, "oops", '"oops"'),
         (404, {"object": "error", "message": "no such model"}, "no such model"),
         (201, {"choices": [{"message": {"content": "hi"}}]}, ""),
@@ -279,12 +278,18 @@ def test_a_token_in_one_piece_with_a_bad_frame_counts(take: Any, wire: Any, fram
         assert (data["chunks"], data["texts"]["output"]) == (2, "hihi")
 
 
-def test_nothing_generated(take: Any, wire: Any) -> None:
+def test_nothing_generated(take: Any, wire: Any, step: Any) -> None:
     """A complete response, with any end, but no token in it."""
     role = wire.events({"choices": [{"delta": {"role": "assistant", "content": ""}}]})
-    for body in (b"", wire.DONE, wire.STOP + wire.DONE, role + wire.STOP + wire.DONE, b": ping\n\n"):
-        failed(take(wire.chunked(body) if body else wire.sized(b"")), "empty_response", "no token")
-    failed(take(wire.json({"choices": [{"message": {"content": None}}]})), "empty_response", "no token")
+    for body in (b"", wire.DONE, b": ping\n\n"):
+        failed(take(wire.chunked(body) if body else wire.sized(b"")), "empty_response", "neither a token")
+    failed(take(wire.json({"choices": [{"message": {"content": None}}]})), "empty_response", "neither a token")
+    for body in (wire.STOP + wire.DONE, role + wire.STOP + wire.DONE):
+        failed(take(wire.chunked(body)), "empty_answer", "finish reason is 'stop'")
+    failed(take(wire.chunked(role + wire.DONE)), "empty_response", "neither a token")
+    failed(take(wire.chunked(wire.TOKEN + wire.DONE)), "truncated", "[DONE], but without a finish reason")
+    unended = wire.head(transfer_encoding="chunked") + wire.chunk(wire.TOKEN + wire.DONE)
+    failed(take(unended, 0.01, step.CLOSE), "truncated", "[DONE], but without a finish reason")
 
 
 def test_no_response(take: Any, step: Any) -> None:

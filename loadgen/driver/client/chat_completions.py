@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver.client.codec import Delta, Generation, bearer, logged_messages, read_error, require_texts
+from loadgen.driver.client.codec import (
+    Delta,
+    Generation,
+    bearer,
+    logged_messages,
+    read_error,
+    read_reason,
+    require_texts,
+)
 from loadgen.driver.client.openai import first_choice, read_usage, request_body, with_others
 from loadgen.driver.client.server_json import objects, text, written
 from loadgen.driver.errors import MalformedResponseError
@@ -58,7 +66,8 @@ def _read(payload: Mapping[str, Any], choice: Mapping[str, Any] | None, member: 
     message = choice.get(member) or {}
     if not isinstance(message, dict):
         raise MalformedResponseError(f"`{member}` is not an object")
-    finish_reason = text(choice.get("finish_reason")) or None
+    finish_reason, aborted = read_reason(choice.get("finish_reason"))
+    error = error or aborted
     content = message.get("content")
     if len(message) <= 1 and (type(content) is str or not message):
         # Nearly all frames of a stream.

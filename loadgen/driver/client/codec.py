@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
+from loadgen.driver.client.server_json import text
 from loadgen.driver.errors import CannotAskError
+from recorder.finish_reasons import Ending, ending_of, is_finish_reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -118,7 +120,7 @@ class Codec(Protocol):
 
     @property
     def announces_end(self) -> bool:
-        """Whether a stream says itself that it is over; else the end of the HTTP message does."""
+        """Whether an answer has a finish reason, so that one without is not complete."""
 
     @property
     def cumulative(self) -> bool:
@@ -182,11 +184,59 @@ def logged_messages(sample: Sample) -> dict[str, Any]:
 
 def read_error(payload: Mapping[str, Any]) -> str | None:
     """Read an error in one of the shapes in which servers send it inside a body."""
-    error = payload.get("error")
+    error = payload.get("error") or payload.get("errors")
     if not error:
-        if payload.get("object") != "error" and payload.get("type") != "error":
+        if not _is_error(payload):
             return None
         error = payload
-    if isinstance(error, dict):
-        return str(error.get("message") or error.get("code") or error)
+    if isinstance(error, list) and isinstance(error[0], dict):
+        error = error[0]
+    while isinstance(error, dict):
+        error = next(filter(None, map(error.get, _SAID)), None) or str(error)
     return str(error)
+
+
+def _is_error(payload: Mapping[str, Any]) -> bool:
+    """Whether an object without an `error` is one, by its kind, a status in it, or for want of anything else."""
+    if payload.get("object") == "error" or payload.get("type") == "error":
+        return True
+    if payload.get("choices"):
+        return False
+    told = payload.get("base_resp")
+    return (
+        payload.get("status") == "error"
+        or payload.get("success") is False
+        or any(payload.get(name) in _ERROR_STATUSES for name in _STATUSES if type(payload.get(name)) is int)
+        or bool(isinstance(told, dict) and told.get("status_code"))
+        or (len(payload) == 1 and not _ALONE.isdisjoint(payload))
+    )
+
+
+_ERROR_STATUSES: Final = range(400, 600)
+_STATUSES: Final = ("status", "status_code", "statusCode", "code")
+_SAID: Final = ("message", "detail", "msg", "status_msg", "title", "base_resp", "code")
+"""The members with the text of an error, the most telling first."""
+
+_ALONE: Final = frozenset({"message", "detail", "msg"})
+"""Members that are an error where nothing else is said."""
+
+
+def read_reason(value: Any) -> tuple[str | None, str | None]:
+    """Read a finish reason: a text, or an object with a `type`, as SGLang sends it.
+
+    Returns:
+        The reason, None where the answer is not over, and what an object says of an error.
+
+    Raises:
+        MalformedError: It is neither.
+    """
+    if value is None:
+        return None, None
+    if not isinstance(value, dict):
+        reason = text(value)
+        return (reason if is_finish_reason(reason) else None), None
+    reason = text(value.get("type")) or None
+    if reason is None or ending_of(reason) is not Ending.ABORTED:
+        return reason, None
+    told = [str(value[name]) for name in ("status_code", "message") if value.get(name)]
+    return reason, ": ".join([reason, *told]) if told else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver.client.codec import Delta, Generation, bearer, joined_prompt, read_error
+from loadgen.driver.client.codec import Delta, Generation, bearer, joined_prompt, read_error, read_reason
 from loadgen.driver.client.openai import first_choice, read_usage, request_body, with_others
 from loadgen.driver.client.server_json import text
 from loadgen.driver.errors import CannotAskError
@@ -48,7 +48,8 @@ def chunk(payload: Any) -> Delta:
     usage, error = read_usage(payload, choice), read_error(payload)
     if choice is None:
         return with_others(Delta(usage=usage, error=error), payload, "text")
-    finish_reason = text(choice.get("finish_reason")) or None
+    finish_reason, aborted = read_reason(choice.get("finish_reason"))
+    error = error or aborted
     delta = Delta(
         content=text(choice.get("text")),
         finish_reason=finish_reason,

@@ -57,12 +57,20 @@ class Failure(StrEnum):
         "A response arrived before the request was sent: it is the answer to another request, or to none.",
     )
     TRUNCATED = "truncated", "server", "The response ended before it was complete."
+    ABORTED = (
+        *("aborted", "server"),
+        "A complete response whose finish reason says that the server gave the answer up.",
+    )
     ERROR_FRAME = "error_frame", "server", "A status of 200, and then an error inside the body."
     MALFORMED_FRAME = (
         *("malformed_frame", "server"),
         "A part of the body is not the JSON that the protocol asks for, or the HTTP framing is broken.",
     )
-    EMPTY_RESPONSE = "empty_response", "server", "A complete response without a single token."
+    EMPTY_ANSWER = (
+        *("empty_answer", "server"),
+        "A complete response with a finish reason and no text: the model ended its answer at once.",
+    )
+    EMPTY_RESPONSE = "empty_response", "server", "A complete response with neither a token nor a finish reason."
     TOO_LARGE = (
         *("too_large", "client"),
         "A head, a frame or a body beyond the client's bounds, or more than it keeps of all responses.",
@@ -117,7 +125,7 @@ _MENDABLE: Final = frozenset(
     {
         *(Failure.REFUSED, Failure.DNS, Failure.CONNECT_TIMEOUT, Failure.FIRST_BYTE_TIMEOUT),
         *(Failure.IDLE_TIMEOUT, Failure.RESET, Failure.UNASKED_RESPONSE, Failure.TRUNCATED),
-        Failure.ERROR_FRAME,
+        *(Failure.ABORTED, Failure.ERROR_FRAME),
     },
 )
 

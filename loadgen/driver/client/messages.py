@@ -15,6 +15,7 @@ from loadgen.driver.client.codec import (
     bearer,
     logged_messages,
     read_error,
+    read_reason,
     require_texts,
 )
 from loadgen.driver.client.messages_input import tools, turns
@@ -91,8 +92,8 @@ def chunk(payload: Any) -> Delta:
             return Delta(usage=usage and usage._replace(output_tokens=None))
         case "message_delta":
             stopped = members(payload.get("delta") or {}, "`delta`")
-            reason = text(stopped.get("stop_reason")) or None
-            return Delta(finish_reason=reason, usage=_usage(payload.get("usage")))
+            reason, aborted = read_reason(stopped.get("stop_reason"))
+            return Delta(finish_reason=reason, error=aborted, usage=_usage(payload.get("usage")))
         case kind:
             # A `ping`, the end of a block, and what later versions of the protocol may add say nothing.
             return Delta(done=kind == "message_stop")
@@ -101,16 +102,16 @@ def chunk(payload: Any) -> Delta:
 def whole(payload: Any) -> Delta:
     """Read a complete response that is not a stream."""
     message = members(payload)
-    error = read_error(message)
+    reason, aborted = read_reason(message.get("stop_reason"))
     blocks = objects(message.get("content"), "`content`")
     parts = [_block(block, index, block.get("input")) for index, block in enumerate(blocks)]
     return Delta(
         content="".join(part.content for part in parts),
         reasoning="".join(part.reasoning for part in parts),
         tool_calls=[call for part in parts for call in part.tool_calls],
-        finish_reason=text(message.get("stop_reason")) or None,
+        finish_reason=reason,
         usage=_usage(message.get("usage")),
-        error=error,
+        error=read_error(message) or aborted,
     )
 
 

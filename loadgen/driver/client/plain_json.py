@@ -14,6 +14,7 @@ from loadgen.driver.client.codec import (
     joined_prompt,
     logged_messages,
     read_error,
+    read_reason,
     require_texts,
 )
 from loadgen.driver.client.server_json import counted, place, text
@@ -52,8 +53,12 @@ class PlainJson:
     finish_at: str | None = None
 
     models: ClassVar[str | None] = None
-    announces_end: ClassVar[bool] = False
     cumulative: ClassVar[bool] = False
+
+    @property
+    def announces_end(self) -> bool:
+        """Whether an answer has a finish reason: where the user names its place."""
+        return self.finish_at is not None
 
     def headers(self, api_key: str | None) -> dict[str, str]:
         """A bearer token, as most servers take it."""
@@ -93,30 +98,32 @@ class PlainJson:
         """Read one answer, or one frame of a stream."""
         if not isinstance(payload, dict | list):
             raise MalformedResponseError("neither a JSON object nor a list")
-        error = read_error(payload) if isinstance(payload, dict) else None
         content = self._at(payload, self.text_at)
         if content is not None and not isinstance(content, str):
             raise MalformedResponseError(f"at `{self.text_at}` there is no text")
+        is_text_alone = content is not None and len(payload) == 1
+        error = read_error(payload) if isinstance(payload, dict) and not is_text_alone else None
+        finish_reason, aborted = self._finish_reason(payload)
         tokens = counted(self._at(payload, self.tokens_at))
         return Delta(
             content=text(content),
-            finish_reason=self._finish_reason(payload),
+            finish_reason=finish_reason,
             usage=None if tokens is None else Usage(output_tokens=tokens),
-            error=error,
+            error=error or aborted,
         )
 
     def whole(self, payload: Any) -> Delta:
         """Read a complete response that is not a stream."""
         return self.chunk(payload)
 
-    def _finish_reason(self, payload: Any) -> str | None:
-        """The reason as a text; a server may say no more than that it is over, with `true`."""
+    def _finish_reason(self, payload: Any) -> tuple[str | None, str | None]:
+        """The reason, with its error; a server may say no more than that it is over, with `true`."""
         reason = self._at(payload, self.finish_at)
-        if isinstance(reason, dict | list):
-            raise MalformedResponseError(
-                f"at `{self.finish_at}` there is no reason, but {type(reason).__name__}"
-            )
-        return (reason if isinstance(reason, str) else str(reason).lower()) if reason else None
+        if isinstance(reason, list):
+            raise MalformedResponseError(f"at `{self.finish_at}` there is no reason, but a list")
+        if isinstance(reason, str | dict | None):
+            return read_reason(reason)
+        return (str(reason).lower() if reason else None), None
 
     def _at(self, payload: Any, path: str | None) -> Any:
         return None if path is None else place(path).find(payload)

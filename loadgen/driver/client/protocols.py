@@ -61,7 +61,7 @@ _SGLANG: Final[Mapping[str, Any]] = {
     },
     "text_at": "text",
     "tokens_at": "meta_info.completion_tokens",
-    "finish_at": "meta_info.finish_reason.type",
+    "finish_at": "meta_info.finish_reason",
     "cumulative": True,
     "ids_at": "output_ids",
 }

@@ -3,10 +3,14 @@
 Follows the event stream format of the WHATWG HTML standard (section 9.2.6): lines end in LF, CR or CRLF,
 a blank line ends a frame, a line that starts with a colon is a comment, several `data` lines are one
 payload joined by LF, and a byte order mark at the start is skipped. `id` and `retry` mean nothing here.
+
+An event that is named an error is passed on even without data, as the standard does not have it: some servers
+write its text into a comment. So is a line that is JSON, or a field `error`, as others write an error.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Final, NamedTuple
 
 from loadgen.driver.client.bounds import MAX_FRAME_BYTES
@@ -14,6 +18,10 @@ from loadgen.driver.client.failure import Failure
 from loadgen.driver.errors import RequestFailedError
 
 _BOM: Final = b"\xef\xbb\xbf"
+_ERROR: Final = b"error"
+_ERRORS: Final = (_ERROR, b"exception")
+_MOST_COMMENTS: Final = 16
+_LONGEST_COMMENT: Final = 1024
 
 
 class Frame(NamedTuple):
@@ -22,6 +30,11 @@ class Frame(NamedTuple):
     data: bytes
     event: bytes = b""
 
+    @property
+    def is_error(self) -> bool:
+        """Whether its name says that it is an error."""
+        return self.event.lower().endswith(_ERRORS)
+
 
 class SSEDecoder:
     """Turns any split of the bytes of an event stream into the same frames."""
@@ -29,6 +42,7 @@ class SSEDecoder:
     def __init__(self) -> None:
         self._line = bytearray()
         self._data: list[bytes] = []
+        self._comments: deque[bytes] = deque(maxlen=_MOST_COMMENTS)
         self._event = b""
         self._size = 0
         self._after_cr = False
@@ -120,18 +134,34 @@ class SSEDecoder:
 
     def _take(self, line: bytes, frames: list[Frame]) -> None:
         if not line:
-            if self._data:
-                frames.append(Frame(b"\n".join(self._data), self._event))
-                self._data = []
-                self._size = 0
-            self._event = b""
+            self._dispatch(frames)
             return
         name, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
         if name == b"data":
-            self._data.append(value.removeprefix(b" "))
+            self._data.append(value)
             self._size += len(line)
         elif name == b"event":
-            self._event = value.removeprefix(b" ")
+            self._event = value
+        elif name == _ERROR:
+            self._data.append(value)
+            self._size += len(line)
+            self._event = _ERROR
+        elif not name:
+            self._comments.append(value[:_LONGEST_COMMENT])
+        elif line[:1] == b"{":
+            frames.append(Frame(line, self._event))
+
+    def _dispatch(self, frames: list[Frame]) -> None:
+        """Add the event that a blank line ends, if it has data or is an error."""
+        if self._data:
+            frames.append(Frame(b"\n".join(self._data), self._event))
+        elif self._event and (error := Frame(b"\n".join(self._comments), self._event)).is_error:
+            frames.append(error)
+        if self._data:
+            self._data, self._size = [], 0
+        self._comments.clear()
+        self._event = b""
 
     def _bound(self) -> None:
         if self._size + len(self._line) > MAX_FRAME_BYTES:

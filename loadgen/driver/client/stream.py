@@ -92,17 +92,17 @@ class ResponseStream:
         self.awaits_token = False
 
     def lacks_end(self, *, framed: bool) -> bool:
-        """Whether it is a stream, of a protocol that announces its end, and has announced none.
+        """Whether it is a stream of a protocol with finish reasons, and has none.
 
-        Some gateways end a response in order although the server behind them died. What is not such a stream
-        is complete when HTTP says so, and one JSON text when it is one.
+        Some servers and gateways end a response in order, even with `[DONE]`, although its generation was
+        cut. What is not such a stream is complete when HTTP says so, and one JSON text when it is one.
 
         Args:
             framed: Whether HTTP says that the response is complete, and not only the end of the connection.
         """
-        ended = self.answer.done or self.answer.finish_reason is not None
-        must_end = self._codec.announces_end and self._streamed and (self._begun or not framed)
-        return (must_end and not ended) or self.is_cut(framed=framed)
+        has_begun = not self.answer.empty if self.answer.done else self._begun or not framed
+        must_end = self._codec.announces_end and self._streamed and has_begun
+        return (must_end and self.answer.finish_reason is None) or self.is_cut(framed=framed)
 
     def is_cut(self, *, framed: bool) -> bool:
         """Whether the end of the connection came inside an event, and nothing but that says so.
@@ -370,8 +370,8 @@ class ResponseStream:
         """
         if self.answer.done:
             return None
-        data, is_error = frame.data.strip(), frame.event == b"error"
-        if data == _DONE:
+        data, is_error = frame.data.strip(), frame.is_error
+        if data == _DONE and not is_error:
             self.answer.done = True
             return None
         if not data and not is_error:
@@ -385,7 +385,7 @@ class ResponseStream:
                 raise _unknown(data, error) from error
             delta = Delta()
         if is_error and delta.error is None:
-            delta = delta._replace(error=excerpt(data))
+            delta = delta._replace(error=excerpt(data) or "an error event without a text")
         if self._text is not None:
             delta = self._text.taken(delta, at_ns, since_ns)
         self._begun = True

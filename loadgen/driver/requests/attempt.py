@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from loadgen.driver.client.failure import Failure, http
 from loadgen.driver.client.whole_body import error_text
 from loadgen.driver.errors import RequestFailedError
+from recorder.finish_reasons import Ending, ending_of
 
 if TYPE_CHECKING:
     from collections.abc import MutableSet
@@ -94,7 +95,7 @@ def _require_readable(exchange: Exchange) -> None:
 
 
 def _require_success(exchange: Exchange) -> None:
-    """Demand that a decoded response has a token, and an end that the protocol allows.
+    """Demand that a decoded response has a token, and an end that says that the answer is complete.
 
     Raises:
         RequestFailedError: It has not.
@@ -105,12 +106,30 @@ def _require_success(exchange: Exchange) -> None:
     if exchange.failure is not None and not answer.done:
         raise RequestFailedError(exchange.failure, exchange.message)
     if exchange.stream.lacks_end(framed=exchange.framed):
+        raise RequestFailedError(Failure.TRUNCATED, _LACKS_END[answer.done])
+    if answer.finish_reason is not None and ending_of(answer.finish_reason) is Ending.ABORTED:
         raise RequestFailedError(
-            Failure.TRUNCATED,
-            "the response stops without a finish reason and without the protocol's end, or inside an event",
+            Failure.ABORTED, f"the server gave the answer up: its finish reason is {answer.finish_reason!r}"
         )
     if answer.empty:
-        raise RequestFailedError(Failure.EMPTY_RESPONSE, "the response is complete, but has no token in it")
+        raise _empty(answer.finish_reason, answer.usage.output_tokens)
+
+
+_LACKS_END: Final = (
+    "the response stops without a finish reason, or inside an event",
+    "the response ends with [DONE], but without a finish reason: the server cut the answer",
+)
+"""What is said of a stream without an end, by whether it was told to be over."""
+
+
+def _empty(finish_reason: str | None, output_tokens: int | None) -> RequestFailedError:
+    """Name an answer without a token: the model had nothing to say, or no answer came at all."""
+    if finish_reason is None:
+        message = "the response is complete, but has neither a token nor a finish reason in it"
+        return RequestFailedError(Failure.EMPTY_RESPONSE, message)
+    counted = f", and {output_tokens} output tokens by the server's count" if output_tokens else ""
+    message = f"the answer has no token in it; its finish reason is {finish_reason!r}{counted}"
+    return RequestFailedError(Failure.EMPTY_ANSWER, message)
 
 
 def _error_text(head: Head, stream: ResponseStream) -> str:
