@@ -281,6 +281,7 @@ class Response(Arrivals, total=False):
     reasoning_chars: int | None
     call_chars: int | None
     unended: str | None
+    deviations: str | None
     input_tokens: int | None
     output_tokens: int | None
     reasoning_tokens: int | None

@@ -62,6 +62,8 @@ class CheckInputs:
         token_checks: The server's token counts, compared with each other and with the text.
         contradicted: How many had fewer output tokens, by the server's count, than chunks.
         unended: How many were complete although their HTTP responses did not end in order.
+        finish_reasons: How many had which finish reason; None for none of them.
+        deviations: How many responses deviated in which way from their protocol; None for none.
         unasked: Responses that came although no request had asked for them.
         unencoded: Events whose data the log does not have, because it could not be written as JSON.
         unencoded_example: The type of one of them.
@@ -126,6 +128,8 @@ class CheckInputs:
     token_checks: TokenChecks = field(default_factory=TokenChecks)
     contradicted: int = 0
     unended: int = 0
+    finish_reasons: Mapping[str, int] | None = None
+    deviations: Mapping[str, int] | None = None
     unasked: int = 0
     unencoded: int = 0
     reusable: int = 0

@@ -167,7 +167,7 @@ class Prober:
             failure=failed.failure if failed else None,
             message=self._transport.endpoint.redact(str(failed)) if failed else "",
             ttft_ms=ttft_ms,
-            streams=response is not None and response.event_stream,
+            streams=exchange.stream.streamed,
             usage=answer.usage.output_tokens is not None,
         )
 

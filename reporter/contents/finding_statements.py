@@ -74,6 +74,7 @@ _FILES: Final[Mapping[str, tuple[str, ...]]] = {
     "figures/beginning": ("cold_start",),
     "figures/shapes": (
         *("unasked_responses", "unended_responses", "not_streamed", "usage_contradicted", "silent_chunks"),
+        *("answers_filtered", "answers_aborted", "finish_reasons_unknown", "protocol_deviations"),
     ),
     "figures/refused": ("token_counts_refused",),
     "figures/token_checks": (

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from recorder.finish_reasons import Ending, ending_of
 from reporter.evidence import listed
 from reporter.kinds import document, members
 from reporter.render.figures import counted
 from reporter.report import Finding
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from reporter.evidence import Check, CheckInputs
 
 _UNASKED: Final = "unasked_response"
+_SHOWN: Final = 5
 
 
 def _not_streamed(evidence: CheckInputs) -> Finding | None:
@@ -110,6 +114,56 @@ def _unended(evidence: CheckInputs) -> Finding | None:
     )
 
 
+_ENDINGS: Final[Mapping[Ending, tuple[str, str, str]]] = {
+    Ending.FILTERED: (
+        "answers_filtered",
+        "were ended by a filter or refused. They count as complete, and are shorter for it",
+        "Ask prompts that the filter passes, or turn it off.",
+    ),
+    Ending.ABORTED: (
+        "answers_aborted",
+        "were given up by the server. This log counts them as complete: latencies and throughput are wrong",
+        "Measure again: requests with such an ending fail.",
+    ),
+    Ending.UNKNOWN: (
+        "finish_reasons_unknown",
+        "have a finish reason that is not known. They count as complete",
+        "See docs/protocols.md for the finish reasons that are known.",
+    ),
+}
+
+
+def _ended(ending: Ending) -> Check:
+    """A check for answers that count as complete, and may not be."""
+
+    def check(evidence: CheckInputs) -> Finding | None:
+        reasons = {
+            repr(reason): answers
+            for reason, answers in (evidence.finish_reasons or {}).items()
+            if ending_of(reason) is ending
+        }
+        if not reasons:
+            return None
+        code, said, remedy = _ENDINGS[ending]
+        shown = ", ".join(f"{reason} ({answers})" for reason, answers in list(reasons.items())[:_SHOWN])
+        count = f"{sum(reasons.values())} of {counted(evidence.counts.completed, 'answer')}"
+        return Finding(code, "warning", f"{count} {said}: {shown}.", remedy)
+
+    return check
+
+
+def _deviations(evidence: CheckInputs) -> Finding | None:
+    if not evidence.deviations:
+        return None
+    shown = [f"{deviation} ({responses})" for deviation, responses in evidence.deviations.items()][:_SHOWN]
+    return Finding(
+        "protocol_deviations",
+        "warning",
+        f"Responses deviated from their protocol and were read nevertheless: {'; '.join(shown)}.",
+        "Other clients may refuse them: see the server, or the gateway before it.",
+    )
+
+
 CHECKS: Final[tuple[Check, ...]] = (
     _unasked,
     _not_streamed,
@@ -117,4 +171,6 @@ CHECKS: Final[tuple[Check, ...]] = (
     _token_counts_refused,
     _usage_contradicted,
     _unended,
+    *map(_ended, _ENDINGS),
+    _deviations,
 )

@@ -30,7 +30,8 @@ typedef enum { INTEGER, MOMENT, SMALL, REAL, TRUTH, TEXT, JSON, INTEGERS, GAPS }
     X(first_token_low_ns, MOMENT) X(first_output_low_ns, MOMENT) X(first_visible_low_ns, MOMENT)                  \
     X(last_token_low_ns, MOMENT) X(late_chunks, INTEGERS) X(unended, TEXT)                                 \
     X(total_tokens, INTEGER) X(reasoning_added, TRUTH) X(finish_ns, MOMENT) X(choices, INTEGER)                   \
-    X(other_chunks, INTEGER) X(content_chars, INTEGER) X(reasoning_chars, INTEGER) X(call_chars, INTEGER)
+    X(other_chunks, INTEGER) X(content_chars, INTEGER) X(reasoning_chars, INTEGER) X(call_chars, INTEGER) \
+    X(deviations, TEXT)
 
 #define NAMED(name, kind) COLUMN_##name,
 enum { OF_EVENTS(NAMED) OF_ISSUE(NAMED) OF_SENDING(NAMED) OF_ENDING(NAMED) COLUMNS };

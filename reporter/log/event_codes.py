@@ -1,4 +1,4 @@
-"""Event codes in SQL, by the names in `recorder.event.EventType`."""
+"""Event codes and finish reasons in SQL, by the names of `EventType` and `Ending`."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import re
 from typing import Final
 
 from recorder.event import EventType
+from recorder.finish_reasons import Ending
 
-_NAMED: Final = re.compile(r"\bEventType\.(\w+)")
+_EVENT: Final = re.compile(r"\bEventType\.(\w+)")
+_ENDING: Final = re.compile(r"\bEnding\.(\w+)")
 
 
 def with_event_codes(sql: str) -> str:
-    """SQL with numbers in place of names such as `EventType.COMPLETE`.
+    """The SQL with numbers for names such as `EventType.COMPLETE`, and lists for `Ending.LIMITED`.
 
     Raises:
-        KeyError: No event has this name.
+        KeyError: No event, or no ending, has this name.
     """
-    return _NAMED.sub(lambda named: str(EventType[named[1]].value), sql)
+    numbered = _EVENT.sub(lambda named: str(EventType[named[1]].value), sql)
+    return _ENDING.sub(lambda named: str(Ending[named[1]].reasons), numbered)

@@ -24,6 +24,7 @@ CREATE OR REPLACE MACRO ending_payload(data) AS from_json(nullif(data, ''), '{
     "bytes": "BIGINT",
     "finish_reason": "VARCHAR",
     "unended": "VARCHAR",
+    "deviations": "VARCHAR",
     "input_tokens": "BIGINT",
     "output_tokens": "BIGINT",
     "reasoning_tokens": "BIGINT",

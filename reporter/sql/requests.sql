@@ -97,6 +97,7 @@ SELECT
     finish_reason,
     finish_ns,
     unended,
+    deviations,
     stream,
     first_chunk,
     chunk_gaps_us,

@@ -25,7 +25,18 @@ ENDS = (b"\n", b"\r", b"\r\n")
 PARTS = st.sampled_from(
     [
         *ENDS,
-        *(b"data", b"data:", b"data: ", b"event: error", b"error: boom", b"{}", b"id: 7", b":", b": ping", b"retry: 9"),
+        *(
+            b"data",
+            b"data:",
+            b"data: ",
+            b"event: error",
+            b"error: boom",
+            b"{}",
+            b"id: 7",
+            b":",
+            b": ping",
+            b"retry: 9",
+        ),
         *(
             b" ",
             b"x",
@@ -69,7 +80,7 @@ def by_the_letter(stream: bytes) -> list[Frame]:
             event = field
         elif not field:
             comments.append(value)
-        elif line[:1] == b"{":
+        elif line[:1] == b"{" and line[-1:] == b"}":
             frames.append(Frame(line, event))
     return frames
 

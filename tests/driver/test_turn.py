@@ -283,7 +283,9 @@ def test_nothing_generated(take: Any, wire: Any, step: Any) -> None:
     role = wire.events({"choices": [{"delta": {"role": "assistant", "content": ""}}]})
     for body in (b"", wire.DONE, b": ping\n\n"):
         failed(take(wire.chunked(body) if body else wire.sized(b"")), "empty_response", "neither a token")
-    failed(take(wire.json({"choices": [{"message": {"content": None}}]})), "empty_response", "neither a token")
+    failed(
+        take(wire.json({"choices": [{"message": {"content": None}}]})), "empty_response", "neither a token"
+    )
     for body in (wire.STOP + wire.DONE, role + wire.STOP + wire.DONE):
         failed(take(wire.chunked(body)), "empty_answer", "finish reason is 'stop'")
     failed(take(wire.chunked(role + wire.DONE)), "empty_response", "neither a token")

@@ -39,6 +39,8 @@ typedef enum {
     AFTER_TRAILER_CR,
     AFTER_TRAILERS_CR,
     AT_END,
+    BARE_LINE_END, /* of the head */
+    TWO_LENGTHS,   /* of the body */
 } http1_state;
 
 typedef struct {
@@ -104,7 +106,7 @@ static inline bool http1_status_line(http1 *parser, const unsigned char *line, s
 }
 
 static inline bool http1_length(http1 *parser, const unsigned char *value, size_t length) {
-    if (!length || parser->sized || parser->coded) return false;
+    if (!length || parser->sized) return false;
     parser->sized = true;
     for (size_t i = 0; i < length; i++) {
         if (value[i] < '0' || value[i] > '9' || parser->left > (UINT64_MAX - 9) / 10) return false;
@@ -145,7 +147,7 @@ static inline bool http1_field(http1 *parser, const unsigned char *line, size_t 
     const unsigned char *value = line + first;
     if (http1_is(line, name, "content-length")) return http1_length(parser, value, last - first);
     if (http1_is(line, name, "transfer-encoding")) {
-        if (parser->sized || first == last) return false;
+        if (first == last) return false;
         parser->coded = true;
         return http1_words(parser, value, last - first, true);
     } else if (http1_is(line, name, "connection")) {
@@ -165,6 +167,16 @@ static inline http1_result http1_end_of_head(http1 *parser, buffer *head) {
         parser->head_bytes = head_bytes;
         head->length = 0;
         return HTTP1_MORE;
+    }
+    if (parser->coded && parser->sized) {
+        /* The chunks count, and nothing that follows can be trusted (RFC 9112, 6.3). */
+        if (!parser->chunked) {
+            parser->state = TWO_LENGTHS;
+            return HTTP1_MALFORMED;
+        }
+        parser->left = 0;
+        parser->close = true;
+        parser->keep = false;
     }
     parser->has_head = true;
     if (parser->status == 204 || parser->status == 304)
@@ -200,7 +212,10 @@ static inline http1_result http1_head(http1 *parser, buffer *head, const unsigne
         if (!parser->status && memcmp(line, "HTTP/1.", size < 7 ? size : 7)) return HTTP1_MALFORMED;
         if (parser->head_bytes > HTTP1_MAX_HEAD) return HTTP1_TOO_LARGE;
         if (!newline) return HTTP1_MORE;
-        if (size < 2 || line[size - 2] != '\r') return HTTP1_MALFORMED;
+        if (size < 2 || line[size - 2] != '\r') {
+            parser->state = BARE_LINE_END;
+            return HTTP1_MALFORMED;
+        }
         parser->line = head->length;
         if (size == 2) return http1_end_of_head(parser, head);
         bool right = parser->status ? http1_field(parser, line, size - 2) : http1_status_line(parser, line, size - 2);

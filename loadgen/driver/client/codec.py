@@ -184,7 +184,7 @@ def logged_messages(sample: Sample) -> dict[str, Any]:
 
 def read_error(payload: Mapping[str, Any]) -> str | None:
     """Read an error in one of the shapes in which servers send it inside a body."""
-    error = payload.get("error") or payload.get("errors")
+    error: Any = payload.get("error") or payload.get("errors")
     if not error:
         if not _is_error(payload):
             return None
@@ -197,7 +197,7 @@ def read_error(payload: Mapping[str, Any]) -> str | None:
 
 
 def _is_error(payload: Mapping[str, Any]) -> bool:
-    """Whether an object without an `error` is one, by its kind, a status in it, or for want of anything else."""
+    """Whether an object without an `error` is one: by its kind, a status, or having nothing else."""
     if payload.get("object") == "error" or payload.get("type") == "error":
         return True
     if payload.get("choices"):

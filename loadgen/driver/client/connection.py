@@ -99,6 +99,7 @@ class Connection:
         self._observer = observer
         self._begin()
         self._parser = httptools.HttpResponseParser(self)
+        self._parser.set_dangerous_leniencies(lenient_chunked_length=True)
         self._send(data if self._tls is None else self._tls.encrypt(data))
 
     def read_on(self) -> None:
@@ -310,6 +311,9 @@ class Connection:
         if self._first_byte_ns < self._begun_ns:
             self._require_asked(status)
         self._head = head(status, tuple(self._headers))
+        if self._head.chunked and self._head.header("content-length") is not None:
+            # The chunks count, and nothing that follows can be trusted (RFC 9112, 6.3).
+            self.reusable = False
         self._body_ns = self._read[1]
         self._late.begin(chunked=self._head.chunked)
         if self._observer is not None:

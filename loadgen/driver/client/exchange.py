@@ -156,7 +156,8 @@ class Exchange:
         self._ok = head.ok
         if not head.ok:
             self.retry_after_s = retry_after_s(head)
-        self.stream.start(event_stream=head.ok and head.event_stream)
+        if head.ok:
+            self.stream.start(event_stream=head.event_stream, media_type=head.media_type)
 
     def body(
         self, pieces: Sequence[bytes], moments: Sequence[int], late: Mapping[int, Late] = _EXACT
@@ -186,7 +187,7 @@ class Exchange:
         if moments[0] < self._latest_ns or sorted(moments) != moments:
             _, *moments = accumulate(moments, max, initial=self._latest_ns)
         self._latest_ns = moments[-1]
-        awaited = self.stream.awaits_token
+        awaited = not self.stream.answer.token_ns
         try:
             self.stream.receive(pieces, moments, late)
         finally:
@@ -199,7 +200,7 @@ class Exchange:
         """Keep a part of the body that compiled code has read; as `body`."""
         stream, taken = self.stream, 0
         if self.deadline_ns is None and self._ok:
-            awaited = stream.awaits_token
+            awaited = not stream.answer.token_ns
             if (start := stream.receive_known(body, self._latest_ns)) is not None:
                 _, taken, _, first_ns, self._latest_ns, since_ns, _ = start
                 if since_ns and first_ns == self.first_byte_ns:

@@ -70,7 +70,11 @@ class Failure(StrEnum):
         *("empty_answer", "server"),
         "A complete response with a finish reason and no text: the model ended its answer at once.",
     )
-    EMPTY_RESPONSE = "empty_response", "server", "A complete response with neither a token nor a finish reason."
+    EMPTY_RESPONSE = (
+        "empty_response",
+        "server",
+        "A complete response with neither a token nor a finish reason.",
+    )
     TOO_LARGE = (
         *("too_large", "client"),
         "A head, a frame or a body beyond the client's bounds, or more than it keeps of all responses.",

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from loadgen.driver.client.body_format import EVENT_STREAM
+
 _OK: Final = 200
 _CACHE_SIZE: Final = 32
 
@@ -22,6 +24,7 @@ class Head:
         encoding: How the body is compressed, be it for the way only; empty when it is not.
         chunked: Whether the body says itself where it ends.
         until_close: Whether only the end of the connection ends the body.
+        media_type: The media type of the body, in lower case and without parameters.
     """
 
     status: int
@@ -31,6 +34,7 @@ class Head:
     encoding: str
     chunked: bool
     until_close: bool
+    media_type: str = ""
 
     def header(self, name: str) -> str | None:
         """The value of a header, of a repeated one the last; None where there is none.
@@ -54,12 +58,14 @@ def head(status: int, fields: tuple[tuple[bytes, bytes], ...]) -> Head:
         further = ", ".join(coding for coding in listed if coding not in ("chunked", "identity", ""))
         chunked = "chunked" in listed
     encoding = values.get(b"content-encoding", b"").strip().lower().decode("latin-1")
+    media_type = values.get(b"content-type", b"").partition(b";")[0].strip().lower().decode("latin-1")
     return Head(
         status,
         fields,
         ok=status == _OK,
-        event_stream=values.get(b"content-type", b"").lower().startswith(b"text/event-stream"),
+        event_stream=media_type == EVENT_STREAM,
         encoding=further if encoding in ("", "identity") else encoding,
         chunked=chunked,
         until_close=b"content-length" not in values and not chunked,
+        media_type=media_type,
     )

@@ -18,7 +18,7 @@ import orjson
 from loadgen.driver.errors import MalformedResponseError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping, MutableSet, Sequence
 
 MOST_TOKENS: Final = 2**53
 """A greater count is logged as this one: it would not survive JSON."""
@@ -27,22 +27,35 @@ _HIGH: Final = rb"\\u[dD][89abAB][0-9a-fA-F]{2}"
 _LOW: Final = rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _ESCAPE: Final = re.compile(rb"%b%b|(%b|%b)|\\." % (_HIGH, _LOW, _HIGH, _LOW), re.DOTALL)
 _NO_CHARACTER: Final = rb"\ufffd"
+_NO_NUMBERS: Final = (b"NaN", b"Infinity")
 _CACHED_PLACES: Final = 32
 _LONGEST_INDEX: Final = 9
 
 
-def loads(data: bytes) -> Any:
-    """Decode JSON; a half of a character is read as U+FFFD, as in decoded bytes.
+def loads(data: bytes, deviations: MutableSet[str] | None = None) -> Any:
+    """Decode JSON; a half of a character is read as U+FFFD, as in decoded bytes, and NaN as Python has it.
+
+    Args:
+        data: The JSON.
+        deviations: Takes what is not JSON, and was read nevertheless.
 
     Raises:
         orjson.JSONDecodeError: It is not JSON.
     """
     try:
         return orjson.loads(data)
-    except orjson.JSONDecodeError:
-        if b"\\u" not in data:
-            raise
-        return orjson.loads(_ESCAPE.sub(lambda escape: _NO_CHARACTER if escape[1] else escape[0], data))
+    except orjson.JSONDecodeError as error:
+        if b"\\u" in data:
+            data = _ESCAPE.sub(lambda escape: _NO_CHARACTER if escape[1] else escape[0], data)
+        if not any(name in data for name in _NO_NUMBERS):
+            return orjson.loads(data)
+        try:
+            value = json.loads(data)
+        except (ValueError, RecursionError):
+            raise error from None
+        if deviations is not None:
+            deviations.add("NaN or Infinity in JSON")
+        return value
 
 
 def members(payload: Any, what: str = "the payload") -> dict[str, Any]:

@@ -149,7 +149,7 @@ class SSEDecoder:
             self._event = _ERROR
         elif not name:
             self._comments.append(value[:_LONGEST_COMMENT])
-        elif line[:1] == b"{":
+        elif line.startswith(b"{") and line.endswith(b"}"):
             frames.append(Frame(line, self._event))
 
     def _dispatch(self, frames: list[Frame]) -> None:

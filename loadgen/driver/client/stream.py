@@ -11,18 +11,17 @@ from itertools import chain
 from operator import ne
 from typing import TYPE_CHECKING, Any, Final
 
-import orjson
-
-from loadgen.driver.client import server_json
 from loadgen.driver.client.answer import ParsedResponse
+from loadgen.driver.client.body_format import EVENT_STREAM, BodyFormat, FormatFinder, deviation
 from loadgen.driver.client.bounds import PIECE_BYTES, SMALL_BYTES, Allowance
 from loadgen.driver.client.codec import Codec, Delta
 from loadgen.driver.client.cumulative import TextSoFar
-from loadgen.driver.client.failure import Failure
+from loadgen.driver.client.json_lines import JsonLinesDecoder
+from loadgen.driver.client.read_frame import END, read_frame
 from loadgen.driver.client.sse import Frame, SSEDecoder
 from loadgen.driver.client.template import Template, learn
-from loadgen.driver.client.whole_body import excerpt, read_whole
-from loadgen.driver.errors import MalformedResponseError, RequestFailedError
+from loadgen.driver.client.whole_body import read_whole
+from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -41,9 +40,7 @@ MOST_KNOWN: Final = 256
 LESSONS: Final = 4
 """How often in a row a template is learnt that no further frame has: some servers number their frames."""
 
-_DONE: Final = b"[DONE]"
 _DONE_FRAME: Final = b"data: [DONE]\n\n"
-_END: Final = Delta(done=True)
 _EXACT: Final[Mapping[int, Any]] = {}
 
 
@@ -60,7 +57,10 @@ class ResponseStream:
         bytes: Of the body.
         reads: How many reads it came in, by their stamps.
         last_ns: When the last piece arrived, 0 before the first.
-        awaits_token: Whether it is a stream without a token so far.
+        awaits_token: Whether it is a stream, or may be one, without a token so far.
+        streamed: Whether it is a stream: server-sent events or JSON lines.
+        media_type: The media type that the head names.
+        deviations: What is not as the protocol has it, and was read nevertheless.
     """
 
     def __init__(
@@ -75,7 +75,10 @@ class ResponseStream:
         self._allowance = allowance or Allowance()
         self._held = 0
         self._passed = 0
-        self._streamed = False
+        self.streamed = False
+        self.media_type = ""
+        self.deviations: set[str] = set()
+        self._finder: FormatFinder | None = None
         self._sse: SSEDecoder | None = None
         self._template: Template | None = None
         # Where each frame repeats what came before, no two have as much in common.
@@ -101,7 +104,7 @@ class ResponseStream:
             framed: Whether HTTP says that the response is complete, and not only the end of the connection.
         """
         has_begun = not self.answer.empty if self.answer.done else self._begun or not framed
-        must_end = self._codec.announces_end and self._streamed and has_begun
+        must_end = self._codec.announces_end and self.streamed and has_begun
         return (must_end and self.answer.finish_reason is None) or self.is_cut(framed=framed)
 
     def is_cut(self, *, framed: bool) -> bool:
@@ -112,9 +115,12 @@ class ResponseStream:
         """
         return self._cut and not framed and not self.answer.done
 
-    def start(self, *, event_stream: bool) -> None:
-        """Take the head of the response: whether its body is an event stream or one JSON text."""
-        self._streamed = self.awaits_token = event_stream
+    def start(self, *, event_stream: bool, media_type: str = "") -> None:
+        """Take the head of an answer; the form of its body is found by its first bytes."""
+        self.streamed = event_stream
+        self.media_type = media_type or (EVENT_STREAM if event_stream else "")
+        self.awaits_token = event_stream or "json" not in media_type
+        self._finder = FormatFinder(self.media_type)
 
     def receive(
         self, pieces: Sequence[bytes], moments: Sequence[int], late: Mapping[int, Late] = _EXACT
@@ -141,11 +147,15 @@ class ResponseStream:
             self.reads += sum(map(ne, moments, chain((self.last_ns,), moments)))
         self.last_ns = moments[-1]
         self._allowance.take(more, self._held)
+        if self._finder is not None:
+            self._find_format(self._finder.look(pieces))
+            if self._finder is not None:
+                return
         try:
             if self.awaits_token:
                 self._find_token()
                 return
-            while self._streamed and len(self._pieces) - self._decoded >= SLICE:
+            while self.streamed and len(self._pieces) - self._decoded >= SLICE:
                 self._decode_slice(self._decoder())
         except RequestFailedError:
             # What comes after it, a [DONE] perhaps, makes it no better.
@@ -176,6 +186,8 @@ class ResponseStream:
         self._held += more
         self._passed += more
         self._begun = True
+        if self._finder is not None:
+            self._find_format(BodyFormat.EVENTS)
         self.answer.add_known(items)
         if self._sse is not None:
             self._sse.pass_over()
@@ -189,18 +201,34 @@ class ResponseStream:
         Raises:
             RequestFailedError: `malformed_frame` or `too_large`.
         """
-        while self._streamed and self._decoded < len(self._pieces):
+        if self._finder is not None and self.bytes:
+            self._find_format(self._finder.at_end())
+        while self.streamed and self._decoded < len(self._pieces):
             self._decode_slice(self._decoder())
             if self._decoded < len(self._pieces):
                 yield
         if self._sse is not None:
             self._close(self._sse)
-        elif not self._streamed and self._decoded < len(self._pieces):
+        elif not self.streamed and self._decoded < len(self._pieces):
             self._decoded = len(self._pieces)
-            self.answer.add(read_whole(self._codec, self.body()), None)
+            whole = read_whole(self._codec, self.body(), self.media_type, self.deviations)
+            self.answer.add(whole, None)
+            if self._codec.announces_end and whole.finish_reason is None:
+                self.deviations.add("no finish reason")
+
+    def _find_format(self, form: BodyFormat | None) -> None:
+        """Go on as the form of the body demands; None where it is not known yet."""
+        if form is None:
+            return
+        self._finder = None
+        self.streamed = self.awaits_token = form is not BodyFormat.WHOLE
+        if form is BodyFormat.LINES:
+            self._sse = JsonLinesDecoder()
+        if other := deviation(form, self.media_type):
+            self.deviations.add(other)
 
     def _decoder(self) -> SSEDecoder:
-        """What splits the stream into frames; a stream of known shapes needs none."""
+        """The decoder that splits the stream into frames; a stream of known shapes needs none."""
         if self._sse is None:
             self._sse = SSEDecoder()
             if self._begun:
@@ -328,7 +356,7 @@ class ResponseStream:
         if self._shapes is None:
             return None
         if data == _DONE_FRAME:
-            return _END
+            return END
         if self._own_shapes is None or not self._own_shapes.is_of(data):
             self._own_shapes = self._shapes.of_response(data)
         return None if self._own_shapes is None else self._own_shapes.find(data)
@@ -364,36 +392,13 @@ class ResponseStream:
                 self._shapes.note_template(self._template)
 
     def _take(self, frame: Frame, at_ns: int, since_ns: int | None = None) -> Delta | None:
-        """Take a frame; return what it means, unless that has nothing to do with the protocol.
-
-        What comes after the end is not part of the answer.
-        """
+        """Take a frame, unless it comes after the end; return its meaning, if it has one."""
         if self.answer.done:
             return None
-        data, is_error = frame.data.strip(), frame.is_error
-        if data == _DONE and not is_error:
-            self.answer.done = True
+        if (delta := read_frame(self._codec, frame, self.deviations)) is None:
             return None
-        if not data and not is_error:
-            # Some servers keep a connection alive in this way.
-            return None
-        try:
-            delta = self._codec.chunk(server_json.loads(data))
-        except (orjson.JSONDecodeError, MalformedResponseError) as error:
-            # An `event: error` frame may carry plain text.
-            if not is_error:
-                raise _unknown(data, error) from error
-            delta = Delta()
-        if is_error and delta.error is None:
-            delta = delta._replace(error=excerpt(data) or "an error event without a text")
         if self._text is not None:
             delta = self._text.taken(delta, at_ns, since_ns)
         self._begun = True
         self.answer.add(delta, at_ns, since_ns)
         return delta
-
-
-def _unknown(payload: bytes, error: Exception) -> RequestFailedError:
-    return RequestFailedError(
-        Failure.MALFORMED_FRAME, f"a frame that the protocol does not know ({error}): {excerpt(payload)}"
-    )

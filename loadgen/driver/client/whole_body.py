@@ -13,22 +13,31 @@ from loadgen.driver.client.web_page import described, page_title
 from loadgen.driver.errors import MalformedResponseError, RequestFailedError
 
 if TYPE_CHECKING:
+    from collections.abc import MutableSet
+
     from loadgen.driver.client.codec import Codec, Delta
 
 _EXCERPT_BYTES: Final = 4096
 
 
-def read_whole(codec: Codec, body: bytes) -> Delta:
+def read_whole(codec: Codec, body: bytes, media_type: str, deviations: MutableSet[str]) -> Delta:
     """Read an answer in one JSON text.
+
+    Args:
+        codec: The protocol.
+        body: The text.
+        media_type: As the head names it, for a message.
+        deviations: As for `read_frame`.
 
     Raises:
         RequestFailedError: `malformed_frame`.
     """
     try:
-        return codec.whole(server_json.loads(body))
+        return codec.whole(server_json.loads(body, deviations))
     except (orjson.JSONDecodeError, MalformedResponseError) as error:
         title = page_title(body)
-        reason = f"a response that the protocol does not know ({error}): {excerpt(body)}"
+        kind = media_type or "no media type"
+        reason = f"a response that the protocol does not know, of {kind} ({error}): {excerpt(body)}"
         if title is not None:
             reason = f"the answer is {described(title)}, not an API response: is the URL right?"
         raise RequestFailedError(Failure.MALFORMED_FRAME, reason) from error

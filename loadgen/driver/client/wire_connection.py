@@ -47,6 +47,8 @@ _FAULTS: Final = (
         "invalid trailer",
         "invalid end of the trailers",
     ),
+    *("", "a line of the head ends in LF without CR"),
+    "the head has a Content-Length and a Transfer-Encoding that is not chunked",
 )
 """What is malformed, by the state of the parser (`http1_state` in `_http1.h`)."""
 

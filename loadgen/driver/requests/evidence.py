@@ -20,7 +20,7 @@ def evidence(exchange: Exchange) -> dict[str, Any]:
     first_ns, last_ns = (arrivals[0], arrivals[-1]) if arrivals else (None, None)
     data: dict[str, Any] = {
         "status": response.status if response else None,
-        "stream": response.event_stream if response else None,
+        "stream": stream.streamed if response else None,
         "first_byte_ns": exchange.first_byte_ns,
         "first_token_ns": first_ns,
         "first_output_ns": answer.first_output_ns,
@@ -41,6 +41,8 @@ def evidence(exchange: Exchange) -> dict[str, Any]:
         "total_tokens": usage.total_tokens,
     }
     data |= _unusual(answer)
+    if stream.deviations:
+        data["deviations"] = ", ".join(sorted(stream.deviations))
     if not answer.empty:
         output, reasoning, calls = "".join(answer.content), "".join(answer.reasoning), answer.tool_calls
         data["texts"] = {"output": output, "reasoning": reasoning or None, "tool_calls": calls or None}

@@ -57,11 +57,6 @@ def until_close(dialect: Dialect) -> ScenarioScript:
     return ScenarioScript(tuple(http.until_close(timetable.body(dialect))))
 
 
-def text_alone(dialect: Dialect) -> ScenarioScript:
-    """Tokens, and then the end of the connection."""
-    return ScenarioScript(tuple(http.until_close(timetable.paced(dialect, words()))), counted=False)
-
-
 def http10(dialect: Dialect) -> ScenarioScript:
     """HTTP/1.0."""
     return ScenarioScript(tuple(http.until_close(timetable.body(dialect), version="1.0")))
@@ -70,6 +65,14 @@ def http10(dialect: Dialect) -> ScenarioScript:
 def until_close_early(dialect: Dialect) -> ScenarioScript:
     """A body without a length that ends in the middle of the answer."""
     return ScenarioScript(tuple(http.until_close(valid_beginning(dialect))), counted=False)
+
+
+def length_and_chunks(dialect: Dialect) -> ScenarioScript:
+    """A stream in chunks whose head names a length, too."""
+    start, *body = chunked(timetable.body(dialect))
+    assert isinstance(start, Send)  # noqa: S101 (the head)
+    wrong = start.data.replace(b"Transfer", b"Content-Length: 99999\r\nTransfer")
+    return ScenarioScript((replace(start, data=wrong), *body))
 
 
 def sized(dialect: Dialect) -> ScenarioScript:
@@ -212,7 +215,6 @@ CONNECTIONS: Final = (
         ("truncated", "malformed_frame"),
         length_too_short,
         right="complete for HTTP, not for the protocol; what follows is not the next answer",
-        protocols=FIXED,
     ),
     _broken(
         "length_too_short_late",
@@ -221,14 +223,12 @@ CONNECTIONS: Final = (
         length_too_short_late,
         right="the connection is not used again: the next request on it would get the rest; a client that is "
         "20 ms late reads everything at once, as above",
-        protocols=FIXED,
     ),
     _broken(
         "until_close_early",
         "a body without a length ends after 8 tokens",
         "truncated",
         until_close_early,
-        protocols=FIXED,
     ),
     _broken(
         "endless_head",
@@ -308,11 +308,11 @@ CONNECTIONS: Final = (
     ),
     Scenario(name="http10", about="HTTP/1.0", script=http10),
     Scenario(
-        name="text_alone",
-        about="nothing but tokens, and then the end of the connection",
-        right="complete: this protocol has no end of its own",
-        script=text_alone,
-        protocols=("sse",),
+        name="length_and_chunks",
+        about="a stream in chunks, with a `Content-Length` as well",
+        right="the chunks count (RFC 9112, 6.3); to refuse both lengths is right as well",
+        script=length_and_chunks,
+        sees=(COMPLETED, "malformed_frame"),
     ),
     Scenario(name="sized", about="a stream with a `Content-Length`", script=sized),
     Scenario(

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.mock_endpoint.scenarios import timetable
 from loadgen.mock_endpoint.scenarios.dialects import chat, completions
-from loadgen.mock_endpoint.scenarios.http import EVENTS, chunked, head, whole
-from loadgen.mock_endpoint.scenarios.protocols import ALL, FIXED, OPENAI, STREAMED
+from loadgen.mock_endpoint.scenarios.http import EVENTS, chunked, head, unended, whole
+from loadgen.mock_endpoint.scenarios.protocols import ALL, OPENAI, STREAMED
 from loadgen.mock_endpoint.scenarios.scenario import Scenario
-from loadgen.mock_endpoint.scenarios.steps import Flood, ScenarioScript, Send
+from loadgen.mock_endpoint.scenarios.steps import Close, Flood, ScenarioScript, Send
 from loadgen.mock_endpoint.scenarios.timetable import FIRST_MS, words
 
 if TYPE_CHECKING:
@@ -76,6 +76,25 @@ def no_body(_: Dialect) -> ScenarioScript:
 def ends_early(dialect: Dialect) -> ScenarioScript:
     """The body is complete, the answer is not: no finish reason, no end."""
     return ScenarioScript(tuple(chunked(valid_beginning(dialect))), counted=False)
+
+
+def done_early(dialect: Dialect) -> ScenarioScript:
+    """`[DONE]` in the middle of the answer."""
+    return then(chat.DONE, dialect)
+
+
+def done_early_unended(dialect: Dialect) -> ScenarioScript:
+    """The same, and the body has no end."""
+    body = [*valid_beginning(dialect), Send(WRONG_MS, chat.DONE)]
+    return ScenarioScript((*unended(body), Close(WRONG_MS)), counted=False)
+
+
+def gives_up(dialect: Dialect) -> ScenarioScript:
+    """Half of the answer, and an end in order whose finish reason is `abort`."""
+    finish, usage, done = dialect.ending(words(AFTER), counted=True)
+    for reason in (b'"stop"', b'"end_turn"'):
+        finish = finish.replace(reason, b'"abort"')
+    return then(finish + usage + done, dialect)
 
 
 def compressed(dialect: Dialect) -> ScenarioScript:
@@ -143,6 +162,32 @@ _FRAMES: Final = {
         "error_frame",
     ),
     "error_event": ("`event: error` with plain text", b"event: error\ndata: %b\n\n", "error_frame"),
+    "error_comment": (
+        "`event: error` without data, with the text in a comment",
+        b"event: error\n: %b\n\n",
+        "error_frame",
+    ),
+    "error_field": (
+        "an error in a field of its own, as llama.cpp sent it",
+        b'error: {"code": 500, "message": "%b"}\n\n',
+        "error_frame",
+    ),
+    "error_line": ("an error as JSON without `data:`", b'{"error": {"message": "%b"}}\n\n', "error_frame"),
+    "error_status": (
+        "a status of 503 in the place of a chunk",
+        b'data: {"status_code": 503, "detail": "%b"}\n\n',
+        "error_frame",
+    ),
+    "error_beside": (
+        "an error beside the choices, with the finish reason `error`",
+        b'data: {"error": {"message": "%b"}, "choices": [{"delta": {}, "finish_reason": "error"}]}\n\n',
+        "error_frame",
+    ),
+    "abort_object": (
+        "a finish reason that is an object with a message, as SGLang sends it",
+        b'data: {"choices": [{"finish_reason": {"type": "abort", "status_code": 503, "message": "%b"}}]}\n\n',
+        "error_frame",
+    ),
     "cut_json": ("JSON that breaks off", b'data: {"choices": [{"del\n\n', "malformed_frame"),
     "wrong_type": (
         "a number where a text belongs",
@@ -198,9 +243,8 @@ FAULTS: Final = (
     _wrong(
         "finish_only",
         "a finish reason and no token",
-        "empty_response",
+        "empty_answer",
         no_token,
-        FIXED,
         right="nothing was generated: no success, and no TTFT of 0",
     ),
     _wrong("done_only", "`[DONE]` and nothing else", "empty_response", only_done, OPENAI),
@@ -210,8 +254,29 @@ FAULTS: Final = (
         "the body ends in order after 8 tokens, without a finish reason or `[DONE]`",
         "truncated",
         ends_early,
-        FIXED,
         right="a gateway whose server died ends its own body in order",
+    ),
+    _wrong(
+        "done_early",
+        "`[DONE]` after 8 tokens, without a finish reason",
+        "truncated",
+        done_early,
+        right="the finish reason says that an answer is complete, and not `[DONE]`",
+    ),
+    _wrong(
+        "done_early_unended",
+        "the same, and the connection closes before the body's own end",
+        "truncated",
+        done_early_unended,
+        right="llama-cpp-python ends a stream so that another request interrupts",
+    ),
+    _wrong(
+        "gives_up",
+        "a finish reason of `abort` after 8 tokens, usage and the protocol's end",
+        "aborted",
+        gives_up,
+        tuple(name for name in STREAMED if name != "responses"),
+        right="an answer that the server gave up is short, and fast",
     ),
     _wrong(
         "gzip",

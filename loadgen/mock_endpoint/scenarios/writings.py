@@ -5,6 +5,8 @@ Sixteen tokens each, the first 20 ms after the request and then one every 5 ms, 
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from loadgen.mock_endpoint.scenarios import timetable
@@ -33,6 +35,40 @@ def empty_data(dialect: Dialect) -> ScenarioScript:
     return ScenarioScript(
         tuple(chunked([Send(1, b"data:\n\n"), Send(11, b"data: \n\n"), *timetable.body(dialect)]))
     )
+
+
+def null_data(dialect: Dialect) -> ScenarioScript:
+    """Events of `null` that keep the connection alive."""
+    nulls = [Send(at_ms, b"data: null\n\n") for at_ms in (1, 41)]
+    pieces = sorted([*nulls, *timetable.body(dialect)], key=lambda piece: piece.at_ms)
+    return ScenarioScript(tuple(chunked(pieces)))
+
+
+def not_a_number(dialect: Dialect) -> ScenarioScript:
+    """A number that JSON does not have in each frame, as logarithms of probabilities are."""
+    change = timetable.mapped(
+        timetable.body(dialect), lambda data: data.replace(b"data: {", b'data: {"logprob":-Infinity,')
+    )
+    return ScenarioScript(tuple(chunked(change)))
+
+
+def of_media_type(media_type: str, dialect: Dialect) -> ScenarioScript:
+    """A stream whose head names another media type; of none there is no field."""
+    start, *body = chunked(timetable.body(dialect), content_type=media_type)
+    assert isinstance(start, Send)  # noqa: S101 (the head)
+    bare = replace(start, data=start.data.replace(b"Content-Type: \r\n", b""))
+    return ScenarioScript((bare, *body))
+
+
+def json_lines(media_type: str, dialect: Dialect) -> ScenarioScript:
+    """Each payload in a line of its own, without `data:`."""
+
+    def line(data: bytes) -> bytes:
+        lines = data.replace(chat.DONE, b"").splitlines()
+        return b"".join(line[len(b"data: ") :] + b"\n" for line in lines if line.startswith(b"data: "))
+
+    pieces = [piece for piece in timetable.mapped(timetable.body(dialect), line) if piece.data]
+    return ScenarioScript(tuple(chunked(pieces, content_type=media_type)))
 
 
 def crlf(dialect: Dialect) -> ScenarioScript:
@@ -143,6 +179,42 @@ WRITINGS: Final = (
         about="events with empty data, to keep the connection alive",
         right="no token, and no broken frame",
         script=empty_data,
+    ),
+    Scenario(
+        name="null_data",
+        about="`data: null`, to keep the connection alive",
+        right="no token, and no broken frame",
+        script=null_data,
+    ),
+    Scenario(
+        name="not_a_number",
+        about="`-Infinity` in every frame",
+        right="Python writes it into JSON; nothing that is measured depends on it",
+        script=not_a_number,
+    ),
+    Scenario(
+        name="as_text",
+        about="the stream is `text/plain`",
+        right="its first bytes say what it is",
+        script=partial(of_media_type, "text/plain; charset=utf-8"),
+    ),
+    Scenario(
+        name="untyped",
+        about="the stream has no `Content-Type`",
+        right="likewise",
+        script=partial(of_media_type, ""),
+    ),
+    Scenario(
+        name="json_lines",
+        about="JSON lines as `application/x-ndjson`, as Ollama sends them",
+        right="a line is a chunk, with its own time",
+        script=partial(json_lines, "application/x-ndjson"),
+    ),
+    Scenario(
+        name="json_lines_as_events",
+        about="JSON lines as `text/event-stream`",
+        right="likewise",
+        script=partial(json_lines, "text/event-stream"),
     ),
     Scenario(
         name="crlf",

@@ -7,6 +7,26 @@ SELECT
     -- A part of a tool call may come without a token of its own.
     count(*) FILTER (output_tokens + 1 < 0.9 * chunks) AS contradicted,
     count(unended) AS unended,
+    -- A server that sends another reason each time has no end of them.
+    (
+        SELECT map_from_entries(list((finish_reason, answers))) FROM (
+            SELECT finish_reason, count(*) AS answers
+            FROM requests
+            WHERE measured AND status = 'completed' AND finish_reason IS NOT NULL
+            GROUP BY finish_reason
+            ORDER BY answers DESC, finish_reason
+            LIMIT 100
+        )
+    ) AS finish_reasons,
+    (
+        SELECT map_from_entries(list((deviation, responses))) FROM (
+            SELECT deviation, count(*) AS responses
+            FROM (SELECT unnest(string_split(deviations, ', ')) AS deviation FROM requests WHERE measured)
+            GROUP BY deviation
+            ORDER BY responses DESC, deviation
+            LIMIT 100
+        )
+    ) AS deviations,
     -- Each is logged with the request that was sent next, whatever phase and end that had.
     (SELECT coalesce(sum(unasked), 0)::BIGINT FROM requests) AS unasked
 FROM requests

@@ -1,0 +1,40 @@
+"""JSON lines, sans-IO: bytes in, complete lines out."""
+
+from __future__ import annotations
+
+from loadgen.driver.client.sse import Frame, SSEDecoder
+
+
+class JsonLinesDecoder(SSEDecoder):
+    """Turns any split of the bytes of JSON lines into the same frames, one for each line."""
+
+    def feed(self, received: bytes) -> list[Frame]:
+        """Take bytes; return the lines that they completed.
+
+        Raises:
+            RequestFailedError: `too_large`, a line grew beyond `MAX_FRAME_BYTES`.
+        """
+        first, *rest = received.split(b"\n")
+        self._line += first
+        lines = []
+        for part in rest:
+            lines.append(bytes(self._line))
+            self._line = bytearray(part)
+        self._bound()
+        return [Frame(line) for line in lines if line.strip()]
+
+    @property
+    def between_frames(self) -> bool:
+        """Whether a frame need not be fed: never."""
+        return False
+
+    can_pass_over = between_frames
+
+    @property
+    def in_event(self) -> bool:
+        """Whether the bytes so far end inside a line."""
+        return bool(self._line.strip()) and not self._line.rstrip().endswith((b"}", b"]"))
+
+    def close(self) -> list[Frame]:
+        """Take the end of the body, where the last line may lack its end."""
+        return self.feed(b"\n")
