@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final, Self
 
 
-class Ending(StrEnum):
+class AnswerEnding(StrEnum):
     """How an answer ended.
 
     Attributes:
@@ -68,7 +68,7 @@ _FAULTS: Final = frozenset(
 _UNFINISHED: Final = frozenset({"", "none", "null", "not_finished", "unspecified"})
 """Reasons of servers that send one before the end, too."""
 
-_BY_REASON: Final = {reason: ending for ending in Ending for reason in ending.reasons}
+_BY_REASON: Final = {reason: ending for ending in AnswerEnding for reason in ending.reasons}
 _PREFIX: Final = re.compile(r"^(?:[a-z_]*\.)?(?:finish_reason_|stop_reason_|finish_|reason_)?")
 _HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _BETWEEN: Final = re.compile(r"[\s-]+")
@@ -81,12 +81,12 @@ def is_finish_reason(reason: str) -> bool:
 
 
 @lru_cache(_CACHED)
-def ending_of(reason: str) -> Ending:
+def ending_of(reason: str) -> AnswerEnding:
     """The ending that a finish reason names; case, `-` for `_`, prefixes and details do not matter."""
     plain = _plain(reason)
     if (ending := _BY_REASON.get(plain)) is not None:
         return ending
-    return Ending.UNKNOWN if _FAULTS.isdisjoint(plain.split("_")) else Ending.ABORTED
+    return AnswerEnding.UNKNOWN if _FAULTS.isdisjoint(plain.split("_")) else AnswerEnding.ABORTED
 
 
 def _plain(reason: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from recorder.finish_reasons import Ending, ending_of
+from recorder.finish_reasons import AnswerEnding, ending_of
 from reporter.evidence import listed
 from reporter.kinds import document, members
 from reporter.render.figures import counted
@@ -114,18 +114,18 @@ def _unended(evidence: CheckInputs) -> Finding | None:
     )
 
 
-_ENDINGS: Final[Mapping[Ending, tuple[str, str, str]]] = {
-    Ending.FILTERED: (
+_ENDINGS: Final[Mapping[AnswerEnding, tuple[str, str, str]]] = {
+    AnswerEnding.FILTERED: (
         "answers_filtered",
         "were ended by a filter or refused. They count as complete, and are shorter for it",
         "Ask prompts that the filter passes, or turn it off.",
     ),
-    Ending.ABORTED: (
+    AnswerEnding.ABORTED: (
         "answers_aborted",
         "were given up by the server. This log counts them as complete: latencies and throughput are wrong",
         "Measure again: requests with such an ending fail.",
     ),
-    Ending.UNKNOWN: (
+    AnswerEnding.UNKNOWN: (
         "finish_reasons_unknown",
         "have a finish reason that is not known. They count as complete",
         "See docs/protocols.md for the finish reasons that are known.",
@@ -133,7 +133,7 @@ _ENDINGS: Final[Mapping[Ending, tuple[str, str, str]]] = {
 }
 
 
-def _ended(ending: Ending) -> Check:
+def _ended(ending: AnswerEnding) -> Check:
     """A check for answers that count as complete, and may not be."""
 
     def check(evidence: CheckInputs) -> Finding | None:
@@ -144,10 +144,10 @@ def _ended(ending: Ending) -> Check:
         }
         if not reasons:
             return None
-        code, said, remedy = _ENDINGS[ending]
+        code, problem, remedy = _ENDINGS[ending]
         shown = ", ".join(f"{reason} ({answers})" for reason, answers in list(reasons.items())[:_SHOWN])
         count = f"{sum(reasons.values())} of {counted(evidence.counts.completed, 'answer')}"
-        return Finding(code, "warning", f"{count} {said}: {shown}.", remedy)
+        return Finding(code, "warning", f"{count} {problem}: {shown}.", remedy)
 
     return check
 

@@ -1,4 +1,4 @@
-"""Event codes and finish reasons in SQL, by the names of `EventType` and `Ending`."""
+"""Event codes and finish reasons in SQL, by the names of `EventType` and `AnswerEnding`."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import re
 from typing import Final
 
 from recorder.event import EventType
-from recorder.finish_reasons import Ending
+from recorder.finish_reasons import AnswerEnding
 
 _EVENT: Final = re.compile(r"\bEventType\.(\w+)")
-_ENDING: Final = re.compile(r"\bEnding\.(\w+)")
+_ENDING: Final = re.compile(r"\bAnswerEnding\.(\w+)")
 
 
 def with_event_codes(sql: str) -> str:
-    """The SQL with numbers for names such as `EventType.COMPLETE`, and lists for `Ending.LIMITED`.
+    """The SQL with numbers for names such as `EventType.COMPLETE`, and lists for `AnswerEnding.LIMITED`.
 
     Raises:
         KeyError: No event, or no ending, has this name.
     """
     numbered = _EVENT.sub(lambda named: str(EventType[named[1]].value), sql)
-    return _ENDING.sub(lambda named: str(Ending[named[1]].reasons), numbered)
+    return _ENDING.sub(lambda named: str(AnswerEnding[named[1]].reasons), numbered)

@@ -20,7 +20,7 @@ CREATE MACRO counted_by(server, recounted, chunks, stream) AS CASE
 END;
 
 -- Whether a finish reason says that the limit of tokens ended an answer.
-CREATE MACRO is_cut(finish_reason) AS finish_reason IN ('length', 'max_tokens', 'max_output_tokens');
+CREATE MACRO is_cut(finish_reason) AS lower(split_part(finish_reason, ':', 1)) IN AnswerEnding.LIMITED;
 
 -- A span in ms that cannot be negative, whatever its ends are in doubt.
 CREATE MACRO since(start_ns, end_ns) AS if(end_ns < start_ns, 0, end_ns - start_ns) / 1e6;

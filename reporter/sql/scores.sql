@@ -22,7 +22,7 @@ SELECT
     asked.output_tokens,
     asked.input_tokens,
     coalesce(is_cut(finish_reason), false) AS truncated,
-    coalesce(lower(split_part(finish_reason, ':', 1)) IN Ending.FILTERED, false) AS refused
+    coalesce(lower(split_part(finish_reason, ':', 1)) IN AnswerEnding.FILTERED, false) AS refused
 FROM passes
 JOIN questions USING (task)
 JOIN asked ON asked.prompt_id = questions.prompt_id

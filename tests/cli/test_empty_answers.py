@@ -74,7 +74,7 @@ def test_no_call_is_right_where_no_function_helps(run: Path) -> None:
         ("irrelevance", "scored", 1),
         ("irrelevance", "scored", 0),
     ]
-    assert scores[0][3] == "empty_response"
+    assert scores[0][3] == "empty_answer"
     report = orjson.loads((run / "report.json").read_bytes())
     (task,) = report["accuracy"]
     assert (task["issued"], task["scored"], task["missing"], task["unscored"]) == (4, 3, 1, 0)

@@ -217,7 +217,7 @@ def test_silence_belongs_to_the_text_that_follows() -> None:
 def test_only_silence_counts_as_no_answer() -> None:
     """Whatever the server counts."""
     last, outcome = turn([ROLE, *[(20 + 5 * k, delta(content="")) for k in range(TOKENS)], *END])
-    assert outcome.failure == "empty_response"
+    assert outcome.failure == "empty_answer"
     assert last.data["silent_chunks"] == TOKENS
 
 

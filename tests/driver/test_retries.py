@@ -21,7 +21,7 @@ def test_what_another_attempt_may_mend() -> None:
     passing = {"http_408", "http_425", "http_429", *map(http, range(500, 512))}
     assert mended == passing | {
         *("refused", "dns", "connect_timeout", "first_byte_timeout", "idle_timeout"),
-        *("reset", "truncated", "error_frame", "unasked_response"),
+        *("reset", "truncated", "aborted", "error_frame", "unasked_response"),
     }
     assert {failure.blames for failure in Failure if failure in mended} == {"server", "network"}
 

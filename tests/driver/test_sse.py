@@ -60,6 +60,11 @@ def decode(pieces: Iterable[bytes]) -> list[Frame]:
     return [frame for piece in pieces for frame in decoder.feed(piece)] + decoder.close()
 
 
+def is_error(event: bytes) -> bool:
+    """Whether the name of an event says that it is an error."""
+    return event.lower().endswith((b"error", b"exception"))
+
+
 def by_the_letter(stream: bytes) -> list[Frame]:
     """The frames as the standard's text has them, and errors, from the whole of the bytes and in no hurry."""
     stream = stream.removeprefix(b"\xef\xbb\xbf")
@@ -69,7 +74,7 @@ def by_the_letter(stream: bytes) -> list[Frame]:
         field, _, value = line.partition(b":")
         value = value[1:] if value[:1] == b" " else value
         if not line:
-            frames += [Frame(b"\n".join(data or comments[-16:]), event)] if data or event == b"error" else []
+            frames += [Frame(b"\n".join(data or comments[-16:]), event)] if data or is_error(event) else []
             data, event, comments = [], b"", []
         elif field == b"data":
             data.append(value)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SHAPES = {
     *("not_streamed", "silent_chunks", "usage_contradicted", "unasked_responses", "unended_responses"),
+    *("answers_filtered", "answers_aborted", "finish_reasons_unknown", "protocol_deviations"),
 }
 
 
@@ -134,3 +135,25 @@ def test_responses_without_their_end(a_run: NewRun) -> None:
         finding.message.startswith("The HTTP responses of 1 complete answer did not end"),
     ) == ("warning", True)
     assert (report.counts.completed, report.validity.valid) == (2, True)
+
+
+def test_endings_that_count_as_complete(a_run: NewRun) -> None:
+    """A warning for each kind that may not be complete, with the reasons; none for the ordinary ones."""
+    run = a_run()
+    for reason in ("stop", "length", "MAX_TOKENS", "content_filter", "SAFETY", "SAFETY", "abort", "foo", None):
+        run.answers(20, 30, usage=(5, 2), finish_reason=reason)
+    shown = {code: finding.message for code, finding in findings(run.ends().report()).items()}
+    assert shown.keys() == {"answers_filtered", "answers_aborted", "finish_reasons_unknown"}
+    assert shown["answers_filtered"].startswith("3 of 9 answers were ended by a filter")
+    assert shown["answers_filtered"].endswith("'SAFETY' (2), 'content_filter' (1).")
+    assert shown["answers_aborted"].startswith("1 of 9 answers were given up by the server.")
+    assert shown["finish_reasons_unknown"].endswith("They count as complete: 'foo' (1).")
+
+
+def test_deviations_from_a_protocol(a_run: NewRun) -> None:
+    """One warning names them all, the most frequent first, of failures too."""
+    run = a_run().answers(20, 30, usage=(5, 2), deviations="data: null, event stream as text/plain")
+    run.answers(20, 30, usage=(5, 2), deviations="event stream as text/plain").answers(20, 30, usage=(5, 2))
+    finding = findings(run.ends().report())["protocol_deviations"]
+    assert finding.severity == "warning"
+    assert finding.message.endswith("nevertheless: event stream as text/plain (2); data: null (1).")

@@ -43,9 +43,9 @@ class FormatFinder:
     def look(self, pieces: Iterable[bytes]) -> BodyFormat | None:
         """The form, by the next pieces of the body; None where more of them are needed."""
         for piece in pieces:
-            found = self._look(piece)
-            if found is not None:
-                return found
+            form = self._look(piece)
+            if form is not None:
+                return form
         return None
 
     def at_end(self) -> BodyFormat:

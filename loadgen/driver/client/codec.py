@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from loadgen.driver.client.server_json import text
 from loadgen.driver.errors import CannotAskError
-from recorder.finish_reasons import Ending, ending_of, is_finish_reason
+from recorder.finish_reasons import AnswerEnding, ending_of, is_finish_reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -192,7 +192,7 @@ def read_error(payload: Mapping[str, Any]) -> str | None:
     if isinstance(error, list) and isinstance(error[0], dict):
         error = error[0]
     while isinstance(error, dict):
-        error = next(filter(None, map(error.get, _SAID)), None) or str(error)
+        error = next((error[name] for name in _MESSAGES if error.get(name)), str(error))
     return str(error)
 
 
@@ -202,19 +202,19 @@ def _is_error(payload: Mapping[str, Any]) -> bool:
         return True
     if payload.get("choices"):
         return False
-    told = payload.get("base_resp")
+    base = payload.get("base_resp")
     return (
         payload.get("status") == "error"
         or payload.get("success") is False
         or any(payload.get(name) in _ERROR_STATUSES for name in _STATUSES if type(payload.get(name)) is int)
-        or bool(isinstance(told, dict) and told.get("status_code"))
+        or bool(isinstance(base, dict) and base.get("status_code"))
         or (len(payload) == 1 and not _ALONE.isdisjoint(payload))
     )
 
 
 _ERROR_STATUSES: Final = range(400, 600)
 _STATUSES: Final = ("status", "status_code", "statusCode", "code")
-_SAID: Final = ("message", "detail", "msg", "status_msg", "title", "base_resp", "code")
+_MESSAGES: Final = ("message", "detail", "msg", "status_msg", "title", "base_resp", "code")
 """The members with the text of an error, the most telling first."""
 
 _ALONE: Final = frozenset({"message", "detail", "msg"})
@@ -233,10 +233,10 @@ def read_reason(value: Any) -> tuple[str | None, str | None]:
     if value is None:
         return None, None
     if not isinstance(value, dict):
-        reason = text(value)
-        return (reason if is_finish_reason(reason) else None), None
+        plain = text(value)
+        return (plain if is_finish_reason(plain) else None), None
     reason = text(value.get("type")) or None
-    if reason is None or ending_of(reason) is not Ending.ABORTED:
+    if reason is None or ending_of(reason) is not AnswerEnding.ABORTED:
         return reason, None
-    told = [str(value[name]) for name in ("status_code", "message") if value.get(name)]
-    return reason, ": ".join([reason, *told]) if told else None
+    details = [str(value[name]) for name in ("status_code", "message") if value.get(name)]
+    return reason, ": ".join([reason, *details]) if details else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from loadgen.driver.client.failure import Failure, http
 from loadgen.driver.client.whole_body import error_text
 from loadgen.driver.errors import RequestFailedError
-from recorder.finish_reasons import Ending, ending_of
+from recorder.finish_reasons import AnswerEnding, ending_of
 
 if TYPE_CHECKING:
     from collections.abc import MutableSet
@@ -107,7 +107,7 @@ def _require_success(exchange: Exchange) -> None:
         raise RequestFailedError(exchange.failure, exchange.message)
     if exchange.stream.lacks_end(framed=exchange.framed):
         raise RequestFailedError(Failure.TRUNCATED, _LACKS_END[answer.done])
-    if answer.finish_reason is not None and ending_of(answer.finish_reason) is Ending.ABORTED:
+    if answer.finish_reason is not None and ending_of(answer.finish_reason) is AnswerEnding.ABORTED:
         raise RequestFailedError(
             Failure.ABORTED, f"the server gave the answer up: its finish reason is {answer.finish_reason!r}"
         )
@@ -119,7 +119,7 @@ _LACKS_END: Final = (
     "the response stops without a finish reason, or inside an event",
     "the response ends with [DONE], but without a finish reason: the server cut the answer",
 )
-"""What is said of a stream without an end, by whether it was told to be over."""
+"""The messages for a stream without a finish reason: without `[DONE]`, and with it."""
 
 
 def _empty(finish_reason: str | None, output_tokens: int | None) -> RequestFailedError:

@@ -91,10 +91,10 @@ def done_early_unended(dialect: Dialect) -> ScenarioScript:
 
 def gives_up(dialect: Dialect) -> ScenarioScript:
     """Half of the answer, and an end in order whose finish reason is `abort`."""
-    finish, usage, done = dialect.ending(words(AFTER), counted=True)
+    ending = b"".join(dialect.ending(words(AFTER), counted=True))
     for reason in (b'"stop"', b'"end_turn"'):
-        finish = finish.replace(reason, b'"abort"')
-    return then(finish + usage + done, dialect)
+        ending = ending.replace(reason, b'"abort"')
+    return then(ending, dialect)
 
 
 def compressed(dialect: Dialect) -> ScenarioScript:
@@ -179,7 +179,7 @@ _FRAMES: Final = {
         "error_frame",
     ),
     "error_beside": (
-        "an error beside the choices, with the finish reason `error`",
+        "an error with choices, whose finish reason is `error`",
         b'data: {"error": {"message": "%b"}, "choices": [{"delta": {}, "finish_reason": "error"}]}\n\n',
         "error_frame",
     ),
