@@ -20,7 +20,7 @@ COUNTS = {
 
 SERVERS = {
     "vLLM": "complete: stop tool_calls function_call; limited: length repetition; aborted: abort error",
-    "SGLang": "complete: stop tool_calls; limited: length; aborted: abort FINISH_ABORT; filtered: content_filter",
+    "SGLang": "complete: stop tool_calls; limited: length; aborted: abort FINISH_ABORT",
     "TensorRT-LLM": "complete: stop END_ID STOP_WORDS; limited: length; aborted: timeout cancelled TIMED_OUT",
     "Text Generation Inference": "complete: eos_token stop_sequence; limited: length",
     "llama.cpp": "complete: stop eos word tool_calls; limited: length limit",
@@ -35,13 +35,13 @@ SERVERS = {
     "Gemini": "complete: STOP; limited: MAX_TOKENS; filtered: SAFETY RECITATION LANGUAGE BLOCKLIST "
     "PROHIBITED_CONTENT SPII IMAGE_SAFETY; unknown: OTHER; aborted: MALFORMED_FUNCTION_CALL "
     "UNEXPECTED_TOOL_CALL function_call_filter:MALFORMED_FUNCTION_CALL; filtered: content_filter:SAFETY",
-    "xAI": "complete: stop REASON_STOP; limited: REASON_MAX_LEN REASON_MAX_CONTEXT; aborted: REASON_TIME_LIMIT",
+    "xAI": "complete: stop REASON_STOP; limited: REASON_MAX_LEN; aborted: REASON_TIME_LIMIT",
     "DeepSeek": "complete: stop; aborted: insufficient_system_resource; filtered: content_filter",
     "Mistral": "complete: stop; limited: length model_length; aborted: error",
     "Cohere": "complete: COMPLETE STOP_SEQUENCE TOOL_CALL; limited: MAX_TOKENS; filtered: ERROR_TOXIC; "
     "aborted: ERROR USER_CANCEL TIMEOUT",
     "Z.ai": "complete: stop; filtered: sensitive; aborted: network_error",
-    "enums": "complete: FinishReason.STOP finish_reason.stop; limited: FinishReason.LENGTH maxTokens max-tokens",
+    "enums": "complete: FinishReason.STOP finish_reason.stop; limited: LENGTH maxTokens max-tokens",
     "others": "unknown: foo 7; aborted: internal_server_error backend-unavailable requestTimeout",
 }
 """Endings of each server's reasons, with a colon after each ending."""
@@ -73,9 +73,10 @@ def test_a_reason_has_one_meaning() -> None:
 
 def test_the_table_in_the_docs_is_that_of_the_code() -> None:
     """`make golden` writes it again."""
+    listed = {ending: ", ".join(f"`{reason}`" for reason in ending.reasons) for ending in AnswerEnding}
     rows = [
-        f"| *{ending.value}*: {ending.meaning} | {', '.join(f'`{reason}`' for reason in ending.reasons)} | {COUNTS[ending]} |"
-        for ending in AnswerEnding
+        f"| *{ending}*: {ending.meaning} | {reasons} | {COUNTS[ending]} |"
+        for ending, reasons in listed.items()
     ]
     head = "| meaning | finish reasons | counts as |\n|---|---|---|"
     golden.check_part(PAGE, BEGIN, END, "\n".join([head, *rows]) + "\n")

@@ -140,7 +140,17 @@ def test_responses_without_their_end(a_run: NewRun) -> None:
 def test_endings_that_count_as_complete(a_run: NewRun) -> None:
     """A warning for each kind that may not be complete, with the reasons; none for the ordinary ones."""
     run = a_run()
-    for reason in ("stop", "length", "MAX_TOKENS", "content_filter", "SAFETY", "SAFETY", "abort", "foo", None):
+    for reason in (
+        "stop",
+        "length",
+        "MAX_TOKENS",
+        "content_filter",
+        "SAFETY",
+        "SAFETY",
+        "abort",
+        "foo",
+        None,
+    ):
         run.answers(20, 30, usage=(5, 2), finish_reason=reason)
     shown = {code: finding.message for code, finding in findings(run.ends().report()).items()}
     assert shown.keys() == {"answers_filtered", "answers_aborted", "finish_reasons_unknown"}

@@ -67,15 +67,12 @@ class ResponseStream:
         self, codec: Codec, allowance: Allowance | None = None, shapes: Shapes | None = None
     ) -> None:
         self.answer = ParsedResponse()
-        self.bytes = 0
+        self.bytes = self.reads = self.last_ns = 0
         self._settle_at = SMALL_BYTES
-        self.reads = 0
-        self.last_ns = 0
         self._codec = codec
         self._allowance = allowance or Allowance()
-        self._held = 0
-        self._passed = 0
-        self.streamed = False
+        self._held = self._passed = 0
+        self.streamed = self.awaits_token = False
         self.media_type = ""
         self.deviations: set[str] = set()
         self._finder: FormatFinder | None = None
@@ -90,9 +87,7 @@ class ResponseStream:
         self._moments: list[int] = []
         self._late: dict[int, Late] = {}
         self._decoded = 0
-        self._begun = False
-        self._cut = False
-        self.awaits_token = False
+        self._begun = self._cut = False
 
     def lacks_end(self, *, framed: bool) -> bool:
         """Whether it is a stream of a protocol with finish reasons, and has none.
