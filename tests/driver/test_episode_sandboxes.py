@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 HERE = __name__
 PROGRAM = EpisodeProgram(f"{HERE}:shell", {"command": "cat made"}, sandbox=SandboxSpec())
 SAMPLE = Sample(0, "go", episode=PROGRAM)
+WELL = TurnOutcome(None, 1.0, 1, answer={"role": "assistant", "content": "well"})
 
 
 async def shell(sample: Sample, ask: Any, sandbox: Any) -> EpisodeResult:
@@ -66,14 +67,21 @@ async def look(sample: Sample, sandbox: Any, result: EpisodeResult) -> EpisodeRe
 
 
 class Turns:
-    """Answers each turn."""
+    """Answers each turn.
+
+    Args:
+        outcome: The outcome of each.
+    """
+
+    def __init__(self, outcome: TurnOutcome = WELL) -> None:
+        self._outcome = outcome
 
     async def __call__(
         self, sample: Sample, more: Mapping[str, Any], members: Any, asked_ns: int
     ) -> TurnOutcome:
         """Say well."""
         del sample, more, members, asked_ns
-        return TurnOutcome(None, 1.0, 1, answer={"role": "assistant", "content": "well"})
+        return self._outcome
 
     async def user(self, sample: Sample, more: Mapping[str, Any]) -> TurnOutcome:
         """Say bye."""
@@ -81,12 +89,12 @@ class Turns:
         return TurnOutcome(None, 1.0, 1, answer={"role": "assistant", "content": "bye"})
 
 
-def played(plan: EpisodePlan, sample: Sample = SAMPLE) -> dict[str, Any]:
+def played(plan: EpisodePlan, sample: Sample = SAMPLE, outcome: TurnOutcome = WELL) -> dict[str, Any]:
     """The end of an episode, as the log gets it."""
     events: list[Event] = []
 
     async def play() -> None:
-        await EpisodeRunner(plan, events.append, str).play(sample, Turns(), "performance", 0, 0)
+        await EpisodeRunner(plan, events.append, str).play(sample, Turns(outcome), "performance", 0, 0)
 
     asyncio.run(play())
     (end,) = (event.data for event in events if event.type is EventType.EPISODE_ENDED)

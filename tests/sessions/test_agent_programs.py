@@ -11,9 +11,11 @@ import pytest
 
 import loadgen
 from loadgen.driver.episodes.plan import AgentCommand, EpisodePlan
+from loadgen.driver.requests.turn import TurnOutcome
 from loadgen.sessions.agents.presets import agent_command, presets
 from tests.containers.daemon import IMAGE, docker_client
 from tests.driver.test_episode_sandboxes import SAMPLE, played
+from workloads.episodes.episode import Rejection
 from workloads.episodes.limits import EpisodeLimits
 from workloads.sample import Sample
 from workloads.sandbox.base import SandboxSpec
@@ -176,6 +178,27 @@ def test_a_program_in_a_sandbox_asks_the_model(size: int, kind: SandboxKind) -> 
     arguments, stdin, message, _ = json.loads(end["texts"]["messages"][-1]["content"])
     assert (arguments, stdin, message["content"]) == (["go"], "go", "well")
     assert len(end["texts"]["details"]["conversation"]) == 2
+
+
+SEES_A_REJECTION = """
+import os, urllib.error, urllib.request
+url = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
+try:
+    urllib.request.urlopen(urllib.request.Request(url, b'{"messages": []}'))
+except urllib.error.HTTPError as error:
+    print(error.code, error.headers["Retry-After"], error.headers["Content-Type"], error.read().decode())
+"""
+
+
+@pytest.mark.parametrize("sandbox", [None, SandboxSpec()])
+def test_a_rejection_reaches_the_program(sandbox: SandboxSpec | None) -> None:
+    """On this machine, and in a sandbox: its client knows what to do."""
+    rejection = Rejection(429, "text/plain", "slow down", {"Retry-After": "7"})
+    command = AgentCommand(("python3", "-c", SEES_A_REJECTION))
+    sample = Sample(0, "go") if sandbox is None else SAMPLE
+    failed = TurnOutcome("http_429", None, 0, rejection=rejection)
+    end = played(EpisodePlan(command=command, sandbox=sandbox), sample, failed)
+    assert end["texts"]["messages"][-1]["content"] == "429 7 text/plain slow down"
 
 
 @pytest.mark.parametrize(

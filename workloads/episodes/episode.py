@@ -37,8 +37,33 @@ class EpisodeError(WorkloadError):
     ending = "failed"
 
 
+class Rejection(NamedTuple):
+    """An HTTP error of the endpoint.
+
+    Attributes:
+        status: From 400.
+        content_type: Of the body.
+        body: As text.
+        headers: `retry-after` and others by which a client decides what to do next.
+    """
+
+    status: int
+    content_type: str
+    body: str
+    headers: Mapping[str, str]
+
+
 class TurnFailedError(EpisodeError):
-    """A request to the model failed."""
+    """A request to the model failed.
+
+    Args:
+        message: The failure in words.
+        rejection: The HTTP error that answered; None where none did.
+    """
+
+    def __init__(self, message: str, rejection: Rejection | None = None) -> None:
+        super().__init__(message)
+        self.rejection = rejection
 
 
 class UserFailedError(EpisodeError):
@@ -74,6 +99,22 @@ class ToolCall(NamedTuple):
     arguments: dict[str, Any]
 
 
+class AnswerDetails(NamedTuple):
+    """What an answer has besides its message.
+
+    Attributes:
+        reasoning: The text that the server marks as reasoning.
+        reasoning_tokens: By the server's count.
+        cached_tokens: Input tokens from the server's cache, by its count.
+        logprobs: OpenAI's `logprobs`, where the request asked for them.
+    """
+
+    reasoning: str = ""
+    reasoning_tokens: int | None = None
+    cached_tokens: int | None = None
+    logprobs: Mapping[str, Any] | None = None
+
+
 class Reply(NamedTuple):
     """A model's answer to one `ask`.
 
@@ -82,12 +123,29 @@ class Reply(NamedTuple):
         finish_reason: As the server sent it.
         input_tokens: By the server's count; None where it sent none.
         output_tokens: By the server's count, else the number of chunks.
+        details: Reasoning, log probabilities and further counts.
     """
 
     message: Message
     finish_reason: str | None = None
     input_tokens: int | None = None
     output_tokens: int = 0
+    details: AnswerDetails = AnswerDetails()
+
+    @property
+    def usage(self) -> dict[str, Any]:
+        """The counts as OpenAI's `usage`."""
+        prompt, completion = self.input_tokens or 0, self.output_tokens
+        counts: dict[str, Any] = {
+            "prompt_tokens": prompt,
+            "completion_tokens": completion,
+            "total_tokens": prompt + completion,
+        }
+        if self.details.cached_tokens is not None:
+            counts["prompt_tokens_details"] = {"cached_tokens": self.details.cached_tokens}
+        if self.details.reasoning_tokens is not None:
+            counts["completion_tokens_details"] = {"reasoning_tokens": self.details.reasoning_tokens}
+        return counts
 
     @property
     def text(self) -> str:

@@ -64,14 +64,11 @@ class AskingClient:
         metrics.prompt_tokens += reply.input_tokens or 0
         metrics.response_tokens += reply.output_tokens
         self._calls = list(reply.tool_calls)
-        prompt, completion = reply.input_tokens or 0, reply.output_tokens
+        logprobs = (reply.details.logprobs or {}).get("content", ())
         return CompletionsResult(
             message=dict(reply.message),
-            usage={
-                "prompt_tokens": prompt,
-                "completion_tokens": completion,
-                "total_tokens": prompt + completion,
-            },
+            logprobs=[token["logprob"] for token in logprobs if "logprob" in token],
+            usage=reply.usage,
             finish_reason=reply.finish_reason or "stop",
         )
 

@@ -3,7 +3,7 @@
 Each call is a command of the sandbox, with JSON on standard input:
 
     python3 -I relay.py start    {"command", "environment", "port", "stdin"}; returns when the program runs
-    python3 -I relay.py next     {"replies": [[number, status, content type, body], …], "wait_s"}
+    python3 -I relay.py next     {"replies": [[number, status, content type, body, headers], …], "wait_s"}
     python3 -I relay.py stop     {}; kills the program, and what has not left its session
 
 What `port` says stands for the server's port in the command and the variables. `next` prints
@@ -52,7 +52,7 @@ class Relay:
         self.process = 0
 
     def reply_to(self, method: str, path: str, body: str) -> list[Any]:
-        """Hand a request out; return the reply: status, content type, body."""
+        """Hand a request out; return the reply: status, content type, body, headers."""
         with self.changed:
             self.count += 1
             number = self.count
@@ -91,11 +91,15 @@ def server_of(relay: Relay) -> ThreadingHTTPServer:
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            status, kind, text = relay.reply_to(self.command, self.path, body.decode(errors="replace"))
+            status, kind, text, headers = relay.reply_to(
+                self.command, self.path, body.decode(errors="replace")
+            )
             data = text.encode()
             self.send_response(status)
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(data)))
+            for name, value in headers.items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(data)
 

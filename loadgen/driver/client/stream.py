@@ -53,6 +53,7 @@ class ResponseStream:
         shapes: What earlier responses of the endpoint have shown of its frames; by default nothing.
 
     Attributes:
+        reader: What reads frames and bodies: the protocol, unless that is replaced by one that keeps more.
         answer: What has been decoded so far.
         bytes: Of the body.
         reads: How many reads it came in, by their stamps.
@@ -69,7 +70,7 @@ class ResponseStream:
         self.answer = ParsedResponse()
         self.bytes = self.reads = self.last_ns = 0
         self._settle_at = SMALL_BYTES
-        self._codec = codec
+        self._codec = self.reader = codec
         self._allowance = allowance or Allowance()
         self._held = self._passed = 0
         self.streamed = self.awaits_token = False
@@ -206,7 +207,7 @@ class ResponseStream:
             self._close(self._sse)
         elif not self.streamed and self._decoded < len(self._pieces):
             self._decoded = len(self._pieces)
-            whole = read_whole(self._codec, self.body(), self.media_type, self.deviations)
+            whole = read_whole(self.reader, self.body(), self.media_type, self.deviations)
             self.answer.add(whole, None)
             if self._codec.announces_end and whole.finish_reason is None:
                 self.deviations.add("no finish reason")
@@ -388,9 +389,8 @@ class ResponseStream:
 
     def _take(self, frame: Frame, at_ns: int, since_ns: int | None = None) -> Delta | None:
         """Take a frame, unless it comes after the end; return its meaning, if it has one."""
-        if self.answer.done:
-            return None
-        if (delta := read_frame(self._codec, frame, self.deviations)) is None:
+        delta = None if self.answer.done else read_frame(self.reader, frame, self.deviations)
+        if delta is None:
             return None
         if self._text is not None:
             delta = self._text.taken(delta, at_ns, since_ns)

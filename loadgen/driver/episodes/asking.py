@@ -10,7 +10,7 @@ from secrets import randbits, token_hex
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from recorder.event import Event, EventType
-from workloads.episodes.episode import Reply, ToolRecord, TurnFailedError, UserFailedError
+from workloads.episodes.episode import AnswerDetails, Reply, ToolRecord, TurnFailedError, UserFailedError
 from workloads.episodes.trace import EpisodeTrace
 from workloads.sample import Sample, last_text
 
@@ -134,10 +134,14 @@ class EpisodeAsk:
         self._input_tokens += outcome.input_tokens or 0
         self._output_tokens += outcome.output_tokens
         if outcome.failure is not None or outcome.answer is None:
-            raise TurnFailedError(f"turn {turn + 1} failed: {outcome.failure}: {outcome.message}")
+            message = f"turn {turn + 1} failed: {outcome.failure}: {outcome.message}"
+            raise TurnFailedError(message, outcome.rejection)
         self.messages = [*messages, outcome.answer]
         self.trace.write("turn", turn=turn, messages=asked.new_messages(), answer=outcome.answer)
-        return Reply(outcome.answer, outcome.finish_reason, outcome.input_tokens, outcome.output_tokens)
+        return Reply(
+            *(outcome.answer, outcome.finish_reason, outcome.input_tokens, outcome.output_tokens),
+            outcome.details or AnswerDetails(),
+        )
 
     async def user(
         self,

@@ -9,11 +9,12 @@ from __future__ import annotations
 import time
 from contextlib import asynccontextmanager
 from secrets import token_urlsafe
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 
-from workloads.episodes.episode import EpisodeError, LimitReachedError
+from workloads.episodes.episode import EpisodeError, LimitReachedError, TurnFailedError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -37,6 +38,7 @@ class ProxyAnswer(NamedTuple):
     status: int
     content_type: str
     body: bytes
+    headers: Mapping[str, str] = MappingProxyType({})
 
 
 class RecordingProxy:
@@ -68,7 +70,8 @@ class RecordingProxy:
 
         async def handle(request: web.Request) -> web.Response:
             answer = await self.answer(request.method, request.path, await request.read())
-            return web.Response(status=answer.status, body=answer.body, content_type=answer.content_type)
+            headers = {"Content-Type": answer.content_type, **answer.headers}
+            return web.Response(status=answer.status, body=answer.body, headers=headers)
 
         application = web.Application(client_max_size=_LARGEST_BODY)
         application.router.add_route("*", "/{path:.*}", handle)
@@ -108,6 +111,11 @@ class RecordingProxy:
                 temperature=body.get("temperature"),
                 body={name: value for name, value in body.items() if name not in _OURS},
             )
+        except TurnFailedError as error:
+            if error.rejection is None:
+                return _failed(502, str(error))
+            status, content_type, text, headers = error.rejection
+            return ProxyAnswer(status, content_type, text.encode(), headers)
         except EpisodeError as error:
             over = isinstance(error, LimitReachedError) or error.ending == "cut"
             self.error = error if over else self.error
@@ -126,9 +134,10 @@ def _failed(status: int, message: str) -> ProxyAnswer:
     return _json(status, {"error": {"message": message, "type": "loadgen"}})
 
 
-def _usage(reply: Reply) -> dict[str, int]:
-    prompt, completion = reply.input_tokens or 0, reply.output_tokens
-    return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+def _message(reply: Reply) -> dict[str, Any]:
+    """The message of an answer, with the reasoning under the name that most servers use."""
+    reasoning = reply.details.reasoning
+    return {**({"reasoning_content": reasoning} if reasoning else {}), **reply.message}
 
 
 def _envelope(model: str, kind: str) -> dict[str, Any]:
@@ -137,19 +146,21 @@ def _envelope(model: str, kind: str) -> dict[str, Any]:
 
 def _whole(reply: Reply, model: str) -> dict[str, Any]:
     """An answer as one object."""
-    choice = {"index": 0, "message": reply.message, "finish_reason": reply.finish_reason or "stop"}
-    return {**_envelope(model, "chat.completion"), "choices": [choice], "usage": _usage(reply)}
+    choice = {"index": 0, "message": _message(reply), "finish_reason": reply.finish_reason or "stop"}
+    choice["logprobs"] = reply.details.logprobs
+    return {**_envelope(model, "chat.completion"), "choices": [choice], "usage": reply.usage}
 
 
 def _streamed(reply: Reply, model: str) -> bytes:
     """An answer as the events of a stream."""
     envelope = _envelope(model, "chat.completion.chunk")
     calls = [{"index": index, **call} for index, call in enumerate(reply.tool_calls)]
-    delta = {**reply.message, **({"tool_calls": calls} if calls else {})}
+    delta = {**_message(reply), **({"tool_calls": calls} if calls else {})}
+    first = {"index": 0, "delta": delta, "logprobs": reply.details.logprobs, "finish_reason": None}
     end = {"index": 0, "delta": {}, "finish_reason": reply.finish_reason or "stop"}
     frames = [
-        {**envelope, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]},
+        {**envelope, "choices": [first]},
         {**envelope, "choices": [end]},
-        {**envelope, "choices": [], "usage": _usage(reply)},
+        {**envelope, "choices": [], "usage": reply.usage},
     ]
     return b"".join(b"data: " + orjson.dumps(frame) + b"\n\n" for frame in frames) + b"data: [DONE]\n\n"

@@ -97,7 +97,10 @@ class SandboxedProgram:
             return []
         done, _ = await asyncio.wait(self._answering, timeout=_OPEN_S, return_when=asyncio.FIRST_COMPLETED)
         return [
-            [self._answering.pop(task), reply.status, reply.content_type, reply.body.decode()]
+            [
+                *(self._answering.pop(task), reply.status, reply.content_type),
+                *(reply.body.decode(errors="replace"), dict(reply.headers)),
+            ]
             for task in done
             for reply in [task.result()]
         ]

@@ -31,10 +31,19 @@ async def complete(request: web.Request) -> web.StreamResponse:
         return await _streamed(request, answer)
     except Exception as error:  # noqa: BLE001 (LiteLLM's errors have no common class)
         status = getattr(error, "status_code", None)
-        message = {"error": {"message": str(error), "type": type(error).__name__}}
         if not isinstance(status, int) or status < HTTPStatus.BAD_REQUEST:
             status = HTTPStatus.BAD_GATEWAY
-        return web.json_response(message, status=status)
+        # The provider's response is there where it sent one.
+        theirs = getattr(getattr(error, "response", None), "headers", None) or {}
+        headers = {name: value for name, value in theirs.items() if name.lower().startswith("retry-after")}
+        return web.json_response(_described(error), status=status, headers=headers)
+
+
+def _described(error: Exception) -> dict[str, Any]:
+    """An error as OpenAI's API has it, with the provider's code where there is one."""
+    code = getattr(error, "code", None)
+    named = {"code": str(code)} if isinstance(code, str | int) else {}
+    return {"error": {"message": str(error), "type": type(error).__name__, **named}}
 
 
 async def _streamed(request: web.Request, answer: Any) -> web.StreamResponse:
@@ -44,8 +53,7 @@ async def _streamed(request: web.Request, answer: Any) -> web.StreamResponse:
         async for chunk in answer:
             await response.write(b"data: " + chunk.model_dump_json(exclude_none=True).encode() + b"\n\n")
     except Exception as error:  # noqa: BLE001 (as above; the head has been sent)
-        message = orjson.dumps({"error": {"message": str(error), "type": type(error).__name__}})
-        await response.write(b"data: " + message + b"\n\n")
+        await response.write(b"data: " + orjson.dumps(_described(error)) + b"\n\n")
     await response.write(b"data: [DONE]\n\n")
     await response.write_eof()
     return response

@@ -23,6 +23,7 @@ from loadgen.driver.requests.attempt import attempt_request
 from loadgen.driver.requests.evidence import evidence
 from loadgen.driver.requests.retries import Retries
 from loadgen.driver.requests.trace_context import TraceContext
+from loadgen.driver.requests.turn_details import LogprobsReader, details, rejection, wants_logprobs
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from loadgen.driver.client.codec import Codec, Generation
     from loadgen.driver.client.transport import Transport
+    from workloads.episodes.episode import AnswerDetails, Rejection
     from workloads.sample import Message, Sample
 
     Emit = Callable[[Event], None]
@@ -58,6 +60,8 @@ class TurnOutcome(NamedTuple):
         finish_reason: As the server sent it.
         input_tokens: By the server's count.
         message: Of a failure, in words.
+        rejection: The HTTP error, where an agent asked.
+        details: Further parts of the answer, where an agent asked.
     """
 
     failure: str | None
@@ -67,6 +71,8 @@ class TurnOutcome(NamedTuple):
     finish_reason: str | None = None
     input_tokens: int | None = None
     message: str = ""
+    rejection: Rejection | None = None
+    details: AnswerDetails | None = None
 
 
 class RequestRunner:
@@ -158,8 +164,9 @@ class RequestRunner:
         self._emit(Event(_ISSUED, issued_ns, sample_uuid, data))
         transport = self._transports[endpoint]
         request = Request("POST", self._codec.path, sample_uuid, body, trace.traceparent if trace else "")
-        attempt, failure = 1, None
-        exchange = self._exchange(sample_uuid, attempt, trace)
+        attempt, failure, by_agent = 1, None, sample.episode is not None
+        keeps_logprobs = by_agent and wants_logprobs(body)
+        exchange = self._exchange(sample_uuid, attempt, trace, keeps_logprobs=keeps_logprobs)
         try:
             while (
                 failure := await attempt_request(transport, request, exchange, self._decoding)
@@ -174,10 +181,10 @@ class RequestRunner:
                 if trace is not None:
                     trace = trace.next_attempt()
                     request = request._replace(traceparent=trace.traceparent)
-                exchange = self._exchange(sample_uuid, attempt, trace, due_s)
+                exchange = self._exchange(sample_uuid, attempt, trace, due_s, keeps_logprobs=keeps_logprobs)
             payload = self._emit_end(sample_uuid, exchange, attempt, failure)
-            followed = bool(sample.follow_ups) or sample.episode is not None
-            return self._outcome(exchange, failure, payload, followed=followed)
+            outcome = self._outcome(exchange, failure, payload, followed=bool(sample.follow_ups) or by_agent)
+            return self._for_agent(outcome, exchange) if by_agent else outcome
         except asyncio.CancelledError:
             with suppress(RequestFailedError):
                 deque(exchange.stream.decode(), maxlen=0)
@@ -208,7 +215,13 @@ class RequestRunner:
         return max(until_ns, min(moment or 0 for moment in moments))
 
     def _exchange(
-        self, sample_uuid: str, attempt: int, trace: TraceContext | None, due_s: float | None = None
+        self,
+        sample_uuid: str,
+        attempt: int,
+        trace: TraceContext | None,
+        due_s: float | None = None,
+        *,
+        keeps_logprobs: bool = False,
     ) -> Exchange:
         """What an attempt is observed by; `due_s`: when the time of the request is over, after the first."""
         span_id = None if trace is None else trace.span_id
@@ -218,6 +231,8 @@ class RequestRunner:
             on_first_token=lambda at_ns: self._emit(Event(_FIRST_CHUNK, at_ns, sample_uuid)),
         )
         exchange.due_s = due_s
+        if keeps_logprobs:
+            exchange.stream.reader = LogprobsReader(self._codec)
         return exchange
 
     async def _goes_on(
@@ -319,6 +334,12 @@ class RequestRunner:
             return TurnOutcome(failure.failure, ttft_ms, tokens, message=self._redacting.redact(str(failure)))
         message = answer.message() if followed else None
         return TurnOutcome(None, ttft_ms, tokens, message, answer.finish_reason, answer.usage.input_tokens)
+
+    def _for_agent(self, outcome: TurnOutcome, exchange: Exchange) -> TurnOutcome:
+        """The outcome with what an agent goes on by."""
+        if outcome.failure is None:
+            return outcome._replace(details=details(exchange))
+        return outcome._replace(rejection=rejection(exchange, self._redacting.redact))
 
     def _named(self, failure: RequestFailedError) -> dict[str, str]:
         """A failure in the log's form."""
