@@ -32,12 +32,14 @@ class ExpressionError(RulesetError):
     Attributes:
         expression: The short form as it was written.
         column: Where it goes wrong, counted from 1.
+        message: What is wrong, without the two.
     """
 
     def __init__(self, expression: str, column: int, message: str) -> None:
         super().__init__(f"{expression!r}, column {column}: {message}")
         self.expression = expression
         self.column = column
+        self.message = message
 
 
 class RulesetFileError(RulesetError):

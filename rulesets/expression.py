@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -42,6 +43,8 @@ _PARTS: Final = (
 _BARE: Final = r"[\w./+-]+"
 _TEXT: Final = rf'({_BARE}|"(?:[^"\\]|\\.)*")'
 _PAIR: Final = re.compile(rf"\s*{_TEXT}\s*:\s*{_TEXT}\s*(,|$)")
+_FRACTION: Final = 0.5
+"""A percentile from here to 1 is refused: `p(0.99)` was meant to be `p(99)`."""
 _DELTA: Final = "delta"
 
 _HOW: Final = (
@@ -57,8 +60,30 @@ def parse(text: str) -> Target:
         The target; its id is the short form as `unparse` writes it.
 
     Raises:
-        ExpressionError: It does not follow the grammar, or names what does not exist.
+        ExpressionError: It does not follow the grammar, or names what does not exist; where it is plain what
+            was meant, the message has the short form to type.
     """
+    try:
+        return _parsed(text)
+    except ExpressionError as error:
+        if (instead := _meant(text)) is None:
+            raise
+        what = error.message.partition("; ")[0]
+        raise ExpressionError(text, error.column, f"{what}; type {instead!r}") from error
+
+
+def _meant(text: str) -> str | None:
+    """The short form that a text was meant to be; None where it is not plain."""
+    from rulesets.meant import meant
+
+    for candidate in meant(text):
+        with suppress(ExpressionError):
+            _parsed(candidate)
+            return candidate
+    return None
+
+
+def _parsed(text: str) -> Target:
     parts, columns = _scan(text)
     try:
         target = Target.of(
@@ -75,6 +100,8 @@ def parse(text: str) -> Target:
         )
     except TargetError as error:
         raise ExpressionError(text, columns[error.part], str(error)) from error
+    if target.percentile is not None and _FRACTION <= 100 * target.percentile < 1:
+        raise ExpressionError(text, columns["stat"], f"{parts['stat']} is a percentile below 1 %")
     return replace(target, id=unparse(target))
 
 

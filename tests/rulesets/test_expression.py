@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -18,6 +19,11 @@ from rulesets.quantity import CHANGE, METRIC_ALIASES
 WORDS = st.text(min_size=1, max_size=8)
 LEVELS = st.floats(min_value=0.5, max_value=1, exclude_max=True)
 SCORES = st.from_regex(r"accuracy\.[A-Za-z0-9_.-]{1,12}", fullmatch=True)
+
+
+def percent(number: Decimal) -> bool:
+    """Whether a percentile is not taken for a fraction."""
+    return not Decimal("0.5") <= number < 1
 
 
 @st.composite
@@ -55,7 +61,7 @@ def targets(draw: st.DrawFn) -> Target:
     """Draw any target that there can be."""
     metric = draw(st.one_of(st.sampled_from(sorted(METRICS)), SCORES))
     quantity = quantity_of(metric)
-    percents = [f"p({draw(st.decimals(min_value='0.0001', max_value='99.9999', places=4))})"]
+    percents = [f"p({draw(st.decimals(min_value='0.0001', max_value='99.9999', places=4).filter(percent))})"]
     stat = draw(st.sampled_from([*quantity.stats, *percents * quantity.percentiles]))
     op = draw(st.sampled_from(quantity.ops))
     delta = quantity.kind != "count" and draw(st.booleans())
@@ -179,30 +185,30 @@ MISTAKES = {
     "ttft:p(99)<fast": (12, f"a number is missing before 'fast'; {HOW}"),
     "ttft:p(99)<nanms": (12, f"a number is missing before 'nanms'; {HOW}"),
     "ttf:p(99)<1s": (1, "there is no metric 'ttf'; did you mean 'ttft'?"),
-    " TTFT:p(99)<1s": (2, "there is no metric 'TTFT'; did you mean 'ttft'?"),
-    "throughput>5": (1, f"there is no metric 'throughput'; choose one of {ALL}"),
-    "accuracy>5": (1, "there is no metric 'accuracy'; did you mean 'accuracy.NAME'?"),
-    "accuracy.>5": (1, "'accuracy.' names no score; write accuracy.ROUGE1, say"),
-    "ttft<500ms": (5, "ttft needs a statistic: mean, min, max or p(N)"),
-    "ttft:<500ms": (6, "ttft needs a statistic: mean, min, max or p(N)"),
+    " TTFT:p(99)<1s": (2, "there is no metric 'TTFT'; type 'ttft:p(99)<1s'"),
+    "throughput>5": (1, "there is no metric 'throughput'; type 'qps>5'"),
+    "accuracy>5": (1, "there is no metric 'accuracy'; type 'accuracy.NAME>5'"),
+    "accuracy.>5": (1, "'accuracy.' names no score; type 'accuracy.NAME>5'"),
+    "ttft<500ms": (5, "ttft needs a statistic: mean, min, max or p(N); type 'ttft:p(99)<500ms'"),
+    "ttft:<500ms": (6, "ttft needs a statistic: mean, min, max or p(N); type 'ttft:p(99)<500ms'"),
     "ttft:delta<5%": (6, "ttft needs a statistic: mean, min, max or p(N)"),
     "ttft:avrg<5ms": (6, "ttft has no statistic 'avrg'; did you mean 'avg'?"),
-    "ttft:p(99<500ms": (6, "ttft has no statistic 'p(99'; did you mean 'p999'?"),
+    "ttft:p(99<500ms": (6, "ttft has no statistic 'p(99'; type 'ttft:p(99)<500ms'"),
     "ttft:p(100)<500ms": (6, "a percentile is between 0 and 100, and 100 is not; there is max"),
     "ttft:p0<500ms": (6, "a percentile is between 0 and 100, and 0 is not; there is min"),
-    "qps:p(99)>1": (5, "qps has no statistic 'p(99)'; there is only 'value'"),
+    "qps:p(99)>1": (5, "qps has no statistic 'p(99)'; type 'qps>1'"),
     "qps:value:change>1": (11, "only :delta can follow a statistic, not 'change'"),
     "failed:delta<1": (8, "failed is a count, and counts have no change from a baseline; qps and error have"),
-    "ttft:p(99)<500": (15, "500 of what? ttft needs a unit: us, ms, s or m"),
-    "ttft:p(99)<500 msec": (16, "ttft has no unit 'msec'; did you mean 'ms'?"),
+    "ttft:p(99)<500": (15, "500 of what? ttft needs a unit: us, ms, s or m; type 'ttft:p(99)<500ms'"),
+    "ttft:p(99)<500 msec": (16, "ttft has no unit 'msec'; type 'ttft:p(99)<500ms'"),
     "ttft:p(99)<5req/s": (13, "ttft has no unit 'req/s'; choose one of us, ms, s or m"),
     "ttft:p(99):delta<5ms": (19, "a change has no unit 'ms'; there is only '%'"),
     "good(ttft<1s):count>5%": (22, "good has no unit '%'; it is a plain number"),
     "failed==0x": (10, "failed has no unit 'x'; it is a plain number"),
-    "tps>=5tokens/s": (7, "output_tps has no unit 'tokens/s'; did you mean 'tok/s'?"),
+    "tps>=5tokens/s": (7, "output_tps has no unit 'tokens/s'; type 'output_tps>=5tok/s'"),
     "ttft:p(99)>500ms": (11, "ttft takes < or <=, not '>': a faster server must never fail"),
     "qps<10": (4, "qps takes > or >=, not '<': a faster server must never fail"),
-    "qps=>10": (4, "qps takes > or >=, not '=>'"),
+    "qps=>10": (4, "qps takes > or >=, not '=>'; type 'qps>=10'"),
     "osl:mean==10": (9, "output_tokens takes <, <=, > or >=, not '=='"),
     "failed=0": (7, "failed takes <, <=, >, >=, == or !=, not '='"),
     "error<-1%": (7, "the bound is -1%, and error is never negative"),
@@ -212,7 +218,7 @@ MISTAKES = {
     "good(ttft<1s):fraction>=101%": (25, ">=101% can never be met: a fraction is at most 1, or 100%"),
     "tps:delta>-200%": (11, "the bound is -200%, and nothing falls by more than 100 %"),
     "failed==0.5": (9, "failed is a whole number, and never 0.5"),
-    "error<1": (7, f"1 bounds nothing: {FRACTION}"),
+    "error<1": (7, "1 bounds nothing: the error rate is a fraction below 1; type 'error<1%'"),
     "error<250%": (7, f"250% bounds nothing: {FRACTION}"),
     "ttft:p(99)<1e999s": (12, "the bound must be a finite number, and infs is not"),
     "ttft:p(99)<1e308m": (12, "the bound must be a finite number, and 1e+308m is not"),
