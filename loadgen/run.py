@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from loadgen.options import GateOptions
     from reporter.compare.comparison import Comparison
     from reporter.plots.plot import Plot
-    from reporter.report import Report
+    from reporter.report import Finding, Report
     from rulesets.metric import Metric
     from rulesets.ruleset import Ruleset
     from rulesets.verdict import Verdict
@@ -69,6 +69,7 @@ class Run:
         self.folder = folder_of(path)
         self._connection: DuckDBPyConnection | None = None
         self._tables: frozenset[str] = frozenset()
+        self._findings: Sequence[Finding] | None = None
 
     def report(
         self,
@@ -117,10 +118,9 @@ class Run:
             UsageError: The SQL is wrong, or the log cannot be read.
         """
         from reporter.log.query import relation
-        from reporter.log.tables import big_tables_in
 
         with one_tree():
-            return relation(self._opened(frozenset(big_tables_in(query))), query)
+            return relation(self._opened(query), query)
 
     def outputs(self) -> DuckDBPyRelation:
         """The prompts and answers: a row per measured request with `prompt`, `output` and `error`.
@@ -228,13 +228,18 @@ class Run:
     def _repr_html_(self) -> str | None:
         return html_of_report(self.report)
 
-    def _opened(self, tables: frozenset[str]) -> DuckDBPyConnection:
-        """A connection with some big tables; each relation keeps the connection alive."""
-        if self._connection is None or not tables <= self._tables:
-            from reporter.log.query import open_for_queries
+    def _opened(self, query: str) -> DuckDBPyConnection:
+        """A connection with what a query reads; each relation keeps the connection alive."""
+        from loadgen.sessions.asking import findings_asked
+        from reporter.log.query import open_for_queries
+        from reporter.log.tables import big_tables_in
 
+        tables = frozenset(big_tables_in(query))
+        findings = None if self._findings else findings_asked(self.folder, query)
+        if self._connection is None or not tables <= self._tables or findings is not None:
             self._tables |= tables
-            self._connection = open_for_queries(self.folder, self._tables)
+            self._findings = findings or self._findings
+            self._connection = open_for_queries(self.folder, self._tables, self._findings)
         return self._connection
 
 

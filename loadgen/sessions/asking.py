@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reporter.log.query import QueryResult
+    from reporter.report import Finding
 
 _PATTERN = frozenset("*?[")
 
@@ -31,12 +33,28 @@ def ask(named: Sequence[Path], sql: str) -> QueryResult:
     from reporter.log.query_series import query_series
 
     if len(named) == 1 and not is_series(named[0]) and not _is_pattern(named[0]):
-        return query(named[0], sql)
+        return query(named[0], sql, findings_asked(named[0], sql))
     runs = [run for path in named for run in _runs(path)]
     if len(runs) > 1 and not any(map(is_remote, runs)):
         top = os.path.commonpath([run.parent for run in runs])
-        return query_series({os.path.relpath(run, top): run for run in runs}, sql)
-    return query_series({str(run) if is_remote(run) else run.name: run for run in runs}, sql)
+        by_name = {os.path.relpath(run, top): run for run in runs}
+    else:
+        by_name = {str(run) if is_remote(run) else run.name: run for run in runs}
+    return query_series(by_name, sql, lambda run: findings_asked(run, sql))
+
+
+def findings_asked(run: Path, sql: str) -> Sequence[Finding] | None:
+    """The findings of a run's report, if a query is about them.
+
+    Raises:
+        LogError: The log cannot be read.
+    """
+    if not re.search(r"\bfindings\b", sql, re.IGNORECASE):
+        return None
+    from reporter import MetricsReporter
+
+    with MetricsReporter(run) as reporter:
+        return reporter.create_report().findings
 
 
 def _runs(path: Path) -> Iterator[Path]:

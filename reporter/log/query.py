@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -14,7 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
+    import duckdb
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
+    from reporter.report import Finding
 
 VIEWS: Final[Mapping[str, str]] = {
     "session": "one row: settings, environment, how it ended",
@@ -41,7 +45,7 @@ VIEWS: Final[Mapping[str, str]] = {
     "server_metrics": "one row a reading of the server's metrics page",
     "server_pages": "one row a metrics page as it was served, before and after the run",
     "request_energy": "one row a request: its share of the energy, and the power while it ran",
-    "findings": "what the load generator found while it ran",
+    "findings": "one row a finding of the report",
     "measured_window": "one row: the span that rates are counted over",
     "violations": "laws of the log that were broken; there should be none",
 }
@@ -68,18 +72,31 @@ class QueryResult:
     rows: Sequence[tuple[Any, ...]]
 
 
-def open_for_queries(run: Path, also: Collection[str] = ()) -> DuckDBPyConnection:
+_WRITES: Final = frozenset({"ALTER", "DELETE", "DROP", "INSERT", "MERGE_INTO", "UPDATE"})
+"""Statements that would change the tables in memory, which look like the log."""
+
+_ROWS: Final = (f"('{name}', '{text.replace(chr(39), chr(39) * 2)}')" for name, text in VIEWS.items())
+_LIST_OF_VIEWS: Final = f"FROM (VALUES {', '.join(_ROWS)}) AS views(name, description);\n"
+_LISTED: Final = re.compile(r"\s*show\s+(all\s+)?tables\s*", re.IGNORECASE)
+
+
+def open_for_queries(
+    run: Path, also: Collection[str] = (), findings: Sequence[Finding] | None = None
+) -> DuckDBPyConnection:
     """Open a log for queries only, without access to any file.
 
     Args:
         run: The run's folder, or the log itself.
         also: Names of `reporter.log.tables.BIG_TABLES` to load.
+        findings: Those of its report; by default the view has what the load generator logged.
 
     Raises:
         LogError: The log is missing, damaged, or of a version that cannot be read.
         NoRoomError: Memory and temporary disk space are too small for it.
     """
     connection = open_log(run, also=also).database
+    if findings is not None:
+        set_findings(connection, findings)
     _lock(connection)
     return connection
 
@@ -92,37 +109,85 @@ def relation(connection: DuckDBPyConnection, sql: str) -> DuckDBPyRelation:
         sql: A SELECT over `VIEWS`.
 
     Raises:
-        QueryError: The SQL is wrong.
+        QueryError: The SQL is wrong, or would write.
     """
     import duckdb
 
     try:
-        return connection.sql(sql)
+        return connection.sql(_readable(connection, sql))
     except duckdb.Error as error:
-        raise QueryError(f"{error}\nAvailable views: {', '.join(VIEWS)}.") from error
+        raise _wrong(error) from error
 
 
-def query(run: Path, sql: str) -> QueryResult:
+def _readable(connection: DuckDBPyConnection, sql: str) -> str:
+    """The statements, with the public views as the answer to `SHOW TABLES`.
+
+    Raises:
+        QueryError: One would write.
+    """
+    statements = connection.extract_statements(sql)
+    for statement in statements:
+        if statement.type.name in _WRITES:
+            name = statement.type.name.replace("_", " ")
+            raise QueryError(f"{name} is refused: the log is only read; use SELECT")
+    return "".join(
+        _LIST_OF_VIEWS if _LISTED.fullmatch(statement.query.rstrip("; \n")) else f"{statement.query};\n"
+        for statement in statements
+    )
+
+
+def _wrong(error: duckdb.Error) -> QueryError:
+    return QueryError(f"{error}\nAvailable views: {', '.join(VIEWS)}.")
+
+
+_REPORTED: Final = """
+    CREATE TEMP TABLE reported_findings (code VARCHAR, severity VARCHAR, message VARCHAR, remedy VARCHAR)"""
+
+
+def set_findings(connection: DuckDBPyConnection, findings: Sequence[Finding]) -> None:
+    """Let the view `findings` have those of a report, and when the load generator found them.
+
+    Args:
+        connection: Of an opened log that is not locked yet.
+        findings: Those of its report.
+    """
+    rows = [[finding.code, finding.severity, finding.message, finding.remedy] for finding in findings]
+    connection.execute(_REPORTED)
+    if rows:
+        connection.executemany("INSERT INTO reported_findings VALUES (?, ?, ?, ?)", rows)
+    connection.execute("""
+        CREATE TEMP TABLE findings AS
+        SELECT logged.* EXCLUDE (code, severity, message, remedy), reported.*
+        FROM reported_findings AS reported
+        LEFT JOIN (FROM findings QUALIFY row_number() OVER (PARTITION BY code, message) = 1) AS logged
+        USING (code, message)""")
+
+
+def query(run: Path, sql: str, findings: Sequence[Finding] | None = None) -> QueryResult:
     """Query the log of a run, in DuckDB's SQL, without access to any file.
 
     Args:
         run: The run's folder, or the log itself.
         sql: One or several statements over `VIEWS`; the last one answers.
+        findings: As for `open_for_queries`.
 
     Raises:
         LogError: The log is missing, damaged, or of a version that cannot be read.
-        QueryError: The SQL is wrong, or asks for more than there is room for.
+        QueryError: The SQL is wrong, would write, or asks for more than there is room for.
     """
-    return queries(run, [sql])[0]
+    return queries(run, [sql], findings)[0]
 
 
-def queries(run: Path, statements: Sequence[str]) -> list[QueryResult]:
+def queries(
+    run: Path, statements: Sequence[str], findings: Sequence[Finding] | None = None
+) -> list[QueryResult]:
     """Ask the log of a run several things as `query` asks one; the log is read once.
 
     Raises:
         LogError, QueryError: As for `query`.
     """
-    with open_for_queries(run, also=set().union(*map(big_tables_in, statements))) as connection:
+    also = set().union(*map(big_tables_in, statements))
+    with open_for_queries(run, also, findings) as connection:
         return [_answer(connection, sql) for sql in statements]
 
 
@@ -150,13 +215,13 @@ def _answer(connection: DuckDBPyConnection, sql: str, most_rows: int | None = No
     import duckdb
 
     try:
-        answer = connection.execute(sql)
+        answer = connection.execute(_readable(connection, sql))
         columns = [column[0] for column in (answer and answer.description) or ()]
         return QueryResult(columns, _rows(answer, most_rows) if columns else [])
     except OverflowError as error:
         raise QueryError(f"{error}: cast it to text (::VARCHAR)") from error
     except duckdb.Error as error:
-        raise QueryError(f"{error}\nAvailable views: {', '.join(VIEWS)}.") from error
+        raise _wrong(error) from error
 
 
 def _rows(answer: DuckDBPyConnection, most_rows: int | None) -> list[tuple[Any, ...]]:

@@ -12,20 +12,26 @@ from recorder.store import log_path
 from reporter.border import blaming
 from reporter.log.database import make_views
 from reporter.log.database_in_memory import THREADS, empty_database
-from reporter.log.query import VIEWS, QueryResult, answer_of
+from reporter.log.query import VIEWS, QueryResult, answer_of, set_findings
 from reporter.log.tables import big_tables_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from duckdb import DuckDBPyConnection
+
+    from reporter.report import Finding
 
 RUN = "run"
 """The column that names the run, before those of docs/sql.md."""
 
 
-def query_series(runs: Mapping[str, Path], sql: str) -> QueryResult:
+def query_series(
+    runs: Mapping[str, Path],
+    sql: str,
+    findings_of: Callable[[Path], Sequence[Finding] | None] | None = None,
+) -> QueryResult:
     """Query the logs of several runs, in DuckDB's SQL, without access to any file.
 
     Of each log only the views that the query names are made, and few logs are open at a time; what does not
@@ -34,6 +40,7 @@ def query_series(runs: Mapping[str, Path], sql: str) -> QueryResult:
     Args:
         runs: Folders of runs, or logs, by what `run` says of each; at least one.
         sql: One or several statements over `VIEWS`; the last one answers.
+        findings_of: Gives the findings of a run's report where the SQL asks for them.
 
     Raises:
         LogError: One is not a log that this version reads, or is damaged.
@@ -43,6 +50,9 @@ def query_series(runs: Mapping[str, Path], sql: str) -> QueryResult:
     with empty_database() as connection:
         put = "CREATE TABLE memory.main.{view} AS"
         for (name, run), log in _opened(connection, runs, views):
+            findings = None if findings_of is None else findings_of(run)
+            if findings is not None:
+                set_findings(log, findings)
             with blaming(log_path(run)):
                 for view in sorted(views):
                     log.execute(f"{put.format(view=view)} SELECT ? AS {RUN}, * FROM {view}", [name])  # noqa: S608 (a view)

@@ -31,6 +31,8 @@ SELECT
     last_token_ns,
     complete_ns,
     ended_ns,
+    wall_time(issued_ns) AS issued_at_utc,
+    (issued_ns - window_start_ns) / 1e9 AS issued_s,
     first_counted_ns,
     tpot_tokens,
     ttft_ms,

@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from loadgen.sessions.asking import findings_asked
 from recorder import Event, EventType, schema
 from recorder.errors import NotALogError
 from recorder.session import Session
 from recorder.store import Store
+from reporter import MetricsReporter
 from reporter.errors import QueryError
 from reporter.log.query import VIEWS, queries, query
 from reporter.log.query_series import query_series
+from reporter.report import Finding
 from tests.for_each import for_each
 from tests.reporter.conftest import ns
 
@@ -168,3 +171,52 @@ def test_views_of_a_series_are_those_of_the_whole_log(a_run: Callable[..., Run])
         names = "ab" if view == next(iter(VIEWS)) else "a"
         series = query_series(dict.fromkeys(names, folder), f"FROM {view} ORDER BY ALL")
         assert series.rows == [(name, *row) for name in names for row in answer.rows]
+
+
+def test_the_time_of_day_of_a_request(folder: Path) -> None:
+    """In the main view, with the seconds since the window began."""
+    sql = """
+        SELECT issued_at_utc = wall_time(issued_ns), issued_s = (issued_ns - start_ns) / 1e9,
+            year(issued_at_utc) = year(started_at_utc)
+        FROM samples, measured_window, session"""
+    assert set(query(folder, sql).rows) == {(True, True, True)}
+
+
+@pytest.mark.parametrize("sql", ["SHOW TABLES", "show all tables;", " show tables ; "])
+def test_the_tables_that_are_shown_are_the_public_views(folder: Path, sql: str) -> None:
+    """All of them, with what they have, and no table that they are made of."""
+    assert query(folder, sql).rows == list(VIEWS.items())
+    assert query_series({"a": folder}, sql).rows == list(VIEWS.items())
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DELETE FROM events",
+        "UPDATE session SET ended = 'x'",
+        "INSERT INTO phases VALUES (1)",
+        "DROP VIEW samples",
+        "SELECT 1; TRUNCATE events",
+        "ALTER TABLE events RENAME TO others",
+    ],
+)
+def test_nothing_is_written(folder: Path, sql: str) -> None:
+    """It would change the tables in memory only, and look as if it had changed the log."""
+    for ask in (query, lambda run, sql: query_series({"a": run}, sql)):
+        with pytest.raises(QueryError, match="is refused: the log is only read; use SELECT"):
+            ask(folder, sql)
+
+
+def test_the_findings_of_the_report(a_run: Callable[..., Run]) -> None:
+    """What the load generator logged has its time; what follows from the figures has none."""
+    run = a_run().answers(5, 7).session(EventType.FINDING, 70, code="c", severity="info", message="m").write()
+    found = [Finding("c", "info", "m", ""), Finding("d", "warning", "n", "r")]
+    sql = "SELECT code, severity, message, remedy, at_utc IS NOT NULL FROM findings ORDER BY code"
+    rows = [("c", "info", "m", "", True), ("d", "warning", "n", "r", False)]
+    assert query(run, sql, found).rows == rows
+    assert query_series({"a": run}, sql, lambda _: found).rows == rows
+    assert query(run, sql, []).rows == []
+    asked = findings_asked(run, sql)
+    with MetricsReporter(run) as reporter:
+        assert asked == reporter.create_report().findings
+    assert findings_asked(run, "FROM samples") is None

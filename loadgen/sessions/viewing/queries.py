@@ -31,11 +31,15 @@ def first_rows(run: Path, sql: str) -> QueryResult:
         QueryError: The SQL is wrong, or takes more than `MOST_SECONDS`.
         LogError: The log cannot be read.
     """
+    from loadgen.sessions.asking import findings_asked
     from reporter.log.database import open_log
-    from reporter.log.query import answer_of
+    from reporter.log.query import answer_of, set_findings
     from reporter.log.tables import big_tables_in
 
+    findings = findings_asked(run, sql)
     with open_log(run, also=big_tables_in(sql)) as log, _limited(log.database) as is_late:
+        if findings is not None:
+            set_findings(log.database, findings)
         try:
             return answer_of(log.database, sql, MOST_ROWS + 1)
         except QueryError as error:
