@@ -130,6 +130,8 @@ class SessionOptions(ScoringOptions, total=False):
     """With --order weighted: column of the weights."""
     salt: bool | None
     """Begin every prompt with a unique text, so that no prefix cache helps."""
+    text_seed: int | None
+    """Seed of synthetic texts. Default: drawn for each run, so that prefix caches do not help."""
     input_tokens: str | None
     """Prompt length: 512, normal:512,64, uniform:16..128, histogram:FILE."""
     output_tokens: str | None

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from reporter.cache_hits import ALIKE_PCT, cached_pct
 from reporter.findings.acceptance import IN_WORDS
 from reporter.kinds import members
 
@@ -52,7 +53,7 @@ class Mismatch:
     """A difference between two runs, or a problem of one.
 
     Attributes:
-        about: The topic: `settings`, `dataset`, `lengths`, `tokens`, `scoring`, `machine`, `client`,
+        about: The topic: `settings`, `dataset`, `lengths`, `tokens`, `cache`, `scoring`, `machine`, `client`,
             `versions`, `definitions`, `energy` or `validity`.
         what: Its name there, such as `load.concurrency`.
         run: The run.
@@ -80,6 +81,8 @@ def facts(report: Mapping[str, Any], settings: Mapping[str, Any], environment: M
     run, tokens = members(report.get("run")), members(report.get("tokens"))
     dataset, energy = members(run.get("dataset")), members(report.get("energy"))
     run_settings = {**run, **settings}
+    hits = members(report.get("server_side")).get("prefix_hit_pct")
+    cached = cached_pct(tokens.get("cached"), tokens.get("input"), hits)
     return {
         "settings": dict(_flat({name: run_settings[name] for name in _SETTINGS if name in run_settings})),
         "dataset": {name: dataset.get(name) for name in ("name", "sha256", "rows")},
@@ -88,6 +91,7 @@ def facts(report: Mapping[str, Any], settings: Mapping[str, Any], environment: M
         "versions": members(run.get("versions")),
         "definitions": dict(_flat({name: run[name] for name in _DEFINITIONS if name in run})),
         "tokens": {"source": tokens.get("source")},
+        "cache": {} if cached is None else {"cached_pct": cached},
         "scoring": dict(_scoring(report)),
         "energy": {name: energy[name] for name in _ENERGY if name in energy},
     }
@@ -109,8 +113,12 @@ def unlike(name: str, run: Facts, reference_name: str, reference: Facts) -> list
         Mismatch(about, what, name, run[about][what], reference_name, reference[about][what])
         for about in reference
         for what in reference[about]
-        if what in run[about] and run[about][what] != reference[about][what]
+        if what in run[about] and _differs(about, run[about][what], reference[about][what])
     ]
+
+
+def _differs(about: str, value: Any, reference: Any) -> bool:
+    return abs(value - reference) > ALIKE_PCT if about == "cache" else bool(value != reference)
 
 
 def run_faults(name: str, report: Mapping[str, Any]) -> list[Mismatch]:

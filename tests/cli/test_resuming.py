@@ -203,6 +203,7 @@ def test_prompts_must_be_those_of_the_run(a_run: Path, tmp_path: Path) -> None:
         a_run,
         options__prompts=str(tmp_path / "why.jsonl"),
         dataset__name="why.jsonl",
+        options__text_seed=None,
         dataset__sha256="c6f8d0" + 58 * "0",
     )
     with pytest.raises(UsageError, match=r"why.jsonl, are not there: say where why.jsonl is with --prompts"):

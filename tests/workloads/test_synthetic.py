@@ -54,3 +54,13 @@ def test_nothing_cannot_be_made(count: int, words: int) -> None:
     """No prompts, or prompts of no words, are refused in a sentence."""
     with pytest.raises(PromptError, match="ask for at least 1 of each"):
         synthetic_prompts(count, words)
+
+
+def test_another_salt_makes_other_questions() -> None:
+    """Of the same length; the checksum says that both are the same choice."""
+    one, other = (synthetic_prompts(50, salt=salt) for salt in (1, 2))
+    assert one.sha256 == other.sha256
+    assert one == synthetic_prompts(50, salt=1)
+    begun = [{sample.prompt[:30] for sample in dataset.samples} for dataset in (one, other)]
+    assert not begun[0] & begun[1]
+    assert {len(sample.prompt.split()) for sample in (*one.samples, *other.samples)} == {100}

@@ -181,3 +181,22 @@ def test_nothing_cannot_be_made() -> None:
     """No prompts are refused in a sentence."""
     with pytest.raises(PromptError, match="ask for at least 1"):
         prompts_to_length(wanted(0))
+
+
+@pytest.mark.parametrize("corpus", [None, Corpus("words.txt", " ".join(map("w{}".format, range(5000))), "")])
+def test_another_salt_makes_other_texts_of_the_same_lengths(corpus: Corpus | None) -> None:
+    """Hardly one begins as a text of the other run does; what is shared within a run still is."""
+    turns, prefix = lengths("--turns", "uniform:1..3"), SharedPrefix(40, 3)
+    one, other = (
+        prompts_to_length(wanted(50, "fixed:60", turns=turns, prefix=prefix, corpus=corpus, salt=salt))
+        for salt in (2**31 + 5, 3**19)
+    )
+    assert one.sha256 == other.sha256
+    assert [words(text) for sample in one.samples for text in user_text(sample)] == [
+        words(text) for sample in other.samples for text in user_text(sample)
+    ]
+    begun = [{sample.prompt[:60] for sample in dataset.samples} for dataset in (one, other)]
+    assert len(begun[0] & begun[1]) <= 2
+    systems = [{sample.system for sample in dataset.samples} for dataset in (one, other)]
+    assert [len(texts) for texts in systems] == [3, 3]
+    assert not systems[0] & systems[1]

@@ -36,18 +36,21 @@ class NumberedTexts:
         numbers: What they begin with.
         units: Their lengths.
         ends: Whether they end with the tape's ending, unless that would be a large part of them.
+        salt: Texts of other runs have other ones, see `Tape.numbered`.
     """
 
     tape: Tape
     numbers: ShuffledRange
     units: Sequence[int]
     ends: bool = True
+    salt: int = 0
 
     def text(self, message: int, less: int = 0, fillers: int = 0) -> str:
         """See `Texts`."""
         tape, units = self.tape, self.units[message]
         ends = self.ends and units > 4 * tape.ending_units
-        text = tape.numbered(self.numbers[message], units - less - ends * tape.ending_units)
+        units -= less + ends * tape.ending_units
+        text = tape.numbered(self.numbers[message], units, salt=self.salt)
         # Only a text that is too short for a figure begins with white space.
         return (text + fillers * tape.filler + ends * tape.ending).lstrip()
 

@@ -82,13 +82,14 @@ OPENING_WORDS: Final = 8
 SENTENCE_WORDS: Final = 10
 
 
-def synthetic_prompts(count: int, words: int = DEFAULT_WORDS, seed: int = 0) -> Dataset:
+def synthetic_prompts(count: int, words: int = DEFAULT_WORDS, seed: int = 0, salt: int = 0) -> Dataset:
     """Make up questions: the start of a story, and the request to continue the story.
 
     Args:
         count: How many.
         words: Length of each, in words; English has about 1.3 tokens a word.
-        seed: The same seed makes the same questions.
+        seed: The same seed and salt make the same questions.
+        salt: Another salt makes other questions; the checksum leaves it out.
 
     Raises:
         PromptError: `count` or `words` is less than 1.
@@ -97,12 +98,13 @@ def synthetic_prompts(count: int, words: int = DEFAULT_WORDS, seed: int = 0) -> 
         raise PromptError(
             f"{count} synthetic prompts of {words} words cannot be made; ask for at least 1 of each"
         )
-    random = Random(seed)  # noqa: S311 (reproducible text, not a secret)
+    random = Random(f"{seed}/{salt}" if salt else seed)  # noqa: S311 (reproducible text, not a secret)
     # The number is the first word, and each is drawn once: that alone makes the prompts distinct.
     numbers = random.sample(range(1_000, 10_000 + 10 * count), count)
     texts = [_text(random, number, words) for number in numbers]
     samples = TextSamples(texts, range(count))
-    return Dataset("synthetic", samples, sha256("\n".join(texts).encode()).hexdigest(), synthetic=True)
+    content = f"{count}/{words}/{seed}" if salt else "\n".join(texts)
+    return Dataset("synthetic", samples, sha256(content.encode()).hexdigest(), synthetic=True)
 
 
 def _text(random: Random, number: int, words: int) -> str:

@@ -66,13 +66,14 @@ class Tape:
             place = 0
         return "".join(cuts) + self.filler * units
 
-    def numbered(self, number: int, units: int, *, first: bool = True) -> str:
+    def numbered(self, number: int, units: int, *, first: bool = True, salt: int = 0) -> str:
         """A text of this many units that begins with a number, figure by figure, and so like no other one.
 
         Args:
             number: From 0 on.
             units: At least 1; too few end it within the number.
             first: Whether nothing stands before it; it begins with white space else.
+            salt: Another one mostly has another text follow the number.
         """
         opening = ""
         for place, figure in enumerate(map(int, str(number))):
@@ -82,7 +83,7 @@ class Tape:
                 break
             units -= cost
             opening += str(figure) if alone else f" {figure}"
-        return opening + self.cut(number, units)
+        return opening + self.cut(number ^ salt, units)
 
 
 def story_tape(measure: Measure) -> Tape:

@@ -44,7 +44,8 @@ class Wanted:
         turns: How many questions a conversation has; None makes single ones.
         prefix: What questions share.
         corpus: What they are cut from; None cuts them from a made-up story.
-        seed: The same seed makes the same questions.
+        seed: The same seed draws the same lengths, and with the same salt the same texts.
+        salt: Another salt makes other texts of the same lengths, which no cache of prefixes has.
     """
 
     count: int
@@ -54,6 +55,7 @@ class Wanted:
     prefix: SharedPrefix | None = None
     corpus: Corpus | None = None
     seed: int = 0
+    salt: int = 0
 
 
 def prompts_to_length(wanted: Wanted, count: TokenCount | None = None) -> Dataset:
@@ -73,7 +75,7 @@ def prompts_to_length(wanted: Wanted, count: TokenCount | None = None) -> Datase
     firsts = _firsts(wanted)
     tokens = _drawn(wanted, "input", wanted.input_tokens, firsts[-1])
     numbers = shuffled(firsts[-1], seeded(wanted.seed, "numbers"))
-    texts = NumberedTexts(paper, numbers, measure.all_units(tokens))
+    texts = NumberedTexts(paper, numbers, measure.all_units(tokens), salt=wanted.salt)
     checked = counted(texts, tokens, count) if count else Counted()
     samples = MadeSamples(
         texts,
@@ -84,7 +86,11 @@ def prompts_to_length(wanted: Wanted, count: TokenCount | None = None) -> Datase
         range(wanted.count),
     )
     return Dataset(
-        "synthetic", samples, _checksum(samples), synthetic=True, facts=_facts(wanted, count, checked)
+        "synthetic",
+        samples,
+        _checksum(samples, wanted.prefix),
+        synthetic=True,
+        facts=_facts(wanted, count, checked),
     )
 
 
@@ -131,18 +137,18 @@ def _prefixes(wanted: Wanted, paper: Tape, measure: Measure) -> tuple[str, ...]:
         return ()
     tokens, groups = wanted.prefix.tokens, wanted.prefix.groups
     numbers = shuffled(groups, seeded(wanted.seed, "prefixes"))
-    texts = NumberedTexts(paper, numbers, [measure.units(tokens)] * groups, ends=False)
+    texts = NumberedTexts(paper, numbers, [measure.units(tokens)] * groups, ends=False, salt=wanted.salt)
     checked = counted(texts, [tokens] * groups, measure.count) if measure.count else Counted()
     return tuple(texts.text(group, *checked.corrections.get(group, ())) for group in range(groups))
 
 
-def _checksum(samples: MadeSamples) -> str:
-    """The checksum of the texts' parameters and of the further request settings."""
+def _checksum(samples: MadeSamples, prefix: SharedPrefix | None) -> str:
+    """The checksum of the texts' parameters, without the salt, and of the further request settings."""
     texts = samples.texts
     assert isinstance(texts, NumberedTexts)  # noqa: S101 (made here)
     parts: Iterable[object] = (
         *(texts.tape.text, texts.tape.filler, texts.numbers, *texts.units),
-        *(*samples.firsts, *samples.outputs, *samples.prefixes, *samples.corrections.items()),
+        *(*samples.firsts, *samples.outputs, prefix),
     )
     digest = sha256()
     for part in parts:

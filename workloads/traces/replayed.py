@@ -29,12 +29,14 @@ class BlockTexts:
         trace: Says which blocks each has.
         in_words: Whether the tape's unit is a word; it is a token else.
         shift: Added to each id, so that another seed makes other texts.
+        salt: See `Tape.numbered`.
     """
 
     tape: Tape
     trace: Trace
     in_words: bool
     shift: int
+    salt: int = 0
 
     def text(self, message: int, less: int = 0, fillers: int = 0) -> str:
         """See `Texts`."""
@@ -45,12 +47,12 @@ class BlockTexts:
             left -= tokens
             number = self.trace.blocks[block] + self.shift
             units = (words_of(tokens) if self.in_words else tokens) - (0 if left else less)
-            texts.append(self.tape.numbered(number, units, first=block == first))
+            texts.append(self.tape.numbered(number, units, first=block == first, salt=self.salt))
         return ("".join(texts) + fillers * self.tape.filler).lstrip()
 
 
 def questions(
-    trace: Trace, seed: int, count: TokenCount | None = None, corpus: Corpus | None = None
+    trace: Trace, seed: int, count: TokenCount | None = None, corpus: Corpus | None = None, salt: int = 0
 ) -> Dataset:
     """Make the questions of a trace.
 
@@ -59,12 +61,13 @@ def questions(
         seed: The same seed makes the same texts.
         count: Counts tokens, so that lengths are exact; without it they are approximate.
         corpus: What the texts are cut from; None cuts them from a made-up story.
+        salt: Another salt makes other texts, which share as many blocks.
 
     Raises:
         PromptError: They cannot be made with this tokenizer.
     """
     measure = Measure(count)
-    texts = _texts(trace, seed, tape_of(corpus, measure), measure)
+    texts = _texts(trace, seed, salt, tape_of(corpus, measure), measure)
     checked = counted(texts, trace.inputs, count) if count else Counted()
     many = len(trace.inputs)
     samples = MadeSamples(texts, range(many + 1), trace.outputs, (), checked.corrections, range(many))
@@ -85,8 +88,10 @@ def questions(
     )
 
 
-def _texts(trace: Trace, seed: int, tape: Tape, measure: Measure) -> Texts:
+def _texts(trace: Trace, seed: int, salt: int, tape: Tape, measure: Measure) -> Texts:
     random = seeded(seed, "numbers")
     if trace.blocks:
-        return BlockTexts(tape, trace, measure.count is None, random.randrange(1_000, 1_000_000))
-    return NumberedTexts(tape, shuffled(len(trace.inputs), random), measure.all_units(trace.inputs))
+        return BlockTexts(tape, trace, measure.count is None, random.randrange(1_000, 1_000_000), salt)
+    return NumberedTexts(
+        tape, shuffled(len(trace.inputs), random), measure.all_units(trace.inputs), salt=salt
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
+from secrets import randbelow
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -37,7 +38,9 @@ from loadgen.sessions.run.protocol_options import headers_of, options_of, protoc
 from loadgen.sessions.run.questions import count_of, dataset_of
 from loadgen.sessions.run.sandbox_needs import NOTHING, SandboxNeeds, sandbox_needs
 from loadgen.sessions.run.scores import accuracy_settings
+from loadgen.sessions.settings.concerns import changed
 from loadgen.sessions.settings.definitions import chosen_in, with_definitions
+from loadgen.sessions.settings.prompts import MOST_TEXT_SEED
 from loadgen.sessions.settings.stored import plain, stored_options
 from loadgen.sessions.settings.tokenizer import load as load_tokenizer
 from workloads.cache import use_cache
@@ -129,6 +132,7 @@ def prepare(settings: PerfSettings) -> Prepared:
     Raises:
         UsageError, PlanError, EndpointError, WorkloadError: What is wrong, and where.
     """
+    settings = _with_text_seed(settings)
     if settings.tasks.cache_dir is not None:
         use_cache(settings.tasks.cache_dir)
     targets = targets_of(settings.endpoint, keep_alive=settings.client.connection == "keep")
@@ -184,6 +188,14 @@ def prepare(settings: PerfSettings) -> Prepared:
     if settings.cluster.ray is None:  # else the nodes must have them
         sandboxes.require()
     return Prepared(plan, targets, dataset, rules, workers, settings, accuracy=accuracy, sandboxes=sandboxes)
+
+
+def _with_text_seed(settings: PerfSettings) -> PerfSettings:
+    """Draw the seed of texts that are made up, so that the log has it."""
+    made_up = not settings.tasks.task and settings.prompts.prompts is None
+    if not made_up or settings.prompts.text_seed is not None:
+        return settings
+    return changed(settings, text_seed=1 + randbelow(MOST_TEXT_SEED))
 
 
 def _generation(settings: PerfSettings, dataset: Dataset) -> Generation:

@@ -116,4 +116,4 @@ def _made_up(prompts: PromptSettings, count: int, seed: int) -> Dataset:
 
     if has_options(prompts):
         return synthetic_dataset(prompts, count, seed)
-    return synthetic_prompts(count, seed=seed)
+    return synthetic_prompts(count, seed=seed, salt=prompts.text_seed or 0)

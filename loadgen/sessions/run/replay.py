@@ -41,7 +41,7 @@ def _of_trace(load: LoadSettings, prompts: PromptSettings, source: Path) -> Data
 
     form = TraceForm() if load.trace_format is None else read_form(load.trace_format)
     trace = read_trace(source, _part(load), form)
-    return questions(trace, load.seed, counter(prompts.tokenizer), corpus_of(prompts))
+    return questions(trace, load.seed, counter(prompts.tokenizer), corpus_of(prompts), prompts.text_seed or 0)
 
 
 def _of_run(load: LoadSettings, prompts: PromptSettings, source: Path) -> Dataset:

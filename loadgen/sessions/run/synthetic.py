@@ -28,7 +28,7 @@ def synthetic_dataset(prompts: PromptSettings, count: int, seed: int) -> Dataset
     Args:
         prompts: The options of prompts.
         count: The number of prompts.
-        seed: The seed that they are drawn with.
+        seed: The seed that their lengths are drawn with.
 
     Raises:
         UsageError, WorkloadError: An option cannot be used; which, and why.
@@ -46,6 +46,7 @@ def synthetic_dataset(prompts: PromptSettings, count: int, seed: int) -> Dataset
         prefix=shared_prefix("--shared-prefix", prompts.shared_prefix) if prompts.shared_prefix else None,
         corpus=corpus_of(prompts),
         seed=seed,
+        salt=prompts.text_seed or 0,
     )
     return prompts_to_length(wanted, counter(prompts.tokenizer))
 

@@ -18,6 +18,7 @@ _TELLING: Final = frozenset({"too_short"})
 
 def notes_of(outcomes: Sequence[PointOutcome]) -> Iterator[str]:
     """The reasons for invalidity, missed rules, and limits of a point's figures, one line each."""
+    yield from _cache_note(outcomes)
     for outcome in outcomes:
         for finding in outcome.report.findings:
             if finding.code in _TELLING:
@@ -27,6 +28,26 @@ def notes_of(outcomes: Sequence[PointOutcome]) -> Iterator[str]:
         why = (not validity.accepted and validity.reasons) or _missed(outcome.report.verdict)
         if why and result(outcome) != "pass":
             yield f"{outcome.point.name}: {result(outcome)}: {'; '.join(map(str, why))}"
+
+
+def _cache_note(outcomes: Sequence[PointOutcome]) -> Iterator[str]:
+    """A note on points whose prompts were in the prefix cache to different shares."""
+    from reporter.cache_hits import ALIKE_PCT, REMEDY, cached_pct
+
+    shares = {}
+    for outcome in outcomes:
+        tokens, side = outcome.report.tokens, outcome.report.server_side
+        share = cached_pct(tokens.cached, tokens.input, side and side.prefix_hit_pct)
+        if share is not None:
+            shares[outcome.point.name] = share
+    if not shares:
+        return
+    least, most = min(shares, key=shares.__getitem__), max(shares, key=shares.__getitem__)
+    if shares[most] - shares[least] > ALIKE_PCT:
+        yield (
+            f"Prompt tokens from the prefix cache: {shares[least]:.0f}% at {least}, {shares[most]:.0f}% at "
+            f"{most}. Their TTFTs do not compare: {REMEDY}."
+        )
 
 
 def accepted_note(outcome: PointOutcome) -> Iterator[str]:

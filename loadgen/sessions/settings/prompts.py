@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 PROMPTS: Final = "Prompts"
 SYNTHETIC: Final = "Synthetic prompts"
 
+MOST_TEXT_SEED: Final = 2**32
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PromptSettings:
@@ -119,6 +121,15 @@ class PromptSettings:
         ),
     ] = False
 
+    text_seed: Annotated[
+        int | None,
+        Option(
+            metavar="N",
+            help="Seed of synthetic texts. Default: drawn for each run, so that prefix caches do not help.",
+            show_default=False,
+            panel=SYNTHETIC,
+        ),
+    ] = None
     input_tokens: Annotated[
         str | None,
         Option(
@@ -243,7 +254,10 @@ class PromptSettings:
             "--turns": self.turns,
             "--shared-prefix": self.shared_prefix,
         }
-        if self.prompts is not None and (set_options := _set_names({**lengths, "--corpus": self.corpus})):
+        texts = {"--corpus": self.corpus, "--text-seed": self.text_seed}
+        if self.text_seed is not None and not 0 <= self.text_seed <= MOST_TEXT_SEED:
+            raise UsageError(f"--text-seed {self.text_seed}: must be from 0 to {MOST_TEXT_SEED:,}")
+        if self.prompts is not None and (set_options := _set_names({**lengths, **texts})):
             raise UsageError(
                 f"{set_options}: only for synthetic prompts, and cannot be combined with --prompts"
             )

@@ -58,6 +58,9 @@ def settings_from_stored(options: Mapping[str, Any], **more: Any) -> PerfSetting
     if options.get("samples") is not None and "sample_order" not in options:
         # Logs without this option took the first questions of a file.
         options = {**options, "sample_order": "file"}
+    if options.get("prompts") is None and not options.get("task"):
+        # Logs without this option have the texts of seed 0.
+        options = {"text_seed": 0, **options}
     return perf_settings(**{**options, **more})
 
 

@@ -234,6 +234,7 @@ class TaskSettings:
             "--turns": prompts.turns,
             "--shared-prefix": prompts.shared_prefix,
             "--corpus": prompts.corpus,
+            "--text-seed": prompts.text_seed,
             "--tokenizer": prompts.tokenizer,
         }
         if set_options := _set_names(others):

@@ -66,6 +66,22 @@ def test_each_thing_that_figures_depend_on_is_named(path: str, value: object, ab
     assert mismatch.reference_value != value
 
 
+@pytest.mark.parametrize("by_server", [True, False])
+@pytest.mark.parametrize(("share", "differs"), [(25, False), (26, True), (15, False), (14, True)])
+def test_other_shares_of_cached_tokens_are_named(*, by_server: bool, share: int, differs: bool) -> None:
+    """By the usage of responses, else by the server's metrics; a few points apart are alike."""
+
+    def run(pct: int) -> dict[str, Any]:
+        if by_server:
+            return {**REPORT, "server_side": {"prefix_hit_pct": pct}}
+        return changed("tokens", {"source": "server_usage", "cached": pct, "input": 100})
+
+    mismatches = unlike("B", facts(run(share), {}, {}), "A", facts(run(20), {}, {}))
+    assert [(each.about, each.what, each.value) for each in mismatches] == [
+        ("cache", "cached_pct", share)
+    ] * differs
+
+
 def test_what_is_meant_to_differ_is_not_named() -> None:
     """Where the server is, the seed, and how many requests there were."""
     other = changed("run/url", "http://b")
