@@ -50,8 +50,8 @@ class SessionOptions(ScoringOptions, total=False):
 
     url: str | Sequence[str] | None
     """Base URL, with or without /v1, or litellm:; repeatable. Default: http://localhost:8000."""
-    model: Required[str]
-    """Model name, as known to the endpoint."""
+    model: str | None
+    """Name of the model, as the endpoint knows it. Default: the only one that it lists."""
     protocol: str | None
     """The API: OpenAI's, Anthropic's (messages), SGLang's; stream (sse), JSON (json), plug-in."""
     path: str | None

@@ -37,8 +37,10 @@ def require_plain_files(path: Path) -> None:
             f"{path.parent}: not a run folder, it has no {_LOG_NAME}{_runs_below(path.parent)}"
         )
     if not path.is_file():
-        missing = "the file does not exist" if not path.exists() else "not a regular file, which a log is"
-        raise NotALogError(f"{path}: {missing}")
+        if path.exists():
+            raise NotALogError(f"{path}: not a regular file, which a log is")
+        kind = "file" if path.suffix else "run folder"
+        raise NotALogError(f"{path}: there is no {kind} of this name; `loadgen list runs` lists the runs")
     for companion in _companions(path.resolve()):
         if companion.is_symlink() or (companion.exists() and not companion.is_file()):
             raise NotALogError(f"{companion}: not a regular file, so it is not one of SQLite's; remove it")

@@ -67,6 +67,7 @@ def plot(
         picture_path,
         plots_of,
         require_plot_library,
+        require_plot_name,
         usual_plot,
         write_picture,
     )
@@ -86,6 +87,7 @@ def plot(
 
         sys.stdout.write(as_json(plots_of(runs, what, by)))
         return
+    require_plot_name(what)
     require_plot_library()
     path = picture_path(what, out)
     plots = plots_of(runs, what, by)

@@ -17,6 +17,7 @@ from loadgen.driver.client.web_page import described, page_title
 from loadgen.driver.client.whole_body import error_text
 from loadgen.driver.errors import RejectedError, UnreachableError
 from loadgen.driver.requests.attempt import attempt_request
+from loadgen.driver.requests.refused_members import RefusedMembers
 from workloads.errors import did_you_mean
 from workloads.sample import Sample
 
@@ -43,6 +44,7 @@ MAX_TOKENS: Final = 8
 """The token limit of a probe: it should cost next to nothing."""
 
 _LONGEST_NAME: Final = 200
+_NOTHING: Final[Mapping[str, Any]] = {}
 
 _PROBE: Final = Sample(index=-1, prompt="Say hello.")
 
@@ -59,6 +61,7 @@ class Probe:
         ttft_ms: To the first token of a stream.
         streams: Whether the response was an event stream.
         usage: Whether it had the number of output tokens.
+        refused: The optional members that the server refused in the requests before this one.
     """
 
     status: int | None
@@ -67,6 +70,7 @@ class Probe:
     ttft_ms: float | None
     streams: bool
     usage: bool
+    refused: tuple[str, ...] = ()
 
 
 class Prober:
@@ -147,17 +151,30 @@ class Prober:
             self.no_list = "the answer is not a model list" if title is None else described(title)
             return None
 
-    async def completion(self) -> Probe:
-        """Send one short request with the settings of the run.
+    async def completion(self, more: Mapping[str, Any] = _NOTHING) -> Probe:
+        """Send one short request with the settings of the run, and again without optional members if refused.
+
+        Args:
+            more: Further members of its body.
 
         Raises:
             UnreachableError: No connection.
             RejectedError: The key is rejected.
         """
-        body = orjson.dumps(self._codec.request(_PROBE, self._generation))
-        exchange = self._exchange()
-        failed = await attempt_request(self._transport, _request("POST", self._codec.path, body), exchange)
-        self._require_reached(exchange)
+        refused = RefusedMembers(self._generation, _ignore)
+        body = orjson.dumps(self._codec.request(_PROBE, self._generation) | dict(more))
+        left_out: tuple[str, ...] = ()
+        while True:
+            exchange = self._exchange()
+            failed = await attempt_request(
+                self._transport, _request("POST", self._codec.path, body), exchange
+            )
+            self._require_reached(exchange)
+            answered = exchange.stream.body() if exchange.response else b""
+            name = refused.refused_in(body, failed.failure, answered) if failed else None
+            if name is None or name in more:
+                break
+            body, left_out = refused.without(body, name), (*left_out, name)
         answer, response = exchange.stream.answer, exchange.response
         ttft_ms = None
         if answer.arrivals and exchange.sent_ns is not None:
@@ -169,6 +186,7 @@ class Prober:
             ttft_ms=ttft_ms,
             streams=exchange.stream.streamed,
             usage=answer.usage.output_tokens is not None,
+            refused=left_out,
         )
 
     def require_accepted(self, probe: Probe, models: list[str] | None) -> None:

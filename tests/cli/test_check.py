@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from loadgen.mock_endpoint.process import start_mock
+
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from loadgen.mock_endpoint.process import MockProcess
 
@@ -178,3 +181,68 @@ def test_a_closed_port(loadgen: Loadgen, refusing: str, transport: str) -> None:
         f"error: {refusing}/v1 cannot be reached: no connection to {where} (Connection refused); "
         "is the server up?\n"
     )
+
+
+def test_what_a_server_accepts_and_refuses(loadgen: Loadgen) -> None:
+    """Each parameter that a run may send, the page of metrics, and the other protocols."""
+    with start_mock(ttft="1ms", itl="0", tokens="2", refuse=("stream_options", "seed")) as mock:
+        run = loadgen("check", "--url", mock.url, "--model", "m")
+        by_path = loadgen("check", "--url", mock.url, "--model", "m", "--protocol", "completions")
+    assert run.returncode == 0
+    origin = mock.url.removesuffix("/v1")
+    assert lines(run)[-5:] == [
+        "ok accepts ignore_eos, min_tokens, logprobs, tools",
+        "warning refuses stream_options",
+        "warning refuses seed (HTTP 422: seed: Extra inputs are not permitted)",
+        f"ok metrics {origin}/metrics: add --server-metrics to a run",
+        "ok protocols chat, completions; not responses, messages",
+    ]
+    assert lines(by_path)[-5] == "ok accepts ignore_eos, min_tokens, logprobs"
+
+
+def test_the_only_model_need_not_be_named(loadgen: Loadgen, tmp_path: Path) -> None:
+    """A check and a run ask the list; where it has several, one must be named."""
+    small = {"ttft": "1ms", "itl": "0", "tokens": "2"}
+    with start_mock(models=("org/only",), **small) as mock, start_mock(models=("a", "b"), **small) as two:
+        check = loadgen("check", "--url", mock.url)
+        run = loadgen("perf", "--url", mock.url, "-n", 2, "-c", 1, "--on-invalid", "warn")
+        refused = [loadgen(name, "--url", two.url, "-q") for name in ("perf",)]
+        refused.append(loadgen("check", "--url", two.url))
+    assert "ok model org/only is listed" in lines(check)
+    assert run.returncode == 0, run.stderr
+    assert "model: org/only, the only one listed" in run.stderr
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert folder.name.endswith("only")
+    assert [each.returncode for each in refused] == [2, 2]
+    message = f"error: --model is missing: {two.url} lists a, b; choose one with --model NAME"
+    assert [each.stderr.splitlines()[0] for each in refused] == [message] * 2
+
+
+def test_a_server_without_a_list_needs_a_named_model(loadgen: Loadgen, refusing: str) -> None:
+    """The reason is that of the list."""
+    with server(lambda _: (404, "text/plain", b"nothing")) as url:
+        without = loadgen("perf", "--url", url)
+    closed = loadgen("perf", "--url", refusing)
+    assert (without.returncode, closed.returncode) == (2, 2)
+    assert (
+        without.stderr == f"error: --model is missing: {url}/v1 lists no model (HTTP 404: nothing); name it\n"
+    )
+    assert closed.stderr.startswith(f"error: --model is missing: {refusing}/v1 cannot be reached")
+
+
+def test_a_proxy_that_the_transport_does_not_use_is_named(loadgen: Loadgen) -> None:
+    """Where a host is not known, and in a run that went to it directly; not with no_proxy."""
+    proxied = {"http_proxy": "http://me:hunter22@127.0.0.1:9", "no_proxy": ""}
+    unknown = loadgen("check", "--url", "http://host.invalid", "--model", "m", **proxied)
+    assert unknown.returncode == 3
+    assert "http_proxy is set, and only --transport aiohttp uses it" in unknown.stderr
+    with start_mock(ttft="1ms", itl="0", tokens="2") as mock:
+        common = ("perf", "--url", mock.url, "--model", "m", "-n", 2, "-c", 1, "--on-invalid", "warn", "-q")
+        loadgen(*common, "--out", "direct", **proxied)
+        loadgen(*common, "--out", "excepted", **proxied | {"no_proxy": "127.0.0.1"})
+    found = [
+        {finding["code"] for finding in json.loads(loadgen("report", run, "--json").stdout)["findings"]}
+        for run in ("direct", "excepted")
+    ]
+    assert ["proxy_ignored" in codes for codes in found] == [True, False]
+    assert "hunter22" not in unknown.stderr

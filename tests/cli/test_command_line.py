@@ -48,7 +48,7 @@ MISTAKES = {
         "there is no option --max-respons; did you mean '--max-response'?",
         "loadgen perf",
     ),
-    "a missing option": (("perf", "--url", "x"), "--model is missing", "loadgen perf"),
+    "a missing option": (("rules", "show"), "NAME is missing", "loadgen rules show"),
     "a missing argument": (("sql",), "RUNS is missing", "loadgen sql"),
     "an argument too many": (
         ("perf", *ENDPOINT, "more"),
@@ -112,7 +112,7 @@ def test_no_message_has_the_words_of_a_library() -> None:
     every = [text for command in leaves(get_command(application())) for text in messages(command)]
     assert [text for text in every if OF_A_LIBRARY.search(text)] == []
     assert "--max-rate 0: must be at least 1" in every
-    assert "--model is missing" in every
+    assert "RUN is missing" in every
     assert "--concurrency 1,2: must be a whole number" in every
 
 

@@ -197,7 +197,7 @@ def test_a_header_value_that_the_log_uses_too_removes_no_output(loadgen: Loadgen
 
 
 def test_check_describes_an_endpoint(loadgen: Loadgen, mock: MockProcess) -> None:
-    """Reachable, model, answers, streams, usage."""
+    """Reachable, model, answers, streams, usage, parameters, metrics, protocols."""
     run = loadgen("check", "--url", mock.url, "--model", "small-model", "--api-key", "sk-right-key", "--json")
     assert run.returncode == 0, run.stderr
     assert [(line["check"], line["status"]) for line in orjson.loads(run.stdout)] == [
@@ -206,6 +206,9 @@ def test_check_describes_an_endpoint(loadgen: Loadgen, mock: MockProcess) -> Non
         ("answers", "ok"),
         ("streams", "ok"),
         ("usage", "ok"),
+        ("accepts", "ok"),
+        ("metrics", "ok"),
+        ("protocols", "ok"),
     ]
 
 

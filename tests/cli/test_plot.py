@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -114,6 +115,16 @@ def test_what_cannot_be_drawn_is_refused(run: Path, other: Path, tmp_path: Path)
     for message, refuse in refused.items():
         with pytest.raises(UsageError, match=f"(?s){message}"):
             refuse()
+
+
+def test_a_wrong_name_comes_before_a_missing_library(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To install the library first would be in vain."""
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda *_: None)
+    with pytest.raises(UsageError, match="no plot has this name"):
+        plot([run], what="nope")
+    with pytest.raises(UsageError, match="matplotlib, which is not installed"):
+        plot([run], what="latency-cdf")
 
 
 def test_nothing_is_written_where_there_is_nothing_to_draw(run: Path, tmp_path: Path) -> None:

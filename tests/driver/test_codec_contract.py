@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -401,6 +401,8 @@ def test_requests(dialect: Dialect) -> None:
     assert "be brief" in text
     assert (body["top_k"], body["model"], body["temperature"]) == (1, "other", 0.5)
     assert 5 in body.values()
+    without = replace(chosen, extra_body=dict.fromkeys([*body, "no_such"]) | {"top_k": 1})
+    assert dialect.codec.request(SAMPLE, without) == {"top_k": 1}
     plain_body = dialect.codec.request(Sample(0, "why?"), Generation("m", stream=False))
     assert "be brief" not in str(plain_body)
     assert 5 not in plain_body.values()

@@ -6,6 +6,7 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Any
 
+import orjson
 import pytest
 
 from loadgen.driver.client import chat_completions
@@ -248,3 +249,75 @@ def test_an_end_during_the_wait(run: Any, serve: Any, connect: Any, wire: Any, e
     assert requests == 1
     assert kinds(events) == ["REQUEST_SENT", "ERROR" if end == "stop" else "CANCELLED"]
     assert events[-1].data["status"] == 503
+
+
+def refusal(member: str, status: int = 422) -> bytes:
+    """An answer in the form of FastAPI's, with a repetition of the request."""
+    error = {"loc": ["body", member], "msg": "Extra inputs are not permitted"}
+    echo = {"stream_options": {}, "seed": 1, "max_tokens": 2}
+    body = orjson.dumps({"detail": [{**error, "input": echo}]})
+    return f"HTTP/1.1 {status} No\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+@pytest.fixture(scope="module")
+def ask_with(run: Any, serve: Any, connect: Any, wire: Any) -> Callable[..., tuple[list[Any], Taken]]:
+    """Ask twice; the bodies that the server was sent, and the events."""
+
+    def ask_with(*scripts: Any, count: int = 2, **settings: Any) -> tuple[list[Any], Taken]:
+        async def scenario() -> tuple[list[Any], Taken]:
+            events: list[Event] = []
+            answered = [wire.chunked(wire.STREAM)]
+            async with serve(*scripts, answered) as server, connect(server.url) as transport:
+                runner = RequestRunner(
+                    transport,
+                    chat_completions,
+                    Generation("m", **settings),
+                    events.append,
+                    retries=Retries(0, TOTAL_S),
+                )
+                bodies = [runner.prepare(SAMPLE) for _ in range(count)]
+                for body in bodies:
+                    await runner.run(SAMPLE, body, time.monotonic_ns(), "performance")
+                return [orjson.loads(each.partition(b"\r\n\r\n")[2]) for each in server.requests], events
+
+        return run(scenario())
+
+    return ask_with
+
+
+@pytest.mark.parametrize("status", [400, 422])
+def test_a_refused_member_is_left_out_from_then_on(ask_with: Any, status: int) -> None:
+    """Once it is known, no request has it: one finding, and every request completes."""
+    bodies, events = ask_with([refusal("stream_options", status)], [refusal("seed", status)], seed=7)
+    assert [("stream_options" in body, "seed" in body) for body in bodies] == [
+        *((True, True), (False, True), (False, False)),
+        (False, False),
+    ]
+    ends = [event.type.name for event in events if event.type.name in {"COMPLETE", "ERROR"}]
+    assert ends == ["COMPLETE"] * 2
+    found = [event.data for event in events if event.type is EventType.FINDING]
+    assert [data["code"] for data in found] == ["member_refused"] * 2
+    assert "stream_options" in found[0]["message"]
+    assert "seed" in found[1]["message"]
+
+
+def test_max_tokens_that_is_refused_has_another_name(ask_with: Any) -> None:
+    """The limit stays."""
+    bodies, _ = ask_with([refusal("max_tokens", 400)], max_tokens=9)
+    limits = [(body.get("max_tokens"), body.get("max_completion_tokens")) for body in bodies]
+    assert limits == [(9, None), (None, 9), (None, 9)]
+
+
+@pytest.mark.parametrize("extra_body", [{"seed": 7}, {}])
+def test_what_the_user_demands_is_not_left_out(ask_with: Any, extra_body: dict[str, int]) -> None:
+    """Nor is anything where the refusal names no member that was sent."""
+    bodies, events = ask_with([refusal("seed")], count=1, extra_body=extra_body)
+    assert len(bodies) == 1
+    assert events[-1].data["error"] == "http_422"
+
+
+def test_a_refusal_of_something_else_leaves_nothing_out(ask_with: Any) -> None:
+    """The request fails also without the member: following requests have it."""
+    bodies, events = ask_with([refusal("stream_options")], [refusal("messages")])
+    assert ["stream_options" in body for body in bodies] == [True, False, True]
+    assert [event.type.name for event in events if event.type is EventType.FINDING] == []

@@ -302,7 +302,7 @@ def test_a_judge_that_turns_the_key_down_is_asked_once(run: Path, judge: MockPro
 @pytest.mark.parametrize(
     ("url", "key", "reply"),
     [
-        ("http://me:pw@judge", None, "--judge-url: leave user, password and query out"),
+        ("http://me:pw@judge", None, "--judge-url: leave user and password out"),
         ("ftp://judge", None, "--judge-url ftp://judge: the scheme is 'ftp'"),
         ("http://judge", "smörgåsbord", "--judge-api-key: the value has a character"),
     ],

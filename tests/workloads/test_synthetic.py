@@ -58,9 +58,9 @@ def test_nothing_cannot_be_made(count: int, words: int) -> None:
 
 def test_another_salt_makes_other_questions() -> None:
     """Of the same length; the checksum says that both are the same choice."""
-    one, other = (synthetic_prompts(50, salt=salt) for salt in (1, 2))
-    assert one.sha256 == other.sha256
-    assert one == synthetic_prompts(50, salt=1)
-    begun = [{sample.prompt[:30] for sample in dataset.samples} for dataset in (one, other)]
+    first, second = (synthetic_prompts(50, salt=salt) for salt in (1, 2))
+    assert first.sha256 == second.sha256
+    assert first == synthetic_prompts(50, salt=1)
+    begun = [{sample.prompt[:30] for sample in dataset.samples} for dataset in (first, second)]
     assert not begun[0] & begun[1]
-    assert {len(sample.prompt.split()) for sample in (*one.samples, *other.samples)} == {100}
+    assert {len(sample.prompt.split()) for sample in (*first.samples, *second.samples)} == {100}

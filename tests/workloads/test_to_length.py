@@ -187,16 +187,16 @@ def test_nothing_cannot_be_made() -> None:
 def test_another_salt_makes_other_texts_of_the_same_lengths(corpus: Corpus | None) -> None:
     """Hardly one begins as a text of the other run does; what is shared within a run still is."""
     turns, prefix = lengths("--turns", "uniform:1..3"), SharedPrefix(40, 3)
-    one, other = (
+    first, second = (
         prompts_to_length(wanted(50, "fixed:60", turns=turns, prefix=prefix, corpus=corpus, salt=salt))
         for salt in (2**31 + 5, 3**19)
     )
-    assert one.sha256 == other.sha256
-    assert [words(text) for sample in one.samples for text in user_text(sample)] == [
-        words(text) for sample in other.samples for text in user_text(sample)
+    assert first.sha256 == second.sha256
+    assert [words(text) for sample in first.samples for text in user_text(sample)] == [
+        words(text) for sample in second.samples for text in user_text(sample)
     ]
-    begun = [{sample.prompt[:60] for sample in dataset.samples} for dataset in (one, other)]
+    begun = [{sample.prompt[:60] for sample in dataset.samples} for dataset in (first, second)]
     assert len(begun[0] & begun[1]) <= 2
-    systems = [{sample.system for sample in dataset.samples} for dataset in (one, other)]
+    systems = [{sample.system for sample in dataset.samples} for dataset in (first, second)]
     assert [len(texts) for texts in systems] == [3, 3]
     assert not systems[0] & systems[1]

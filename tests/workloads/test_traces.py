@@ -127,13 +127,13 @@ def test_equal_blocks_are_equal_texts() -> None:
 def test_another_salt_shares_blocks_in_the_same_way() -> None:
     """Within the run, and with no other run."""
     trace = read(PUBLISHED / "mooncake.jsonl")
-    one, other = (questions(trace, 0, salt=salt).samples for salt in (1, 2**31))
-    assert not {sample.prompt[:60] for sample in one} & {sample.prompt[:60] for sample in other}
+    first, second = (questions(trace, 0, salt=salt).samples for salt in (1, 2**31))
+    assert not {sample.prompt[:60] for sample in first} & {sample.prompt[:60] for sample in second}
 
-    starts = [[sample.prompt[:200] for sample in samples] for samples in (one, other)]
+    starts = [[sample.prompt[:200] for sample in samples] for samples in (first, second)]
     same = [[text == other for text in begun for other in begun] for begun in starts]
     assert same[0] == same[1]
-    assert sum(same[0]) > len(one)
+    assert sum(same[0]) > len(first)
 
 
 def test_the_seed_decides_the_texts() -> None:

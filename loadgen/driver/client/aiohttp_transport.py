@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 import time
 from typing import TYPE_CHECKING, Final
-from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 from yarl import URL
@@ -26,6 +25,7 @@ from loadgen.driver.client.bounds import MAX_HEAD_BYTES
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.head import head
 from loadgen.driver.client.patience import Patience, Silence
+from loadgen.driver.client.proxies import proxy_address
 from loadgen.driver.client.tls import tls_context
 from loadgen.driver.client.unasked import FAREWELL, require_asked
 from loadgen.driver.errors import RequestFailedError
@@ -212,8 +212,8 @@ def proxy_of(endpoint: Endpoint) -> URL | None:
     Raises:
         RequestFailedError: It is of a kind that cannot be used.
     """
-    address = getproxies().get(endpoint.scheme)
-    if not address or proxy_bypass(f"{endpoint.host}:{endpoint.port}"):
+    address = proxy_address(endpoint)
+    if address is None:
         return None
     proxy = URL(address if "://" in address else f"http://{address}")
     if proxy.scheme != "http":

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from workloads.sample import Sample
 
 
+_LIMITS: Final = ("max_completion_tokens", "max_tokens", "max_output_tokens", "max_new_tokens")
+
+
 @dataclass(frozen=True, slots=True)
 class Generation:
     """How an answer is to be generated; the server decides what is None.
@@ -26,7 +29,7 @@ class Generation:
         stream: Whether the answer is to come as a stream.
         ignore_eos: Whether it is to go on until it has all the tokens that it may have.
         seed: Of the server's sampling.
-        extra_body: Further members of the request body; they win over ours.
+        extra_body: Further members of the request body; they win over ours, and None leaves one out.
     """
 
     model: str
@@ -40,6 +43,18 @@ class Generation:
     def sampled_at(self, sample: Sample) -> float | None:
         """The sampling temperature for a sample: what its dataset says wins."""
         return self.temperature if sample.temperature is None else sample.temperature
+
+    def extended(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Return a request's body with the further members."""
+        if not self.extra_body:
+            return body
+        members = body | dict(self.extra_body)
+        return {name: value for name, value in members.items() if self.extra_body.get(name, "") is not None}
+
+    def limit(self, sample: Sample) -> int | None:
+        """The most output tokens for a sample, with the limit that a further member sets."""
+        limits = (self.extra_body.get(name) for name in _LIMITS)
+        return next((limit for limit in limits if isinstance(limit, int)), self.most_tokens(sample))
 
     def most_tokens(self, sample: Sample) -> int | None:
         """The most output tokens for a sample: what its dataset says wins."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.driver.client.arrival import StampingSocket
 from loadgen.driver.client.exchange import Setup
 from loadgen.driver.client.failure import Failure
+from loadgen.driver.client.proxies import ignored_proxy
 from loadgen.driver.client.time_limit import time_limit
 from loadgen.driver.client.tls import TLSLayer, explained, tls_context
 from loadgen.driver.errors import RequestFailedError
@@ -59,6 +60,8 @@ class Dialer:
         self._addresses: list[Address] = []
         self._resolving = asyncio.Lock()
         self._tls = tls_context(endpoint)
+        remark = ignored_proxy(endpoint)
+        self._hint = remark and f"; {remark}"
 
     async def dial(self, connect: Connect = loop_connect) -> Dialed:
         """Open a connection.
@@ -73,8 +76,10 @@ class Dialer:
             async with time_limit(self._timeouts.connect_s):
                 return await self._dial(connect)
         except TimeoutError as error:
-            message = self._timeouts.unconnected(self.where)
+            message = self._timeouts.unconnected(self.where) + self._hint
             raise RequestFailedError(Failure.CONNECT_TIMEOUT, message) from error
+        except RequestFailedError as error:
+            raise RequestFailedError(error.failure, f"{error}{self._hint}") from error
 
     async def _dial(self, connect: Connect) -> Dialed:
         dns_ms = None

@@ -66,7 +66,7 @@ def request(sample: Sample, generation: Generation) -> dict[str, Any]:
         body["tools"] = tools(sample.tools)
     if (temperature := generation.sampled_at(sample)) is not None:
         body["temperature"] = temperature
-    return body | dict(generation.extra_body)
+    return generation.extended(body)
 
 
 def asked(sample: Sample) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def request_body(sample: Sample, generation: Generation, **question: Any) -> dic
         body["temperature"] = temperature
     if generation.seed is not None:
         body["seed"] = generation.seed
-    return body | dict(generation.extra_body) if generation.extra_body else body
+    return generation.extended(body)
 
 
 def read_usage(payload: Mapping[str, Any], choice: Mapping[str, Any] | None = None) -> Usage | None:

@@ -88,7 +88,7 @@ class PlainJson:
             "seed": generation.seed,
         }
         filled: dict[str, Any] = fill(self.body, values)
-        return filled | dict(generation.extra_body)
+        return generation.extended(filled)
 
     def asked(self, sample: Sample) -> dict[str, Any]:
         """The sample's texts as the log keeps them."""

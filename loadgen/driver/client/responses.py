@@ -67,7 +67,7 @@ def request(sample: Sample, generation: Generation) -> dict[str, Any]:
         body["max_output_tokens"] = max_tokens
     if (temperature := generation.sampled_at(sample)) is not None:
         body["temperature"] = temperature
-    return body | dict(generation.extra_body)
+    return generation.extended(body)
 
 
 def asked(sample: Sample) -> dict[str, Any]:

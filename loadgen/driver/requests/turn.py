@@ -21,6 +21,7 @@ from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.errors import RequestFailedError
 from loadgen.driver.requests.attempt import attempt_request
 from loadgen.driver.requests.evidence import evidence
+from loadgen.driver.requests.refused_members import RefusedMembers
 from loadgen.driver.requests.retries import Retries
 from loadgen.driver.requests.trace_context import TraceContext
 from loadgen.driver.requests.turn_details import LogprobsReader, details, rejection, wants_logprobs
@@ -115,6 +116,7 @@ class RequestRunner:
         self._redacting = transport.endpoint
         self._hides = transport.endpoint.has_secrets
         self._emit = emit
+        self._refused = RefusedMembers(generation, emit)
         self._retries = retries or Retries()
         self._allowance = allowance or Allowance()
         self._ship = ship
@@ -163,6 +165,8 @@ class RequestRunner:
         self._open[sample_uuid] = issued_ns = time.monotonic_ns()
         self._emit(Event(_ISSUED, issued_ns, sample_uuid, data))
         transport = self._transports[endpoint]
+        body = self._refused.fitted(body)
+        left_out: tuple[str, ...] = ()
         request = Request("POST", self._codec.path, sample_uuid, body, trace.traceparent if trace else "")
         attempt, failure, by_agent = 1, None, sample.episode is not None
         keeps_logprobs = by_agent and wants_logprobs(body)
@@ -173,7 +177,13 @@ class RequestRunner:
             ) is not None:
                 # The event loop's clock is CLOCK_MONOTONIC.
                 due_s = self._retries.due_s(issued_ns / _SECOND)
-                if not await self._goes_on(sample_uuid, exchange, attempt, failure, due_s):
+                response = exchange.stream.body() if exchange.response else b""
+                refused = self._refused.refused_in(request.body, failure.failure, response)
+                if refused is not None:
+                    left_out = (*left_out, refused)
+                    request = request._replace(body=self._refused.without(request.body, refused))
+                    self._emit_retry(sample_uuid, exchange, attempt, failure, 0.0)
+                elif not await self._goes_on(sample_uuid, exchange, attempt, failure, due_s):
                     break
                 exchange.stream.release()
                 attempt += 1
@@ -182,6 +192,8 @@ class RequestRunner:
                     trace = trace.next_attempt()
                     request = request._replace(traceparent=trace.traceparent)
                 exchange = self._exchange(sample_uuid, attempt, trace, due_s, keeps_logprobs=keeps_logprobs)
+            if failure is None:
+                self._refused.confirm(left_out)
             payload = self._emit_end(sample_uuid, exchange, attempt, failure)
             outcome = self._outcome(exchange, failure, payload, followed=bool(sample.follow_ups) or by_agent)
             return self._for_agent(outcome, exchange) if by_agent else outcome
@@ -243,17 +255,28 @@ class RequestRunner:
         wait_s = self._retries.wait_s(attempt, failure.failure, asked_s, left_s)
         if wait_s is None or not await self._retries.pause(wait_s):
             return False
+        self._emit_retry(sample_uuid, exchange, attempt, failure, wait_s)
+        return True
+
+    def _emit_retry(
+        self,
+        sample_uuid: str,
+        exchange: Exchange,
+        attempt: int,
+        failure: RequestFailedError,
+        wait_s: float,
+    ) -> None:
+        """Record an attempt that failed, and is followed by another one."""
         data = {
             "attempt": attempt,
             **self._named(failure),
             "status": exchange.response.status if exchange.response else None,
-            "retry_after_s": asked_s,
+            "retry_after_s": exchange.retry_after_s,
             "wait_ms": round(wait_s * 1e3, 3),
             "sent_ns": exchange.sent_ns,
             "first_byte_ns": exchange.first_byte_ns,
         }
         self._emit(Event(EventType.RETRY, exchange.ended_ns or time.monotonic_ns(), sample_uuid, data))
-        return True
 
     def _issue_data(
         self, sample: Sample, scheduled_ns: int, phase: str, endpoint: int, more: Mapping[str, Any]
@@ -265,7 +288,7 @@ class RequestRunner:
             data["tags"] = dict(sample.tags)
         if more:
             data |= more
-        if (limit := self._generation.most_tokens(sample)) is not None:
+        if (limit := self._generation.limit(sample)) is not None:
             data["max_tokens"] = limit
         # A million questions have but one turn: the number alone is one object less for each.
         asked = (sample.index, sample.turn) if sample.turn else sample.index

@@ -46,7 +46,7 @@ def run_on_nodes(
         require_capable(prepared, nodes.facts)
         nodes.start(prepared.workers + 1)
         warn_of(prepared, observer)
-        folder = new_run_folder(settings.output.out, settings.endpoint.model)
+        folder = new_run_folder(settings.output.out, prepared.perf.endpoint.model)
         warn_of_no_judge(settings.tasks, observer)
         return prepared, folder, run_async(recorded(prepared, nodes, folder, observer))
 

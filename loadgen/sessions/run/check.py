@@ -41,13 +41,19 @@ async def ask_endpoint(settings: CheckSettings, emit: Callable[[CheckLine], None
     from loadgen.driver.client.http_transport import HttpTransport
     from loadgen.driver.client.protocols import codec_of, protocol_entry
     from loadgen.driver.probe import Prober
+    from loadgen.sessions.run.check_features import feature_checks
     from loadgen.sessions.run.preparation import targets_of, timeouts_of
     from loadgen.sessions.run.protocol_options import options_of, protocol_of
+    from loadgen.sessions.run.served_model import served_model
 
     (target,) = targets_of(settings)
     codec = codec_of(protocol_of(settings), options_of(settings))
     can_stream = protocol_entry(settings.protocol).stream != "never"
-    generation, timeouts = Generation(settings.model, stream=can_stream), timeouts_of(settings)
+    timeouts, model = timeouts_of(settings), settings.model
+    if not model:
+        name, options = protocol_of(settings), options_of(settings)
+        model = served_model(target, timeouts.within(LIST_TIMEOUT_S), name, options)
+    generation = Generation(model, stream=can_stream)
     transports = [
         HttpTransport(target, limits)
         for limits in (replace(timeouts.within(LIST_TIMEOUT_S), named="for a model list"), timeouts)
@@ -62,23 +68,25 @@ async def ask_endpoint(settings: CheckSettings, emit: Callable[[CheckLine], None
     listing, asking = (Prober(transport, codec, generation, connected) for transport in transports)
     try:
         models = await listing.models()
-        listed_model = _known_model(models, settings.model, listing.no_list)
+        listed_model = _known_model(models, model, listing.no_list)
         if listed_model is not None:
             emit(listed_model)
         probe = await asking.completion()
         asking.require_accepted(probe, models)
+        answer = _answer(probe, key_sent=asking.key_sent)
+        if listed_model is None:
+            emit(_unlisted_model(models or [], model, accepted=answer.status == "ok"))
+        emit(answer)
+        # Without an answer there is nothing to check.
+        if answer.status == "ok":
+            if can_stream:
+                emit(_stream(probe))
+            emit(_usage(probe))
+            async for line in feature_checks(settings.protocol, transports[1], codec, generation, probe):
+                emit(line)
     finally:
         for transport in transports:
             await transport.close()
-    answer = _answer(probe, key_sent=asking.key_sent)
-    if listed_model is None:
-        emit(_unlisted_model(models or [], settings.model, accepted=answer.status == "ok"))
-    emit(answer)
-    # Without an answer there is nothing to check.
-    if answer.status == "ok":
-        if can_stream:
-            emit(_stream(probe))
-        emit(_usage(probe))
 
 
 def _known_model(models: list[str] | None, model: str, no_list: str) -> CheckLine | None:

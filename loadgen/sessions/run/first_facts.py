@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from loadgen.driver.client.proxies import ignored_proxy
 from loadgen.sessions.run.benchmark_questions import question_events
 from loadgen.sessions.run.recording import put_all
 from recorder.event import Event, EventType
@@ -21,25 +22,29 @@ if TYPE_CHECKING:
 async def put_first_facts(prepared: Prepared, recorder: EventRecorder, clock: Clock, stop: Stop) -> None:
     """Record the facts known before the first phase."""
     if not prepared.targets[0].verify:
-        recorder.put(_insecure_finding(clock.now_ns()))
+        recorder.put(
+            _finding(
+                clock.now_ns(),
+                "tls_not_verified",
+                "the server's TLS certificate was not verified (--insecure)",
+                "trust the certificate's authority (SSL_CERT_FILE) and leave --insecure out",
+                "warning",
+            )
+        )
+    if prepared.perf.client.transport != "aiohttp" and (remark := ignored_proxy(prepared.targets[0])):
+        recorder.put(
+            _finding(
+                clock.now_ns(),
+                "proxy_ignored",
+                f"Requests went directly to {prepared.targets[0].host}: {remark}.",
+                f"Put {prepared.targets[0].host} into no_proxy, or give --transport aiohttp.",
+            )
+        )
     if prepared.left is None:  # a resumed log has them
         for finding in dataset_findings(prepared.dataset, clock.now_ns()):
             recorder.put(finding)
     questions = question_events(prepared.dataset, prepared.logged_questions, clock.now_ns())
     await put_all(recorder, questions, stop)
-
-
-def _insecure_finding(at_ns: int) -> Event:
-    return Event(
-        EventType.FINDING,
-        at_ns,
-        data={
-            "code": "tls_not_verified",
-            "severity": "warning",
-            "message": "the server's TLS certificate was not verified (--insecure)",
-            "remedy": "trust the certificate's authority (SSL_CERT_FILE) and leave --insecure out",
-        },
-    )
 
 
 def dataset_findings(dataset: Dataset, at_ns: int) -> Iterator[Event]:

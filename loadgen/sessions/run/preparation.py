@@ -38,6 +38,7 @@ from loadgen.sessions.run.protocol_options import headers_of, options_of, protoc
 from loadgen.sessions.run.questions import count_of, dataset_of
 from loadgen.sessions.run.sandbox_needs import NOTHING, SandboxNeeds, sandbox_needs
 from loadgen.sessions.run.scores import accuracy_settings
+from loadgen.sessions.run.served_model import served_model
 from loadgen.sessions.settings.concerns import changed
 from loadgen.sessions.settings.definitions import chosen_in, with_definitions
 from loadgen.sessions.settings.prompts import MOST_TEXT_SEED
@@ -136,6 +137,7 @@ def prepare(settings: PerfSettings) -> Prepared:
     if settings.tasks.cache_dir is not None:
         use_cache(settings.tasks.cache_dir)
     targets = targets_of(settings.endpoint, keep_alive=settings.client.connection == "keep")
+    settings = with_model(settings, targets[0])
     load = Closed(1) if settings.episodes.sequential else load_of(settings.load)
     duration_s = duration_of(settings.load, settings.tasks.repeats, load)
     warmup, warmup_s = warmup_of(settings.load)
@@ -196,6 +198,19 @@ def _with_text_seed(settings: PerfSettings) -> PerfSettings:
     if not made_up or settings.prompts.text_seed is not None:
         return settings
     return changed(settings, text_seed=1 + randbelow(MOST_TEXT_SEED))
+
+
+def with_model(settings: PerfSettings, target: Endpoint) -> PerfSettings:
+    """Name the model: where none is named, the only one that the endpoint lists.
+
+    Raises:
+        UsageError: None is named, and the endpoint does not list exactly one.
+    """
+    if settings.endpoint.model:
+        return settings
+    protocol, options = protocol_of(settings.endpoint), options_of(settings.endpoint)
+    model = served_model(target, timeouts_of(settings.endpoint), protocol, options)
+    return changed(settings, model=model)
 
 
 def _generation(settings: PerfSettings, dataset: Dataset) -> Generation:

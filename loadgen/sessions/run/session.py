@@ -33,7 +33,7 @@ def run(
     measured = _run_here if settings.cluster.ray is None else _run_on_nodes
     prepared, folder, broken = measured(settings, observer)
     score_if_over(prepared, folder, broken, observer)
-    return reported(folder, broken, settings, prices, observer), folder
+    return reported(folder, broken, prepared.perf, prices, observer), folder
 
 
 def _run_on_nodes(settings: PerfSettings, observer: Observer) -> tuple[Prepared, Path, WriterError | None]:
@@ -62,9 +62,11 @@ def _run_here(settings: PerfSettings, observer: Observer) -> tuple[Prepared, Pat
         from loadgen.sessions.run.scores import warn_of_no_judge
 
         prepared = prepare(settings)
+        if not settings.endpoint.model:
+            observer.note(f"model: {errors.printable(prepared.perf.endpoint.model)}, the only one listed")
         require_watchable(prepared)
         warn_of(prepared, observer)
-        folder = new_run_folder(settings.output.out, settings.endpoint.model)
+        folder = new_run_folder(settings.output.out, prepared.perf.endpoint.model)
         warn_of_no_judge(settings.tasks, observer)
         return prepared, folder, conduct(prepared, launcher, folder, observer)
 

@@ -42,11 +42,11 @@ def _cache_note(outcomes: Sequence[PointOutcome]) -> Iterator[str]:
             shares[outcome.point.name] = share
     if not shares:
         return
-    least, most = min(shares, key=shares.__getitem__), max(shares, key=shares.__getitem__)
-    if shares[most] - shares[least] > ALIKE_PCT:
+    lowest, highest = min(shares, key=shares.__getitem__), max(shares, key=shares.__getitem__)
+    if shares[highest] - shares[lowest] > ALIKE_PCT:
         yield (
-            f"Prompt tokens from the prefix cache: {shares[least]:.0f}% at {least}, {shares[most]:.0f}% at "
-            f"{most}. Their TTFTs do not compare: {REMEDY}."
+            f"Prompt tokens from the prefix cache: {shares[lowest]:.0f}% at {lowest}, "
+            f"{shares[highest]:.0f}% at {highest}. Their TTFTs do not compare: {REMEDY}."
         )
 
 

@@ -69,8 +69,12 @@ class EndpointSettings:
     ] = None
     model: Annotated[
         str,
-        Option(help="Model name, as known to the endpoint.", panel=ENDPOINT),
-    ]
+        Option(
+            help="Name of the model, as the endpoint knows it. Default: the only one that it lists.",
+            show_default=False,
+            panel=ENDPOINT,
+        ),
+    ] = ""
     protocol: Annotated[
         str,
         Option(
@@ -199,7 +203,9 @@ class EndpointSettings:
 
     def __post_init__(self) -> None:
         self._check_protocol()
-        if not self.model.strip() or self.model.encode(errors="replace").decode() != self.model:
+        if (self.model and not self.model.strip()) or self.model.encode(
+            errors="replace"
+        ).decode() != self.model:
             raise UsageError(f"--model {self.model!r}: not the name of a model")
         if self.api_key is not None and not (self.api_key.isascii() and self.api_key.isprintable()):
             raise UsageError("--api-key: it has a character that no HTTP header can carry")

@@ -51,7 +51,7 @@ from __future__ import annotations
 
 _HEAD_OF_SHARED: Final = f'''"""The keyword arguments that several functions of `loadgen` take, as types.
 {_MADE}
-from typing import TYPE_CHECKING, Literal, Required, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
