@@ -5,7 +5,7 @@ Generated from the settings of the command line: change those, and run `make gol
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Required, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

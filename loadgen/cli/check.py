@@ -11,7 +11,7 @@ from rulesets.exit_codes import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from loadgen.sessions.run.check import CheckLine
+    from loadgen.sessions.run.check_line import CheckLine
     from loadgen.sessions.settings.check import CheckSettings
 
 

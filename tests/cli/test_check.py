@@ -240,9 +240,9 @@ def test_a_proxy_that_the_transport_does_not_use_is_named(loadgen: Loadgen) -> N
         common = ("perf", "--url", mock.url, "--model", "m", "-n", 2, "-c", 1, "--on-invalid", "warn", "-q")
         loadgen(*common, "--out", "direct", **proxied)
         loadgen(*common, "--out", "excepted", **proxied | {"no_proxy": "127.0.0.1"})
-    found = [
+    reported = [
         {finding["code"] for finding in json.loads(loadgen("report", run, "--json").stdout)["findings"]}
         for run in ("direct", "excepted")
     ]
-    assert ["proxy_ignored" in codes for codes in found] == [True, False]
+    assert ["proxy_ignored" in codes for codes in reported] == [True, False]
     assert "hunter22" not in unknown.stderr

@@ -295,10 +295,10 @@ def test_a_refused_member_is_left_out_from_then_on(ask_with: Any, status: int) -
     ]
     ends = [event.type.name for event in events if event.type.name in {"COMPLETE", "ERROR"}]
     assert ends == ["COMPLETE"] * 2
-    found = [event.data for event in events if event.type is EventType.FINDING]
-    assert [data["code"] for data in found] == ["member_refused"] * 2
-    assert "stream_options" in found[0]["message"]
-    assert "seed" in found[1]["message"]
+    reported = [event.data for event in events if event.type is EventType.FINDING]
+    assert [data["code"] for data in reported] == ["member_refused"] * 2
+    assert "stream_options" in reported[0]["message"]
+    assert "seed" in reported[1]["message"]
 
 
 def test_max_tokens_that_is_refused_has_another_name(ask_with: Any) -> None:

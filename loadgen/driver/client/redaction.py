@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from base64 import b64decode, b64encode, urlsafe_b64encode
 from html import escape
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 MASK: Final = "***"
 
@@ -101,3 +101,24 @@ def _name_and_password(credentials: str) -> set[str]:
     except ValueError:
         return set()
     return {clear, clear.partition(":")[2]}
+
+
+def hidden(value: Any, hide: Callable[[str], str]) -> Any:
+    """The same value with every text in it passed through `hide`; the names of members that we know stay."""
+    if isinstance(value, str):
+        return hide(value)
+    if isinstance(value, dict):
+        return {_hidden_name(name, hide): hidden(member, hide) for name, member in value.items()}
+    if isinstance(value, list):
+        return [hidden(member, hide) for member in value]
+    return value
+
+
+_NAMES: Final = frozenset(
+    {"output", "reasoning", "tool_calls", "index", "id", "type", "function", "name", "arguments"}
+)
+"""Members of texts, and of tool calls: a secret that is a word of these is not replaced there."""
+
+
+def _hidden_name(name: str, hide: Callable[[str], str]) -> str:
+    return name if name in _NAMES else hide(name)

@@ -15,6 +15,7 @@ import orjson
 
 from loadgen.driver.client.bounds import SHIP_BYTES, Allowance
 from loadgen.driver.client.exchange import Exchange
+from loadgen.driver.client.redaction import hidden
 from loadgen.driver.client.request import Request, attempt_id, resent_id
 from loadgen.driver.client.shapes import Shapes
 from loadgen.driver.client.stream import ResponseStream
@@ -379,26 +380,5 @@ class RequestRunner:
             return data
         for key in ("finish_reason", "texts"):
             if key in data:
-                data[key] = _hidden(data[key], self._redacting.hide)
+                data[key] = hidden(data[key], self._redacting.hide)
         return data
-
-
-def _hidden(value: Any, hide: Callable[[str], str]) -> Any:
-    """The same value with every text in it passed through `hide`; the names of members that we know stay."""
-    if isinstance(value, str):
-        return hide(value)
-    if isinstance(value, dict):
-        return {_hidden_name(name, hide): _hidden(member, hide) for name, member in value.items()}
-    if isinstance(value, list):
-        return [_hidden(member, hide) for member in value]
-    return value
-
-
-_NAMES: Final = frozenset(
-    {"output", "reasoning", "tool_calls", "index", "id", "type", "function", "name", "arguments"}
-)
-"""Members of texts, and of tool calls: a secret that is a word of these is not replaced there."""
-
-
-def _hidden_name(name: str, hide: Callable[[str], str]) -> str:
-    return name if name in _NAMES else hide(name)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from loadgen.sessions.run.check_line import CheckLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,15 +22,6 @@ _TOO_MANY: Final = 429
 
 _OF_THE_SERVER: Final = frozenset({"error_frame", "malformed_frame"})
 """Failures with a status of 200 that may be a server's way to refuse a request, such as a login page."""
-
-
-@dataclass(frozen=True, slots=True)
-class CheckLine:
-    """One line of the output: a check, the status, and details."""
-
-    check: str
-    status: Literal["ok", "warning", "failed"]
-    detail: str
 
 
 async def ask_endpoint(settings: CheckSettings, emit: Callable[[CheckLine], None]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.driver.client.protocols import codec_of, protocol_entry
 from loadgen.driver.errors import RejectedError, UnreachableError
 from loadgen.driver.probe import Prober
-from loadgen.sessions.run.check import CheckLine
+from loadgen.sessions.run.check_line import CheckLine
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
