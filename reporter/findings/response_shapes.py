@@ -66,7 +66,8 @@ def _token_counts_refused(evidence: CheckInputs) -> Finding | None:
         f"response of {example['bytes']} bytes, in request {example['request']}. Refused counts are in no "
         "figure: tokens are counted as where the server sends none.",
         "Each output token takes at least a byte of the response, unless it is reasoning that the server "
-        "reports (reasoning_tokens) and does not send, or the request allows as many (--max-tokens). All of "
+        "reports (reasoning_tokens) and does not send, or the request allows as many (--max-tokens); above "
+        "that limit also a character or a chunk. All of "
         "them: SELECT sample_uuid, refused_tokens, bytes FROM samples WHERE refused_tokens IS NOT NULL.",
     )
 

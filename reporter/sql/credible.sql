@@ -12,3 +12,12 @@ CREATE MACRO is_output_count(tokens, reasoning_tokens, bytes, max_tokens) AS
         OR tokens <= bytes::HUGEINT + greatest(0, least(coalesce(reasoning_tokens, 0), 1_048_576))
         OR tokens <= coalesce(max_tokens, 0)
     );
+
+-- More output tokens than a request allows are true only where its text has as many characters, or its stream as many
+-- chunks: then the server did not heed the limit. Of each choice the limit is the same.
+CREATE MACRO is_within_limit(tokens, reasoning_tokens, max_tokens, choices, shown) AS
+    coalesce(
+        tokens <= max_tokens * coalesce(choices, 1)::HUGEINT
+        OR tokens <= shown + greatest(0, least(coalesce(reasoning_tokens, 0), 1_048_576)),
+        true
+    );

@@ -63,8 +63,14 @@ SELECT
     tls_ms,
     dns_ms,
     -- The server's counts, as far as they can be true.
-    is_output_count(
-        output_tokens, reasoning_tokens, bytes, coalesce(max_tokens, getvariable('limit_of_session'))
+    coalesce(max_tokens, getvariable('limit_of_session')) AS limit_of_request,
+    is_output_count(output_tokens, reasoning_tokens, bytes, limit_of_request)
+    AND is_within_limit(
+        output_tokens,
+        reasoning_tokens,
+        limit_of_request,
+        choices,
+        greatest(chunks, content_chars + coalesce(reasoning_chars, 0) + coalesce(call_chars, 0))
     ) AS output_is_count,
     CASE WHEN is_count(input_tokens) THEN input_tokens END AS input_tokens,
     CASE WHEN output_is_count THEN output_tokens END AS output_tokens,

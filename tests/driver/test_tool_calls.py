@@ -5,41 +5,135 @@ from __future__ import annotations
 from sys import getsizeof
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.driver.client.tool_calls import ToolCallParts
 
+
+def part(
+    index: int | None = None, call_id: str | None = None, name: str | None = None, arguments: str = ""
+) -> Any:
+    """A part of a call, with what is given."""
+    members = {"index": index, "id": call_id}
+    function = {"arguments": arguments} if name is None else {"name": name, "arguments": arguments}
+    return {key: value for key, value in members.items() if value is not None} | {"function": function}
+
+
+def joined(parts: list[Any], *, often: bool = False) -> list[tuple[Any, ...]]:
+    """The calls that parts make: id, name and arguments."""
+    calls = ToolCallParts()
+    for piece in parts:
+        calls.add(piece)
+        if often:
+            calls.joined()
+    return [
+        (call.get("id"), call["function"].get("name"), call["function"]["arguments"])
+        for call in calls.joined()
+    ]
+
+
+TWO = [("a", "f", '{"p":1}'), ("b", "g", '{"q":2}')]
+SHAPES = {
+    "one part each, by index": [part(0, "a", "f", '{"p":1}'), part(1, "b", "g", '{"q":2}')],
+    "one index, own ids, as Ollama": [part(0, "a", "f", '{"p":1}'), part(0, "b", "g", '{"q":2}')],
+    "no index, own ids": [part(None, "a", "f", '{"p":1}'), part(None, "b", "g", '{"q":2}')],
+    "parts of either in turn": [
+        *(part(0, "a", "f"), part(1, "b", "g"), part(0, arguments='{"p"'), part(1, arguments='{"q"')),
+        *(part(0, arguments=":1}"), part(1, arguments=":2}")),
+    ],
+    "one index, the id in every part": [
+        *(part(0, "a", "f"), part(0, "b", "g"), part(0, "a", arguments='{"p":1}')),
+        part(0, "b", arguments='{"q":2}'),
+    ],
+    "the name in every part": [
+        *(
+            part(0, "a", "f", '{"p"'),
+            part(0, "a", "f", ":1}"),
+            part(1, "b", "g", '{"q"'),
+            part(1, "b", "g", ":2}"),
+        ),
+    ],
+    "the name in every part, the id in the first": [
+        *(
+            part(0, "a", "f", '{"p"'),
+            part(0, None, "f", ":1}"),
+            part(1, "b", "g", '{"q"'),
+            part(1, None, "g", ":2}"),
+        ),
+    ],
+    "another id with every part, as early vLLM": [
+        *(
+            part(0, "a", "f"),
+            part(0, "x", arguments='{"p":1}'),
+            part(1, "b", "g"),
+            part(1, "y", arguments='{"q":2}'),
+        ),
+    ],
+    "no index after the first part": [
+        *(part(0, "a", "f"), part(arguments='{"p":1}'), part(1, "b", "g"), part(arguments='{"q":2}')),
+    ],
+    "the id after the name": [
+        *(
+            part(0, None, "f"),
+            part(0, "a", arguments='{"p":1}'),
+            part(1, None, "g"),
+            part(1, "b", arguments='{"q":2}'),
+        ),
+    ],
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("often", [False, True])
+def test_two_calls_stay_two(shape: str, *, often: bool) -> None:
+    """By id, else by index, whatever a server repeats."""
+    assert joined(SHAPES[shape], often=often) == TWO
+
+
+@pytest.mark.parametrize("often", [False, True])
+def test_calls_without_ids(*, often: bool) -> None:
+    """Of one index, the name tells, or that the arguments before are complete."""
+    parts = [part(0, None, "f", '{"p":1}'), part(0, None, "f", '{"p":2}'), part(0, None, "g", "{}")]
+    assert [call[1:] for call in joined(parts, often=often)] == [
+        ("f", '{"p":1}'),
+        ("f", '{"p":2}'),
+        ("g", "{}"),
+    ]
+    whole = [part(None, None, "f", "{}"), part(None, None, "f", "{}")]
+    assert [call[1:] for call in joined(whole, often=often)] == [("f", "{}"), ("f", "{}")]
+    one_id = [part(0, "a", "f", "{}"), part(1, "a", "g", "{}"), part(0, "a", arguments=" ")]
+    assert joined(one_id, often=often) == [("a", "f", "{} "), ("a", "g", "{}")]
+
+
+def test_braces_inside_of_arguments_begin_no_call() -> None:
+    """What looks like two texts of JSON is one, where the first is not complete."""
+    parts = [part(0, "a", "f", '{"code":"if(x){}'), part(0, "a", "f", '{y()}"}')]
+    assert joined(parts) == [("a", "f", '{"code":"if(x){}{y()}"}')]
+
+
 PARTS = st.lists(
-    st.fixed_dictionaries(
-        {
-            "function": st.dictionaries(
-                st.sampled_from(["name", "arguments"]), st.text(max_size=5) | st.none()
-            )
-        },
-        optional={"index": st.integers(0, 2)},
+    st.builds(
+        part,
+        st.none() | st.integers(0, 2),
+        st.none() | st.sampled_from(["", "a", "b"]),
+        st.none() | st.sampled_from(["", "f", "g"]),
+        st.sampled_from(["", "{", "}", "{}", "x"]),
     ),
     max_size=20,
 )
 
 
 @given(PARTS)
-def test_parts_of_one_index_are_one_call(parts: list[dict[str, Any]]) -> None:
-    """Texts of a member are joined in order; a part without an index is a call; parts stay as they are."""
+def test_nothing_of_the_arguments_is_lost(parts: list[Any]) -> None:
+    """In any shape, joined at any moment, and parts stay as they are."""
     before = repr(parts)
-    calls = ToolCallParts()
-    for part in parts:
-        calls.add(part)
-        if len(part["function"]) == 1:
-            calls.joined()  # at any moment
-    indexed = {part["index"] for part in parts if "index" in part}
-    assert len(calls.joined()) == len(indexed) + sum("index" not in part for part in parts)
-    for call in calls.joined():
-        if "index" in call:
-            mine = [part["function"] for part in parts if part.get("index") == call["index"]]
-            for member in ("name", "arguments"):
-                texts = [function[member] for function in mine if function.get(member) is not None]
-                assert (call["function"].get(member) or "") == "".join(texts)
+    calls = joined(parts)
+    assert joined(parts, often=True) == calls
+    assert sorted("".join(call[2] for call in calls)) == sorted(
+        "".join(piece["function"]["arguments"] for piece in parts)
+    )
     assert repr(parts) == before
 
 

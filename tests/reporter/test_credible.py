@@ -50,6 +50,19 @@ def test_counts_beyond_the_bytes_of_the_response_are_refused(a_run: NewRun) -> N
     assert console.render(report)
 
 
+def test_counts_above_the_limit_of_a_request_need_a_text(a_run: NewRun) -> None:
+    """Of 64 tokens: 500 are refused for 60 characters, and are the server's own for 600, or for 8 choices."""
+    run = a_run()
+    run.settings["max_tokens"] = 64
+    run.answers(5, 6, usage=(9, 500), content_chars=60, bytes=9000)
+    run.answers(5, 6, usage=(9, 500), content_chars=600, bytes=9000)
+    run.answers(5, 6, usage=(9, 500), content_chars=60, bytes=9000, choices=8)
+    run.answers(5, 6, usage=(9, 64), content_chars=6, bytes=9000)
+    report = run.ends().report()
+    assert report.tokens.output == 2 + 500 + 500 + 64
+    assert "500 output_tokens" in findings_about_tokens(report)["token_counts_refused"]
+
+
 def test_refused_counts_are_not_counts_that_were_not_sent(a_run: NewRun) -> None:
     """Each is reported for itself."""
     report = (

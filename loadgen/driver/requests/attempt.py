@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Final
 
 from loadgen.driver.client.failure import Failure, http
-from loadgen.driver.client.whole_body import error_text
+from loadgen.driver.client.whole_body import error_text, excerpt
 from loadgen.driver.errors import RequestFailedError
 from recorder.finish_reasons import AnswerEnding, ending_of
 
@@ -112,7 +112,7 @@ def _require_success(exchange: Exchange) -> None:
             Failure.ABORTED, f"the server gave the answer up: its finish reason is {answer.finish_reason!r}"
         )
     if answer.empty:
-        raise _empty(answer.finish_reason, answer.usage.output_tokens)
+        raise _empty(exchange.stream)
 
 
 _LACKS_END: Final = (
@@ -122,13 +122,15 @@ _LACKS_END: Final = (
 """The messages for a stream without a finish reason: without `[DONE]`, and with it."""
 
 
-def _empty(finish_reason: str | None, output_tokens: int | None) -> RequestFailedError:
+def _empty(stream: ResponseStream) -> RequestFailedError:
     """Name an answer without a token: the model had nothing to say, or no answer came at all."""
-    if finish_reason is None:
-        message = "the response is complete, but has neither a token nor a finish reason in it"
+    reason, output_tokens = stream.answer.finish_reason, stream.answer.usage.output_tokens
+    if reason is None:
+        start = f"; the body begins with {excerpt(stream.body())!r}" if stream.body() else ""
+        message = f"the response is complete, but has neither a token nor a finish reason in it{start}"
         return RequestFailedError(Failure.EMPTY_RESPONSE, message)
     counted = f", and {output_tokens} output tokens by the server's count" if output_tokens else ""
-    message = f"the answer has no token in it; its finish reason is {finish_reason!r}{counted}"
+    message = f"the answer has no token in it; its finish reason is {reason!r}{counted}"
     return RequestFailedError(Failure.EMPTY_ANSWER, message)
 
 
