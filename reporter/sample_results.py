@@ -1,4 +1,4 @@
-"""Per-sample results in one file: each measured request with its texts, latencies, scores and cost."""
+"""Results in one file: each measured request, or episode, with its texts, times, scores and cost."""
 
 from __future__ import annotations
 
@@ -40,27 +40,31 @@ _SHOWN: Final = """
         pass BIGINT, task VARCHAR, scorer VARCHAR, place INTEGER, threshold DOUBLE
     )"""
 
-_RESULTS: Final = """
+JUDGED: Final = """
     WITH judged AS (
         SELECT
             sample_uuid,
             min_by(
-                {{
+                {
                     'scorer': scorer, 'value': value, 'passed': value >= threshold,
                     'status': scores.status, 'extracted': extracted, 'reason': reason
-                }},
+                },
                 place
             ) AS first,
-            map_from_entries(list({{
+            map_from_entries(list({
                 'k': scorer,
-                'v': {{
+                'v': {
                     'value': value, 'status': scores.status, 'extracted': extracted,
                     'reason': reason, 'metrics': metrics, 'details': details
-                }}
-            }} ORDER BY place)) AS scores
+                }
+            } ORDER BY place)) AS scores
         FROM scores JOIN shown_passes USING (pass, task, scorer)
         GROUP BY sample_uuid
-    )
+    )"""
+"""The scores of the passes in `shown_passes`, one row an answer; `first` is the official one, if any."""
+
+_RESULTS: Final = """
+    {judged}
 
     SELECT
         samples.sample_uuid,
@@ -104,7 +108,7 @@ _RESULTS: Final = """
 METRICS: Final = tuple(metric.column for metric in REQUEST_METRICS if metric.in_parts or metric.in_samples)
 """The columns of the view `samples` that a row has as they are."""
 
-_PRICED: Final = "SELECT *, {cost} AS cost_usd FROM ({rows}) ORDER BY issued_at_utc, sample_uuid"
+_PRICED: Final = "SELECT *, {cost} AS cost_usd FROM ({rows}) ORDER BY {order}"
 
 _TEXTS: Final = """
         prompts.prompt AS prompt,
@@ -138,16 +142,18 @@ class ResultOptions:
         scoring_pass: The only scoring pass whose scores are in it; by default the last finished one of each
             scorer.
         prices: What tokens cost; without them `cost_usd` is NULL.
+        episodes: Whether a row is an episode, and not a request.
     """
 
     texts: bool = True
     raw: bool = False
     scoring_pass: int | None = None
     prices: PriceTable | None = None
+    episodes: bool = False
 
 
 def write_results(log: OpenLog, path: Path, options: ResultOptions) -> int:
-    """Write one row for each measured request, in the order in which they were issued.
+    """Write one row for each measured request, or episode, in the order in which they were issued.
 
     The columns are described in docs/export.md. The file appears whole or not at all.
 
@@ -166,13 +172,8 @@ def write_results(log: OpenLog, path: Path, options: ResultOptions) -> int:
     written_as = require_format(path)
     settings = logged_settings(log)
     log = _with_tables(log, settings, options.scoring_pass)
-    rows = _RESULTS.format(
-        texts=_TEXTS if options.texts else "",
-        metrics=", ".join(f"samples.{column}" for column in METRICS),
-        energy=", ".join(f"sample_energy.{column}" for column in ENERGY),
-        joins=_JOINS if options.texts else "",
-    )
-    query = _PRICED.format(rows=rows, cost=_cost(options.prices, settings))
+    rows, order = _rows_of_episodes(log, options) if options.episodes else _rows_of_requests(options)
+    query = _PRICED.format(rows=rows, cost=_cost(options.prices, settings), order=order)
     if path.suffix.lower() == ".csv":
         query = _flat(log, query, raw=options.raw)
     unfinished = path.with_name(f".{uuid4().hex}{path.suffix}")
@@ -184,6 +185,32 @@ def write_results(log: OpenLog, path: Path, options: ResultOptions) -> int:
         with suppress(OSError):
             unfinished.unlink(missing_ok=True)
     return int(count)
+
+
+def _rows_of_requests(options: ResultOptions) -> tuple[str, str]:
+    """The query, and the order of its rows."""
+    rows = _RESULTS.format(
+        judged=JUDGED,
+        texts=_TEXTS if options.texts else "",
+        metrics=", ".join(f"samples.{column}" for column in METRICS),
+        energy=", ".join(f"sample_energy.{column}" for column in ENERGY),
+        joins=_JOINS if options.texts else "",
+    )
+    return rows, "issued_at_utc, sample_uuid"
+
+
+def _rows_of_episodes(log: OpenLog, options: ResultOptions) -> tuple[str, str]:
+    """The query, and the order of its rows.
+
+    Raises:
+        OptionError: The run has no episodes.
+    """
+    from reporter.episode_results import EPISODES, JOINS, TEXTS
+
+    if not log.execute("SELECT 1 FROM requests WHERE is_episode LIMIT 1").fetchall():
+        raise OptionError("the run has no episodes: leave --episodes out, and use --samples")
+    texts, joins = (TEXTS, JOINS) if options.texts else ("", "")
+    return EPISODES.format(judged=JUDGED, texts=texts, joins=joins), "started_at_utc, conversation_id"
 
 
 def require_format(path: Path) -> str:

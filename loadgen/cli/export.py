@@ -28,6 +28,8 @@ def export(settings: ExportSettings) -> None:
 
     loadgen export RUN --samples results.jsonl
 
+    loadgen export RUN --episodes episodes.csv
+
     loadgen export RUN --perfetto run.pftrace
 
     loadgen export RUN --mlperf-endpoints closed/us/results/box/llama3.1-8b/Server --audit AUDIT
@@ -98,4 +100,4 @@ def _say(exported: Exported, *, as_json: bool) -> None:
         sys.stdout.write(orjson.dumps(exported.to_dict()).decode() + "\n")
     else:
         done = "sent" if exported.place in {"url", "tracker"} else "written"
-        print(f"{counted(exported.rows, 'request')} {done} to {printable(exported.target)}")
+        print(f"{counted(exported.rows, exported.unit)} {done} to {printable(exported.target)}")

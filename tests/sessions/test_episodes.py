@@ -14,8 +14,10 @@ import pytest
 import typer
 
 import loadgen
+from loadgen.cli.export import export
 from loadgen.cli.resume import resume
 from loadgen.mock_endpoint.process import start_mock
+from loadgen.sessions.settings.export import ExportSettings
 from loadgen.sessions.settings.resume import ResumeSettings
 from reporter.log.so_far import so_far
 from reporter.log.tables import rows
@@ -235,7 +237,9 @@ def documented(language: str, number: int) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("imported_from", ["loadgen.agents", "osmosis_ai.rollout.core.schemas"])
-def test_a_loop_written_with_the_docs_alone(server: MockProcess, folder: Path, imported_from: str) -> None:
+def test_a_loop_written_with_the_docs_alone(
+    server: MockProcess, folder: Path, capsys: pytest.CaptureFixture[str], imported_from: str
+) -> None:
     """It runs unchanged, five times a question, is scored by two functions, and pass@k is shown."""
     loop = documented("python", 0)
     if imported_from != "loadgen.agents":
@@ -262,6 +266,16 @@ def test_a_loop_written_with_the_docs_alone(server: MockProcess, folder: Path, i
     assert used.pass_at is not None
     assert set(used.pass_at) >= {"1", "3", "5"}
     assert run.sql("SELECT DISTINCT turns, tool_calls FROM episodes").fetchall() == [(2, 1)]
+    export(ExportSettings(run=run.folder, episodes=folder / "episodes.jsonl"))
+    assert "10 episodes written to" in capsys.readouterr().out
+    rows = [orjson.loads(line) for line in (folder / "episodes.jsonl").read_bytes().splitlines()]
+    assert sorted((row["question_id"], row["attempt"]) for row in rows) == [
+        (question, attempt) for question in ("0", "1") for attempt in range(1, 6)
+    ]
+    assert {row["scores"]["graders:used_a_tool"]["value"] for row in rows} == {1.0}
+    right = {row["question_id"]: row["scores"]["graders:exact"]["value"] for row in rows}
+    assert right == {"0": 1.0, "1": 0.0}
+    assert {row["output"] for row in rows} == {"5", "It is nine."}
 
 
 @pytest.mark.slow

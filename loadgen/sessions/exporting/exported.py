@@ -14,8 +14,9 @@ class Exported:
     Attributes:
         place: What it was written to: `file`, `folder`, `url` or `tracker`.
         target: Its name.
-        rows: How many requests it is about.
+        rows: How many requests it is about, or other things.
         details: What else a program wants to know, by name.
+        unit: The noun for a row.
         text: What is printed instead of all that; None where the target is not standard output.
     """
 
@@ -24,6 +25,7 @@ class Exported:
     rows: int
     details: Mapping[str, Any] = field(default_factory=dict)
     text: str | None = None
+    unit: str = "request"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for `--json`."""

@@ -37,6 +37,7 @@ _OF_REPORT: Final = frozenset({"prices", "scoring_pass", "tokenizer"})
 
 RUN_FORMATS: Final[Mapping[str, ExportFormat]] = {
     "samples": ExportFormat("FILE", "samples:write_samples", _OF_REPORT | {"texts", "raw"}),
+    "episodes": ExportFormat("FILE", "samples:write_episodes", _OF_REPORT | {"texts", "raw"}),
     "perfetto": ExportFormat("FILE", "perfetto:write_trace", frozenset({"tokenizer"})),
     "parquet": ExportFormat("FOLDER", "parquet:write_folder", _OF_REPORT | {"texts"}),
     "vllm_json": ExportFormat("FILE", "vllm_json:write_result", frozenset({"texts", "tokenizer"})),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def write_samples(settings: ExportSettings, file: Path) -> Exported:
-    """Write the results, by the definitions of the rules that the run was started with.
+    """Write the results per request, by the definitions of the rules that the run was started with.
 
     Raises:
         UsageError: The file exists, or its folder does not.
@@ -28,20 +28,34 @@ def write_samples(settings: ExportSettings, file: Path) -> Exported:
         OptionError: Its ending is of no known format, or the scoring pass or price does not exist.
         LogError: The run cannot be read.
     """
+    return _exported(settings, file, "--samples", episodes=False)
+
+
+def write_episodes(settings: ExportSettings, file: Path) -> Exported:
+    """Write the results per episode; see `write_samples`.
+
+    Raises:
+        OptionError: Also where the run has no episodes.
+    """
+    return _exported(settings, file, "--episodes", episodes=True)
+
+
+def _exported(settings: ExportSettings, file: Path, option: str, *, episodes: bool) -> Exported:
     from loadgen.sessions.settings.prices import load as load_prices
     from loadgen.sessions.settings.tokenizer import load as load_tokenizer
     from reporter.sample_results import ResultOptions, require_format
 
     require_format(file)
-    require_writable("--samples", file, force=settings.force)
+    require_writable(option, file, force=settings.force)
     options = ResultOptions(
         texts=settings.texts,
         raw=settings.raw,
         scoring_pass=settings.scoring_pass,
         prices=load_prices(settings.prices),
+        episodes=episodes,
     )
     count = _written(settings.run, file, options, load_tokenizer(settings.tokenizer))
-    return Exported("file", str(file), count)
+    return Exported("file", str(file), count, unit="episode" if episodes else "request")
 
 
 def written_samples(run: Path, file: Path) -> int:

@@ -12,7 +12,7 @@ from loadgen.sessions.settings.prices import Prices
 from loadgen.sessions.settings.tokenizer import Tokenizer
 
 FORMATS: Final = "Formats (one per command)"
-OF_SAMPLES: Final = "With --samples"
+OF_SAMPLES: Final = "With --samples, --episodes"
 OF_TRACKERS: Final = "With --to"
 OF_MLPERF: Final = "With --mlperf-endpoints"
 
@@ -32,6 +32,16 @@ class ExportSettings:
             metavar="FILE",
             help="Write the results per sample, one row per request: texts, latencies, tokens, scores, cost. "
             "The file's ending is the format: .jsonl, .csv or .parquet.",
+            show_default=False,
+            panel=FORMATS,
+        ),
+    ] = None
+    episodes: Annotated[
+        Path | None,
+        Option(
+            metavar="FILE",
+            help="Write the results per episode of agents: ending, scores, times, turns, tokens, cost. The "
+            "file's ending is the format: .jsonl, .csv or .parquet.",
             show_default=False,
             panel=FORMATS,
         ),
