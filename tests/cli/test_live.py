@@ -53,6 +53,12 @@ def test_the_line(shown: SessionProgress, goal: Plan, expected: str) -> None:
     assert line(shown, goal, 110 * SECOND) == expected
 
 
+def test_the_line_has_the_score_so_far() -> None:
+    """Of a benchmark: a broken prompt shows before the run is over."""
+    shown = line(progress(completed=4), plan(requests=8), 110 * SECOND, score="gsm8k 0.250 of 4")
+    assert "4 done  0.4/s  score gsm8k 0.250 of 4  0 in flight" in shown
+
+
 @pytest.mark.parametrize("width", [5, 20, 40, 79])
 def test_the_line_fits_the_terminal(width: int) -> None:
     """A line that wraps could not be rewritten; the bar goes before the figures do."""

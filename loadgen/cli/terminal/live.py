@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final, Self
 from loadgen.cli.terminal.block import Block
 from loadgen.cli.terminal.status_line import StatusLine
 from loadgen.sessions.run.progress_line import PLAIN_WIDTH, progress_line
+from loadgen.sessions.scoring.running_score import RunningScore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,6 +56,7 @@ class LiveView:
         self._plan = plan
         self._status = StatusLine(rewritten=block)
         self._log = log if block and self._status.is_terminal and not quiet else None
+        self._score = RunningScore(None if quiet else log)
         self._reader: subprocess.Popen[bytes] | None = None
         self._block = Block(sys.stderr)
         self._writing = threading.Lock()
@@ -62,6 +64,7 @@ class LiveView:
         self._thread = None if quiet else threading.Thread(target=self._run, name="live-view", daemon=True)
 
     def __enter__(self) -> Self:
+        self._score.__enter__()
         if self._log is not None:
             from loadgen.sessions.run.live_reader import start_reader
 
@@ -73,6 +76,7 @@ class LiveView:
 
     def __exit__(self, *_: object) -> None:
         self._ended.set()
+        self._score.__exit__()
         if self._reader is not None:
             self._reader.kill()
         if self._thread is not None:
@@ -103,7 +107,8 @@ class LiveView:
         with self._status as status:
             while not self._ended.wait(status.interval_s):
                 width = shutil.get_terminal_size().columns - 1 if status.is_terminal else PLAIN_WIDTH
-                status.write(progress_line(self._progress, self._plan, time.monotonic_ns(), width))
+                now_ns = time.monotonic_ns()
+                status.write(progress_line(self._progress, self._plan, now_ns, width, self._score.text))
 
     def _show_blocks(self, reader: subprocess.Popen[bytes]) -> None:
         """Show the reader's output until the reader ends."""
@@ -118,6 +123,7 @@ class LiveView:
                 if self._ended.is_set():
                     break
                 width, lines = orjson.loads(sent)
-                self._block.draw([Line(*line) for line in lines], width)
+                score = [Line(self._score.line[: width - 1])] if self._score.line else []
+                self._block.draw([*(Line(*line) for line in lines), *score], width)
         with self._writing:
             self._block.clear()

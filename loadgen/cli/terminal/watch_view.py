@@ -24,18 +24,23 @@ def show_block(run: Path, interval_s: float) -> None:
     """Show a run on a terminal until the end; the block is then removed."""
     from loadgen.cli.terminal.block import Block
     from loadgen.sessions.run.watching import readings_while_it_runs
+    from loadgen.sessions.scoring.running_score import RunningScore
+    from recorder.store import log_path
     from reporter.live.lines import Line, lines
     from reporter.live.run_tail import RunTail
 
     block = Block(sys.stdout)
     hint = Line("Ctrl-C ends the watching, not the run", "dim")
-    try:
-        for shown in readings_while_it_runs(run, interval_s, RunTail(run).read):
-            size = shutil.get_terminal_size()
-            width, height = size.columns - 1, size.lines - 2
-            block.draw([*lines(shown, width, height), hint._replace(text=hint.text[:width])], size.columns)
-    finally:
-        block.clear()
+    with RunningScore(log_path(run)) as score:
+        try:
+            for shown in readings_while_it_runs(run, interval_s, RunTail(run).read):
+                size = shutil.get_terminal_size()
+                width, height = size.columns - 1, size.lines - 3
+                below = [Line(score.line[:width])] if score.line else []
+                below.append(hint._replace(text=hint.text[:width]))
+                block.draw([*lines(shown, width, height), *below], size.columns)
+        finally:
+            block.clear()
 
 
 def show_line(report: Report) -> None:

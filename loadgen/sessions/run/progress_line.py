@@ -15,7 +15,9 @@ PLAIN_WIDTH: Final = 120
 _SECOND_NS: Final = 1e9
 
 
-def progress_line(progress: SessionProgress, plan: Plan, now_ns: int, width: int = PLAIN_WIDTH) -> str:
+def progress_line(
+    progress: SessionProgress, plan: Plan, now_ns: int, width: int = PLAIN_WIDTH, score: str = ""
+) -> str:
     """One line: how far, how fast, how well.
 
     Args:
@@ -23,6 +25,7 @@ def progress_line(progress: SessionProgress, plan: Plan, now_ns: int, width: int
         plan: What there is to do.
         now_ns: The time, CLOCK_MONOTONIC.
         width: The most characters; the bar goes first, then what stands last.
+        score: The scores so far, in words.
     """
     elapsed_s = (
         max((now_ns - progress.phase_started_ns) / _SECOND_NS, 1e-9) if progress.phase_started_ns else 0.0
@@ -34,6 +37,8 @@ def progress_line(progress: SessionProgress, plan: Plan, now_ns: int, width: int
     parts.append(f"{progress.completed} done")
     if progress.phase == "performance":
         parts.append(f"{progress.ended / elapsed_s:.1f}/s")
+    if score:
+        parts.append(f"score {score}")
     parts.append(f"{progress.in_flight} in flight")
     if ttft_ms is not None:
         parts.append(f"TTFT {ttft_ms:.1f} ms")
