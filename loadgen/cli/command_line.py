@@ -66,11 +66,20 @@ def _about_parameter(error: typer.BadParameter) -> str:
     else:
         place = max(parameter.opts, key=len)
     if type(error).__name__ == "MissingParameter":
-        return f"{place} is missing{_variable(parameter)}"
+        return f"{_missing(parameter, place, error.ctx)} is missing{_variable(parameter)}"
     details = getattr(error.__cause__, "errors", None)
     if details is None:
         return f"{place}: {error.message}"
     return _invalid(place, details()[0])
+
+
+def _missing(parameter: Any, place: str, context: Any) -> str:
+    """What is missing: after an argument that takes many words, the last word was taken for the next one."""
+    arguments = [each for each in context.command.params if each.param_type_name == "argument"]
+    following = arguments[arguments.index(parameter) + 1 :] if parameter in arguments else []
+    if parameter.param_type_name == "argument" and parameter.nargs == -1 and following:
+        return " ".join(each.name.upper() for each in following)
+    return place
 
 
 def _invalid(place: str, detail: Any) -> str:

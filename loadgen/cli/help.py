@@ -29,7 +29,7 @@ _COMMON: Final = frozenset(
 _OF_ACCURACY: Final = frozenset(
     {"data", "samples", "repeats", "scorer", "eval_function", "judge_url", "judge_model"}
 )
-_OWN_PANELS: Final = frozenset({"Sweep", "Search", "Audit"})
+_OWN_PANELS: Final = frozenset({"Sweep", "Search", "Audit", "Optimization"})
 _ALL: Final = "--help-all"
 
 _NARROWEST: Final = 60
@@ -78,7 +78,11 @@ class HelpedCommand(TyperCommand):
 
 
 class PlainGroup(TyperGroup):
-    """A group of commands that validates only unusual values of the group's options."""
+    """A group of commands with the plain help of commands, which validates only unusual values."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help: the description, the commands by panel, and the options."""
+        formatter.write(_page(self, ctx, everything=True))
 
     def get_params(self, ctx: Any) -> Any:
         """The options."""
@@ -118,6 +122,7 @@ def _page(command: Any, context: Any, *, everything: bool) -> str:
     parts = [
         f"{_WITHOUT_MARKS.sub('', command.get_usage(context)).strip()}\n",
         *_description(command.help, width),
+        *_commands(command, context, width),
     ]
     for panel, options in _panels(shown, merged=len(shown) < len(parameters)):
         parts.append(f"\n{panel}")
@@ -185,6 +190,21 @@ def _description(text: str | None, width: int) -> Iterator[str]:
         )
 
 
+def _commands(group: Any, context: Any, width: int) -> Iterator[str]:
+    """The commands of a group by panel, each with the first paragraph of its help; none of a command."""
+    panels: dict[str, list[tuple[str, str]]] = {}
+    for name in getattr(group, "commands", ()):
+        command = group.get_command(context, name)
+        first = " ".join(_WITHOUT_MARKS.sub("", command.help or "").strip().partition("\n\n")[0].split())
+        panels.setdefault(getattr(command, "rich_help_panel", None) or "Commands", []).append((name, first))
+    for panel, commands in panels.items():
+        yield f"\n{panel}"
+        room = max(len(name) for name, _ in commands) + 4
+        for name, first in commands:
+            lines = textwrap.wrap(first, width - room, break_on_hyphens=False, break_long_words=False)
+            yield f"  {name}".ljust(room) + (f"\n{' ' * room}").join(lines)
+
+
 def _described(parameter: Any, context: Any, width: int) -> Iterator[str]:
     """One option: names and kind of value on the left, description on the right."""
     label, choices = _label(parameter)
@@ -201,12 +221,16 @@ def _described(parameter: Any, context: Any, width: int) -> Iterator[str]:
 def _label(parameter: Any) -> tuple[str, str]:
     """The notation of an option with the kind of value; and a long list of choices."""
     if parameter.param_type_name == "argument":
-        return parameter.metavar or parameter.name.upper(), ""
+        kind = parameter.display_type(ctx=None) or ""
+        choices = ", ".join(kind.strip("<>[]").split("|")) if "|" in kind and not parameter.metavar else ""
+        return parameter.metavar or parameter.name.upper(), choices
     names = sorted((*parameter.opts, *parameter.secondary_opts), key=len)
     if parameter.is_flag:
         return ", ".join(names), ""
     kind = parameter.metavar or parameter.display_type(ctx=None) or ""
-    kind = kind.strip("<>").removeprefix("list[").removesuffix("]")
+    kind = kind.strip("<>")
+    if kind.startswith("list["):
+        kind = kind.removeprefix("list[").removesuffix("]")
     kind = _KINDS.get(kind, kind)
     if "|" in kind and len(kind) > _LONGEST_CHOICES and parameter.metavar is None:
         return f"{', '.join(names)} NAME", ", ".join(kind.split("|"))

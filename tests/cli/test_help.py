@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import typer
@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from loadgen.cli.app import application
 from loadgen.cli.help import MANY
+from loadgen.cli.listing import Kind
 from tests.for_each import for_each
 
 GROUP: Any = typer.main.get_command(application())
@@ -44,7 +45,7 @@ def test_the_common_options_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.search(r"^\d+ of \d+ options; --help-all shows all\.$", text, re.MULTILINE)
     for option in ("--url", "--model", "--rate", "--concurrency", "--requests", "--duration", "--prompts"):
         assert option in text
-    assert "Closed loop: keep N requests in flight (default load, N = 8)." in " ".join(text.split())
+    assert "Closed loop: keep N requests in flight. Default load: 8 (accuracy: 16)." in " ".join(text.split())
     assert "--judge-url" not in text
     assert "--judge-url" in printed(monkeypatch, "accuracy", "--help")
     assert "--vary" in printed(monkeypatch, "sweep", "--help")
@@ -59,3 +60,43 @@ def test_every_option_is_there_on_request(name: str, monkeypatch: pytest.MonkeyP
     }
     assert {word for word in spelled if not re.search(rf"(?<![\w-]){word}(?![\w-])", text)} == set()
     assert "\nEndpoint\n" in text
+
+
+def test_the_help_of_a_command_shows_its_own_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where it takes those of another command."""
+    text = printed(monkeypatch, "optimize", "tools", "--help")
+    assert all(option in text for option in ("--tools", "--variant", "--max-calls"))
+
+
+def test_brackets_are_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the notation of a value."""
+    text = printed(monkeypatch, "perf", "--help-all")
+    assert "--shared-prefix TOKENS[xGROUPS]" in text
+    assert "--server-metrics [URL]" in text
+    assert "list[" not in text
+
+
+def test_every_choice_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of an argument too."""
+    text = " ".join(printed(monkeypatch, "list", "--help").split())
+    assert all(kind in text.split("One of: ")[1] for kind in get_args(Kind))
+
+
+@pytest.mark.parametrize("words", [(), ("rules",)])
+def test_a_group_lists_its_commands(monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]) -> None:
+    """One after the other, without empty lines between them, and flags have no kind."""
+    monkeypatch.setenv("COLUMNS", "80")
+    text = str(CliRunner().invoke(application(), [*words, "--help"], prog_name="loadgen").output)
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "<bool>" not in text
+    group = GROUP.commands[words[0]] if words else GROUP
+    places = [next(i for i, ln in enumerate(lines) if ln.startswith(f"  {name} ")) for name in group.commands]
+    assert all(lines[place + 1].strip() for place in places[:-1] if lines[place + 1].startswith("   "))
+    assert text.count("\n\n\n") == 0
+
+
+def test_what_is_missing_is_named(loadgen: Any) -> None:
+    """Not the run that was typed, but the query."""
+    assert loadgen("sql", "RUN").stderr.startswith("error: QUERY is missing")
+    assert loadgen("report").stderr.startswith("error: RUN is missing")

@@ -29,7 +29,7 @@ class LoadSettings:
         int | None,
         Option(
             "--concurrency -c",
-            help="Closed loop: keep N requests in flight (default load, N = 8).",
+            help="Closed loop: keep N requests in flight. Default load: 8 (accuracy: 16).",
             panel=LOAD,
         ),
     ] = None

@@ -73,6 +73,7 @@ class SearchSettings:
     point_duration: Annotated[
         float,
         Option(
+            "--point-duration -d",
             parser=seconds,
             metavar="TIME",
             show_default="12s",
