@@ -292,7 +292,7 @@ class RunOptions(SessionOptions, total=False):
     """The options of the functions that make a single run."""
 
     concurrency: int | None
-    """Closed loop: keep N requests in flight (default load, N = 8)."""
+    """Closed loop: keep N requests in flight. Default load: 8 (accuracy: 16)."""
     rate: str | None
     """Open loop: requests per second, whatever the server does; or a rate that changes, e.g.
     ramp:1..50,60s (docs/load.md).

@@ -28,10 +28,10 @@ def compare(settings: CompareSettings) -> None:
 
     loadgen compare runs/old-sweep runs/new-sweep
 
-    loadgen compare artifacts/main artifacts/change --markdown comparison.md
+    loadgen compare artifacts/main artifacts/change --format html -o comparison.html
     """
     from loadgen.cli.terminal.pipe import end_with_the_reader
-    from loadgen.cli.terminal.show import print_as
+    from loadgen.cli.terminal.show import show_as
     from loadgen.sessions.comparison import compare_runs
     from loadgen.sessions.formats import FORMATS
     from loadgen.sessions.gating.outcome import exit_code
@@ -47,13 +47,14 @@ def compare(settings: CompareSettings) -> None:
         compare_series(settings, compare)
     form = chosen_format(settings.form, json=settings.json)
     require_plot(wanted=settings.plot is not None or form == "svg")
-    for option, path in (("--markdown", settings.markdown), ("--plot", settings.plot)):
+    files = (("--output", settings.output), ("--markdown", settings.markdown), ("--plot", settings.plot))
+    for option, path in files:
         require_no_log(option, path)
     comparison = compare_runs(settings)
     _write(comparison, settings)
     end_with_the_reader()
     shown = {"plots": plots_of_comparison(comparison)} if FORMATS[form].shows_plots else {}
-    print_as("comparison", form, comparison, verbose=settings.verbose, **shown)
+    show_as("comparison", form, comparison, settings.output, verbose=settings.verbose, **shown)
     raise typer.Exit(exit_code(comparison.status))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-from loadgen.cli.terminal.show import print_as
+from loadgen.cli.terminal.show import show_as
 from loadgen.sessions.errors import printable
 from loadgen.sessions.formats import FORMATS, TEXT, render, require_format
 from loadgen.sessions.gating.outcome import exit_code
@@ -44,7 +44,8 @@ def compare_series(settings: CompareSettings, compare: Callable[[CompareSettings
         raise typer.Exit
     form = chosen_format(settings.form, json=settings.json)
     require_format("series_comparison", form)
-    require_no_log("--markdown", settings.markdown)
+    for option, path in (("--markdown", settings.markdown), ("--output", settings.output)):
+        require_no_log(option, path)
     result = compare_points(settings, reference, others[0])
     for line in left_out(result):
         sys.stderr.write(printable(f"note: {line}\n"))
@@ -52,8 +53,8 @@ def compare_series(settings: CompareSettings, compare: Callable[[CompareSettings
         write_output("--markdown", settings.markdown, render("series_comparison", "md", result))
     named = [*settings.baseline, *settings.runs]
     shown = {"plots": plots_of_series(named)} if FORMATS[form].shows_plots else {}
-    print_as("series_comparison", form, result, **shown)
-    if form == TEXT:
+    show_as("series_comparison", form, result, settings.output, **shown)
+    if form == TEXT and settings.output is None:
         runs = printable(" ".join(map(str, result.worst.runs)))
         sys.stdout.write(f"All figures of a point, with intervals: {program()} compare {runs}\n")
     raise typer.Exit(exit_code(result.worst.comparison.status))

@@ -38,7 +38,7 @@ def compare_runs(settings: CompareSettings) -> Comparison:
     first, last = ([], common) if settings.metric else (common, [])
     deciding = list(dict.fromkeys((*first, *deciding)))
     further = [other for other in dict.fromkeys((*last, *others, *further)) if other not in deciding]
-    return compare(sides, deciding, further, rules, by_runs=bool(settings.baseline))
+    return compare(sides, deciding, further, rules)
 
 
 def _rules(settings: CompareSettings) -> Rules:
@@ -54,6 +54,8 @@ def _named(runs: Sequence[Path], baseline: Sequence[Path]) -> list[tuple[str, li
     from loadgen.sessions.run.run_folder import require_distinct
     from reporter.compare.references import runs_of
 
+    if len(runs) == len(baseline) == 1:
+        runs, baseline = [*baseline, *runs], []
     if baseline:
         sides = [
             (name, [run for reference in references for run in runs_of(reference)])

@@ -49,7 +49,7 @@ MISTAKES = {
         "loadgen perf",
     ),
     "a missing option": (("rules", "show"), "NAME is missing", "loadgen rules show"),
-    "a missing argument": (("sql",), "RUNS is missing", "loadgen sql"),
+    "a missing argument": (("sql",), "QUERY is missing", "loadgen sql"),
     "an argument too many": (
         ("perf", *ENDPOINT, "more"),
         "one argument too many: more",

@@ -22,20 +22,19 @@ PLAIN_WIDTH: Final = 100
 _WIDEST: Final = 140
 
 
-def show(
-    report: Report,
-    *,
-    form: str = TEXT,
-    output: Path | None = None,
-    **options: Any,
-) -> None:
+def show(report: Report, *, form: str = TEXT, output: Path | None = None, **options: Any) -> None:
     """Print a report in a format of `loadgen.sessions.formats`, or write the report to a file."""
+    show_as("report", form, report, output, **options)
+
+
+def show_as(subject: Subject, form: str, value: Any, output: Path | None, **options: Any) -> None:
+    """Print a value in a format, or write the value to a file."""
     if output is None:
-        print_as("report", form, report, **options)
+        print_as(subject, form, value, **options)
         return
     from loadgen.sessions.gating.outputs import write_output
 
-    write_output("--output", output, render("report", form, report, **options))
+    write_output("--output", output, render(subject, form, value, **options))
 
 
 def show_verdicts(parts: Sequence[NamedVerdict], *, form: str = TEXT, **options: Any) -> None:

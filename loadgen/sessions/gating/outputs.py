@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
+from contextlib import contextmanager, redirect_stdout
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TextIO
 
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.formats import render
@@ -13,7 +16,7 @@ from loadgen.sessions.run.run_folder import require_no_log
 from loadgen.sessions.whole_file import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from loadgen.sessions.observer import Observer
     from reporter.render.named_verdict import NamedVerdict
@@ -66,12 +69,38 @@ def write_verdicts(
         _note(Path(named), lambda: _append(Path(named), summary), observer)
 
 
+_WITH_A_FILE: Final = ("--output", "-o", "--markdown", "--junit")
+_piped: Final[list[TextIO]] = []
+"""Standard output, while an option asks for a file of its own there."""
+
+
+@contextmanager
+def standard_output(arguments: Sequence[str]) -> Iterator[None]:
+    """Keep standard output for the file that an option names `-`; what is printed goes to standard error."""
+    named = [option for option, value in pairwise(arguments) if option in _WITH_A_FILE and value == "-"]
+    named += [word for word in arguments if word.startswith("--") and word.endswith("=-")]
+    if not named:
+        yield
+        return
+    if len(named) > 1:
+        raise UsageError(f"{' and '.join(named)} both name standard output: give one a file")
+    _piped.append(sys.stdout)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _piped.pop()
+
+
 def write_output(option: str, path: Path, content: str) -> None:
-    """Write the file of an option; its folder is created.
+    """Write the file of an option, whose folder is created; `-` is standard output.
 
     Raises:
         SetupError: It cannot be written.
     """
+    if str(path) == "-":
+        (_piped[-1] if _piped else sys.stdout).write(content)
+        return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and not path.is_file():  # a pipe, or /dev/stdout

@@ -29,7 +29,7 @@ class CompareSettings:
         list[Path],
         Option(
             metavar="RUN",
-            help="A reference run, or a folder of runs; repeatable. Each run is then one observation.",
+            help="A reference run, or a folder of runs; repeatable. Of several, each run is one observation.",
         ),
     ] = field(default_factory=list)
     metric: Annotated[
@@ -88,6 +88,10 @@ class CompareSettings:
     ] = False
     form: ComparisonFormat = TEXT
     json: Json = False
+    output: Annotated[
+        Path | None,
+        Option("--output -o", metavar="FILE", help="Write it to a file instead of standard output."),
+    ] = None
     markdown: Annotated[
         Path | None, Option(metavar="FILE", help="Also write the comparison as Markdown.")
     ] = None
