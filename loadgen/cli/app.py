@@ -14,7 +14,7 @@ import typer
 from loadgen.cli import command_line
 from loadgen.cli.help import HelpedCommand, PlainGroup
 from loadgen.cli.options import command, command_of, command_over
-from loadgen.cli.terminal.streams import mend_streams
+from loadgen.cli.terminal.streams import file_on_standard_output, mend_streams
 from loadgen.sessions import errors
 from loadgen.sessions.arguments import refuse_empty, with_values
 from loadgen.sessions.other_tools import require_own_options
@@ -255,7 +255,8 @@ def _run() -> int:
         # A shell that completes a line has it in its environment.
         outline = _NAMES.isdisjoint(sys.argv) and "_LOADGEN_COMPLETE" not in os.environ
         app = application(first if first in _NAMES else None, outline=outline)
-        code = _with_outputs(app)
+        with file_on_standard_output(sys.argv[1:]) as arguments:
+            code = app(arguments, prog_name="loadgen", standalone_mode=False)
     except SystemExit as end:
         # A terminal library ends the program like this when its output is closed.
         if isinstance(end.__context__, BrokenPipeError):
@@ -266,16 +267,6 @@ def _run() -> int:
     except Exception as error:  # noqa: BLE001 (whatever it is, it must not end like a gate that failed)
         return ExitCode.INTERRUPTED if errors.is_interrupt(error) else _explained(error)
     return code if isinstance(code, int) else ExitCode.PASS
-
-
-def _with_outputs(app: typer.Typer) -> Any:
-    """Run the program, with standard output for the file that an option names `-`."""
-    if not any(word == "-" or word.endswith("=-") for word in sys.argv[1:]):
-        return app(prog_name="loadgen", standalone_mode=False)
-    from loadgen.sessions.gating.outputs import standard_output
-
-    with standard_output(sys.argv[1:]):
-        return app(prog_name="loadgen", standalone_mode=False)
 
 
 def _explained(error: Exception) -> int:

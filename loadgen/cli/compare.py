@@ -9,7 +9,6 @@ import typer
 
 if TYPE_CHECKING:
     from loadgen.sessions.settings.compare import CompareSettings
-    from reporter.compare.comparison import Comparison
 
 
 def compare(settings: CompareSettings) -> None:
@@ -33,8 +32,9 @@ def compare(settings: CompareSettings) -> None:
     from loadgen.cli.terminal.pipe import end_with_the_reader
     from loadgen.cli.terminal.show import show_as
     from loadgen.sessions.comparison import compare_runs
-    from loadgen.sessions.formats import FORMATS
+    from loadgen.sessions.formats import FORMATS, render
     from loadgen.sessions.gating.outcome import exit_code
+    from loadgen.sessions.gating.outputs import write_output
     from loadgen.sessions.plotting import plots_of_comparison
     from loadgen.sessions.run.run_folder import require_no_log
     from loadgen.sessions.series.series import is_series
@@ -51,18 +51,10 @@ def compare(settings: CompareSettings) -> None:
     for option, path in files:
         require_no_log(option, path)
     comparison = compare_runs(settings)
-    _write(comparison, settings)
+    for (option, path), other in zip(files[1:], ("md", "svg"), strict=True):
+        if path is not None:
+            write_output(option, path, render("comparison", other, comparison))
     end_with_the_reader()
     shown = {"plots": plots_of_comparison(comparison)} if FORMATS[form].shows_plots else {}
     show_as("comparison", form, comparison, settings.output, verbose=settings.verbose, **shown)
     raise typer.Exit(exit_code(comparison.status))
-
-
-def _write(comparison: Comparison, settings: CompareSettings) -> None:
-    from loadgen.sessions.formats import render
-    from loadgen.sessions.gating.outputs import write_output
-
-    files = (("--markdown", "md", settings.markdown), ("--plot", "svg", settings.plot))
-    for option, form, path in files:
-        if path is not None:
-            write_output(option, path, render("comparison", form, comparison))

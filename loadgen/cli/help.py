@@ -43,7 +43,7 @@ _LONGEST_CHOICES: Final = 16
 
 def _print_all(context: typer.Context, *, wanted: bool) -> None:
     if wanted:
-        typer.echo(whole_help(context))
+        typer.echo(_page(context.command, context, everything=True))
         raise typer.Exit
 
 
@@ -58,8 +58,20 @@ HelpAll = Annotated[
 ]
 
 
-class HelpedCommand(TyperCommand):
-    """A typer command whose help fits 80 columns, and which validates only unusual values."""
+class _Plain:
+    """Plain help that fits 80 columns, and validation of unusual values only."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help: of a command with many options the common ones."""
+        formatter.write(_page(self, ctx, everything=False))
+
+    def get_params(self, ctx: Any) -> Any:
+        """The options and arguments."""
+        return [_taking_plain_values(parameter) for parameter in super().get_params(ctx)]  # type: ignore[misc]
+
+
+class HelpedCommand(_Plain, TyperCommand):
+    """A typer command with plain help."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse; `--help-all` is the help of a command without further options."""
@@ -68,25 +80,9 @@ class HelpedCommand(TyperCommand):
         rest: list[str] = super().parse_args(ctx, args)
         return rest
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help: of many options the common ones."""
-        formatter.write(_page(self, ctx, everything=False))
 
-    def get_params(self, ctx: Any) -> Any:
-        """The options and arguments."""
-        return [_taking_plain_values(parameter) for parameter in super().get_params(ctx)]
-
-
-class PlainGroup(TyperGroup):
-    """A group of commands with the plain help of commands, which validates only unusual values."""
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help: the description, the commands by panel, and the options."""
-        formatter.write(_page(self, ctx, everything=True))
-
-    def get_params(self, ctx: Any) -> Any:
-        """The options."""
-        return [_taking_plain_values(parameter) for parameter in super().get_params(ctx)]
+class PlainGroup(_Plain, TyperGroup):
+    """A group of commands with plain help."""
 
 
 def _taking_plain_values(parameter: Any) -> Any:
@@ -107,11 +103,6 @@ def _taking_plain_values(parameter: Any) -> Any:
 
     parameter.process_value = process_value
     return parameter
-
-
-def whole_help(context: typer.Context) -> str:
-    """The help of a command with all options."""
-    return _page(context.command, context, everything=True)
 
 
 def _page(command: Any, context: Any, *, everything: bool) -> str:

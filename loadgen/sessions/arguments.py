@@ -16,6 +16,14 @@ _MAY_BE_EMPTY: Final = frozenset({"--api-key", "--judge-api-key"})
 _ALONE: Final = {"--server-metrics": "auto"}
 """Options that may stand without a value, which is a URL, and what they then have."""
 
+_FILES: Final = {
+    "--markdown": None,
+    "--junit": None,
+    "--output": ("report", "compare"),
+    "-o": ("report", "compare"),
+}
+"""Options of a file that may be standard output, `-`, and the commands in which they are that."""
+
 
 def refuse_empty(arguments: Sequence[str]) -> None:
     """Refuse an option with an empty value, mostly a variable of the shell that is not set.
@@ -34,3 +42,27 @@ def with_values(arguments: Sequence[str]) -> list[str]:
         f"{word}={_ALONE[word]}" if word in _ALONE and "://" not in after and after != _ALONE[word] else word
         for word, after in pairwise([*arguments, ""])
     ]
+
+
+def with_open_file(arguments: Sequence[str], descriptor: int) -> Sequence[str]:
+    """Give the option whose file is `-` the place of an open file instead.
+
+    Args:
+        arguments: The arguments.
+        descriptor: Of the open file.
+
+    Raises:
+        UsageError: Two options name it.
+    """
+    words = [part for word in arguments for part in (word.split("=", 1) if word.endswith("=-") else [word])]
+    places = [
+        index
+        for index, (option, value) in enumerate(pairwise(words), start=1)
+        if value == "-" and option in _FILES and words[0] in (_FILES[option] or words)
+    ]
+    if not places:
+        return arguments
+    if len(places) > 1:
+        named = " and ".join(words[index - 1] for index in places)
+        raise UsageError(f"{named} both name standard output: give one of them a file")
+    return [*words[: places[0]], f"/dev/fd/{descriptor}", *words[places[0] + 1 :]]

@@ -129,7 +129,6 @@ def _line(words: Sequence[str | _Typed], first: str, command: OtherCommand | Non
         options = {word.partition("=")[0] for part in parts for word in shlex.split(part)}
         parts += [command.adds] if command.adds and command.adds not in parts else []
         parts += [command.load] if command.load and options.isdisjoint(_LOADS) else []
-        parts += ["--model NAME"] if options.isdisjoint({"--model"}) else []
     if first == "perf" and any(_is_swept(part) for part in parts):
         first = "sweep"
     return " ".join(["loadgen", first, *parts])

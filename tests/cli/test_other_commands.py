@@ -56,7 +56,7 @@ LINES = {
     ),
     # SGLang
     "python -m sglang.bench_serving --backend sglang --num-prompts 50 --random-input 1024 --request-rate 2": (
-        "perf --protocol sglang --requests 50 --input-tokens 1024 --rate 2 --model NAME"
+        "perf --protocol sglang --requests 50 --input-tokens 1024 --rate 2"
     ),
     "python3 -m sglang.bench_serving --backend sglang-oai --host 127.0.0.1 --port 30000 --model m "
     "--random-output-len 128 --max-concurrency 8": (
@@ -69,26 +69,24 @@ LINES = {
     # GuideLLM
     f"guidellm benchmark --target {URL} --rate-type sweep --max-seconds 30 "
     "--data prompt_tokens=256,output_tokens=128": (
-        f"sweep --url {URL} --concurrency 1,2,4,8,16,32 --duration 30 --input-tokens 256 --output-tokens 128 "
-        "--model NAME"
+        f"sweep --url {URL} --concurrency 1,2,4,8,16,32 --duration 30 --input-tokens 256 --output-tokens 128"
     ),
     f"guidellm benchmark run --target {URL} --profile sweep --rate 10 "
     "--data prompt_tokens=256,prompt_tokens_stdev=16": (
-        f"sweep --url {URL} --concurrency 1,2,4,8,16,32 --input-tokens normal:256,16 --model NAME"
+        f"sweep --url {URL} --concurrency 1,2,4,8,16,32 --input-tokens normal:256,16"
     ),
     f"benchmark --target {URL} --rate-type constant --rate 5 --max-requests 100 "
     """--data '{"prompt_tokens": 256, "output_tokens": 128}'""": (
-        f"perf --url {URL} --rate 5 --arrival constant --requests 100 --input-tokens 256 --output-tokens 128 "
-        "--model NAME"
+        f"perf --url {URL} --rate 5 --arrival constant --requests 100 --input-tokens 256 --output-tokens 128"
     ),
     f"guidellm benchmark --target {URL} --rate-type concurrent --rate 1,2,4 --data d.jsonl --processor p": (
-        f"sweep --url {URL} --concurrency 1,2,4 --prompts d.jsonl --tokenizer p --model NAME"
+        f"sweep --url {URL} --concurrency 1,2,4 --prompts d.jsonl --tokenizer p"
     ),
     f"guidellm benchmark --target {URL} --profile throughput --data openai/gsm8k": (
-        f"perf --url {URL} --offline --prompts hf:openai/gsm8k --model NAME"
+        f"perf --url {URL} --offline --prompts hf:openai/gsm8k"
     ),
     f"guidellm benchmark --target {URL} --profile synchronous --max-seconds 20": (
-        f"perf --url {URL} --concurrency 1 --duration 20 --model NAME"
+        f"perf --url {URL} --concurrency 1 --duration 20"
     ),
     # AIPerf, genai-perf
     "aiperf profile -m Qwen/Q --url localhost:8000 --endpoint-type chat --concurrency 10 "
@@ -122,25 +120,21 @@ LINES = {
         "--requests 2 --concurrency 1 --out out/NAME"
     ),
     # k6, Locust
-    "k6 run --vus 10 --duration 30s script.js": "perf --duration 30s --concurrency 10 --model NAME",
-    "k6 run -u 5 -i 100 script.js": "perf --concurrency 5 --requests 100 --model NAME",
+    "k6 run --vus 10 --duration 30s script.js": "perf --duration 30s --concurrency 10",
+    "k6 run -u 5 -i 100 script.js": "perf --concurrency 5 --requests 100",
     f"locust -f locustfile.py --host {URL} --users 20 --spawn-rate 5 --run-time 1m --headless": (
-        f"perf --url {URL} --concurrency 20 --duration 1m --model NAME"
+        f"perf --url {URL} --concurrency 20 --duration 1m"
     ),
-    f"locust -u 20 -r 2 -t 1m -H {URL}": f"perf --concurrency 20 --duration 1m --url {URL} --model NAME",
+    f"locust -u 20 -r 2 -t 1m -H {URL}": f"perf --concurrency 20 --duration 1m --url {URL}",
     # wrk, hey, vegeta
-    f"wrk -t2 -c10 -d30s {URL}": f"perf --concurrency 10 --duration 30s --url {URL} --model NAME",
+    f"wrk -t2 -c10 -d30s {URL}": f"perf --concurrency 10 --duration 30s --url {URL}",
     f"wrk2 -t2 -c10 -d30s -R100 --latency {URL}": (
-        f"perf --max-concurrency 10 --duration 30s --rate 100 --url {URL} --model NAME"
+        f"perf --max-concurrency 10 --duration 30s --rate 100 --url {URL}"
     ),
-    f"hey -n 200 -c 50 {URL}": f"perf --requests 200 --concurrency 50 --url {URL} --model NAME",
-    f"hey -z 30s -c 5 -m POST -D body.json {URL}": (
-        f"perf --duration 30s --concurrency 5 --url {URL} --model NAME"
-    ),
-    "vegeta attack -rate=50/1s -duration=30s": "perf --rate 50 --duration 30s --model NAME",
-    "vegeta attack -rate 3000/1m -duration 30s -targets t.txt": (
-        "perf --rate 50 --duration 30s --model NAME"
-    ),
+    f"hey -n 200 -c 50 {URL}": f"perf --requests 200 --concurrency 50 --url {URL}",
+    f"hey -z 30s -c 5 -m POST -D body.json {URL}": (f"perf --duration 30s --concurrency 5 --url {URL}"),
+    "vegeta attack -rate=50/1s -duration=30s": "perf --rate 50 --duration 30s",
+    "vegeta attack -rate 3000/1m -duration 30s -targets t.txt": ("perf --rate 50 --duration 30s"),
     # benchmarks of answers
     "lm_eval --model local-chat-completions --model_args "
     f"model=m,base_url={URL}/v1/chat/completions,num_concurrent=4 --tasks gsm8k,ifeval --limit 10 "

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import TYPE_CHECKING, Any, TextIO, cast
+
+from loadgen.sessions.arguments import with_open_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 
 def mend_streams() -> None:
@@ -37,3 +42,20 @@ class _Heedless:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
+
+
+@contextmanager
+def file_on_standard_output(arguments: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Keep standard output for the file that an option names `-`; what is printed goes to standard error.
+
+    Yields:
+        The arguments, with the place of standard output for that name.
+    """
+    if not any(word.removeprefix("--").endswith("-") for word in arguments):
+        yield arguments
+        return
+    sys.stdout.flush()
+    with os.fdopen(os.dup(sys.stdout.fileno()), "w") as output:
+        words = with_open_file(arguments, output.fileno())
+        with nullcontext() if words == arguments else redirect_stdout(sys.stderr):
+            yield words

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
-from contextlib import contextmanager, redirect_stdout
-from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.formats import render
@@ -16,13 +13,15 @@ from loadgen.sessions.run.run_folder import require_no_log
 from loadgen.sessions.whole_file import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from loadgen.sessions.observer import Observer
     from reporter.render.named_verdict import NamedVerdict
 
 JUNIT: Final = "junit.xml"
 SUMMARY: Final = "GITHUB_STEP_SUMMARY"
+OPEN_FILES: Final = Path("/dev/fd")
+"""The folder of this process's open files, by their descriptors."""
 
 
 def write_verdicts(
@@ -69,39 +68,17 @@ def write_verdicts(
         _note(Path(named), lambda: _append(Path(named), summary), observer)
 
 
-_WITH_A_FILE: Final = ("--output", "-o", "--markdown", "--junit")
-_piped: Final[list[TextIO]] = []
-"""Standard output, while an option asks for a file of its own there."""
-
-
-@contextmanager
-def standard_output(arguments: Sequence[str]) -> Iterator[None]:
-    """Keep standard output for the file that an option names `-`; what is printed goes to standard error."""
-    named = [option for option, value in pairwise(arguments) if option in _WITH_A_FILE and value == "-"]
-    named += [word for word in arguments if word.startswith("--") and word.endswith("=-")]
-    if not named:
-        yield
-        return
-    if len(named) > 1:
-        raise UsageError(f"{' and '.join(named)} both name standard output: give one a file")
-    _piped.append(sys.stdout)
-    try:
-        with redirect_stdout(sys.stderr):
-            yield
-    finally:
-        _piped.pop()
-
-
 def write_output(option: str, path: Path, content: str) -> None:
-    """Write the file of an option, whose folder is created; `-` is standard output.
+    """Write the file of an option, whose folder is created.
 
     Raises:
         SetupError: It cannot be written.
     """
-    if str(path) == "-":
-        (_piped[-1] if _piped else sys.stdout).write(content)
-        return
     try:
+        if path.parent == OPEN_FILES:
+            with os.fdopen(os.dup(int(path.name)), "w", encoding="utf-8") as file:
+                file.write(content)
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and not path.is_file():  # a pipe, or /dev/stdout
             path.write_text(content, encoding="utf-8")
