@@ -80,7 +80,6 @@ typedef struct {
     http1 parser;
     buffer unsent;
     size_t unsent_from;
-    uint64_t written, written_before;
     int64_t begun, first_byte, heard, body_at;
     size_t bare; /* bytes since the last piece of the body */
     size_t reads;
@@ -299,13 +298,7 @@ static void lost(wire *w, connection *c, int error) {
         finish(w, c, ENDED, 0, c->heard);
         return;
     }
-    if (b && !c->first_byte) {
-        /* Sent in vain: http_transport.py sends it again. A reset proves nothing. */
-        uint64_t acknowledged;
-        b->stale = c->written == c->written_before ||
-                   (!error && c->fd >= 0 && tcp_number(c->fd, offsetof(struct tcp_info, tcpi_bytes_acked), 8, &acknowledged) &&
-                    acknowledged - 1 <= c->written_before);
-    }
+    if (b) b->stale = !c->first_byte;
     finish(w, c, CUT, error, now_ns());
 }
 
@@ -463,7 +456,6 @@ static void send_rest(wire *w, connection *c) {
         if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) lost(w, c, errno);
         return;
     }
-    c->written += (uint64_t)count;
     c->unsent_from += (size_t)count;
     if ((size_t)count < length) return;
     free(c->unsent.bytes);
@@ -783,7 +775,6 @@ static bool begin(wire *w, connection *c, const char *bytes, size_t length, int6
     c->first_byte = c->heard = c->body_at = 0;
     c->bare = 0;
     c->held = c->sure = c->behind = 0;
-    c->written_before = c->written;
     watch(w, c, true);
     *at = c->begun = now_ns();
     ssize_t count = c->fd < 0 ? (errno = ENOTCONN, -1) : send(c->fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -792,7 +783,6 @@ static bool begin(wire *w, connection *c, const char *bytes, size_t length, int6
         return false;
     }
     if (count < 0) count = 0;
-    c->written += (uint64_t)count;
     if ((size_t)count == length) return true;
     if (!buffer_append(&c->unsent, bytes + count, length - (size_t)count)) {
         finish(w, c, NO_MEMORY, 0, now_ns());

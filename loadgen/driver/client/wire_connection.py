@@ -91,7 +91,7 @@ class ReceivedBatch(NamedTuple):
         framed: Whether HTTP says that the response is complete, and not only the end of the connection.
         reusable: Whether the connection can carry another request.
         unasked: Whether a response came that no request had asked for.
-        stale: Whether the request was sent in vain; see `Connection`.
+        stale: Whether the connection ended without a byte of a response.
     """
 
     number: int
@@ -328,7 +328,7 @@ class WireConnection:
     def _end(self, batch: ReceivedBatch) -> None:
         """Take the end of a response after which the connection can carry no other request."""
         if batch.end != _ENDED:
-            self.stale = batch.end == End.CUT and not batch.first_byte_ns and may_have_crossed(self._begun_ns)
+            self.stale = batch.stale and may_have_crossed(self._begun_ns)
             self._fail(*_failure(batch))
             return
         self.unasked = batch.unasked
