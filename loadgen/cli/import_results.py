@@ -42,6 +42,6 @@ def import_results(
     folder = imported(form, path, out, model)
     report = write_report(folder, None)
     if json or not quiet:
-        show(report, form=JSON if json else TEXT)
+        show(report, form=JSON if json else TEXT, run=folder)
     sys.stderr.write("" if quiet else f"\nThe run is in {printable(str(folder))}\n")
     raise typer.Exit(outcome(report))

@@ -52,6 +52,7 @@ def finish(report: Report, folder: Path, settings: PerfSettings) -> NoReturn:
     show(
         report,
         form=JSON if output.json else TEXT,
+        run=folder,
         summary_only=output.summary,
         verbose=output.verbose,
     )

@@ -148,10 +148,10 @@ def report(
             "tpot_end": tpot_end,
         }
     )
-    made, of_the_log = _made(run, form, options, choice)
+    made, further = _made(run, form, options, choice)
     require_breakdowns(made, by or ())
     breakdowns = list(dict.fromkeys([*(by or ()), *(score_groups(made) if stats else ())]))
-    show(made, form=form, output=output, summary_only=summary, verbose=verbose, by=breakdowns, **of_the_log)
+    show(made, form=form, output=output, summary_only=summary, verbose=verbose, by=breakdowns, **further)
     sys.stdout.writelines(trace_lines(run) if trace_detail else ())
     from reporter.accuracy.undetermined import undetermined
 
@@ -171,13 +171,13 @@ def _require_text(form: str, output: Path | None, *, traces: bool, breakdown: st
 def _made(
     run: Path, form: str, options: ReportOptions, choice: Mapping[str, Any]
 ) -> tuple[Report, dict[str, Any]]:
-    """The report, and the further contents of a format that shows more of the log."""
+    """The report, and the further options of its format: the run, or the contents of its log."""
     from loadgen.cli.terminal.observer import Terminal
     from loadgen.sessions.program import program
     from loadgen.sessions.run.report import write_report, write_report_with_contents
 
     if not FORMATS[form].shows_log:
-        return write_report(run, None, options=options, choice=choice, observer=Terminal()), {}
+        return write_report(run, None, options=options, choice=choice, observer=Terminal()), {"run": run}
     made, contents = write_report_with_contents(run, options, choice=choice, observer=Terminal())
     return made, {
         "contents": contents,

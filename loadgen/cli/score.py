@@ -70,7 +70,7 @@ def score(settings: ScoreSettings) -> None:
         ),
         observer=terminal,
     )
-    show(report, form=JSON if settings.json else TEXT)
+    show(report, form=JSON if settings.json else TEXT, run=settings.run)
     code = outcome(report)
     if scoring is not None and scoring.is_left_out(report.accuracy):
         code = code or ExitCode.INVALID

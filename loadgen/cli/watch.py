@@ -79,7 +79,7 @@ def _watched(run: Path, interval_s: float, *, json: bool) -> Report:
     else:
         from loadgen.cli.terminal.show import show
 
-        show(final)
+        show(final, run=run)
     return final
 
 

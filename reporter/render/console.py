@@ -23,6 +23,7 @@ from reporter.render import (
 )
 from reporter.render.figures import whole
 from reporter.render.heading import heading
+from reporter.render.named_run import naming
 from reporter.render.page import block, draw, sentence, text
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def render(
     summary_only: bool = False,
     verbose: bool = False,
     by: Sequence[str] = (),
+    run: object = None,
 ) -> str:
     """The report as lines of text.
 
@@ -55,7 +57,9 @@ def render(
         verbose: Every metric, min and std, and all that the client reports of itself; else that is one line,
             unless something about the client needs a look.
         by: What to break the figures down by: some of `breakdown.names`.
+        run: The place of the run, for the commands of remedies.
     """
+    report = report if run is None else naming(report, str(run))
     whole_page = _summary(report, width) if summary_only else _whole(report, width, verbose=verbose)
     tables = (breakdown.section(report, name, width=width) for name in by)
     return draw(chain(whole_page, tables), width=width, color=color)

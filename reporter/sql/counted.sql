@@ -31,6 +31,9 @@ SELECT
         WHEN token_source = 'server_usage'
             AND (silent_tokens OR chunks = server_total OR (chunks = server_total - 1 AND finish_reason = 'stop'))
         THEN server_output - 1
+        -- A server that sends its usage with each chunk says how many tokens are in the first.
+        WHEN token_source = 'server_usage' AND all_counted() AND try_cast(first_chunk ->> '$.tokens' AS BIGINT) > 0
+        THEN greatest(server_output - try_cast(first_chunk ->> '$.tokens' AS BIGINT), 0)
         ELSE if(client_output = 0, 0, client_after_first)
     END AS counted_after_first,
     CASE

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from loadgen.driver.client import chat_completions
 from loadgen.driver.client.answer import ParsedResponse
-from loadgen.driver.client.codec import Delta
+from loadgen.driver.client.codec import Delta, Usage
 from loadgen.driver.client.stream import ResponseStream
 
 
@@ -49,6 +49,14 @@ def test_it_is_that_of_the_first_chunk_with_something(
 ) -> None:
     """In characters, of each category that it has; of a tool call its arguments, behind its name."""
     assert streamed(*deltas).first_chunk == expected
+
+
+def test_usage_that_comes_with_the_first_chunk() -> None:
+    """Counts its tokens, where a server sends its counts so far with each chunk."""
+    answer = ParsedResponse()
+    for tokens in (4, 7):
+        answer.add(Delta(content="abcd", usage=Usage(output_tokens=tokens)), tokens)
+    assert answer.first_chunk == {"content": 4, "tokens": 4}
 
 
 def test_what_was_not_streamed_has_no_chunk() -> None:

@@ -144,6 +144,14 @@ def test_where_each_chunk_is_a_token_so_is_the_first(
     assert ("first_chunk_unknown" in codes(report)) is (None in after)
 
 
+def test_usage_that_comes_with_the_first_chunk_counts_its_tokens(a_run: NewRun) -> None:
+    """Chunks of several tokens, of which the first has 4 of 16 by the server's count."""
+    run = a_run().answers(50, 60, 70, usage=(1, 16), first_chunk={"content": 9, "tokens": 4})
+    with open_log(run.ends().write()) as log:
+        definitions = Definitions(tpot_denominator="tokens_after_first_chunk")
+        assert tpots(log.with_definitions(definitions)) == [20 / 12]
+
+
 AFTER_FIRST: tuple[tuple[dict[str, Any], Any, int | None], ...] = (
     (texts_of("abcdefg"), {"content": 4}, 3),
     (texts_of("abc", "uvwxyz"), {"reasoning": 2}, 4 + 3),

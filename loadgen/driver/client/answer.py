@@ -316,6 +316,8 @@ def _lengths(delta: Delta) -> dict[str, int]:
     if delta.tool_calls:
         # A call begins with its name, which may be all that its first part has.
         lengths["tool_call"] = sum(map(_arguments, delta.tool_calls))
+    if delta.usage is not None and delta.usage.output_tokens:
+        lengths["tokens"] = delta.usage.output_tokens
     return lengths
 
 

@@ -93,7 +93,7 @@ PROTOCOLS: Final[Mapping[str, ProtocolEntry]] = {
     ),
     "sse": ProtocolEntry(
         f"{_CLIENT}.plain_sse:PlainSSE",
-        "any stream of server-sent events with JSON in them",
+        "any stream of JSON: server-sent events or lines",
         stream="always",
         rooted=True,
         described=True,
