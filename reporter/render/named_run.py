@@ -15,10 +15,9 @@ _COMMAND: Final = re.compile(r"(loadgen [a-z]+) RUN\b")
 
 def naming(report: Report, run: str) -> Report:
     """A report whose remedies have the run in the place of `RUN`."""
+    named = shlex.quote(run)
     findings = [
-        replace(
-            finding, remedy=_COMMAND.sub(lambda command: f"{command[1]} {shlex.quote(run)}", finding.remedy)
-        )
+        replace(finding, remedy=_COMMAND.sub(lambda command: f"{command[1]} {named}", finding.remedy))
         for finding in report.findings
     ]
     return replace(report, findings=findings)
