@@ -118,7 +118,7 @@ def test_a_preset_runs_its_program(
 
 def test_every_preset_is_listed() -> None:
     """With what it is for."""
-    assert set(presets()) == {"jarvis-agent", "hermes", "openclaw", "terminal-bench", "harbor"}
+    assert set(presets()) == {"jarvis-agent", "hermes", "openclaw", "terminal-bench", "harbor", "tools"}
     assert all(presets().values())
 
 

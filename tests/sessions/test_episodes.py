@@ -63,6 +63,8 @@ class Counting:
         return EpisodeResult(reward=self.samples)
 """
 REPLIES: list[dict[str, Any]] = [
+    {"match": "tool: 42", "reply": "It is 42."},
+    {"match": "6 * 7", "tool_calls": [{"name": "calculator", "arguments": {"expression": "6 * 7"}}]},
     {"match": "tool: 5", "reply": "5"},
     {"match": "tool: ", "reply": "It is nine."},
     {"match": "2 + 3", "tool_calls": [{"name": "add", "arguments": {"a": 2, "b": 3}}]},
@@ -276,6 +278,28 @@ def test_a_loop_written_with_the_docs_alone(
     right = {row["question_id"]: row["scores"]["graders:exact"]["value"] for row in rows}
     assert right == {"0": 1.0, "1": 0.0}
     assert {row["output"] for row in rows} == {"5", "It is nine."}
+
+
+@pytest.mark.slow
+def test_an_agent_with_tools_of_this_program(server: MockProcess, folder: Path) -> None:
+    """Without a line of code: the model calls the calculator, reads the result, and answers."""
+    (folder / "sums.jsonl").write_text('{"user_prompt": "What is 6 * 7?", "ground_truth": "It is 42."}\n')
+    (folder / "graders.py").write_text(documented("python", 1))
+    run = loadgen.accuracy(
+        "sums.jsonl",
+        url=server.url,
+        model="m",
+        agent_command="@tools calculator",
+        eval_function=["graders:exact", "graders:used_a_tool"],
+        workers=1,
+        probe=False,
+        out=folder / "run",
+    )
+    assert {score.scorer: score.value for score in run.report().accuracy} == {
+        "graders:exact": 1.0,
+        "graders:used_a_tool": 1.0,
+    }
+    assert run.sql("SELECT turns, tool_calls, ending FROM episodes").fetchall() == [(2, 1, "completed")]
 
 
 @pytest.mark.slow

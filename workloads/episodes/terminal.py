@@ -46,11 +46,16 @@ async def work(
         EpisodeError: No further turn can be asked.
         SandboxError: The sandbox failed.
     """
+    return await tool_loop(ask, messages, [bash_tool(sandbox)])
+
+
+def bash_tool(sandbox: AsyncSandbox | SandboxOnDemand) -> Tool:
+    """The tool `bash`, whose commands run in a sandbox."""
 
     async def bash(command: str) -> str:
         return shown(await sandbox.exec(["bash", "-c", command], COMMAND_S))
 
-    return await tool_loop(ask, messages, [Tool(_BASH, bash)])
+    return Tool(_BASH, bash)
 
 
 def shown(result: CommandResult) -> str:
@@ -60,11 +65,12 @@ def shown(result: CommandResult) -> str:
         "out_of_memory": "killed: out of memory",
         "too_much_output": "killed: too much output",
     }.get(result.ending, f"exit code {result.exit_code}")
-    streams = [_cut(text.rstrip()) for text in (result.stdout, result.stderr) if text.strip()]
+    streams = [cut(text.rstrip()) for text in (result.stdout, result.stderr) if text.strip()]
     return "\n".join([*streams, f"[{ending}]"])
 
 
-def _cut(text: str) -> str:
+def cut(text: str) -> str:
+    """A text as the model reads it: of a long one the beginning and the end."""
     left_out = len(text) - _SHOWN
     if left_out <= 0:
         return text

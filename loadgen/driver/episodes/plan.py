@@ -68,6 +68,7 @@ class EpisodePlan:
     Attributes:
         agent: `module:attribute` of an agent that plays every sample; None for the code of each sample.
         command: A program that plays every sample; None for none.
+        tools: The tools of an agent of this program that plays every sample; empty for none.
         limits: Of each episode.
         user: The endpoint that simulates users; None if there is none.
         sandbox: Where commands of episodes run, but for those of a benchmark with an image of its own; None
@@ -80,6 +81,7 @@ class EpisodePlan:
 
     agent: str | None = None
     command: AgentCommand | None = None
+    tools: tuple[str, ...] = ()
     limits: EpisodeLimits = field(default_factory=EpisodeLimits)
     user: UserEndpoint | None = None
     sandbox: SandboxSpec | None = None
@@ -95,7 +97,7 @@ class EpisodePlan:
     @property
     def has_agent(self) -> bool:
         """Whether an agent plays every sample."""
-        return self.agent is not None or self.command is not None
+        return self.agent is not None or self.command is not None or bool(self.tools)
 
     def sandbox_of(self, sample: Sample) -> SandboxSpec | None:
         """Where commands of the episode of a sample run; None where none may."""
@@ -126,6 +128,7 @@ class EpisodePlan:
         return {
             "agent": self.agent,
             "command": None if command is None else {"words": list(command.words), "preset": command.preset},
+            **({"tools": list(self.tools)} if self.tools else {}),
             "limits": asdict(self.limits),
             "user": None if self.user is None else self.user.facts(),
             "sandbox": None if self.sandbox is None else self.sandbox.to_dict(),

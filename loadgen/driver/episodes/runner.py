@@ -95,6 +95,8 @@ class EpisodeRunner:
         plan = self._plan
         if self._program_player is not None:
             importlib.import_module("aiohttp.web")
+        elif plan.tools:
+            importlib.import_module("workloads.environments.tool_agent")
         elif plan.agent is not None:
             self._player(plan.agent)
         for program in programs:
@@ -173,6 +175,10 @@ class EpisodeRunner:
                 if self._program_player is not None:
                     inside = sandbox if self._plan.runs_inside(sample) else None
                     return await self._program_player.play(sample, ask, inside)
+                if self._plan.tools:
+                    from workloads.environments.tool_agent import answer_with_tools
+
+                    return await answer_with_tools(sample, ask, sandbox, self._plan.tools)
                 return await self._player(program.code).play(sample, ask, sandbox, ask.trace)
         except TimeoutError:
             if not limit.expired():
@@ -181,11 +187,11 @@ class EpisodeRunner:
 
     def _program(self, sample: Sample) -> EpisodeProgram:
         """The code that plays a sample: the agent of the session, else its own."""
-        command, agent = self._plan.command, self._plan.agent
-        if command is None and agent is None:
+        plan = self._plan
+        if not plan.has_agent:
             assert sample.episode is not None  # noqa: S101 (only such samples, and those of an agent, are played)
             return sample.episode
-        code = str(agent) if command is None else command.words[0]
+        code = plan.agent or "@tools" if plan.command is None else plan.command.words[0]
         return EpisodeProgram(code) if sample.episode is None else replace(sample.episode, code=code)
 
     def _player(self, code: str) -> EpisodePlayer:

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.episodes.plan import AgentCommand
 from loadgen.sessions.errors import UsageError
+from workloads.environments.tool_agent import TOOLS
+from workloads.errors import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 FOLDER: Final = Path(__file__).with_name("presets")
 _MARK: Final = "@"
+_TOOLS: Final = "tools"
 _SUFFIX: Final = ".toml"
 _ARGUMENTS: Final = "{arguments}"
 _SHAPES: Final[Mapping[str, str]] = {
@@ -30,10 +33,38 @@ _KEYS: Final = {"title", "command", *(field.name for field in fields(AgentComman
 
 def presets() -> dict[str, str]:
     """The titles of the presets by their names."""
-    return {
+    programs = {
         path.stem: tomllib.loads(path.read_text(encoding="utf-8"))["title"]
         for path in sorted(FOLDER.glob(f"*{_SUFFIX}"))
     }
+    return programs | {_TOOLS: f"the model with tools of this program: {', '.join(TOOLS)}"}
+
+
+def agent_tools(text: str, *, may_run_commands: bool) -> tuple[str, ...]:
+    """The tools of `@tools NAME,NAME`; none for another agent.
+
+    Args:
+        text: As the user wrote it.
+        may_run_commands: Whether commands of a model may be run.
+
+    Raises:
+        UsageError: A tool does not exist, none is named, or one runs commands.
+    """
+    name, _, rest = text.strip().partition(" ")
+    if name != f"{_MARK}{_TOOLS}":
+        return ()
+    names = tuple(dict.fromkeys(rest.replace(",", " ").split()))
+    if not names:
+        raise UsageError(f"--agent-command {text}: no tool is named; the tools are {', '.join(TOOLS)}")
+    for tool in names:
+        if tool not in TOOLS:
+            raise UsageError(
+                f"--agent-command {text}: unknown tool {tool!r}{did_you_mean(tool, TOOLS)}; the tools are "
+                f"{', '.join(TOOLS)}"
+            )
+        if TOOLS[tool].in_sandbox and not may_run_commands:
+            raise UsageError(f"--agent-command {text}: {tool} needs a sandbox: add --allow-code-execution")
+    return names
 
 
 def agent_command(text: str, *, inside: bool) -> AgentCommand:

@@ -77,16 +77,19 @@ def episode_plan(
             f"{dataset.name}: its episodes run commands of the model: allow that with --allow-code-execution"
         )
     command = None
+    tools: tuple[str, ...] = ()
     if settings.agent_command is not None:
         inside = sandbox is not None and (
             sandbox.kind == "docker" or any(program.sandbox is not None for program in programs)
         )
-        from loadgen.sessions.agents.presets import agent_command
+        from loadgen.sessions.agents.presets import agent_command, agent_tools
 
-        command = agent_command(settings.agent_command, inside=inside)
+        tools = agent_tools(settings.agent_command, may_run_commands=sandbox is not None)
+        command = None if tools else agent_command(settings.agent_command, inside=inside)
     return EpisodePlan(
         agent=settings.agent,
         command=command,
+        tools=tools,
         limits=_limits(settings),
         user=user,
         sandbox=sandbox,

@@ -1,0 +1,88 @@
+"""An agent with tools of this program: `--agent-command "@tools bash,calculator"`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from workloads.environments.calculation import calculated
+from workloads.episodes.terminal import bash_tool, cut
+from workloads.episodes.tool_loop import Tool, tool_loop
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from workloads.episodes.episode import Ask, EpisodeResult
+    from workloads.sample import Sample
+    from workloads.sandbox.asynchronous import SandboxOnDemand
+
+
+class AgentTool(NamedTuple):
+    """A tool of the agent.
+
+    Attributes:
+        of: Makes the tool for an episode, with the sandbox of the episode.
+        in_sandbox: Whether its calls run there.
+    """
+
+    of: Callable[[SandboxOnDemand], Tool]
+    in_sandbox: bool = True
+
+
+def calculator(_: SandboxOnDemand) -> Tool:
+    """A tool that evaluates arithmetic."""
+
+    def calculate(expression: str) -> str:
+        return str(calculated(expression))
+
+    text = "Evaluate an arithmetic expression of numbers, + - * / // **, and parentheses."
+    return Tool(_schema("calculator", text, expression="The expression, such as (2 + 3) * 4."), calculate)
+
+
+def file_read(sandbox: SandboxOnDemand) -> Tool:
+    """A tool that reads a file of the sandbox."""
+
+    async def read(path: str) -> str:
+        return cut((await sandbox.get_file(path)).decode(errors="replace"))
+
+    return Tool(_schema("file_read", "Read a text file in the working folder.", path="Its path."), read)
+
+
+def file_write(sandbox: SandboxOnDemand) -> Tool:
+    """A tool that writes a file of the sandbox."""
+
+    async def write(path: str, content: str) -> str:
+        await sandbox.put_files({path: content.encode()})
+        return f"{path}: {len(content)} characters written"
+
+    text = "Write a text file in the working folder; a file of this path is replaced."
+    return Tool(_schema("file_write", text, path="Its path.", content="The whole text."), write)
+
+
+TOOLS: Final[Mapping[str, AgentTool]] = {
+    "bash": AgentTool(bash_tool),
+    "calculator": AgentTool(calculator, in_sandbox=False),
+    "file_read": AgentTool(file_read),
+    "file_write": AgentTool(file_write),
+}
+
+
+async def answer_with_tools(
+    sample: Sample, ask: Ask, sandbox: SandboxOnDemand, tools: Sequence[str]
+) -> EpisodeResult:
+    """Let the model call tools of these names until it answers without a call.
+
+    Raises:
+        EpisodeError: No further turn can be asked.
+        SandboxError: The sandbox of a tool failed.
+    """
+    return await tool_loop(ask, sample.messages(), [TOOLS[name].of(sandbox) for name in tools])
+
+
+def _schema(name: str, description: str, **parameters: str) -> Mapping[str, Any]:
+    """A tool whose parameters are texts, all required."""
+    properties = {
+        parameter: {"type": "string", "description": text} for parameter, text in parameters.items()
+    }
+    required = {"type": "object", "properties": properties, "required": list(parameters)}
+    function = {"name": name, "description": description, "parameters": required}
+    return {"type": "function", "function": function}
