@@ -28,8 +28,6 @@ def export(settings: ExportSettings) -> None:
 
     loadgen export RUN --samples results.jsonl
 
-    loadgen export RUN --episodes episodes.csv
-
     loadgen export RUN --perfetto run.pftrace
 
     loadgen export RUN --mlperf-endpoints closed/us/results/box/llama3.1-8b/Server --audit AUDIT

@@ -71,7 +71,5 @@ def score(settings: ScoreSettings) -> None:
         observer=terminal,
     )
     show(report, form=JSON if settings.json else TEXT, run=settings.run)
-    code = outcome(report)
-    if scoring is not None and scoring.is_left_out(report.accuracy):
-        code = code or ExitCode.INVALID
-    raise typer.Exit(code)
+    is_left_out = scoring is not None and scoring.is_left_out(report.accuracy)
+    raise typer.Exit(outcome(report) or (ExitCode.INVALID if is_left_out else ExitCode.PASS))

@@ -69,13 +69,13 @@ def watch(
 
 def _watched(run: Path, interval_s: float, *, json: bool) -> Report:
     """Show the run until the end, and then the report; return the report."""
-    from loadgen.cli.terminal.watch_view import json_line
     from loadgen.sessions.run.report import make_report
+    from reporter.render.json import render
 
     _show_while_it_runs(run, interval_s, json=json)
     final = make_report(run, None)
     if json:
-        sys.stdout.write(json_line(final))
+        sys.stdout.write(render(final, indented=False))
     else:
         from loadgen.cli.terminal.show import show
 
@@ -85,27 +85,28 @@ def _watched(run: Path, interval_s: float, *, json: bool) -> Report:
 
 def _follow(run: Path, interval_s: float, wait_s: float, *, json: bool) -> None:
     """Show a run of a series until the end; as JSON, then also the report."""
-    from loadgen.cli.terminal.watch_view import json_line
     from loadgen.sessions.run.report import make_report
     from loadgen.sessions.run.watching import await_log
+    from reporter.render.json import render
 
     await_log(run, wait_s)
     _show_while_it_runs(run, interval_s, json=json)
     if json:
-        sys.stdout.write(json_line(make_report(run, None)))
+        sys.stdout.write(render(make_report(run, None), indented=False))
         sys.stdout.flush()
 
 
 def _show_while_it_runs(run: Path, interval_s: float, *, json: bool) -> None:
-    from loadgen.cli.terminal.watch_view import is_rewritable, json_line, show_block, show_line
+    from loadgen.cli.terminal.watch_view import is_rewritable, show_block, show_line
     from loadgen.sessions.run.watching import reports_while_it_runs
+    from reporter.render.json import render
 
     if not json and is_rewritable():
         show_block(run, interval_s)
         return
     for report in reports_while_it_runs(run, interval_s):
         if json:
-            sys.stdout.write(json_line(report))
+            sys.stdout.write(render(report, indented=False))
             sys.stdout.flush()
         else:
             show_line(report)

@@ -1,9 +1,7 @@
 """The view of a running session, on standard error: a block that is rewritten, or a line every few seconds.
 
-The block's text is made by a process that reads the log (`loadgen.sessions.run.live_reader`); here a thread
-only writes what it sends. A terminal that does not take output so holds up nothing, and the interpreter of
-the client is busy with the view for less than a millisecond per second. Without that process, without a
-terminal and with --no-live there is a line of the session's counters.
+A process that reads the log makes the block (`loadgen.sessions.run.live_reader`); a thread writes it. Else,
+without a terminal and with --no-live, there is a line of the counters of the session.
 """
 
 from __future__ import annotations
@@ -36,8 +34,7 @@ class LiveView:
     """The live view of a session; a context manager.
 
     Args:
-        progress: The session's counters.
-        plan: Says how much there is to do.
+        progress, plan: The session's counters, and how much there is to do.
         log: The session's log; None where there is none to read.
         quiet: Show nothing.
         block: Whether a terminal shows the block.
@@ -107,8 +104,8 @@ class LiveView:
         with self._status as status:
             while not self._ended.wait(status.interval_s):
                 width = shutil.get_terminal_size().columns - 1 if status.is_terminal else PLAIN_WIDTH
-                now_ns = time.monotonic_ns()
-                status.write(progress_line(self._progress, self._plan, now_ns, width, self._score.text))
+                counters = (self._progress, self._plan, time.monotonic_ns())
+                status.write(progress_line(*counters, width, self._score.text))
 
     def _show_blocks(self, reader: subprocess.Popen[bytes]) -> None:
         """Show the reader's output until the reader ends."""
@@ -123,7 +120,6 @@ class LiveView:
                 if self._ended.is_set():
                     break
                 width, lines = orjson.loads(sent)
-                score = [Line(self._score.line[: width - 1])] if self._score.line else []
-                self._block.draw([*(Line(*line) for line in lines), *score], width)
+                self._block.draw([Line(*line) for line in (*lines, *self._score.lines(width))], width)
         with self._writing:
             self._block.clear()

@@ -35,10 +35,9 @@ def show_block(run: Path, interval_s: float) -> None:
         try:
             for shown in readings_while_it_runs(run, interval_s, RunTail(run).read):
                 size = shutil.get_terminal_size()
-                width, height = size.columns - 1, size.lines - 3
-                below = [Line(score.line[:width])] if score.line else []
+                width, below = size.columns - 1, [Line(*line) for line in score.lines(size.columns)]
                 below.append(hint._replace(text=hint.text[:width]))
-                block.draw([*lines(shown, width, height), *below], size.columns)
+                block.draw([*lines(shown, width, size.lines - 3), *below], size.columns)
         finally:
             block.clear()
 
@@ -47,10 +46,3 @@ def show_line(report: Report) -> None:
     """Write the line of a report, for a file or a pipe."""
     sys.stdout.write(line(report) + "\n")
     sys.stdout.flush()
-
-
-def json_line(report: Report) -> str:
-    """A report in the form of `report.json`, in one line."""
-    from reporter.render.json import render
-
-    return render(report, indented=False)

@@ -72,10 +72,9 @@ class RunningScore:
             f"{task} {mean:.3f} of {count:,}" for task, (count, mean) in self._scores.items() if count
         )
 
-    @property
-    def line(self) -> str:
-        """The scores as a line of a block; empty before the first."""
-        return f"accuracy     {self.text} so far" if self.text else ""
+    def lines(self, columns: int) -> list[tuple[str]]:
+        """The scores as a line of a block on a terminal; none before the first."""
+        return [(f"accuracy     {self.text} so far"[: columns - 1],)] if self.text else []
 
     def _read(self) -> None:
         import orjson

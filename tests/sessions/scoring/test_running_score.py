@@ -41,9 +41,10 @@ def test_a_reader_of_the_scores(new_run: NewRun) -> None:
         while not score.text and time.monotonic() < until_s:
             time.sleep(0.05)
         assert score.text == "gsm8k 0.500 of 2"
-        assert score.line == "accuracy     gsm8k 0.500 of 2 so far"
+        assert score.lines(80) == [("accuracy     gsm8k 0.500 of 2 so far",)]
+        assert score.lines(20) == [("accuracy     gsm8k ",)]
     with RunningScore(None) as none:
-        assert (none.text, none.line) == ("", "")
+        assert (none.text, none.lines(80)) == ("", [])
 
 
 def test_a_run_without_a_benchmark_has_no_score(new_run: NewRun, monkeypatch: pytest.MonkeyPatch) -> None:
