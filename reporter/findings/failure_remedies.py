@@ -27,6 +27,8 @@ _BY_NAME: Final = {
     "first_byte_timeout": "Lower the load, or give a longer --first-byte-timeout.",
     "idle_timeout": "See the server's log for what stopped it, or give a longer --idle-timeout.",
     "unasked_response": "See the log of the server, and of a proxy before it, for responses sent twice.",
+    "aborted": "See the server's log: it was stopped, ran out of memory, or refused load.",
+    "empty_answer": "Check the prompts, the model's chat template and --max-tokens; --ignore-eos goes on.",
     "agent_error": 'Mend the agent: `loadgen sql RUN "SELECT reason FROM episodes"` says what failed.',
     "client_limit": "Raise `ulimit -n`, or lower the load.",
 }

@@ -117,3 +117,85 @@ def test_one_json_text(run: Any, serve: Any, connect: Any, wire: Any) -> None:
         None,
     )
     assert "at `text` there is no text" in ends[2]["message"]
+
+
+def plain(*payloads: Any) -> bytes:
+    """Events without names."""
+    return b"".join(b"data: " + orjson.dumps(payload) + b"\n\n" for payload in payloads)
+
+
+def chat(reason: Any, **more: Any) -> bytes:
+    """A token, a finish reason, and `[DONE]`."""
+    token = {"choices": [{"delta": {"content": "hi"}}]}
+    return plain(token, {"choices": [{"delta": {}, "finish_reason": reason}], **more}) + b"data: [DONE]\n\n"
+
+
+def sglang(reason: Any) -> bytes:
+    """A token of SGLang's own stream, with a finish reason, and `[DONE]`."""
+    return plain({"text": "hi", "meta_info": {"finish_reason": reason}}) + b"data: [DONE]\n\n"
+
+
+def ending(protocol: str, old: bytes, new: bytes) -> bytes:
+    """The stream of a protocol that ends in another way."""
+    body = RESPONSES if protocol == "responses" else MESSAGES
+    assert old in body
+    return body.replace(old, new)
+
+
+OLLAMA = {"text_at": "response", "finish_at": "done_reason"}
+ENDINGS = (
+    ("chat", {}, chat("stop"), None),
+    ("chat", {}, chat("length"), None),
+    ("chat", {}, chat("content_filter"), None),
+    ("chat", {}, chat("a new one"), None),
+    ("chat", {}, chat("abort"), "aborted"),
+    ("chat", {}, chat("backend_error"), "aborted"),
+    ("chat", {}, chat(None), "truncated"),
+    ("chat", {}, chat(""), "truncated"),
+    ("chat", {}, chat("error", error={"message": "boom"}), "error_frame"),
+    ("chat", {}, chat({"type": "stop"}), None),
+    ("chat", {}, chat({"type": "abort"}), "aborted"),
+    ("chat", {}, chat({"type": "abort", "status_code": 503, "message": "boom"}), "error_frame"),
+    ("sglang", {}, sglang({"type": "stop", "matched": 2}), None),
+    ("sglang", {}, sglang({"type": "length", "length": 1}), None),
+    ("sglang", {}, sglang({"type": "abort", "status_code": None, "message": "boom"}), "error_frame"),
+    ("sglang", {}, sglang({"type": "abort"}), "aborted"),
+    ("sglang", {}, sglang(None), "truncated"),
+    ("sse", {}, plain({"text": "hi"}), None),
+    ("sse", {}, plain({"text": "hi"}, {"code": 503, "message": "boom"}), "error_frame"),
+    ("sse", OLLAMA, b'{"response":"hi"}\n{"response":"","done":true,"done_reason":"stop"}\n', None),
+    ("sse", OLLAMA, b'{"response":"hi"}\n{"response":"","done":true,"done_reason":"load"}\n', "aborted"),
+    ("sse", OLLAMA, b'{"response":"hi"}\n{"response":" you"}\n', "truncated"),
+    ("sse", OLLAMA, b'{"response":"hi"}\n{"error":"boom"}\n', "error_frame"),
+    ("messages", {}, ending("messages", b'"end_turn"', b'"refusal"'), None),
+    ("messages", {}, ending("messages", b'"end_turn"', b'"error"'), "aborted"),
+    ("messages", {}, ending("messages", b'"end_turn"', b"null"), "truncated"),
+    ("responses", {}, ending("responses", b'"status":"completed"', b'"status":"incomplete"'), "aborted"),
+    ("responses", {}, ending("responses", b'"status":"completed"', b'"status":"cancelled"'), "error_frame"),
+    ("responses", {}, ending("responses", b"response.completed", b"response.failed"), "error_frame"),
+)
+
+
+@pytest.mark.parametrize(("protocol", "options", "body", "failure"), ENDINGS)
+def test_endings(
+    run: Any,
+    serve: Any,
+    connect: Any,
+    wire: Any,
+    protocol: str,
+    options: Any,
+    body: bytes,
+    failure: str | None,
+) -> None:
+    """What did not finish is no success, in whichever way a server says it; the tokens before it are kept."""
+    events: list[Event] = []
+
+    async def scenario() -> None:
+        async with serve([wire.chunked(body)]) as server, connect(server.url) as link:
+            runner = RequestRunner(link, codec_of(protocol, options), Generation("m"), events.append)
+            await runner.run(SAMPLE, runner.prepare(SAMPLE), time.monotonic_ns(), "performance")
+
+    run(scenario())
+    data = events[-1].data
+    assert (data.get("error"), data["texts"]["output"][:2]) == (failure, "hi"), data.get("message")
+    assert failure != "error_frame" or protocol == "responses" or "boom" in data["message"]

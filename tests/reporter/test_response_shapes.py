@@ -161,7 +161,7 @@ def test_endings_that_count_as_complete(a_run: NewRun) -> None:
 
 
 def test_deviations_from_a_protocol(a_run: NewRun) -> None:
-    """One warning names them all, the most frequent first, of failures too."""
+    """One warning names them all, the most frequent first."""
     run = a_run().answers(20, 30, usage=(5, 2), deviations="data: null, event stream as text/plain")
     run.answers(20, 30, usage=(5, 2), deviations="event stream as text/plain").answers(20, 30, usage=(5, 2))
     finding = findings(run.ends().report())["protocol_deviations"]

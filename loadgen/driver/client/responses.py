@@ -145,7 +145,8 @@ def _index(payload: Mapping[str, Any]) -> int | None:
 
 def _end(response: Mapping[str, Any], status: str) -> Delta:
     """How a response ended, and what it took."""
-    status = text(response.get("status")) or status
+    if status not in _FAILED:
+        status = text(response.get("status")) or status
     details = members(response.get("incomplete_details") or {}, "`incomplete_details`")
     return Delta(
         finish_reason=text(details.get("reason")) or status or None,

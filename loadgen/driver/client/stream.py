@@ -209,7 +209,7 @@ class ResponseStream:
             self._decoded = len(self._pieces)
             whole = read_whole(self.reader, self.body(), self.media_type, self.deviations)
             self.answer.add(whole, None)
-            if self._codec.announces_end and whole.finish_reason is None:
+            if self._codec.announces_end and whole.finish_reason is None and whole.error is None:
                 self.deviations.add("no finish reason")
 
     def _find_format(self, form: BodyFormat | None) -> None:

@@ -21,7 +21,11 @@ SELECT
     (
         SELECT map_from_entries(list((deviation, responses))) FROM (
             SELECT deviation, count(*) AS responses
-            FROM (SELECT unnest(string_split(deviations, ', ')) AS deviation FROM requests WHERE measured)
+            FROM (
+                SELECT unnest(string_split(deviations, ', ')) AS deviation
+                FROM requests
+                WHERE measured AND status = 'completed'
+            )
             GROUP BY deviation
             ORDER BY responses DESC, deviation
             LIMIT 100
