@@ -187,7 +187,7 @@ def test_endings(
     body: bytes,
     failure: str | None,
 ) -> None:
-    """What did not finish is no success, in whichever way a server says it; the tokens before it are kept."""
+    """Streams that did not finish fail, in whichever way a server says so; their tokens are kept."""
     events: list[Event] = []
 
     async def scenario() -> None:
