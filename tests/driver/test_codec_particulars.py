@@ -397,3 +397,13 @@ def test_invalid_json_stays_invalid(broken: bytes) -> None:
     """Nothing else is forgiven."""
     with pytest.raises(orjson.JSONDecodeError):
         server_json.loads(broken)
+
+
+def test_a_function_call_of_the_older_form() -> None:
+    """One call without an id, in a stream and whole; a call that is a text is malformed."""
+    function = {"name": "f", "arguments": "{}"}
+    for read, member in ((chat_completions.chunk, "delta"), (chat_completions.whole, "message")):
+        delta = read(choice(**{member: {"function_call": function}}, finish_reason="function_call"))
+        assert [dict(call) for call in delta.tool_calls] == [{"index": 0, "function": function}]
+    with pytest.raises(MalformedResponseError):
+        chat_completions.chunk(choice(delta={"function_call": "f"}))

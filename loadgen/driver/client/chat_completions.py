@@ -96,6 +96,9 @@ def _joined(value: Any) -> str:
 
 def _tool_calls(message: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     calls = message.get("tool_calls")
+    if not calls and message.get("function_call"):
+        # The form before `tool_calls`: one call, without an id.
+        calls = [{"index": 0, "function": message["function_call"]}]
     if not calls:
         return ()
     if not isinstance(calls, list) or not all(map(_is_call, calls)):
