@@ -115,6 +115,20 @@ def described(target: Target) -> str:
     return "".join(_written(target, bounded=not target.is_only_shown))
 
 
+def subject(text: str) -> str:
+    """The metric and the statistic of a short form, without bound, conditions and confidence.
+
+    Another text, such as the id of a rule, stays as it is.
+    """
+    try:
+        target = _parsed(text)
+    except ExpressionError:
+        return text
+    plain = replace(target, conditions=(), confidence=None, severity="fail")
+    severity = "" if target.severity == "fail" else f"!{target.severity}"
+    return "".join(_written(plain, bounded=False)) + severity
+
+
 def _written(target: Target, *, bounded: bool = True) -> Iterator[str]:
     yield target.metric
     if target.conditions:

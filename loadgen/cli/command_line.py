@@ -74,12 +74,10 @@ def _about_parameter(error: typer.BadParameter) -> str:
 
 
 def _missing(parameter: Any, place: str, context: Any) -> str:
-    """What is missing: after an argument that takes many words, the last word was taken for the next one."""
-    arguments = [each for each in context.command.params if each.param_type_name == "argument"]
-    following = arguments[arguments.index(parameter) + 1 :] if parameter in arguments else []
-    if parameter.param_type_name == "argument" and parameter.nargs == -1 and following:
-        return " ".join(each.name.upper() for each in following)
-    return place
+    """What is missing: an argument of many words leaves the only word that was typed to the argument after it."""
+    following = context.command.params[context.command.params.index(parameter) + 1 :]
+    after = next((each.name.upper() for each in following if each.param_type_name == "argument"), place)
+    return after if parameter.nargs == -1 else place
 
 
 def _invalid(place: str, detail: Any) -> str:

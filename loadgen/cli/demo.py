@@ -28,9 +28,10 @@ def demo(
 
     Needs no model, no GPU and no network: the mock runs on this machine and is stopped at the end.
     """
-    from loadgen.cli.terminal.show import show
+    from loadgen.cli.terminal.show import print_as
     from loadgen.mock_endpoint.process import start_mock
     from loadgen.sessions.demo_figures import compared_with_truth
+    from loadgen.sessions.formats import TEXT
     from loadgen.sessions.program import program
     from loadgen.sessions.run.session import outcome, run
     from loadgen.sessions.settings.perf import perf_settings
@@ -50,7 +51,7 @@ def demo(
                 require=["ttft:p(99)<500ms", "tpot:p(95)<20ms", "error<1%"],
             ),
         )
-        show(report)
+        print_as("report", TEXT, report)
         if report.run.ended == "completed":
             typer.echo("\nReported and true, medians in ms:\n")
             typer.echo("\n".join(compared_with_truth(report, mock.truth())))

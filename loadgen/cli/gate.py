@@ -33,7 +33,7 @@ def gate(settings: GateSettings) -> None:
     loadgen gate RUN --require 'tps:delta>-3%@mw0.05' --also RUN2 --baseline main-runs
     """
     from loadgen.cli.terminal.pipe import end_with_the_reader
-    from loadgen.cli.terminal.show import show_verdicts
+    from loadgen.cli.terminal.show import print_as
     from loadgen.cli.terminal.verdicts import publish_verdicts
     from loadgen.sessions.errors import UsageError
     from loadgen.sessions.gating.evaluation import evaluate
@@ -57,9 +57,10 @@ def gate(settings: GateSettings) -> None:
         report, _ = evaluate(settings.run, settings, tokenizer, settings.skip)
         parts = [NamedVerdict.of(report)]
     code = most_severe(exit_code(part.status, settings.inconclusive) for part in parts)
-    show_verdicts(
+    print_as(
+        "verdict",
+        chosen_format(settings.form, json=settings.json),
         parts,
-        form=chosen_format(settings.form, json=settings.json),
         full=settings.full,
         exit_code=code if is_series(settings.run) else None,
     )

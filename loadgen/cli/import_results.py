@@ -32,7 +32,7 @@ def import_results(
 
     loadgen import harbor jobs/2026-01-01__12-00-00 --out runs/harbor
     """
-    from loadgen.cli.terminal.show import show
+    from loadgen.cli.terminal.show import print_as
     from loadgen.sessions.errors import printable
     from loadgen.sessions.formats import JSON, TEXT
     from loadgen.sessions.importing.log import import_results as imported
@@ -42,6 +42,6 @@ def import_results(
     folder = imported(form, path, out, model)
     report = write_report(folder, None)
     if json or not quiet:
-        show(report, form=JSON if json else TEXT, run=folder)
+        print_as("report", JSON if json else TEXT, report, run=folder)
     sys.stderr.write("" if quiet else f"\nThe run is in {printable(str(folder))}\n")
     raise typer.Exit(outcome(report))

@@ -43,19 +43,14 @@ def perf(settings: PerfSettings) -> None:
 
 def finish(report: Report, folder: Path, settings: PerfSettings) -> NoReturn:
     """Print the report of an ended session, publish the verdict, and exit with the outcome."""
-    from loadgen.cli.terminal.show import show
+    from loadgen.cli.terminal.show import print_as
     from loadgen.sessions.program import program
     from loadgen.sessions.run.session import outcome
     from loadgen.sessions.trace_listing import trace_lines
 
     output = settings.output
-    show(
-        report,
-        form=JSON if output.json else TEXT,
-        run=folder,
-        summary_only=output.summary,
-        verbose=output.verbose,
-    )
+    form, verbose = JSON if output.json else TEXT, output.verbose
+    print_as("report", form, report, run=folder, summary_only=output.summary, verbose=verbose)
     sys.stdout.writelines(trace_lines(folder) if output.trace_detail else ())
     if report.verdict is not None:
         from loadgen.cli.terminal.verdicts import publish_verdicts

@@ -105,7 +105,7 @@ def report(
     form = chosen_format(form, json=json)
     _require_text(form, output, traces=trace_detail, breakdown="--by" if by else "--stats" if stats else "")
     from loadgen.cli.terminal.pipe import end_with_the_reader
-    from loadgen.cli.terminal.show import show
+    from loadgen.cli.terminal.show import show_as
     from loadgen.sessions.run.run_folder import require_no_log
     from loadgen.sessions.series.series import is_series
     from loadgen.sessions.settings.prices import load as load_prices
@@ -151,7 +151,7 @@ def report(
     made, further = _made(run, form, options, choice)
     require_breakdowns(made, by or ())
     breakdowns = list(dict.fromkeys([*(by or ()), *(score_groups(made) if stats else ())]))
-    show(made, form=form, output=output, summary_only=summary, verbose=verbose, by=breakdowns, **further)
+    show_as("report", form, made, output, summary_only=summary, verbose=verbose, by=breakdowns, **further)
     sys.stdout.writelines(trace_lines(run) if trace_detail else ())
     from reporter.accuracy.undetermined import undetermined
 

@@ -37,7 +37,7 @@ def score(settings: ScoreSettings) -> None:
     """
     from loadgen.cli.terminal.observer import Terminal
     from loadgen.cli.terminal.pipe import end_with_the_reader
-    from loadgen.cli.terminal.show import show
+    from loadgen.cli.terminal.show import print_as
     from loadgen.sessions.run.report import write_report
     from loadgen.sessions.run.session import outcome
     from loadgen.sessions.series.series import require_run
@@ -70,6 +70,6 @@ def score(settings: ScoreSettings) -> None:
         ),
         observer=terminal,
     )
-    show(report, form=JSON if settings.json else TEXT, run=settings.run)
+    print_as("report", JSON if settings.json else TEXT, report, run=settings.run)
     is_left_out = scoring is not None and scoring.is_left_out(report.accuracy)
     raise typer.Exit(outcome(report) or (ExitCode.INVALID if is_left_out else ExitCode.PASS))

@@ -77,9 +77,9 @@ def _watched(run: Path, interval_s: float, *, json: bool) -> Report:
     if json:
         sys.stdout.write(render(final, indented=False))
     else:
-        from loadgen.cli.terminal.show import show
+        from loadgen.cli.terminal.show import print_as
 
-        show(final, run=run)
+        print_as("report", "text", final, run=run)
     return final
 
 

@@ -9,6 +9,7 @@ of a test case that pytest and Jenkins have in addition.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
@@ -16,6 +17,7 @@ from reporter.render import rule
 from reporter.render.accuracy import interval_in_words, titled, value_in_words
 from reporter.render.named_verdict import met, ruleset_of
 from reporter.render.page import clean
+from rulesets.expression import subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -45,7 +47,7 @@ def render(parts: Sequence[NamedVerdict]) -> str:
 
 
 def _suite(part: NamedVerdict, number: int) -> Element:
-    cases = [_case(part, row) for row in part.rows]
+    cases = [_case(part, row, name) for row, name in zip(part.rows, _names(part.rows), strict=True)]
     if part.verdict is None:
         cases += [_score_case(part, score) for score in part.accuracy]
     if why := list(_other_reasons(part)):
@@ -108,8 +110,18 @@ def _score_case(part: NamedVerdict, score: TaskScore) -> Element:
     return case
 
 
-def _case(part: NamedVerdict, row: VerdictRow) -> Element:
-    case = Element("testcase", name=_text(part.called(row)), classname=_text(part.where), time="0.000")
+def _names(rows: Sequence[VerdictRow]) -> Iterator[str]:
+    """What each rule is about: a name that stays when the bound changes, as histories of tests need."""
+    named: Counter[str] = Counter()
+    for row in rows:
+        name = subject(row.id)
+        named[name] += 1
+        yield name if named[name] == 1 else f"{name} ({named[name]})"
+
+
+def _case(part: NamedVerdict, row: VerdictRow, name: str) -> Element:
+    name = clean(f"{part.name}: {name}" if part.name else name)
+    case = Element("testcase", name=_text(name), classname=_text(part.where), time="0.000")
     _add_properties(case, {"rule": row.target, **{name: getattr(row, name) for name in _PROPERTIES}})
     kind = _KINDS.get(row.status)
     if kind == "failure" and row.severity != "fail":

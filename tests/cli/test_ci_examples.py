@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 CI = ROOT / "examples" / "ci"
 GITHUB: dict[str, Any] = yaml.safe_load((CI / "github-actions.yml").read_text())
+BASELINE: dict[str, Any] = yaml.safe_load((CI / "github-baseline.yml").read_text())
 GITLAB: dict[str, Any] = yaml.safe_load((CI / "gitlab-ci.yml").read_text())
 JOB = GITHUB["jobs"]["gate"]
 MERGE = GITLAB["performance-gate"]
@@ -92,6 +93,72 @@ def test_the_script_of_gitlab(shell: Any, tmp_path: Path) -> None:
     require_left(tmp_path, failures=1)
 
 
+@pytest.mark.slow
+def test_a_baseline_is_made_kept_and_compared(shell: Any, tmp_path: Path) -> None:
+    """A push measures the baseline, a pull request the change; both are kept where the other step looks."""
+    steps = {step.get("name"): step for step in BASELINE["jobs"]["compare"]["steps"]}
+    measure, compare = steps["Measure"]["run"], steps["Compare"]["run"]
+    assert shell(compare, GOOD).stdout.startswith("no baseline yet")
+    for side in ("baseline", "change"):
+        done = shell(measure, GOOD, SIDE=side, RUNS="1", RATE="20", DURATION="0.5s")
+        assert done.returncode in {0, 1}, done.stderr  # 1: ten runs, and the client was late in each
+    if not all(any((tmp_path / side).iterdir()) for side in ("baseline", "change")):
+        return
+    compared = shell(compare, GOOD)
+    assert compared.returncode in {0, 1, 5}, compared.stderr
+    assert (tmp_path / "comparison.html").exists()
+    assert (tmp_path / "comparison.md").read_text().startswith("### Comparison: ")
+
+
+def test_the_kept_baseline_is_the_one_that_is_compared() -> None:
+    """By path and by key."""
+    steps = {step.get("name"): step for step in BASELINE["jobs"]["compare"]["steps"]}
+    saved, fetched = steps["Keep the baseline"]["with"], steps["Fetch the baseline"]["with"]
+    assert saved["path"] == fetched["path"] == "baseline"
+    assert saved["key"].startswith(fetched["restore-keys"])
+    assert "loadgen compare baseline change" in steps["Compare"]["run"]
+
+
+MEASURED = [
+    next(step["run"] for step in JOB["steps"] if step.get("name") == "Measure"),
+    MERGE["script"][1],
+    next(
+        each["data"]["gate.sh"]
+        .partition("loadgen report")[0]
+        .partition("loadgen check")[2]
+        .partition("\n")[2]
+        for each in yaml.safe_load_all((ROOT / "deploy" / "gate.yaml").read_text())
+        if "data" in each
+    ),
+]
+"""The steps that measure, of each example."""
+
+
+@pytest.mark.parametrize("script", MEASURED)
+@pytest.mark.parametrize(
+    ("codes", "runs", "ends"), [("4 4 4", 3, 0), ("4 0", 2, 0), ("0", 1, 0), ("3", 1, 1)]
+)
+def test_an_invalid_run_is_measured_again(
+    tmp_path: Path, script: str, codes: str, runs: int, ends: int
+) -> None:
+    """At most three times; a run that could not take place is not repeated, and fails the step."""
+    program = tmp_path / "loadgen"
+    program.write_text(
+        '#!/bin/sh\necho run >> "$LOG"\nset -- $CODES\nshift "$(($(wc -l < "$LOG") - 1))"\nexit "$1"\n'
+    )
+    program.chmod(0o755)
+    done = subprocess.run(
+        ["/bin/sh", "-e", "-c", script],
+        cwd=tmp_path,
+        env={"PATH": f"{tmp_path}:{os.environ['PATH']}", "LOG": "log", "CODES": codes, "LLM_MODEL": "m"}
+        | {"RUN": "run", "RATE": "1", "DURATION": "1s"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, (tmp_path / "log").read_text().count("run")) == (ends, runs), done.stderr
+
+
 def expected(folder: Path, code: int) -> int:
     """The exit code of the gate; on a machine that is busy with other tests the client may have been late."""
     report = orjson.loads((folder / "run" / "report.json").read_bytes())
@@ -129,7 +196,7 @@ def test_what_is_left_out_is_there() -> None:
     assert MERGE["before_script"] == [install] == ['python -m pip install "$LOADGEN_SOURCE"']
 
 
-@pytest.mark.parametrize("name", ["github-actions.yml", "gitlab-ci.yml"])
+@pytest.mark.parametrize("name", ["github-actions.yml", "github-baseline.yml", "gitlab-ci.yml"])
 def test_no_secret_is_written_down(name: str) -> None:
     """A key comes from the CI system's own store; on no command line does one stand."""
     text = (CI / name).read_text()

@@ -216,7 +216,7 @@ def test_every_run_of_a_series_is_judged(judged: Gate, a_series: Path) -> None:
     assert [point["status"] for point in summary["points"]] == ["FAIL", "FAIL"]
     text = (a_series / "junit.xml").read_text()
     assert text.count("<testsuite ") == 2
-    assert f'name="rate-2: {SURE.replace("<", "&lt;")}"' in text
+    assert f'name="rate-2: {SURE.partition("<")[0]}"' in text
 
 
 def test_a_point_that_was_not_run_is_invalid(judged: Gate, a_series: Path) -> None:

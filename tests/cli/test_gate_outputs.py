@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loadgen.cli.terminal.show import show_verdicts
+from loadgen.cli.terminal.show import print_as
 from loadgen.cli.terminal.verdicts import publish_verdicts
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.gating.outputs import JUNIT
@@ -96,10 +96,10 @@ def test_quoted_text_is_not_a_command_on_github(
     """The runner reads standard output too; elsewhere a rule is shown as it was written."""
     verdict = replace(VERDICT, rows=(replace(ROW, id=HOSTILE, reason=HOSTILE),))
     monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
-    show_verdicts([NamedVerdict(verdict)])
+    print_as("verdict", "text", [NamedVerdict(verdict)])
     assert HOSTILE in capsys.readouterr().out
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    show_verdicts([NamedVerdict(replace(verdict, reasons=(HOSTILE,)), HOSTILE)])
+    print_as("verdict", "text", [NamedVerdict(replace(verdict, reasons=(HOSTILE,)), HOSTILE)])
     output = capsys.readouterr().out
     assert not any(line.strip().startswith("::") for line in output.splitlines())
     assert "##[" not in output

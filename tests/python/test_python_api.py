@@ -249,6 +249,18 @@ def test_an_interrupt_leaves_a_whole_log(server: MockProcess, tmp_path: Path) ->
     assert (done.stdout, done.stderr, done.returncode) == ("interrupted\n", "", 0)
 
 
+def test_a_tokenizer_is_loaded_where_one_counts(run: Run) -> None:
+    """A report, SQL and a verdict without one load none of its packages."""
+    script = (
+        "import sys, loadgen\n"
+        f"run = loadgen.open_run({str(run.folder)!r})\n"
+        "run.report(), run.sql('FROM samples').fetchall(), run.gate(['qps>0'], on_invalid='warn')\n"
+        "print({'transformers', 'tokenizers', 'huggingface_hub'} & sys.modules.keys())"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
 def test_import_is_quick() -> None:
     """`import loadgen` loads none of what it offers."""
     script = "import sys, loadgen; print(*(n for n in sys.modules if n.startswith(('loadgen', 'duckdb'))))"

@@ -210,11 +210,11 @@ def test_nothing_is_written(folder: Path, sql: str) -> None:
 def test_the_findings_of_the_report(a_run: Callable[..., Run]) -> None:
     """What the load generator logged has its time; what follows from the figures has none."""
     run = a_run().answers(5, 7).session(EventType.FINDING, 70, code="c", severity="info", message="m").write()
-    found = [Finding("c", "info", "m", ""), Finding("d", "warning", "n", "r")]
+    reported = [Finding("c", "info", "m", ""), Finding("d", "warning", "n", "r")]
     sql = "SELECT code, severity, message, remedy, at_utc IS NOT NULL FROM findings ORDER BY code"
     rows = [("c", "info", "m", "", True), ("d", "warning", "n", "r", False)]
-    assert query(run, sql, found).rows == rows
-    assert query_series({"a": run}, sql, lambda _: found).rows == rows
+    assert query(run, sql, reported).rows == rows
+    assert query_series({"a": run}, sql, lambda _: reported).rows == rows
     assert query(run, sql, []).rows == []
     asked = findings_asked(run, sql)
     with MetricsReporter(run) as reporter:

@@ -8,23 +8,15 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.cli.terminal.github import on_github
-from loadgen.sessions.formats import FORMATS, TEXT, render
+from loadgen.sessions.formats import FORMATS, render
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from loadgen.sessions.formats import Subject
-    from reporter.render.named_verdict import NamedVerdict
-    from reporter.report import Report
 
 PLAIN_WIDTH: Final = 100
 _WIDEST: Final = 140
-
-
-def show(report: Report, *, form: str = TEXT, output: Path | None = None, **options: Any) -> None:
-    """Print a report in a format of `loadgen.sessions.formats`, or write the report to a file."""
-    show_as("report", form, report, output, **options)
 
 
 def show_as(subject: Subject, form: str, value: Any, output: Path | None, **options: Any) -> None:
@@ -35,11 +27,6 @@ def show_as(subject: Subject, form: str, value: Any, output: Path | None, **opti
     from loadgen.sessions.gating.outputs import write_output
 
     write_output("--output", output, render(subject, form, value, **options))
-
-
-def show_verdicts(parts: Sequence[NamedVerdict], *, form: str = TEXT, **options: Any) -> None:
-    """Print verdicts on standard output; of several runs a line each, unless full output is requested."""
-    print_as("verdict", form, parts, **options)
 
 
 def print_as(subject: Subject, form: str, value: Any, **options: Any) -> None:

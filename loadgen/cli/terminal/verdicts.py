@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from loadgen.cli.terminal.github import on_github
 from loadgen.cli.terminal.observer import Terminal
-from loadgen.cli.terminal.show import show_verdicts
-from loadgen.sessions.formats import render
+from loadgen.cli.terminal.show import print_as
+from loadgen.sessions.formats import TEXT, render
 from loadgen.sessions.gating.outputs import write_verdicts
 
 if TYPE_CHECKING:
@@ -60,5 +60,5 @@ def publish_series_verdicts(folder: Path, outcomes: Sequence[PointOutcome], *, q
     if verdicts.parts or verdicts.scored:
         publish_verdicts(verdicts.parts, folder, scored=verdicts.scored)
     if verdicts.together and not quiet:
-        show_verdicts(verdicts.together)
+        print_as("verdict", TEXT, verdicts.together)
     return verdicts.exit_code
