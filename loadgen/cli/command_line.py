@@ -74,7 +74,7 @@ def _about_parameter(error: typer.BadParameter) -> str:
 
 
 def _missing(parameter: Any, place: str, context: Any) -> str:
-    """What is missing: an argument of many words leaves the only word that was typed to the argument after it."""
+    """What is missing: an argument of many words leaves a single typed word to the argument after it."""
     following = context.command.params[context.command.params.index(parameter) + 1 :]
     after = next((each.name.upper() for each in following if each.param_type_name == "argument"), place)
     return after if parameter.nargs == -1 else place
