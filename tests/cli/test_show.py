@@ -21,5 +21,5 @@ def test_commands_name_the_run(a_run: Path, capsys: pytest.CaptureFixture[str]) 
     report = replace(make_report(a_run, None), findings=[finding])
     print_as("report", "text", report, run=Path("runs/my run"))
     assert "`loadgen resume 'runs/my run'` to finish; RUN stays." in " ".join(capsys.readouterr().out.split())
-    print_as("report", "text", report, form=JSON, run=Path("runs/my run"))
+    print_as("report", JSON, report, run=Path("runs/my run"))
     assert "`loadgen resume RUN` to finish" in capsys.readouterr().out
