@@ -8,11 +8,15 @@ It ends when the worker closes the socket.
 from __future__ import annotations
 
 import asyncio
+import os
+import select
 import socket
 import sys
+import threading
+import time
 from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
@@ -45,9 +49,26 @@ if TYPE_CHECKING:
     from workloads.sample import Sample
 
 
+END_TIMEOUT_S: Final = 2.0
+"""How long agents may take to end, which can be busy without a pause."""
+
+_HANGUP: Final = select.POLLHUP | getattr(select, "POLLRDHUP", 0)
+
+
 def main(fd: int) -> None:
     """Play episodes until the worker closes the socket with this descriptor."""
+    threading.Thread(target=_end_with_worker, args=(fd,), daemon=True).start()
     asyncio.run(AgentHost(socket.socket(fileno=fd)).run())
+
+
+def _end_with_worker(fd: int) -> None:
+    """End this process where agents that never pause keep it from ending by itself."""
+    poll = select.poll()
+    poll.register(fd, _HANGUP)
+    while not any(event & _HANGUP for _, event in poll.poll()):
+        pass
+    time.sleep(END_TIMEOUT_S)
+    os._exit(1)
 
 
 class AgentHost:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.driver.client.redaction import VARIABLES
 from loadgen.driver.system.child import exit_status, start_child
 from loadgen.driver.system.fork import ForkedProcess, can_fork
+from loadgen.driver.workers.agent_main import END_TIMEOUT_S
 from loadgen.driver.workers.agent_messages import (
     AgentConfig,
     AgentsReady,
@@ -44,9 +45,6 @@ if TYPE_CHECKING:
 
 PROCESS_NAME: Final = "loadgen-agents"
 """What `ps -o comm` shows of the process where it is a copy of its worker."""
-
-END_TIMEOUT_S: Final = 2.0
-"""How long agents may take to end, which can be busy without a pause."""
 
 
 class AgentsLostError(Exception):
