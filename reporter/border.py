@@ -38,7 +38,10 @@ def blaming(log: Path) -> Iterator[None]:
             f"{log}: too little temporary disk space to compute its figures ({_first_line(error)}); "
             f"free some in {gettempdir()}, or set TMPDIR to another folder",
         ) from error
-    except _damages() as error:
+    except Exception as error:
+        # DuckDB raises its base class for an error of a stream that it reads.
+        if not isinstance(error, _damages()) and type(error) is not duckdb.Error:
+            raise
         # A library's message about bytes that are not UTF-8 may quote them, and then cannot be decoded.
         if isinstance(error, OSError) and error.errno is not None:
             # Arrow wraps an error of the driver that it reads from as one without a number.

@@ -182,6 +182,7 @@ url = "{url}"
 name = "m"
 [[benchmarks]]
 name = "chat"
+input_tokens = 16
 [[loads]]
 name = "low"
 rate = 20
