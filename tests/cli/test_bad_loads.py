@@ -82,7 +82,7 @@ LOADS: dict[str, tuple[tuple[object, ...], str]] = {
     "a think time that is none": (("--think", "soon"), "--think 'soon'"),
     "a negative think time": (("--think=-1s",), "--think '-1s'"),
     "a think time without a unit": (("--think", "2"), "has no unit"),
-    "a think time of nobody": (("--rate", 5, "--think", "1s"), "--think 1s: in an open loop"),
+    "a think time of nobody": (("--rate", 5, "--think", "1s"), "--think 1s has no effect in an open loop"),
     "a think time offline": (("--offline", "-n", 5, "--think", "1s"), "--think: with --offline"),
     "a negative warm-up": (("--warmup", "-1"), "--warmup -1"),
     "a warm-up that is neither": (("--warmup", "1.5"), "--warmup '1.5'"),
@@ -300,7 +300,7 @@ SUITES: dict[str, tuple[str, str]] = {
 def test_a_suite_is_refused_in_one_line(refused: Refused, tmp_path: Path, case: str) -> None:
     """The file is named, with the table where there is one."""
     loads, part = SUITES[case]
-    models = '[[models]]\nname = "m"\nurl = "http://127.0.0.1:9"\n[[benchmarks]]\nname = "b"\n'
+    models = '[[models]]\nname = "m"\nurl = "http://127.0.0.1:9"\n[[benchmarks]]\nname = "b"\ninput_tokens = 9\n'
     suite = tmp_path.with_name(f"{tmp_path.name}-suite.toml")
     suite.write_text(models + loads)
     message = refused("run", suite)

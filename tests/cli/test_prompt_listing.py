@@ -36,5 +36,5 @@ def test_a_benchmark_has_to_be_named() -> None:
     """And to be one."""
     with pytest.raises(UsageError, match="name a benchmark"):
         list(prompt_lines(None, None))
-    with pytest.raises(TaskError, match="did you mean 'gsm8k'"):
+    with pytest.raises(TaskError, match="Did you mean 'gsm8k'"):
         list(prompt_lines("gsm9k", None))
