@@ -92,7 +92,7 @@ class Connector(aiohttp.TCPConnector):
 
 
 class _Resolver(aiohttp.ThreadedResolver):
-    """Asks the system, and notes how long it took."""
+    """The system's resolver, with the time of each lookup."""
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC

@@ -1,4 +1,4 @@
-"""One request while aiohttp has it: what passes through its socket, and what aiohttp keeps to itself."""
+"""One request inside aiohttp: the traffic on the socket, and the state that aiohttp hides."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Errand(Passage):
-    """What is known of one request while aiohttp has it.
+    """The state of one request inside aiohttp.
 
     Args:
         exchange: The request's.
@@ -62,7 +62,7 @@ class Errand(Passage):
     def take(
         self, sock: ObservedSocket, protocol: ResponseHandler, transport: asyncio.Transport, unasked: int
     ) -> None:
-        """Have a connection: what passes through it is this request's from now on.
+        """Attach a connection: the traffic from now on belongs to this request.
 
         Args:
             sock: Its socket.
@@ -76,7 +76,7 @@ class Errand(Passage):
         self._reads = sock.counted.reads if sock.counted is not None else 0
 
     def leave(self) -> None:
-        """Have it no more; unless it is fit for another request it is closed, without a farewell over TLS."""
+        """Detach the connection; an unusable one is closed, without a TLS close alert."""
         if self.sock is None:
             return
         if self.sock.passage is self:
@@ -96,22 +96,22 @@ class Errand(Passage):
             abort(self._transport)
 
     def met_the_end(self, error: RequestFailedError) -> bool:
-        """Whether the request may have met the end of a kept connection on its way: it goes out again."""
+        """Whether the request may have crossed the close of a kept connection, and is sent again."""
         cut_off = error.failure == Failure.RESET and may_have_crossed(self.begun_ns)
         return not self.retried and self.is_reused and (self.stale or cut_off)
 
     def answered(self, content: aiohttp.StreamReader, *, framed: bool) -> None:
-        """Know that the head of the response is complete, who has its body, and whether that says its end."""
+        """Note the complete head, the reader of the body, and whether the body is framed."""
         self.head, self._content, self._framed = True, content, framed
         self.bare_bytes, self._body_bytes, self._body_ns = 0, content.total_bytes, self.heard_ns
         if self.sock is not None and not content.total_bytes:
             self._note_taken(self.sock)
 
     def read_on(self) -> None:
-        """Nothing: asyncio reads before it looks at the time."""
+        """No action: asyncio reads before checking the time."""
 
     def catch_up(self) -> None:
-        """Take what had arrived before a body broke: aiohttp keeps it to itself from then on."""
+        """Take the data received before a broken body, which aiohttp would withhold."""
         content, sock = self._content, self.sock
         if content is not None and sock is not None:
             content._exception = None  # noqa: SLF001 (nothing public hands out what was read)
@@ -120,7 +120,7 @@ class Errand(Passage):
                     self.pass_on(data, sock)
 
     def pass_on(self, data: bytes, sock: ObservedSocket) -> None:
-        """Pass on what was received of the body; all of it has the stamp of the last read.
+        """Pass on received data of the body, stamped with the last read.
 
         It arrived after what was taken before it. Where it ends in its last read is not known.
         """
@@ -130,12 +130,12 @@ class Errand(Passage):
         self.exchange.body((data,), (at_ns,), {} if exact else {0: Late(since_ns, whole=True)})
 
     def _note_taken(self, sock: ObservedSocket) -> None:
-        """Know that what has been read by now was taken."""
+        """Note that everything read so far was taken."""
         self._reads = sock.counted.reads if sock.counted is not None else 0
         self._taken_ns = sock.arrival_ns
 
     def give_up(self, silence: Silence) -> None:
-        """End the request, whose time is over; what had arrived counts, and may be a whole response."""
+        """End the request after the time limit; received data counts, and may be a whole response."""
         exchange, content, sock = self.exchange, self._content, self.sock
         failure, message, due_ns = self.silence or silence
         exchange.deadline_ns = due_ns
@@ -146,15 +146,15 @@ class Errand(Passage):
         exchange.failed(failure, message, due_ns)
 
     def on_sent(self, at_ns: int, by_ns: int) -> None:
-        """Pass it on."""
+        """Pass the send times on."""
         self.exchange.sent(at_ns, by_ns)
 
     def on_body(self) -> None:
-        """Look at the outcome when aiohttp has seen it."""
+        """Look at the outcome after aiohttp has parsed the data."""
         asyncio.get_running_loop().call_soon(self._look_at_read)
 
     def _look_at_read(self) -> None:
-        """See whether the last read brought something of the body; end a body whose framing is broken.
+        """Check whether the last read brought body data; end a body with broken framing.
 
         What is not part of the body, a trailer say, is not a sign of life. Of broken framing aiohttp tells
         the connection, but not who reads the body.

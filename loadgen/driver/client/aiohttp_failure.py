@@ -1,4 +1,4 @@
-"""What aiohttp's errors are called everywhere else."""
+"""aiohttp's errors as this program's failures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def failure_of(
     error: Exception, endpoint: Endpoint, passage: Passage, timeouts: Timeouts
 ) -> RequestFailedError:
-    """What an error of aiohttp's is called everywhere else."""
+    """The failure for an error of aiohttp."""
     where = f"{endpoint.host}:{endpoint.port}"
     match error:
         case aiohttp.ClientConnectorError():
@@ -61,7 +61,7 @@ def cut(why: OSError | None, *, began: bool) -> RequestFailedError:
 
 
 def malformed(why: str) -> RequestFailedError:
-    """What came is not HTTP."""
+    """The failure of a response that is not HTTP."""
     return RequestFailedError(
         Failure.MALFORMED_FRAME, "the response is not HTTP/1.1: " + " ".join(why.split())
     )

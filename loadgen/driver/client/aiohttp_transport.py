@@ -1,4 +1,4 @@
-"""The second transport, over aiohttp: for what the measured one does not do, such as proxies.
+"""The second transport, over aiohttp, for features missing in the measured one, such as proxies.
 
 It keeps the same contract and tells the same failures apart, and costs several times as much. Its stamps are
 the kernel's too, where there are any, but aiohttp says only afterwards that bytes have arrived: a piece of
@@ -97,14 +97,14 @@ class AiohttpTransport:
             errand.leave()
 
     def _silent(self, exchange: Exchange, silence: Silence) -> None:
-        """Wake up who carries a request, to have it given up."""
+        """Wake the carrier of a request, to abandon the request."""
         errand = self._errands[exchange]
         if not errand.limit.expired():
             errand.silence = silence
             errand.limit.reschedule(0)
 
     async def caught_up(self) -> int | None:
-        """The library keeps to itself what it has read."""
+        """None: aiohttp buffers reads internally."""
         return None
 
     async def close(self) -> None:
@@ -115,7 +115,7 @@ class AiohttpTransport:
             self._session = None
 
     async def _carry(self, request: Request, errand: Errand) -> None:
-        """See one request through, to the end of its response.
+        """Carry one request to the end of the response.
 
         Raises:
             RequestFailedError: It has none.
@@ -199,7 +199,7 @@ class AiohttpTransport:
     async def _only_once(
         self, request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
     ) -> aiohttp.ClientResponse:
-        """Name the failure here: aiohttp sends a request again when an error of its own reaches it."""
+        """Convert errors to failures here: aiohttp would send a request again after an aiohttp error."""
         try:
             return await handler(request)
         except (aiohttp.ClientError, OSError) as error:
@@ -233,7 +233,7 @@ class ObservedBody(aiohttp.Payload):
 
     @property
     def size(self) -> int:
-        """Its length in bytes."""
+        """The length in bytes."""
         return len(self._value)
 
     def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
@@ -241,6 +241,6 @@ class ObservedBody(aiohttp.Payload):
         return str(self._value, encoding, errors)
 
     async def write(self, writer: AbstractStreamWriter) -> None:
-        """Write it; the head goes before it, in the same piece or in another."""
+        """Write the body; the head precedes the body, in one piece or separately."""
         self._passage.last = True
         await writer.write(self._value)

@@ -1,4 +1,4 @@
-"""What a response said, and when."""
+"""The content and the times of a response."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _STAMP_BYTES: Final = 40
 
 @dataclass(slots=True)
 class ParsedResponse:
-    """What a response said, and when.
+    """The content and the times of a response.
 
     Attributes:
         token_ns: Arrival of every chunk that carried something, ns of CLOCK_MONOTONIC.
@@ -75,12 +75,12 @@ class ParsedResponse:
 
     @property
     def tool_calls(self) -> list[dict[str, Any]]:
-        """The tool calls so far, as the protocol writes them."""
+        """The tool calls so far, in the protocol's form."""
         return self._tool_calls.joined() if self._tool_calls else []
 
     @property
     def silent_tokens(self) -> bool:
-        """Whether the silent chunks are tokens whose text came later, or never: the server's count tells.
+        """Whether silent chunks are tokens, by the server's count.
 
         It does where each chunk was one token, but perhaps for the one that ends the text.
         """
@@ -90,12 +90,12 @@ class ParsedResponse:
 
     @property
     def arrivals(self) -> list[int]:
-        """Arrival of every token, as far as chunks tell them apart, the silent ones among them."""
+        """The arrival of every token, as far as chunks are separate, including silent tokens."""
         return sorted(self.token_ns + self.silent_ns) if self.silent_tokens else self.token_ns
 
     @property
     def lows(self) -> dict[int, int]:
-        """When those of `arrivals` had not arrived for sure that may be earlier than their stamps, by place.
+        """The lower bounds of the `arrivals` that may precede their stamps, by place.
 
         The bytes of a connection arrive in order: none came before one that stands before it.
         """
@@ -119,7 +119,7 @@ class ParsedResponse:
         return self._first_hush_ns if hushed else self._first_output_ns
 
     def message(self) -> dict[str, Any]:
-        """What was said, as the assistant's message that the next turn of a conversation has before it.
+        """The answer as the assistant's message for the next turn of a conversation.
 
         Reasoning is not part of it, for servers leave that of earlier turns out.
         """
@@ -131,7 +131,7 @@ class ParsedResponse:
         return message
 
     def add(self, delta: Delta, at_ns: int | None, low_ns: int | None = None) -> None:
-        """Take in what one piece adds.
+        """Add the content of one piece.
 
         Args:
             delta: What that is.
@@ -163,7 +163,7 @@ class ParsedResponse:
         lows: Mapping[int, int] | None,
         first_length: int | None = None,
     ) -> None:
-        """Take in the texts of chunks, none of them empty, with which nothing else came.
+        """Add the non-empty texts of chunks without any other content.
 
         Args:
             channel: What they are.
@@ -206,14 +206,14 @@ class ParsedResponse:
         return count
 
     def forget_content(self, content: str) -> bool:
-        """Make room for the whole content so far; tell whether it is more, or another, than before."""
+        """Drop the content before a replacement; whether the replacement is longer or different."""
         if not content or self.content == [content]:
             return False
         self.content.clear()
         return True
 
     def replace_content(self, texts: list[str], moments: list[int], lows: dict[int, int]) -> None:
-        """Replace the content, and the stamps of its chunks, where each of them was a part after all."""
+        """Replace the content and the chunks' stamps, after cumulative frames proved to be parts."""
         self.content, self.token_ns, self.token_low_ns = texts, moments, lows
         self._compacted = (0, self._compacted[1], 0)
 
@@ -252,7 +252,7 @@ class ParsedResponse:
                 self._tool_calls.add(part)
 
     def _note_end(self, delta: Delta, at_ns: int | None) -> None:
-        """Take in what mostly comes once, at the end."""
+        """Note the members that usually come once, at the end."""
         if delta.finish_reason:
             self.finish_reason, self.finish_ns = delta.finish_reason, at_ns
         if delta.usage is not None:
@@ -263,21 +263,21 @@ class ParsedResponse:
         self.done = self.done or delta.done
 
     def _note_low(self, delta: Delta, low_ns: int) -> None:
-        """Note when a chunk had not arrived that is about to be taken in, where its stamp may be too late."""
+        """Note the lower bound of a chunk's arrival, if the stamp may be too late."""
         if delta.carries_token:
             self.token_low_ns[len(self.token_ns)] = low_ns
         elif delta.silent:
             self.silent_low_ns[len(self.silent_ns)] = low_ns
 
     def _merged_lows(self) -> dict[int, int]:
-        """The lows of tokens and silent tokens, by the places of their stamps among both."""
+        """The lower bounds of tokens and silent tokens, by place among both."""
         tokens = [(at_ns, self.token_low_ns.get(place)) for place, at_ns in enumerate(self.token_ns)]
         silent = [(at_ns, self.silent_low_ns.get(place)) for place, at_ns in enumerate(self.silent_ns)]
         merged = sorted(tokens + silent, key=lambda bound: (bound[0], bound[1] or bound[0]))
         return {place: low_ns for place, (_, low_ns) in enumerate(merged) if low_ns is not None}
 
     def _note_output(self, at_ns: int) -> None:
-        """Note the first output, and the first silent chunk before it that no reasoning followed.
+        """Note the first output, and the first silent chunk before without later reasoning.
 
         A token without text belongs to the text that comes next.
         """
@@ -286,7 +286,7 @@ class ParsedResponse:
         self._first_hush_ns = next((stamp_ns for stamp_ns in self.silent_ns if stamp_ns >= thought_ns), None)
 
     def late_chunks(self, lows: Mapping[int, int]) -> list[int]:
-        """Chunks that may be earlier than their stamps, in the log's form.
+        """Chunks that may precede their stamps, in the log's form.
 
         Args:
             lows: When they had not arrived, by their place in `arrivals`, ascending.
@@ -328,5 +328,5 @@ def _arguments(call: Mapping[str, Any]) -> int:
 
 
 def _later(old: int | None, new: int | None) -> int | None:
-    """Of two counts the later, unless it says nothing: a protocol may tell them apart from each other."""
+    """The later of two counts, unless None: a protocol may send counts separately."""
     return old if new is None else new

@@ -1,4 +1,4 @@
-"""When bytes arrived: stamped by the kernel, not when Python gets round to reading them.
+"""Arrival times of bytes: stamped by the kernel rather than at Python's read.
 
 On Linux a socket asks for receive stamps (SO_TIMESTAMPING,
 software; see Documentation/networking/timestamping.rst of the kernel) and every read goes through
@@ -111,7 +111,7 @@ def clock_set_back_ns() -> int:
 
 
 class StampingSocket(socket.socket):
-    """A TCP socket that remembers when the bytes of its last read arrived.
+    """A TCP socket with the arrival time of the last read.
 
     Works under asyncio, with TLS too: its transports read through `recv_into`.
 
@@ -123,7 +123,7 @@ class StampingSocket(socket.socket):
     _poll: select.poll | None = None
 
     def stamp_arrivals(self) -> bool:
-        """Ask the kernel for stamps; tell whether it takes the request."""
+        """Request stamps from the kernel; whether the kernel accepts."""
         if not LINUX:
             return False
         try:
@@ -157,7 +157,7 @@ class StampingSocket(socket.socket):
         return not self._poll.poll(0)
 
     def segments(self) -> int | None:
-        """How many segments with data the kernel has received, read or not; None where it does not say.
+        """The number of data segments received by the kernel, read or not; None if unknown.
 
         Linux: `tcpi_data_segs_in` of `struct tcp_info`. What was merged on the way into the socket (GRO)
         counts as the segments it was made of; retransmissions count too.
@@ -185,7 +185,7 @@ def _arrival(ancillary: Iterable[tuple[int, int, bytes]], now_ns: int) -> int | 
 
 
 def timestamp_source() -> Literal["kernel", "read"]:
-    """Find out, on a loopback connection, who stamps arrivals on this machine."""
+    """Determine, on a loopback connection, the source of arrival stamps on this machine."""
     with socket.socket() as listener, StampingSocket() as receiver:
         listener.bind(("127.0.0.1", 0))
         listener.listen(1)

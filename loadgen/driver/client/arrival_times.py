@@ -1,4 +1,4 @@
-"""Figures of the moments at which chunks arrived: in compiled code where it is there, in Python everywhere.
+"""Figures of chunks' arrival times: compiled where available, in Python elsewhere.
 
 Moments are ns of CLOCK_MONOTONIC, in ascending order.
 """

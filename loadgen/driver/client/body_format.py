@@ -1,4 +1,4 @@
-"""The form of a response body: server-sent events, JSON lines or one JSON text; its own bytes tell."""
+"""The form of a response body, by its bytes: server-sent events, JSON lines or one JSON text."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class BodyFormat(Enum):
 
 
 class FormatFinder:
-    """Finds the form of a body by its first bytes.
+    """Finds the form of a body from the first bytes.
 
     Args:
         media_type: The media type that the head names; empty where it names none.
@@ -41,7 +41,7 @@ class FormatFinder:
         self._is_json = self._has_line = False
 
     def look(self, pieces: Iterable[bytes]) -> BodyFormat | None:
-        """The form, by the next pieces of the body; None where more of them are needed."""
+        """The form, by the next pieces of the body; None while undecided."""
         for piece in pieces:
             form = self._look(piece)
             if form is not None:
@@ -49,7 +49,7 @@ class FormatFinder:
         return None
 
     def at_end(self) -> BodyFormat:
-        """The form of a body that is over before it was found."""
+        """The form of a body that ended undecided."""
         return (
             BodyFormat.EVENTS if self._media_type == EVENT_STREAM and not self._is_json else BodyFormat.WHOLE
         )
@@ -74,7 +74,7 @@ class FormatFinder:
         return None if any(field.startswith(start) for field in _FIELDS) else BodyFormat.WHOLE
 
     def _look_at_json(self, start: bytes) -> BodyFormat | None:
-        """Tell lines from one text: the first line is JSON by itself, and another one follows."""
+        """Distinguish lines from one text: the first line is complete JSON, and another line follows."""
         line, newline, rest = start.partition(b"\n")
         if not newline:
             return None
@@ -88,6 +88,6 @@ class FormatFinder:
 
 
 def deviation(form: BodyFormat, media_type: str) -> str | None:
-    """The form of a body and its media type where they do not agree."""
+    """The form of a body and the media type, if in disagreement."""
     right = media_type == EVENT_STREAM if form is BodyFormat.EVENTS else "json" in media_type
     return None if right else f"{form.value} as {media_type or 'no media type'}"

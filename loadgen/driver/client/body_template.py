@@ -75,7 +75,7 @@ def _text(value: Any) -> str:
 
 
 def _texts(template: Any) -> Iterator[str]:
-    """Every text in it but the names of members."""
+    """Every text in a template except member names."""
     if isinstance(template, str):
         yield template
     elif isinstance(template, dict | list):

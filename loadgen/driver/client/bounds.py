@@ -1,4 +1,4 @@
-"""How much a server can make this program keep, whatever it sends: everything else is `too_large`.
+"""Bounds on the memory that a server can make this program hold: beyond is `too_large`.
 
 Time has bounds of its own (`timeouts.py`): an endless trickle ends with its request's time.
 """
@@ -39,7 +39,7 @@ PIECE_BYTES: Final = 128
 
 
 class Allowance:
-    """What responses may take to keep: one of them, and all together that are open.
+    """The memory allowance of responses: for one, and for all open ones together.
 
     Args:
         each: Bytes for one.
@@ -64,7 +64,7 @@ class Allowance:
         self.held = 0
 
     def take(self, more: int, whole: int) -> None:
-        """Have a response take more; with it, it takes so much as a whole.
+        """Add to a response's memory, given the new total of the response.
 
         Raises:
             RequestFailedError: `too_large`. What was taken is to be given back all the same.
@@ -85,7 +85,7 @@ class Allowance:
         )
 
     def takes(self, more: int, whole: int) -> bool:
-        """The same, but that nothing is taken, and False returned, where `take` raises."""
+        """As `take`, but return False in place of raising."""
         if whole > self._each:
             return False
         # When a response ends it is copied on its way to the log: what is held is needed twice.

@@ -37,7 +37,7 @@ def request(sample: Sample, generation: Generation) -> dict[str, Any]:
 
 
 def asked(sample: Sample) -> dict[str, Any]:
-    """The sample's texts as the log keeps them."""
+    """The sample's texts for the log."""
     return logged_messages(sample)
 
 
@@ -88,7 +88,7 @@ def _read(payload: Mapping[str, Any], choice: Mapping[str, Any] | None, member: 
 
 
 def _joined(value: Any) -> str:
-    """A text, or a list of parts that have one each, as some gateways send it."""
+    """A text, or the joined texts of a list of parts, as sent by some gateways."""
     if isinstance(value, list):
         return "".join(text(part.get("text")) for part in objects(value, "`content`"))
     return text(value)
@@ -107,7 +107,7 @@ def _tool_calls(message: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 
 
 def _plain_call(call: Mapping[str, Any]) -> dict[str, Any]:
-    """A call of plain values, whatever a server nests in it: the log has one form of calls."""
+    """A call of plain values, since the log has one form of calls."""
     plain = _plain({name: value for name, value in call.items() if name != "function"})
     return plain if call.get("function") is None else plain | {"function": _plain(call["function"])}
 

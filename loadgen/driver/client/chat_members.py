@@ -1,4 +1,4 @@
-"""What the messages and tools of OpenAI's chat format have that other protocols can say too."""
+"""The parts of OpenAI's chat messages and tools that other protocols can express."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def only_known(message: Message, protocol: str) -> None:
 
 
 def function_of(tool: Mapping[str, Any], protocol: str) -> Mapping[str, Any]:
-    """The function that a tool is: its name, and what is known of it.
+    """The function of a tool: name, description and parameters.
 
     Raises:
         CannotAskError: It is not a tool.

@@ -1,4 +1,4 @@
-"""What a read of a chunked response (RFC 9112, section 7.1) shows before it is parsed."""
+"""Properties of a chunked response's read (RFC 9112, section 7.1) before parsing."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ _SHORT: Final = 4
 
 
 def may_end(data: bytes) -> bool:
-    """Whether the end of a chunked response can be in a read: its last chunk, or the blank line after it."""
+    """Whether a read can contain the end of a chunked response: the last chunk, or the final blank line."""
     last_chunk = data.startswith(b"0\r\n") or b"\r\n0\r\n" in data
     return last_chunk or data.endswith(b"\r\n\r\n") or len(data) < _SHORT

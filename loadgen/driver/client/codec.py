@@ -1,4 +1,4 @@
-"""What a protocol has to say: how to ask, and what a piece of an answer means. Sans-IO."""
+"""The interface of protocols: requests, and the meaning of response pieces. Sans-IO."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LIMITS: Final = ("max_completion_tokens", "max_tokens", "max_output_tokens", "m
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """How an answer is to be generated; the server decides what is None.
+    """The generation settings of an answer; None leaves a setting to the server.
 
     Attributes:
         model: The model's name, as the endpoint knows it.
@@ -41,7 +41,7 @@ class Generation:
     seed: int | None = None
 
     def sampled_at(self, sample: Sample) -> float | None:
-        """The sampling temperature for a sample: what its dataset says wins."""
+        """The sampling temperature for a sample; the dataset takes precedence."""
         return self.temperature if sample.temperature is None else sample.temperature
 
     def extended(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -57,12 +57,12 @@ class Generation:
         return next((limit for limit in limits if isinstance(limit, int)), self.most_tokens(sample))
 
     def most_tokens(self, sample: Sample) -> int | None:
-        """The most output tokens for a sample: what its dataset says wins."""
+        """The limit of output tokens for a sample; the dataset takes precedence."""
         return self.max_tokens if sample.max_tokens is None else sample.max_tokens
 
 
 class Usage(NamedTuple):
-    """The server's own token counts; None where it did not say."""
+    """The server's token counts; None for absent counts."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -82,7 +82,7 @@ class Usage(NamedTuple):
 
     @property
     def generated_tokens(self) -> int | None:
-        """Output tokens, reasoning included, whichever way the server counts them."""
+        """Output tokens including reasoning, in either way of counting."""
         if self.excludes_reasoning:
             return (self.output_tokens or 0) + (self.reasoning_tokens or 0)
         if self.output_tokens or self.total_tokens is None or self.input_tokens is None:
@@ -91,7 +91,7 @@ class Usage(NamedTuple):
 
 
 class Delta(NamedTuple):
-    """What one piece of a response adds to the answer.
+    """The content of one piece of a response.
 
     Attributes:
         done: It is the end: what comes after it is not part of the answer.
@@ -118,12 +118,12 @@ class Delta(NamedTuple):
 
     @property
     def carries_token(self) -> bool:
-        """Whether it has something that the model generated: text, reasoning or a part of a tool call."""
+        """Whether the piece has generated content: text, reasoning or a part of a tool call."""
         return bool(self.content or self.reasoning or self.tool_calls)
 
 
 class Codec(Protocol):
-    """One protocol: one file. `[DONE]` is understood for all of them, by who reads the stream."""
+    """One protocol: one file. The reader of the stream handles `[DONE]` for all protocols."""
 
     @property
     def path(self) -> str:
@@ -139,10 +139,10 @@ class Codec(Protocol):
 
     @property
     def cumulative(self) -> bool:
-        """Whether each frame has the whole text so far, not what is new of it."""
+        """Whether each frame has the whole text so far instead of the new part."""
 
     def headers(self, api_key: str | None) -> dict[str, str]:
-        """The headers of its own that the protocol asks for, those with the key among them."""
+        """The headers of the protocol, including the key."""
 
     def request(self, sample: Sample, generation: Generation) -> dict[str, Any]:
         """The request body that asks a sample.
@@ -152,7 +152,7 @@ class Codec(Protocol):
         """
 
     def asked(self, sample: Sample) -> dict[str, Any]:
-        """The sample's texts as the log keeps them: of a later turn, what is new."""
+        """The sample's texts for the log: for a later turn, the new ones."""
 
     def chunk(self, payload: Any) -> Delta:
         """Read one frame of a stream, decoded from JSON.
@@ -170,7 +170,7 @@ class Codec(Protocol):
 
 
 def bearer(api_key: str | None) -> dict[str, str]:
-    """The key as OpenAI's protocols, and most servers, take it."""
+    """The key as a bearer token, as in OpenAI's protocols and most servers."""
     return {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
 
 
@@ -192,13 +192,13 @@ def require_texts(sample: Sample, protocol: str) -> None:
 
 
 def logged_messages(sample: Sample) -> dict[str, Any]:
-    """The new messages of a sample as the log keeps them, and the tools that its conversation begins with."""
+    """The new messages of a sample for the log, and the tools at the start of a conversation."""
     messages: dict[str, Any] = {"messages": sample.new_messages()}
     return messages | {"tools": list(sample.tools)} if sample.tools and not sample.turn else messages
 
 
 def read_error(payload: Mapping[str, Any]) -> str | None:
-    """Read an error in one of the shapes in which servers send it inside a body."""
+    """Read an error inside a body, in any of the known shapes."""
     error: Any = payload.get("error") or payload.get("errors")
     if not error:
         if not _is_error(payload):
@@ -212,7 +212,7 @@ def read_error(payload: Mapping[str, Any]) -> str | None:
 
 
 def _is_error(payload: Mapping[str, Any]) -> bool:
-    """Whether an object without an `error` is one: by its kind, a status, or having nothing else."""
+    """Whether an object without `error` is an error: by kind, status, or lack of other members."""
     if payload.get("object") == "error" or payload.get("type") == "error":
         return True
     if payload.get("choices"):
@@ -237,7 +237,7 @@ _ALONE: Final = frozenset({"message", "detail", "msg"})
 
 
 def read_reason(value: Any) -> tuple[str | None, str | None]:
-    """Read a finish reason: a text, or an object with a `type`, as SGLang sends it.
+    """Read a finish reason: a text, or an object with a `type`, as sent by SGLang.
 
     Returns:
         The reason, None where the answer is not over, and what an object says of an error.

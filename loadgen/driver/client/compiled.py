@@ -1,4 +1,4 @@
-"""Whether compiled code (`_wire.c`, `_chunks.c`) is there: it is built on Linux where there is a compiler."""
+"""Access to compiled code (`_wire.c`, `_chunks.c`), built on Linux with a compiler."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INTERFACE: Final = 2
 
 
 def of_this_version(module: Any) -> Any:
-    """Return the compiled module, or None with a warning where it was built from other sources than these."""
+    """The compiled module, or None with a warning if built from other sources."""
     if module is None or getattr(module, "INTERFACE", None) == INTERFACE:
         return module
     warnings.warn(
@@ -35,5 +35,5 @@ COMPILED: Final = _module is not None
 
 
 def compiled_function(name: str) -> Any:
-    """A function of the compiled module; None without it."""
+    """A function of the compiled module; None without the module."""
     return getattr(_module, name, None)

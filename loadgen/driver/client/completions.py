@@ -36,14 +36,14 @@ def request(sample: Sample, generation: Generation) -> dict[str, Any]:
 
 
 def asked(sample: Sample) -> dict[str, Any]:
-    """The sample's texts as the log keeps them."""
+    """The sample's texts for the log."""
     if sample.token_ids is not None:
         return {"token_ids": list(sample.token_ids)}
     return {"prompt": joined_prompt(sample)}
 
 
 def chunk(payload: Any) -> Delta:
-    """Read one frame of a stream, or a complete response: they have the same shape."""
+    """Read one frame of a stream, or a complete response, of equal shape."""
     choice = first_choice(payload)
     usage, error = read_usage(payload, choice), read_error(payload)
     if choice is None:

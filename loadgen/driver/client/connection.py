@@ -103,7 +103,7 @@ class Connection:
         self._send(data if self._tls is None else self._tls.encrypt(data))
 
     def read_on(self) -> None:
-        """Read and parse what lies in the socket, without waiting for a turn."""
+        """Read and parse the socket's data, without waiting for a turn."""
         for _ in range(_MOST_READS):
             if self._sock.fileno() < 0 or not self._on_readable():
                 break
@@ -128,7 +128,7 @@ class Connection:
             self._sock.close()
 
     def close_if_idle(self) -> None:
-        """Close the connection, unless a request has it."""
+        """Close the connection, unless in use."""
         if self._observer is None:
             self.close()
 
@@ -169,7 +169,7 @@ class Connection:
             self._observer.sent(at_ns, time.monotonic_ns())
 
     def _send_after(self, reply: bytes) -> None:
-        """Send what TLS has to say for itself, after what waits already."""
+        """Send TLS records of the handshake or rekeying, after queued data."""
         if self._unsent:
             self._unsent = memoryview(bytes(self._unsent) + reply)
         else:
@@ -193,7 +193,7 @@ class Connection:
         self._is_put_off = False
 
     def _on_readable(self) -> bool:
-        """Take a read with its stamp; tell whether there was something."""
+        """Take a read with the stamp; whether data was available."""
         sock = self._sock
         try:
             count = sock.receive(_buffers)
@@ -222,7 +222,7 @@ class Connection:
             self._lost(None if isinstance(end, ssl.SSLZeroReturnError) else end)
 
     def _take(self, data: bytes, at_ns: int) -> None:
-        """Keep what was read and process it soon; while no request waits for it, with what comes next."""
+        """Buffer a read and process the data soon; without a waiting request, with the next read."""
         if self._parser is None:
             # Bytes that no request asked for: the connection cannot be trusted with another request.
             self.unasked = is_unasked(data)
@@ -243,7 +243,7 @@ class Connection:
             self._ready.put_off(self._parse)
 
     def _parse(self) -> None:
-        """Parse what was read; nothing is left to do when the connection has ended meanwhile."""
+        """Parse the buffered data; nothing is left if the connection has ended meanwhile."""
         self._is_put_off = False
         unparsed, self._unparsed = self._unparsed, []
         self._late.count(len(unparsed))
@@ -279,7 +279,7 @@ class Connection:
         self._pass_on_body()
 
     def _bound_bare(self) -> None:
-        """Bound what comes without a piece of the body; after the head it is not a sign of life, either."""
+        """Bound data without a piece of the body; after the head such data shows no life."""
         if not self._bare_bytes or self._parser is None:
             return
         if self._bare_bytes > MAX_HEAD_BYTES:
@@ -328,7 +328,7 @@ class Connection:
             raise
 
     def on_message_complete(self) -> None:
-        """The response is complete, unless it was only informational."""
+        """End the response, unless only informational."""
         if self._head is None:
             self._headers = []
         elif self._observer is not None:
@@ -347,7 +347,7 @@ class Connection:
             self._in_no_hurry = not is_urgent and self._head is not None and self._head.chunked
 
     def _forget_pieces(self) -> dict[int, Late]:
-        """Keep no pieces; return what is known of those that may be earlier than their stamps."""
+        """Drop the pieces; return the bounds of pieces that may precede their stamps."""
         self._pieces.clear()
         self._moments = []
         return self._late.take()

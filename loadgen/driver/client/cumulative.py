@@ -1,4 +1,4 @@
-"""Whether the frames of a stream have the text so far, as the protocol says, or the new part of it."""
+"""Cumulative text: whether frames have the text so far, as declared, or the new part."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LONG: Final = 64
 
 
 class TextSoFar:
-    """Decides what the frames of one response have.
+    """Decides between cumulative and incremental frames for one response.
 
     A text that does not continue the one before it is a new part. The ids of a frame's tokens decide as well
     (`Delta.repeats`). Until then a text that repeats the one before it may be either: an answer such as
@@ -39,7 +39,7 @@ class TextSoFar:
         self._is_first = True
 
     def taken(self, delta: Delta, at_ns: int, low_ns: int | None) -> Delta:
-        """What a frame adds to the answer, whose content makes room where the frame repeats it."""
+        """The new content of a frame; for a cumulative frame the content replaces the earlier one."""
         text, is_first = delta.content, self._is_first
         self._is_first = False
         if not text or self._has_parts:
@@ -59,7 +59,7 @@ class TextSoFar:
             self._separate()
 
     def _look_at(self, delta: Delta, at_ns: int, low_ns: int | None) -> None:
-        """Decide by a frame, if it is evidence."""
+        """Decide by a frame, if the frame is evidence."""
         text, before = delta.content, self._longest
         if not (text.startswith(before.rstrip(_PARTIAL)) or before.startswith(text.rstrip(_PARTIAL))):
             self._separate()

@@ -1,4 +1,4 @@
-"""Deadlines of many requests that mostly have the same time: one timer for all of those.
+"""Deadlines of many requests with mostly equal time limits: one timer per limit.
 
 Because each request gets as long as every other, they expire in the order in which they began; only the first
 one needs a timer. A request that ends in time, as nearly all do, costs two operations on a dictionary. One
@@ -33,7 +33,7 @@ class Deadlines(Generic[_T]):
         self._apart: dict[_T, asyncio.TimerHandle] = {}
 
     def start(self, who: _T, due_s: float | None = None) -> None:
-        """Begin a request's time, or continue with the rest of it, on the event loop's clock."""
+        """Start or continue a request's time limit, on the event loop's clock."""
         if due_s is not None:
             self._apart[who] = asyncio.get_running_loop().call_at(due_s, self._expire_apart, who, due_s)
             return
@@ -44,7 +44,7 @@ class Deadlines(Generic[_T]):
             self._timer = loop.call_at(due_s, self._expire, loop)
 
     def due_s(self, who: _T) -> float:
-        """When a request's time is over, on the event loop's clock; now, when it is over already."""
+        """The end of a request's time limit, on the event loop's clock; now, if already past."""
         if (timer := self._apart.get(who)) is not None:
             return timer.when()
         return self._due_s.get(who) or asyncio.get_running_loop().time()

@@ -112,7 +112,7 @@ class Dialer:
         raise refused(refusal, self.where)
 
     def _literal(self) -> list[Address]:
-        """The address that the host is, if it is one: no name has to be looked up for that."""
+        """The address of a host given as an address: no lookup is needed."""
         try:
             addresses = socket.getaddrinfo(
                 *(self._endpoint.host, self._endpoint.port),
@@ -134,7 +134,7 @@ class Dialer:
         return [(family, address) for family, _, _, _, address in addresses]
 
     async def _secure(self, sock: StampingSocket) -> tuple[TLSLayer | None, float | None]:
-        """Shake hands over TLS, where it is asked for."""
+        """Perform the TLS handshake, if requested."""
         if self._tls is None:
             return None, None
         started = time.monotonic()
@@ -175,7 +175,7 @@ def refused(error: OSError | None, where: str) -> RequestFailedError:
 
 
 def no_address(host: str, why: Exception) -> str:
-    """What is said about a host whose name cannot be looked up."""
+    """The message about a host whose name cannot be resolved."""
     strerror = why.strerror if isinstance(why, OSError) else None
     return f"{host} has no address ({strerror or why})"
 

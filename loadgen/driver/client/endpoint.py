@@ -62,7 +62,7 @@ class Endpoint:
 
     @property
     def url(self) -> str:
-        """The base URL with its query: fit for the log."""
+        """The base URL with the query, fit for the log."""
         return urlunsplit((self.scheme, self._authority, self.prefix, self.query, ""))
 
     @property
@@ -101,7 +101,7 @@ class Endpoint:
 
     @property
     def connection_header(self) -> dict[str, str]:
-        """The header that asks the server to close after its response; none where connections are kept."""
+        """The header that asks the server to close after a response; none for kept connections."""
         return {} if self.keep_alive else {"Connection": "close"}
 
     def redact(self, text: str) -> str:
@@ -144,7 +144,7 @@ def endpoint(
     rooted: bool = False,
     keep_alive: bool = True,
 ) -> Endpoint:
-    """Take a base URL as people write it: with or without scheme, `/v1`, a trailing slash or the operation.
+    """Parse a base URL: with or without scheme, `/v1`, a trailing slash or the operation.
 
     Args:
         url: The base URL.
@@ -173,7 +173,7 @@ def endpoint(
 
 
 def _split(url: str) -> tuple[SplitResult, str, int]:
-    """Take a URL apart; secrets are looked for first, so that no message repeats them."""
+    """Split a URL; secrets are checked first, so that no message repeats one."""
     if "@" in url:
         raise EndpointError("--url: leave user and password out; send secrets with --api-key or --header")
     for member in re.split("[&;]", url.partition("?")[2].partition("#")[0]):

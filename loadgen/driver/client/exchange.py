@@ -1,4 +1,4 @@
-"""One request on the wire, and what was observed of it. Times are ns of CLOCK_MONOTONIC."""
+"""One request on the wire, with the observations. Times are ns of CLOCK_MONOTONIC."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _EXACT: Final[Mapping[int, Late]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """How the request came by its connection.
+    """The set-up of a request's connection.
 
     Attributes:
         reused: It was open already.
@@ -50,7 +50,7 @@ class Setup:
 
 
 class ExchangeObserver(Protocol):
-    """Who is notified of what happens to a request, as it happens.
+    """The observer of a request's progress.
 
     The calls come in this order: `sent`, `head`, any number of `body`, then `ended` or `failed`;
     `failed` can come at any point, and a server may answer before it was `sent` everything. After the
@@ -61,10 +61,10 @@ class ExchangeObserver(Protocol):
         """The last byte was handed to the kernel, not before `at_ns` and by `by_ns`."""
 
     def head(self, head: Head, at_ns: int) -> None:
-        """The response began at `at_ns`, and its head is complete."""
+        """The response began at `at_ns`, and the head is complete."""
 
     def body(self, pieces: Sequence[bytes], moments: Sequence[int], late: Mapping[int, Late]) -> bool:
-        """Pieces of the body arrived, each at its moment.
+        """Pieces of the body arrived, each at a moment.
 
         Args:
             pieces: They.
@@ -76,7 +76,7 @@ class ExchangeObserver(Protocol):
         """
 
     def received(self, body: Body) -> bool:
-        """The same, from compiled code."""
+        """Pieces of the body arrived, from compiled code."""
 
     def ended(self, at_ns: int, *, framed: bool) -> None:
         """The response is complete; `framed` unless only the end of the connection says so."""
@@ -86,7 +86,7 @@ class ExchangeObserver(Protocol):
 
 
 class Exchange:
-    """Keeps what a transport observes; an `ExchangeObserver`.
+    """The observations of a transport; an `ExchangeObserver`.
 
     Args:
         stream: Takes the body.
@@ -162,7 +162,7 @@ class Exchange:
     def body(
         self, pieces: Sequence[bytes], moments: Sequence[int], late: Mapping[int, Late] = _EXACT
     ) -> bool:
-        """Keep pieces of the body; of an HTTP error only what a message can quote.
+        """Store pieces of the body; for an HTTP error only the part for a message.
 
         Returns:
             Whether the next piece is urgent: the first token is announced when it arrives.
@@ -219,13 +219,13 @@ class Exchange:
             self._finish(max(at_ns, self._latest_ns))
 
     def failed(self, failure: str, message: str, at_ns: int) -> None:
-        """Note that there will be no complete response, unless there is one: a deadline may come with it."""
+        """Record a failure, unless the response is already complete: a deadline may coincide."""
         if self.ended_ns is None:
             self.failure, self.message = failure, message
             self._finish(max(at_ns, self._latest_ns, self.sent_ns or 0))
 
     def again(self) -> None:
-        """Begin again: what was sent never reached the server."""
+        """Start again: the sent bytes never reached the server."""
         self.finished = asyncio.Future()
         self.sent_ns = self.sent_high_ns = self.ended_ns = self.deadline_ns = self.failure = None
         self.message = ""

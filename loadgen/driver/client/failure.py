@@ -1,4 +1,4 @@
-"""How a request can fail: stable names, what each one means, and which side it blames."""
+"""The failures of a request: stable names, meanings, and the side at fault."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Side = Literal["client", "network", "server"]
 
 
 class Failure(StrEnum):
-    """The names in the log and in every report. HTTP errors are not among them: they are `http_<code>`.
+    """The names in the log and in every report, except HTTP errors, which are `http_<code>`.
 
     Attributes:
         blames: The side that caused it.
@@ -21,7 +21,7 @@ class Failure(StrEnum):
     meaning: str
 
     def __new__(cls, name: str, blames: Side, meaning: str) -> Self:
-        """A name with its definition."""
+        """A name with a definition."""
         member = str.__new__(cls, name)
         member._value_, member.blames, member.meaning = name, blames, meaning
         return member
@@ -118,7 +118,7 @@ def http(status: int) -> str:
 
 
 def mendable(name: str) -> bool:
-    """Whether another attempt at the same request may succeed where this one failed."""
+    """Whether another attempt at a failed request may succeed."""
     status = _status(name)
     if status is None:
         return name in _MENDABLE

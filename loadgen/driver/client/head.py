@@ -1,4 +1,4 @@
-"""The start of a response: its status and what its headers say of its body."""
+"""The start of a response: the status, and the body's framing by the headers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Head:
 
 @lru_cache(_CACHE_SIZE)
 def head(status: int, fields: tuple[tuple[bytes, bytes], ...]) -> Head:
-    """Read the header fields of a response; those of one server are the same for a second, mostly."""
+    """Parse the header fields of a response; one server's fields are mostly constant within a second."""
     values = {name.lower(): value for name, value in fields}
     codings, further = values.get(b"transfer-encoding", b"").strip().lower(), ""
     chunked = codings == b"chunked"

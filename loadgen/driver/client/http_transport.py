@@ -91,7 +91,7 @@ class HttpTransport:
                 self._release(connection, exchange)
 
     def _begin(self, data: bytes, exchange: Exchange, connection: AnyConnection) -> bool:
-        """Have a connection carry a request, unless its time was over when the connection was there."""
+        """Start a request on a connection, unless the time limit has passed."""
         if exchange.ended_ns is not None:
             return False
         self._carriers[exchange] = connection
@@ -99,7 +99,7 @@ class HttpTransport:
         return True
 
     async def open_ahead(self, connections: int) -> None:
-        """Open connections before they are needed, one for each of the next requests.
+        """Open connections ahead of time, one for each of the next requests.
 
         One that cannot be opened is not missed here: the request that needs it will say why.
         """
@@ -117,7 +117,7 @@ class HttpTransport:
         await asyncio.gather(*(dial() for _ in range(min(connections, _DIALS_AT_ONCE))))
 
     async def caught_up(self) -> int | None:
-        """Take what has arrived, and tell the exchanges of it; return before which moment that was."""
+        """Take all received data for the exchanges; return the moment up to which data was taken."""
         # Without connections, nothing can have arrived.
         return time.monotonic_ns() if self._reader is None else await self._reader.caught_up()
 
@@ -139,7 +139,7 @@ class HttpTransport:
         self._give_up(exchange, *silence)
 
     def _give_up(self, exchange: Exchange, failure: Failure, message: str, due_ns: int) -> None:
-        """End a request whose time is over; what had arrived by then counts, and may be a whole response."""
+        """End a request after the time limit; received data counts, and may be a whole response."""
         exchange.deadline_ns = due_ns
         if carrier := self._carriers.get(exchange):
             carrier.read_on()
@@ -201,6 +201,6 @@ class HttpTransport:
 
 
 class InterpretedTransport(HttpTransport):
-    """The same, with all I/O in Python: for platforms without the compiled loop, and to compare with."""
+    """The transport with all I/O in Python: for platforms without the compiled loop, and for comparison."""
 
     compiled = False

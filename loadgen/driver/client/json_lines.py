@@ -6,10 +6,10 @@ from loadgen.driver.client.sse import Frame, SSEDecoder
 
 
 class JsonLinesDecoder(SSEDecoder):
-    """Turns any split of the bytes of JSON lines into the same frames, one for each line."""
+    """Decodes JSON lines, split anyhow, into one frame for each line."""
 
     def feed(self, received: bytes) -> list[Frame]:
-        """Take bytes; return the lines that they completed.
+        """Take bytes; return the completed lines.
 
         Raises:
             RequestFailedError: `too_large`, a line grew beyond `MAX_FRAME_BYTES`.
@@ -36,5 +36,5 @@ class JsonLinesDecoder(SSEDecoder):
         return bool(self._line.strip()) and not self._line.rstrip().endswith((b"}", b"]"))
 
     def close(self) -> list[Frame]:
-        """Take the end of the body, where the last line may lack its end."""
+        """Take the end of the body; the last line may lack a line end."""
         return self.feed(b"\n")

@@ -1,4 +1,4 @@
-"""Chunks that were read late: together with others, whose stamp they share.
+"""Late reads: chunks read together that share one stamp.
 
 The kernel keeps one stamp for a read, that of its last segment. What came in earlier segments of the read
 arrived before that stamp, and after the last moment at which there was nothing to read. A read of one segment
@@ -35,7 +35,7 @@ Read = tuple[bytes, int, int]
 
 
 class Late(NamedTuple):
-    """What is known of the arrival of a piece of the body that may be earlier than its stamp.
+    """The bounds on the arrival of a piece that may precede the stamp.
 
     Attributes:
         since_ns: It arrived after this moment, ns of CLOCK_MONOTONIC.
@@ -47,7 +47,7 @@ class Late(NamedTuple):
 
 
 class SegmentCounter:
-    """Counts the segments that a connection receives against the reads that took them.
+    """Compares a connection's received segments with the reads.
 
     Args:
         sock: The connection's socket.
@@ -93,7 +93,7 @@ class SegmentCounter:
 
 
 class LateReads:
-    """The pieces of a response's body that may have arrived before their stamp.
+    """The pieces of a body that may have arrived before their stamp.
 
     Args:
         segments: Of the connection.
@@ -112,7 +112,7 @@ class LateReads:
         self.begin(chunked=False)
 
     def begin(self, *, chunked: bool) -> None:
-        """Begin with the body of a response: whether each of its pieces is sent in one go."""
+        """Begin a response's body: whether each piece is sent in one write."""
         self.sure_bytes = self._one_piece = ONE_SEGMENT if chunked else 0
         self._held_ns = 0
 
@@ -122,7 +122,7 @@ class LateReads:
         self._together = None
 
     def look(self, first: int, count: int, read: Read, *, ends: bool = False) -> None:
-        """Look whether the pieces of a read, which all have its stamp, came in one segment.
+        """Check whether the pieces of a read, with one stamp, came in one segment.
 
         Args:
             first: The place of the first of them.
@@ -148,11 +148,11 @@ class LateReads:
             self._held_ns, self.sure_bytes = quiet_ns, -1
 
     def look_at_end(self, pieces: list[bytes], count: int, read: Read) -> None:
-        """Look likewise at the last pieces of a response, which the end of its framing follows."""
+        """Check the last pieces of a response, which precede the end of the framing."""
         if count > 1 or self._held_ns or not pieces[-1].startswith(_DONE):
             self.look(len(pieces) - count, count, read, ends=True)
 
     def take(self) -> dict[int, Late]:
-        """Give what is known of the pieces that are passed on now."""
+        """The bounds of the pieces passed on now."""
         pieces, self.pieces = self.pieces, {}
         return pieces

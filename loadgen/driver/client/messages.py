@@ -42,7 +42,7 @@ _INPUT: Final = ("input_tokens", "cache_read_input_tokens", "cache_creation_inpu
 
 
 def headers(api_key: str | None) -> dict[str, str]:
-    """The key in both forms: the protocol's own, and the one that other servers of it look for."""
+    """The key in both forms: the protocol's own, and the bearer form of other servers."""
     keys = {} if api_key is None else {"x-api-key": api_key}
     return {"anthropic-version": VERSION, **keys, **bearer(api_key)}
 
@@ -70,7 +70,7 @@ def request(sample: Sample, generation: Generation) -> dict[str, Any]:
 
 
 def asked(sample: Sample) -> dict[str, Any]:
-    """The sample's texts as the log keeps them."""
+    """The sample's texts for the log."""
     return logged_messages(sample)
 
 
@@ -116,7 +116,7 @@ def whole(payload: Any) -> Delta:
 
 
 def _added(delta: Mapping[str, Any], index: int | None) -> Delta:
-    """What is new of a block. A signature is not part of what the model says."""
+    """The new part of a block. A signature is not generated text."""
     match type_of(delta):
         case "text_delta":
             return Delta(content=text(delta.get("text")))
@@ -130,7 +130,7 @@ def _added(delta: Mapping[str, Any], index: int | None) -> Delta:
 
 
 def _block(block: Mapping[str, Any], index: int | None, arguments: Any) -> Delta:
-    """A block as it begins, or a whole one; calls as chat completions have them: the log has one form."""
+    """The start of a block, or a whole block; calls in the chat form, the only form in the log."""
     kind = type_of(block)
     if kind == "text":
         return Delta(content=text(block.get("text")))

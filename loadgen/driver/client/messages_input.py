@@ -90,7 +90,7 @@ def _content(message: Message) -> str | list[dict[str, Any]]:
 
 
 def _as_blocks(content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The same as a list; an empty text, which the protocol turns down, is not a block."""
+    """Content as a list of blocks, without empty texts, which the protocol refuses."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
     return content
@@ -128,7 +128,7 @@ def _call(call: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _input(arguments: str) -> dict[str, Any]:
-    """What a tool is called with. What a model has written may be no JSON; the protocol wants an object."""
+    """The arguments of a tool call as an object; a model's text may not be JSON."""
     try:
         value = orjson.loads(arguments)
     except orjson.JSONDecodeError:

@@ -1,4 +1,4 @@
-"""A socket that notes what passes through it, for a client library that keeps that to itself.
+"""A socket that records its traffic, for a client library without such records.
 
 Whatever a library does above, its bytes leave and arrive here: so here is where it shows when the last of a
 request went to the kernel, when the first of the response came, and why a connection broke.
@@ -27,7 +27,7 @@ _buffer: Final = memoryview(bytearray(_READ_BYTES))
 
 
 class Passage(ABC):
-    """One request's way through a socket, and its response's. Times are ns of CLOCK_MONOTONIC.
+    """The passage of one request and response through a socket. Times are ns of CLOCK_MONOTONIC.
 
     Attributes:
         last: Whether what the socket's owner sends from now on ends with the last byte of the request.
@@ -55,11 +55,11 @@ class Passage(ABC):
 
     @abstractmethod
     def on_sent(self, at_ns: int, by_ns: int) -> None:
-        """The kernel has taken the last byte; it was handed it at this time, and had it by the other."""
+        """The kernel has taken the last byte: handed over at the first time, taken by the second."""
 
     @abstractmethod
     def on_body(self) -> None:
-        """More was read after the head; the socket's owner has it next."""
+        """Data was read after the head; the socket's owner takes the data next."""
 
 
 class ObservedSocket(StampingSocket):
@@ -89,7 +89,7 @@ class ObservedSocket(StampingSocket):
         self.counted = self.counted or SegmentCounter(self, fresh=False)
 
     def is_stale(self) -> bool:
-        """Whether the server closed, or wrote to, this idle connection and its owner has yet to hear."""
+        """Whether the server closed, or wrote to, an idle connection, unnoticed by the owner."""
         try:
             self._note_unasked(super().recv(_START_BYTES, socket.MSG_PEEK))
         except BlockingIOError:
@@ -128,7 +128,7 @@ class ObservedSocket(StampingSocket):
         return bytes(_buffer[:count])
 
     def receive(self, buffers: Sequence[Any], flags: int = 0) -> int:
-        """Read into buffers, and note what came. The stamp stays that of the last bytes when there are none.
+        """Read into buffers, and record the stamp; without data the last stamp stays.
 
         Raises:
             HeadTooLargeError: Enough was read without a head, or of what follows a body.

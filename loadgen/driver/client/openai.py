@@ -1,4 +1,4 @@
-"""What OpenAI's chat completions and completions have in common: the request, `usage`, choices."""
+"""The common part of OpenAI's chat completions and completions: request, `usage`, choices."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def request_body(sample: Sample, generation: Generation, **question: Any) -> dic
 
 
 def read_usage(payload: Mapping[str, Any], choice: Mapping[str, Any] | None = None) -> Usage | None:
-    """Read the counts of a frame, from one of the places in which servers have them.
+    """Read the token counts of a frame, from any of the known places.
 
     Args:
         payload: The frame. Groq has the counts in its own member.

@@ -1,4 +1,4 @@
-"""What an error means that parsing a response has raised."""
+"""The meaning of an error raised while parsing a response."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from loadgen.driver.errors import RequestFailedError
 
 
 def is_of_http(error: Exception) -> bool:
-    """Whether the parser itself raised it: the bytes are not HTTP/1.1."""
+    """Whether the parser raised the error: the bytes are not HTTP/1.1."""
     return isinstance(error, httptools.HttpParserError) and not isinstance(
         error, httptools.HttpParserCallbackError
     )
 
 
 def parse_failure(error: Exception) -> RequestFailedError:
-    """Name the failure: the server sends what is not HTTP/1.1, the observer refuses it, or this is a bug."""
+    """The failure for an error: invalid HTTP/1.1, a refusal by the observer, or a bug."""
     cause: BaseException = error
     if isinstance(error, httptools.HttpParserCallbackError):
         cause = error.__context__ or error

@@ -1,4 +1,4 @@
-"""How long a server may be silent: before the first byte of its response, and within it.
+"""Limits on a server's silence: before the first byte of a response, and within the response.
 
 Nothing is done for a chunk but what is done anyway, to note when it came. Each request has one timer, which
 looks at that note when the time would be over if nothing had come since it was set: once or twice in the time
@@ -26,14 +26,14 @@ _EARLY_NS = 1_000
 
 
 class Listener(Protocol):
-    """Who reads a response."""
+    """The reader of a response."""
 
     @property
     def heard_ns(self) -> int:
-        """When its last bytes arrived, within the body the last that belong to it; 0 before the first."""
+        """The arrival of the last bytes, within the body the last body bytes; 0 before the first."""
 
     def read_on(self) -> None:
-        """Read and parse what lies in the socket, without waiting for a turn."""
+        """Read and parse the socket's data, without waiting for a turn."""
 
 
 class Silence(NamedTuple):
@@ -51,7 +51,7 @@ class Silence(NamedTuple):
 
 
 class Patience:
-    """Notices who is silent for too long. It costs nothing where there is no limit.
+    """Detects silent servers. Without a limit there is no cost.
 
     A stamp is that of the last byte of a read. So whatever has arrived when this process gets round to look
     is a sign of life, though its stamp may be after the time was over: our delay is not blamed on the server.
@@ -84,12 +84,12 @@ class Patience:
             self._look_at(exchange, time.monotonic_ns() + self._shortest_ns)
 
     def start_again(self, exchange: Exchange) -> None:
-        """It is sent once more."""
+        """Restart the limit for a repeated request."""
         self.stop(exchange)
         self.start(exchange)
 
     def stop(self, exchange: Exchange) -> None:
-        """It is over."""
+        """Stop the limit of an ended request."""
         if self._shortest_ns is not None and (timer := self._timers.pop(exchange, None)) is not None:
             timer.cancel()
 
@@ -121,7 +121,7 @@ class Patience:
         return silence.due_ns <= time.monotonic_ns() + _EARLY_NS
 
     def _silence(self, exchange: Exchange, listener: Listener | None) -> Silence | None:
-        """What it will be if nothing more is heard; None while nothing is waited for, or without a limit."""
+        """The upcoming silence of a request; None while none is possible, or without a limit."""
         heard_ns = listener.heard_ns if listener is not None else 0
         if heard_ns:
             if self._idle_s is None:

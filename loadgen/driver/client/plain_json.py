@@ -1,4 +1,4 @@
-"""Any server that answers with one JSON text: the user says where it is asked, and where the text stands."""
+"""Any server with one JSON text per answer: the user names the path, and the place of the text."""
 
 from __future__ import annotations
 
@@ -57,15 +57,15 @@ class PlainJson:
 
     @property
     def announces_end(self) -> bool:
-        """Whether an answer has a finish reason: where the user names its place."""
+        """Whether answers have a finish reason: if the user names the place."""
         return self.finish_at is not None
 
     def headers(self, api_key: str | None) -> dict[str, str]:
-        """A bearer token, as most servers take it."""
+        """A bearer token, as for most servers."""
         return bearer(api_key)
 
     def request(self, sample: Sample, generation: Generation) -> dict[str, Any]:
-        """The request body that asks a sample; a system prompt without its own place precedes the prompt.
+        """The request body for a sample; a system prompt without a place of its own precedes the prompt.
 
         Raises:
             CannotAskError: The body has no place for what it is.
@@ -91,7 +91,7 @@ class PlainJson:
         return generation.extended(filled)
 
     def asked(self, sample: Sample) -> dict[str, Any]:
-        """The sample's texts as the log keeps them."""
+        """The sample's texts for the log."""
         return {"prompt": joined_prompt(sample)} if sample.chat is None else logged_messages(sample)
 
     def chunk(self, payload: Any) -> Delta:
@@ -117,7 +117,7 @@ class PlainJson:
         return self.chunk(payload)
 
     def _finish_reason(self, payload: Any) -> tuple[str | None, str | None]:
-        """The reason, with its error; a server may say no more than that it is over, with `true`."""
+        """The finish reason, with the error; some servers send only `true` at the end."""
         reason = self._at(payload, self.finish_at)
         if isinstance(reason, list):
             raise MalformedResponseError(f"at `{self.finish_at}` there is no reason, but a list")

@@ -19,7 +19,7 @@ BODY: Final[Mapping[str, Any]] = {**plain_json.BODY, "stream": True}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainSSE(plain_json.PlainJson):
-    """A protocol that the user describes: its places are those of every event.
+    """A user-described protocol of events: the places apply to every event.
 
     Attributes:
         cumulative: Whether each event has the whole text so far.

@@ -1,4 +1,4 @@
-"""The table of protocols: every place that needs a protocol by name reads it.
+"""The table of protocols by name.
 
 A protocol is one file with the members of `loadgen.driver.client.codec.Codec`, and one row here
 (docs/adding-a-protocol.md). Other packages add protocols by entry points (`workloads.plugins`).

@@ -1,4 +1,4 @@
-"""Reading a frame of a stream: its meaning by the protocol, and what holds for all protocols."""
+"""Reading a frame of a stream: the protocol's meaning, and the rules of all protocols."""
 
 from __future__ import annotations
 

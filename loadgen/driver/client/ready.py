@@ -1,4 +1,4 @@
-"""Which connections have something to read: an epoll of their own inside the event loop.
+"""Readiness of connections: a separate epoll inside the event loop.
 
 asyncio spends more on telling a protocol that bytes are there than reading them takes. On Linux all
 connections therefore share one epoll, which itself is one descriptor in the event loop: a turn of the loop
@@ -45,7 +45,7 @@ _WINDOW_NS: Final = 4_000_000
 
 
 class Ready(Protocol):
-    """Calls back when a descriptor can be read, or written where that is asked for, for as long as it can.
+    """Calls back while a descriptor is readable, or writable if requested.
 
     Attributes:
         quiet_ns: What is being read now had not arrived at this moment, ns of CLOCK_MONOTONIC; 0 where that
@@ -67,10 +67,10 @@ class Ready(Protocol):
         """Do something soon, when there is time between the reads; in order."""
 
     def left_unread(self) -> None:
-        """Learn that a connection has more to read than it took."""
+        """Note that a connection has unread data."""
 
     async def caught_up(self) -> int | None:
-        """Have everything read that has arrived, and done what was put off.
+        """Read all received data, and run deferred work.
 
         Returns:
             Before which moment all of it had arrived, ns of CLOCK_MONOTONIC; None where that is not known.
