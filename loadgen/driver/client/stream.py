@@ -91,7 +91,7 @@ class ResponseStream:
         self._begun = self._cut = False
 
     def lacks_end(self, *, framed: bool) -> bool:
-        """Whether it is a stream of a protocol with finish reasons, and has none.
+        """Whether a stream of a protocol with finish reasons lacks one.
 
         Some servers and gateways end a response in order, even with `[DONE]`, although its generation was
         cut. What is not such a stream is complete when HTTP says so, and one JSON text when it is one.
@@ -112,7 +112,7 @@ class ResponseStream:
         return self._cut and not framed and not self.answer.done
 
     def start(self, *, event_stream: bool, media_type: str = "") -> None:
-        """Take the head of an answer; the form of its body is found by its first bytes."""
+        """Take the head of an answer; the first bytes decide the form of the body."""
         self.streamed = event_stream
         self.media_type = media_type or (EVENT_STREAM if event_stream else "")
         self.awaits_token = event_stream or "json" not in media_type
@@ -121,7 +121,7 @@ class ResponseStream:
     def receive(
         self, pieces: Sequence[bytes], moments: Sequence[int], late: Mapping[int, Late] = _EXACT
     ) -> None:
-        """Keep what arrived of the body, one piece or more, and when each did; `late` ones perhaps earlier.
+        """Store received pieces of the body with times; `late` pieces perhaps arrived earlier.
 
         Raises:
             RequestFailedError: `too_large`, or what a piece is that is not part of an answer.
@@ -159,7 +159,7 @@ class ResponseStream:
             raise
 
     def receive_known(self, body: Body, earliest_ns: int) -> KnownStart | None:
-        """Take the first pieces of a part of a body if earlier responses have shown what they mean.
+        """Take the first pieces of a part of a body if earlier responses had frames of these shapes.
 
         It is the same as to `receive` them, but that none is kept. Nothing is taken, and None returned, where
         they are out of order or before `earliest_ns`.
@@ -192,7 +192,7 @@ class ResponseStream:
         return start
 
     def decode(self) -> Iterator[None]:
-        """Decode what is left; yields between slices so that the caller can let others run.
+        """Decode the rest; yields between slices so that the caller can let others run.
 
         Raises:
             RequestFailedError: `malformed_frame` or `too_large`.
@@ -213,7 +213,7 @@ class ResponseStream:
                 self.deviations.add("no finish reason")
 
     def _find_format(self, form: BodyFormat | None) -> None:
-        """Go on as the form of the body demands; None where it is not known yet."""
+        """Set up the decoder for the form of the body; None while unknown."""
         if form is None:
             return
         self._finder = None
@@ -232,7 +232,7 @@ class ResponseStream:
         return self._sse
 
     def _close(self, sse: SSEDecoder) -> None:
-        """Take the end of a stream, and note whether it is inside an event."""
+        """Take the end of a stream, and note whether an event is incomplete."""
         self._cut = sse.in_event
         for frame in sse.close():
             try:
@@ -244,7 +244,7 @@ class ResponseStream:
             self._text.close()
 
     def _settle(self) -> None:
-        """Drop the pieces that are decoded, and hold what they became where that takes more.
+        """Drop decoded pieces, and charge the decoded content if larger.
 
         Small responses keep their pieces: what is decoded of them takes less than what they hold.
         """
@@ -260,17 +260,17 @@ class ResponseStream:
             self._allowance.take(more, self._held)
 
     def forget(self) -> None:
-        """Drop all that was received and decoded: the log has it."""
+        """Drop everything received and decoded: the log has all of it."""
         self._pieces, self._moments, self._late, self._decoded = [], [], {}, 0
         self.answer = ParsedResponse()
 
     def release(self) -> None:
-        """Take nothing of the allowance any more: the request is over, and its end is on its way."""
+        """Release the allowance: the request is over, and the end event is queued."""
         self._allowance.give_back(self._held)
         self._held = 0
 
     def body(self) -> bytes:
-        """The body as it came."""
+        """The received body."""
         return b"".join(self._pieces)
 
     def _find_token(self) -> None:
@@ -287,7 +287,7 @@ class ResponseStream:
                 self.awaits_token = not self.answer.token_ns
 
     def _read_known(self, sse: SSEDecoder) -> bool:
-        """Take the next frames if earlier responses have shown what they mean, and tell whether they have."""
+        """Take the next frames if of known shapes; whether they were."""
         if self._shapes is None or not sse.can_pass_over or self.answer.done:
             return False
         first = self._decoded
@@ -324,7 +324,7 @@ class ResponseStream:
             del pieces[:count]
 
     def _take_texts(self, texts: list[str], moments: list[int]) -> None:
-        """Take the texts of frames that look as the template has it."""
+        """Take the texts of frames that match the template."""
         assert self._template is not None  # noqa: S101 (it has read them)
         since = self._since(self._decoded - len(moments), len(moments)) if self._late else None
         self.answer.add_texts(self._template.channel, texts, moments, since)
@@ -332,7 +332,7 @@ class ResponseStream:
             self._lessons = LESSONS
 
     def _since(self, first: int, count: int) -> dict[int, int]:
-        """Of some pieces those that may be earlier than their stamps, by their place among them."""
+        """The pieces, by place, that may precede their stamps."""
         late = ((place, self._late.get(first + place)) for place in range(count))
         return {place: bound.since_ns for place, bound in late if bound is not None and bound.whole}
 
@@ -348,7 +348,7 @@ class ResponseStream:
             self._take_delta(shape, sse, place)
 
     def _shape_of(self, data: bytes) -> Delta | Template | None:
-        """What a frame means that need not be parsed, or the template that it looks like."""
+        """The meaning of a frame of known shape, or the matching template."""
         if self._shapes is None:
             return None
         if data == _DONE_FRAME:
@@ -358,7 +358,7 @@ class ResponseStream:
         return None if self._own_shapes is None else self._own_shapes.find(data)
 
     def _take_delta(self, delta: Delta, sse: SSEDecoder, place: int) -> None:
-        """Take what the piece at a place, a frame of a known shape, means."""
+        """Take the meaning of the frame of known shape at a place."""
         late = self._late.get(place) if self._late else None
         since_ns = late.since_ns if late is not None and late.whole else None
         self.answer.add(delta, self._moments[place], since_ns)

@@ -32,7 +32,7 @@ class TakeTurn(Protocol):
     async def __call__(
         self, sample: Sample, more: Mapping[str, Any], members: Mapping[str, Any] | None, asked_ns: int
     ) -> TurnOutcome:
-        """Issue a request now, and return its outcome.
+        """Issue a request now, and return the outcome.
 
         Args:
             sample: The prompt or conversation to send.
@@ -45,7 +45,7 @@ class TakeTurn(Protocol):
         """
 
     async def user(self, sample: Sample, more: Mapping[str, Any]) -> TurnOutcome:
-        """Ask the simulated user for its next message.
+        """Ask the simulated user for the next message.
 
         Raises:
             EpisodeCutError: The session ends.
@@ -207,6 +207,6 @@ class EpisodeAsk:
         return {"conversation": self.conversation, "turn": turn, "episode": True}
 
     def _already_logged(self, messages: Sequence[Message]) -> int:
-        """The number of messages that earlier turns have logged; 0 if the code has rewritten them."""
+        """The number of messages logged by earlier turns; 0 after a rewrite by the code."""
         before = self.messages
         return len(before) if before and list(messages[: len(before)]) == before else 0

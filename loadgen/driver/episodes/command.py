@@ -1,4 +1,4 @@
-"""Agents that are programs: one process an episode, whose calls of the model go through a recording proxy."""
+"""Agents as programs: one process an episode, with model calls through a recording proxy."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class CommandPlayer:
             self._lasting.cleanup()
 
     async def play(self, sample: Sample, ask: Ask, sandbox: SandboxOnDemand | None) -> EpisodeResult:
-        """Play the episode of a sample: what the program prints is its answer.
+        """Play the episode of a sample: the program's output is the answer.
 
         Args:
             sample: What is asked.
@@ -100,7 +100,7 @@ class CommandPlayer:
         )
 
     async def _run(self, sample: Sample, url: str, folder: Path) -> tuple[int, str, str]:
-        """Run the program on this machine; whatever it started ends with it."""
+        """Run the program on this machine; all descendants end with the program."""
         (folder / _TASK_FILE).write_bytes(_task(sample))
         values = self._values(sample, url, str(folder))
         for path, content in self._files(values).items():
@@ -134,11 +134,11 @@ class CommandPlayer:
         return {"task": sample.prompt, "url": url, "host": host, "model": self._model, "folder": folder}
 
     def _files(self, values: Mapping[str, str]) -> dict[str, bytes]:
-        """The files that its folder has before it starts, by path."""
+        """The initial files of the program's folder, by path."""
         return {path: _filled(text, values).encode() for path, text in self._command.files.items()}
 
     def _variables(self, values: Mapping[str, str], task_file: str) -> dict[str, str]:
-        """Its environment variables, with the proxy as the endpoint."""
+        """The program's environment variables, with the proxy as the endpoint."""
         return {
             "OPENAI_BASE_URL": values["url"],
             "OPENAI_API_BASE": values["url"],
@@ -149,7 +149,7 @@ class CommandPlayer:
         }
 
     def _reward(self, folder: Path) -> float | None:
-        """The number that the program left; None where it left none."""
+        """The number left by the program; None without one."""
         command = self._command
         for path in sorted(folder.glob(command.reward)) if command.reward else ():
             value = orjson.loads(path.read_bytes())
@@ -166,7 +166,7 @@ def _task(sample: Sample) -> bytes:
 
 
 def _filled(word: str, values: Mapping[str, str]) -> str:
-    """A word of the command with its placeholders replaced."""
+    """A word of the command with placeholders replaced."""
     for name, value in values.items():
         word = word.replace(f"{{{name}}}", value)
     return word
@@ -182,7 +182,7 @@ async def _feed(process: asyncio.subprocess.Process, task_text: bytes) -> None:
 
 
 async def _bounded(stream: Any) -> str:
-    """Read a stream to its end, and keep its beginning."""
+    """Read a stream to the end, and keep the beginning."""
     beginning = bytearray()
     while data := await stream.read(_READ):
         beginning += data[: MOST_OUTPUT - len(beginning)]

@@ -33,7 +33,7 @@ class UserEndpoint:
     timeout_s: float = 120.0
 
     def facts(self) -> dict[str, Any]:
-        """The user as the log keeps it, without the key."""
+        """The user for the log, without the key."""
         return {"url": self.target.url, "model": self.model, "temperature": self.temperature}
 
 
@@ -91,7 +91,7 @@ class EpisodePlan:
     debug_dir: str | None = None
 
     def in_folder(self, run: Path) -> EpisodePlan:
-        """The same plan in the folder of a run."""
+        """The plan in the folder of a run."""
         return replace(self, debug_dir=str(run / "debug")) if self.debug else self
 
     @property
@@ -109,7 +109,7 @@ class EpisodePlan:
         return replace(wanted, kind=self.sandbox.kind, image=self.sandbox.image)
 
     def opens_first(self, sample: Sample) -> bool:
-        """Whether the sandbox of a sample is needed for sure, and so opens before its agent starts."""
+        """Whether the sandbox of a sample is always needed, and so opens before the agent starts."""
         wanted = None if sample.episode is None else sample.episode.sandbox
         is_container = wanted is not None and wanted.kind == "docker"
         return self.sandbox_of(sample) is not None and (
@@ -117,13 +117,13 @@ class EpisodePlan:
         )
 
     def runs_inside(self, sample: Sample) -> bool:
-        """Whether a program that plays a sample runs in its sandbox: in a container, or where its task is."""
+        """Whether a program that plays a sample runs in the sandbox: in a container, or with the task."""
         spec = self.sandbox_of(sample)
         is_of_task = sample.episode is not None and sample.episode.sandbox is not None
         return spec is not None and (is_of_task or spec.kind == "docker")
 
     def settings(self) -> dict[str, Any]:
-        """The plan as the log keeps it, without secrets."""
+        """The plan for the log, without secrets."""
         command = self.command
         return {
             "agent": self.agent,

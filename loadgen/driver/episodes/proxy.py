@@ -1,4 +1,4 @@
-"""A recording proxy: an endpoint on this machine whose requests are turns of one episode.
+"""A recording proxy: a local endpoint whose requests are turns of one episode.
 
 An external agent asks it as it would ask OpenAI's chat completions, with or without a stream. The request to
 the endpoint under test is issued by the load generator, always as the session asks.

@@ -1,4 +1,4 @@
-"""Plays episodes: runs their code, and logs how each one ends."""
+"""Plays episodes: runs the code, and logs the ending of each."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class _End:
 
 
 def _end_by(error: Exception) -> _End:
-    """The end of an episode whose code has raised."""
+    """The end of an episode after an exception in the code."""
     match error:
         case EpisodeError():
             return _End(error.ending, str(error))
@@ -87,7 +87,7 @@ class EpisodeRunner:
         self._sandboxes = SandboxPool()
 
     def prepare(self, programs: Iterable[EpisodeProgram]) -> None:
-        """Import what plays the samples with these programs, and what comes before and after.
+        """Import the players of samples with these programs, with set-up and clean-up code.
 
         Raises:
             EpisodeCodeError: It cannot be imported.
@@ -106,14 +106,14 @@ class EpisodeRunner:
                 imported(code, plan.paths)
 
     def close(self) -> None:
-        """Remove what lasts from one episode to the next."""
+        """Remove the state shared by episodes."""
         if self._program_player is not None:
             self._program_player.close()
 
     async def play(
         self, sample: Sample, take: TakeTurn, phase: str, scheduled_ns: int, begun_ns: int
     ) -> TurnOutcome:
-        """Play the episode of a sample to its end; return the outcome of its last turn.
+        """Play the episode of a sample to the end; return the outcome of the last turn.
 
         Args:
             sample: The sample.
@@ -143,7 +143,7 @@ class EpisodeRunner:
     async def _from_setup_to_finish(
         self, sample: Sample, program: EpisodeProgram, ask: EpisodeAsk, sandbox: SandboxOnDemand
     ) -> _End:
-        """Play an episode, with what its benchmark does before and after."""
+        """Play an episode, with the benchmark's steps before and after."""
         if self._plan.opens_first(sample):
             await sandbox.open()
         if program.setup:
@@ -186,7 +186,7 @@ class EpisodeRunner:
             raise LimitReachedError("time", f"the episode took longer than {seconds:g} s") from None
 
     def _program(self, sample: Sample) -> EpisodeProgram:
-        """The code that plays a sample: the agent of the session, else its own."""
+        """The code that plays a sample: the session's agent, else the sample's own."""
         plan = self._plan
         if not plan.has_agent:
             assert sample.episode is not None  # noqa: S101 (only such samples, and those of an agent, are played)
@@ -219,7 +219,7 @@ class EpisodeRunner:
         ask.trace.write("end", ending=end.ending, reason=data["reason"], reward=data.get("reward"))
 
     def _never_asked(self, sample: Sample, ask: EpisodeAsk, phase: str, reason: str) -> TurnOutcome:
-        """Log an episode that ended before its first turn as one failed request: it counts all the same."""
+        """Log an episode without any turn as one failed request, so that the episode counts."""
         uuid, at_ns = token_hex(16), time.monotonic_ns()
         issued = {
             "scheduled_ns": at_ns,

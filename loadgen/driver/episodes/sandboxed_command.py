@@ -1,4 +1,4 @@
-"""Agents that are programs in a sandbox without a network: its commands hand their requests out."""
+"""Agents as programs in a sandbox without a network: requests leave through sandbox commands."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class SandboxedProgram:
     async def run(
         self, words: Sequence[str], environment: Mapping[str, str], files: Mapping[str, bytes], stdin: str
     ) -> tuple[int, str, str]:
-        """Run it to its end; return its exit code and what it wrote.
+        """Run the program to the end; return the exit code and the output.
 
         Args:
             words: The program and its arguments.

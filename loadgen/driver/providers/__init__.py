@@ -1,1 +1,1 @@
-"""Models of providers that have their own APIs, behind an OpenAI-compatible server on this machine."""
+"""Models of providers with other APIs, behind a local OpenAI-compatible server."""

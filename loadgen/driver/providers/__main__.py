@@ -22,7 +22,7 @@ litellm.suppress_debug_info = True
 
 
 async def complete(request: web.Request) -> web.StreamResponse:
-    """Pass a request on to the provider, and its answer back as it comes."""
+    """Pass a request on to the provider, and stream the answer back."""
     body = orjson.loads(await request.read())
     try:
         answer = await litellm.acompletion(**body)
@@ -40,7 +40,7 @@ async def complete(request: web.Request) -> web.StreamResponse:
 
 
 def _described(error: Exception) -> dict[str, Any]:
-    """An error as OpenAI's API has it, with the provider's code where there is one."""
+    """An error in OpenAI's form, with the provider's code if any."""
     code = getattr(error, "code", None)
     named = {"code": str(code)} if isinstance(code, str | int) else {}
     return {"error": {"message": str(error), "type": type(error).__name__, **named}}

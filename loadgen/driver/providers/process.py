@@ -50,7 +50,7 @@ def url_of(url: str) -> str:
 
 @contextmanager
 def reached(targets: Sequence[Endpoint]) -> Iterator[tuple[Endpoint, ...]]:
-    """The endpoints with the addresses at which they answer; LiteLLM runs until the end, if one is meant.
+    """The endpoints with local addresses; LiteLLM runs until the end, if an endpoint needs LiteLLM.
 
     Raises:
         UnreachableError: LiteLLM does not start; the message has its reason.

@@ -1,1 +1,1 @@
-"""What is asked, of whom, and in which order; one turn after the other."""
+"""Requests: the questions, their endpoints, and their order; one turn after the other."""

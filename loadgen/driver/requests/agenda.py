@@ -1,4 +1,4 @@
-"""What a session asks, and when: every request by its number, so that all workers find the same."""
+"""The requests of a session with due times: each request by number, equal for all workers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Agenda:
-    """The questions of a session, next to its plan.
+    """The questions of a session, in addition to the plan.
 
     Attributes:
         samples: What can be asked; `Plan.order` says which request asks which.
@@ -45,7 +45,7 @@ class Agenda:
         return phase.number(request)
 
     def offsets(self, plan: Plan, phase: Phase) -> Iterator[int]:
-        """When the requests of a phase are due, in ns from its start.
+        """The due times of a phase's requests, in ns from the start of the phase.
 
         Those of an open loop at a rate go on while there is one; requests without times are due at once.
         """
@@ -80,7 +80,7 @@ class Agenda:
 
 
 def _rest(offsets: Iterator[int], left: Iterable[int], elapsed_ns: int) -> Iterator[int]:
-    """The offsets of what is left, earlier by the time that has passed."""
+    """The offsets of the remaining requests, earlier by the elapsed time."""
     wanted = iter(left)
     due = next(wanted, None)
     for number, offset in enumerate(offsets):

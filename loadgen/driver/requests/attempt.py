@@ -28,7 +28,7 @@ async def attempt_request(
     exchange: Exchange,
     decoding: MutableSet[Exchange] | None = None,
 ) -> RequestFailedError | None:
-    """Send a request, read the response, and judge it.
+    """Send a request, read the response, and judge the response.
 
     Args:
         transport: Carries the request.
@@ -67,7 +67,7 @@ async def attempt_request(
 
 
 def _length_is_unproven(exchange: Exchange) -> bool:
-    """Whether only the answer shows that the response ended where its Content-Length says.
+    """Whether only the answer proves that the response ended at the Content-Length.
 
     Until then its connection must carry no other request, which would get the rest: no other task may run.
     """
@@ -135,7 +135,7 @@ def _empty(stream: ResponseStream) -> RequestFailedError:
 
 
 def _error_text(head: Head, stream: ResponseStream) -> str:
-    """What an HTTP error says for itself: its body, or where it redirects to, which is not followed."""
+    """The text of an HTTP error: the body, or the target of a redirect, which is not followed."""
     place = head.header("location")
     if place and head.status in _REDIRECTS:
         return (

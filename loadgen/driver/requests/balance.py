@@ -13,20 +13,20 @@ else:
 
 
 class Balance(Protocol):
-    """Chooses endpoints, and is notified of how long they are at work."""
+    """Chooses endpoints, informed of the requests in flight."""
 
     def choose(self, request: int) -> int:
-        """The endpoint of a request, by its number in the phase."""
+        """The endpoint of a request, by number in the phase."""
 
     def began(self, endpoint: int) -> None:
-        """Learn that a request is on its way to an endpoint."""
+        """Note a request in flight to an endpoint."""
 
     def ended(self, endpoint: int) -> None:
-        """Learn that it is over."""
+        """Note the end of a request."""
 
 
 class RoundRobin:
-    """One after the other, by the number of the request: the same for any number of workers.
+    """Round robin by request number: independent of the number of workers.
 
     Args:
         endpoints: How many there are.
@@ -36,7 +36,7 @@ class RoundRobin:
         self._endpoints = endpoints
 
     def choose(self, request: int) -> int:
-        """The endpoint of a request, by its number in the phase."""
+        """The endpoint of a request, by number in the phase."""
         return request % self._endpoints
 
     def began(self, endpoint: int) -> None:
@@ -57,7 +57,7 @@ class LeastInFlight:
         self._in_flight = [0] * endpoints
 
     def choose(self, request: int) -> int:
-        """The endpoint of a request, by its number in the phase."""
+        """The endpoint of a request, by number in the phase."""
         in_flight = self._in_flight
         endpoints = len(in_flight)
         return min(
@@ -65,11 +65,11 @@ class LeastInFlight:
         )
 
     def began(self, endpoint: int) -> None:
-        """Learn that a request is on its way to an endpoint."""
+        """Note a request in flight to an endpoint."""
         self._in_flight[endpoint] += 1
 
     def ended(self, endpoint: int) -> None:
-        """Learn that it is over."""
+        """Note the end of a request."""
         self._in_flight[endpoint] -= 1
 
 

@@ -1,4 +1,4 @@
-"""Places: how many may be under way at once in an open loop. Who is due when none is free waits for one."""
+"""Slots: the limit of requests in flight in an open loop. A due request without a slot waits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class ConcurrencyLimit:
-    """Knows since when each place that is free has been so: who takes it could not have had it before.
+    """Free slots, each with the time since when free: the earliest time for the next request.
 
     One at a time waits: an open loop issues in the order of its schedule.
 
@@ -48,7 +48,7 @@ class ConcurrencyLimit:
             self._waiting = None
 
     def give_back(self) -> None:
-        """Leave a place to who waits, or to who comes next."""
+        """Release a slot to the first waiting request, or to the next request."""
         now_ns = self._clock.now_ns()
         if self._waiting is not None and not self._waiting.done():
             self._waiting.set_result(now_ns)

@@ -1,4 +1,4 @@
-"""Conversations: what is asked and said, from the first turn to the last; most have but one.
+"""Conversations from the first turn to the last; most have a single turn.
 
 A sample with follow-ups is a conversation of several turns. Each is asked after the answer to the one before
 and a pause, with everything in its context that was said so far. One that fails ends its conversation, and so
@@ -35,7 +35,7 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 
 
 class TurnRunner(Protocol):
-    """Who takes the turns; see `loadgen.driver.requests.turn.RequestRunner`.
+    """The runner of turns; see `loadgen.driver.requests.turn.RequestRunner`.
 
     Attributes:
         endpoints: How many there are to ask.
@@ -44,7 +44,7 @@ class TurnRunner(Protocol):
     endpoints: int
 
     def prepare(self, sample: Sample) -> bytes:
-        """Encode the request's body ahead of its time."""
+        """Encode a request's body ahead of time."""
 
     async def run(
         self,
@@ -55,14 +55,14 @@ class TurnRunner(Protocol):
         endpoint: int,
         more: Mapping[str, Any],
     ) -> TurnOutcome:
-        """Issue one request now and see it through."""
+        """Issue one request now and follow the request to the end."""
 
     def give_up_for(self, reason: str) -> None:
         """Learn why requests are given up from now on."""
 
 
 class Room(Protocol):
-    """Where events wait to be taken; while it is full, nothing is issued that would bring more of them."""
+    """The buffer of events; while the buffer is full, no further request is issued."""
 
     full: bool
 
@@ -96,7 +96,7 @@ class PlaysEpisodes(Protocol):
     async def play(
         self, sample: Sample, turns: EpisodeTurns, phase: str, scheduled_ns: int, begun_ns: int
     ) -> TurnOutcome:
-        """Play the episode of a sample to its end; return the outcome of its last turn."""
+        """Play the episode of a sample to the end; return the outcome of the last turn."""
 
 
 class EpisodeTurns:
@@ -131,11 +131,11 @@ class EpisodeTurns:
     async def __call__(
         self, sample: Sample, more: Mapping[str, Any], members: Mapping[str, Any] | None, asked_ns: int
     ) -> TurnOutcome:
-        """Issue a request now and see it through."""
+        """Issue a request now and follow the request to the end."""
         return await self._conversations.episode_turn(sample, self, more, members, asked_ns)
 
     def due(self, asked_ns: int) -> tuple[int, Mapping[str, Any]]:
-        """When a turn was due that the agent asked then, and what else the log keeps of it.
+        """The due time of a turn asked by the agent at a moment, and further facts for the log.
 
         The agent's time is not the client's: the first turn is late by as much as its episode began late.
         """
@@ -209,7 +209,7 @@ class Conversations:
     def begin(
         self, phase: Phase, opening: Opening, scheduled_ns: int, free_ns: int | None = None
     ) -> Coroutine[Any, Any, TurnOutcome]:
-        """What sees a conversation through and returns how it ended; from the call on, it counts.
+        """A coroutine that follows a conversation to the end; counting starts with the call.
 
         Args:
             phase: The phase that it is due in.
@@ -231,7 +231,7 @@ class Conversations:
         return self._turn(opening.sample, opening.body, scheduled_ns, phase, endpoint, more)
 
     def _plays(self, sample: Sample) -> bool:
-        """Whether a sample is an episode: all are, with an agent; else those that have code of their own."""
+        """Whether a sample is an episode: every sample with an agent; else samples with code."""
         episodes = self._plan.episodes
         return episodes is not None and (episodes.has_agent or sample.episode is not None)
 
@@ -244,7 +244,7 @@ class Conversations:
         free_ns: int | None,
         endpoint: int,
     ) -> TurnOutcome:
-        """Play an episode, which issues its turns itself."""
+        """Play an episode, which issues turns itself."""
         begun_ns = self._clock.now_ns()
         free_late_ns = None if free_ns is None else begun_ns - free_ns
         turns = EpisodeTurns(self, phase, endpoint, begun_ns - scheduled_ns, free_late_ns)
@@ -330,7 +330,7 @@ class Conversations:
         return "duration" if phase.is_over(due_ns) else None
 
     def _answer_to(self, sent: Sample, outcome: TurnOutcome) -> Message:
-        """What the next turn has for the answer to the one before."""
+        """The answer to a turn, as a message for the next turn."""
         recorded = sent.follow_ups[0].recorded if self._plan.history == "recorded" else None
         answer = recorded or outcome.answer
         assert answer is not None  # noqa: S101 (who asks a turn that others follow brings its answer)
@@ -361,7 +361,7 @@ class Conversations:
         endpoint: int,
         more: Mapping[str, Any],
     ) -> TurnOutcome:
-        """Take one turn, which is due, and count how it ends."""
+        """Take one due turn, and count the outcome."""
         progress, measured = self._progress, phase.name == "performance"
         progress.in_flight += 1
         progress.issued += measured

@@ -1,4 +1,4 @@
-"""What the log keeps of a response, whole or not: the payload of the event that ends a request."""
+"""The payload of the event that ends a request: the facts of a response, whole or partial."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _characters(call: Mapping[str, Any]) -> int:
 
 
 def _lows(exchange: Exchange) -> dict[str, Any]:
-    """When what may have arrived before its stamp had not arrived for sure."""
+    """The lower bounds of stamps that may be too late."""
     answer, sent_ns = exchange.stream.answer, exchange.sent_ns or 0
     lows = {place: max(low_ns, sent_ns) for place, low_ns in answer.lows.items()}
     moments = {"first_byte_low_ns": exchange.first_byte_low_ns}

@@ -6,7 +6,7 @@ import asyncio
 
 
 class OpenConversations:
-    """Counts conversations from their first turn until their last one is asked, or never will be."""
+    """The number of conversations between the first and the last turn."""
 
     def __init__(self) -> None:
         self._count = 0

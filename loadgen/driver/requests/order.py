@@ -53,7 +53,7 @@ def order_of(name: str, samples: int, seed: int, weights: Sequence[float] | None
 
 
 def _shuffled(samples: int, seed: int) -> Order:
-    """Every pass a permutation of its own.
+    """A separate permutation for every pass.
 
     None is ever written down, for that would hold up a worker whenever a pass begins. The samples lie in a
     square instead, and each round shifts every row by an amount of its own and then swaps rows and columns

@@ -50,7 +50,7 @@ class RefusedMembers:
         return self._without(body, self._refused) if self._refused else body
 
     def refused_in(self, body: bytes, failure: str, response: bytes) -> str | None:
-        """Return the optional member of a request that its failure names; None where there is none."""
+        """The optional member of a request named by a failure; None without one."""
         if failure not in _REFUSALS:
             return None
         complaint = _complaint(response)
@@ -63,7 +63,7 @@ class RefusedMembers:
         return self._without(body, (name,))
 
     def confirm(self, names: tuple[str, ...]) -> None:
-        """Leave members out from now on: a request without them was accepted."""
+        """Omit members from now on: a request without the members was accepted."""
         for name in names:
             if name not in self._refused:
                 self._refused = (*self._refused, name)
@@ -88,7 +88,7 @@ def _finding(name: str) -> dict[str, str]:
 
 
 def _complaint(response: bytes) -> str:
-    """The text of an error, without a repetition of the request in it."""
+    """The text of an error, without a repetition of the request."""
     try:
         return orjson.dumps(_unechoed(orjson.loads(response))).decode()
     except orjson.JSONDecodeError:

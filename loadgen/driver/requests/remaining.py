@@ -1,4 +1,4 @@
-"""What is left to ask of a session that was interrupted."""
+"""The remaining requests of an interrupted session."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def remaining(count: int, first: int, order: Order, settled: Mapping[int, int]) -> array[int]:
-    """Which of the measured requests, or conversations, are still to be asked: their numbers, ascending.
+    """The numbers of the measured requests, or conversations, still to be asked, ascending.
 
     How many of them asked a sample, and not which, decides what is left of it: those that come first in the
     plan are taken for the ones that have their result.

@@ -33,7 +33,7 @@ class Retries:
         self._stopped.set()
 
     def due_s(self, begun_s: float) -> float:
-        """When the time of a request is over, on the clock on which it began."""
+        """The end of a request's time limit, on the clock of the request's start."""
         return begun_s + self._total_s
 
     def wait_s(self, attempt: int, failure: str, asked_s: float | None, left_s: float) -> float | None:

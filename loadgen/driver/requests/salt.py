@@ -1,4 +1,4 @@
-"""A text of its own at the beginning of a prompt: no cache of prefixes then has seen it before."""
+"""A unique text at the beginning of a prompt, new to every prefix cache."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def new_salt() -> str:
 
 
 def salted(sample: Sample, salt: str) -> Sample:
-    """The same question behind a salt, which comes first in whatever the endpoint reads first.
+    """The question with a salt at the start of the endpoint's input.
 
     Args:
         sample: A question in words; what follows on its answer keeps the salt where it is.

@@ -1,4 +1,4 @@
-"""The pauses of users: how long each is, and who is in one."""
+"""The pauses of users: lengths, and users in a pause."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SECOND: Final = 1_000_000_000
 
 
 class ThinkTime:
-    """Pauses between an answer and what is asked next.
+    """Pauses between an answer and the next question.
 
     Args:
         spec: How long they are, as `workloads.distribution.duration` reads it; None for none.
@@ -33,7 +33,7 @@ class ThinkTime:
         self._thinkers: set[asyncio.Task[Any]] = set()
 
     def pause_ns(self, number: int, turn: int) -> int:
-        """How long the pause after a turn is: the same for every worker, and in any order.
+        """The length of the pause after a turn: independent of worker and order.
 
         Args:
             number: Of the request, or the conversation, in the session.
@@ -58,13 +58,13 @@ class ThinkTime:
             self._thinkers.discard(thinker)
 
     def end(self) -> None:
-        """End everybody who is in a pause: there is nothing more to ask."""
+        """End all pauses: no question is left."""
         for thinker in tuple(self._thinkers):
             thinker.cancel()
 
 
 def _read(spec: str) -> tuple[int, Sampler | None]:
-    """A pause that is always the same, in ns, or what draws its seconds; few loads have any."""
+    """A constant pause in ns, or a sampler of seconds; few loads have pauses."""
     from workloads.distribution import Constant, duration
 
     draw = duration(spec)

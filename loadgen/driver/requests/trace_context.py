@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 
 
 class TraceContext(NamedTuple):
-    """The trace of a request, and the span of one attempt at it.
+    """The trace of a request, and the span of one attempt.
 
     Attributes:
         trace_id: 32 hexadecimal digits, the same for all attempts.
@@ -23,11 +23,11 @@ class TraceContext(NamedTuple):
 
     @classmethod
     def new(cls) -> Self:
-        """The trace of a request, and its first attempt."""
+        """The trace of a new request, with the first attempt."""
         return cls(token_hex(16), token_hex(8))
 
     def next_attempt(self) -> Self:
-        """The same trace with a new span."""
+        """The trace with a new span."""
         return self._replace(span_id=token_hex(8))
 
     @property

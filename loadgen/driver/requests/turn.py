@@ -1,4 +1,4 @@
-"""One measured request, from its schedule to its terminal event."""
+"""One measured request, from the schedule to the terminal event."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class TurnOutcome(NamedTuple):
 
 
 class RequestRunner:
-    """Takes turns: asks one sample at a time and emits what happens to it.
+    """Takes turns: asks one sample at a time and emits the events.
 
     Args:
         transport: Carries the requests.
@@ -129,7 +129,7 @@ class RequestRunner:
         self._decoding: set[Exchange] = set()
 
     def prepare(self, sample: Sample) -> bytes:
-        """Encode the request's body ahead of its time."""
+        """Encode a request's body ahead of time."""
         return orjson.dumps(self._codec.request(sample, self._generation))
 
     def give_up_for(self, reason: str) -> None:
@@ -145,7 +145,7 @@ class RequestRunner:
         endpoint: int = 0,
         more: Mapping[str, Any] = _NOTHING,
     ) -> TurnOutcome:
-        """Issue one request now and see it through.
+        """Issue one request now and follow the request to the end.
 
         Args:
             sample: What is asked.
@@ -212,7 +212,7 @@ class RequestRunner:
             exchange.stream.release()
 
     async def caught_up(self) -> int:
-        """Emit the end of each request whose response has arrived.
+        """Emit the end of each request with a complete response.
 
         Returns:
             A moment, ns of CLOCK_MONOTONIC: each request that had ended by then has its end among the events.
@@ -236,7 +236,7 @@ class RequestRunner:
         *,
         keeps_logprobs: bool = False,
     ) -> Exchange:
-        """What an attempt is observed by; `due_s`: when the time of the request is over, after the first."""
+        """The observer of an attempt; `due_s`: the end of the time limit, after the first attempt."""
         span_id = None if trace is None else trace.span_id
         exchange = Exchange(
             ResponseStream(self._codec, self._allowance, self._shapes),
@@ -251,7 +251,7 @@ class RequestRunner:
     async def _goes_on(
         self, sample_uuid: str, exchange: Exchange, attempt: int, failure: RequestFailedError, due_s: float
     ) -> bool:
-        """Wait after an attempt that failed, and record it if another one follows."""
+        """Wait after a failed attempt, and record the attempt if another follows."""
         asked_s, left_s = exchange.retry_after_s, due_s - asyncio.get_running_loop().time()
         wait_s = self._retries.wait_s(attempt, failure.failure, asked_s, left_s)
         if wait_s is None or not await self._retries.pause(wait_s):
@@ -327,7 +327,7 @@ class RequestRunner:
     def _emit_end(
         self, sample_uuid: str, exchange: Exchange, attempt: int, failure: RequestFailedError | None
     ) -> Mapping[str, Any]:
-        """Emit the end of a request; return what the log has of it."""
+        """Emit the end of a request; return the logged payload."""
         at_ns = exchange.ended_ns or time.monotonic_ns()
         data = self._end_data(exchange, attempt)
         if failure is not None:
@@ -360,7 +360,7 @@ class RequestRunner:
         return TurnOutcome(None, ttft_ms, tokens, message, answer.finish_reason, answer.usage.input_tokens)
 
     def _for_agent(self, outcome: TurnOutcome, exchange: Exchange) -> TurnOutcome:
-        """The outcome with what an agent goes on by."""
+        """The outcome with the parts that an agent needs."""
         if outcome.failure is None:
             return outcome._replace(details=details(exchange))
         return outcome._replace(rejection=rejection(exchange, self._redacting.redact))
@@ -370,7 +370,7 @@ class RequestRunner:
         return {"error": failure.failure, "message": self._redacting.redact(str(failure))}
 
     def _end_data(self, exchange: Exchange, attempt: int) -> dict[str, Any]:
-        """Everything that is known of the last attempt, without what must not be repeated."""
+        """All facts of the last attempt, redacted."""
         data = evidence(exchange)
         if attempt > 1:
             data["attempts"] = attempt

@@ -1,4 +1,4 @@
-"""Facts of a turn for agents: the rejection of a request, and parts of an answer besides its text."""
+"""Facts of a turn for agents: the rejection of a request, and parts of an answer besides the text."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _ERRORS: Final = range(400, 600)
 
 
 def wants_logprobs(body: bytes) -> bool:
-    """Whether a request asks for log probabilities: a text with these words has its quotes escaped."""
+    """Whether a request asks for log probabilities: quotes inside texts are escaped."""
     return b'"logprobs":true' in body
 
 
 class LogprobsReader:
-    """A protocol that keeps the log probabilities of the answer that it reads.
+    """A protocol that keeps an answer's log probabilities.
 
     Args:
         codec: The protocol.
