@@ -11,7 +11,7 @@ from recorder.errors import LogGoneError, WriterError, WriterStalledError
 if TYPE_CHECKING:
     from pathlib import Path
 
-_INTACT: Final = "What was committed before is intact."
+_INTACT: Final = "Earlier events are intact."
 _FULL: Final = (
     f"{_INTACT} Make room on the disk and continue with `loadgen resume`, or run again with another --out "
     "(a scoring continues with `loadgen score`)"

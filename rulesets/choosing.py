@@ -114,9 +114,7 @@ def called(entries: Sequence[ModelEntry], model: str) -> Sequence[ModelEntry]:
 
 
 def _as_any(candidates: Sequence[ModelEntry]) -> str:
-    return (
-        " (which it has no rules of its own for)" if all(entry.name == _ANY for entry in candidates) else ""
-    )
+    return " (without separate rules)" if all(entry.name == _ANY for entry in candidates) else ""
 
 
 def _with(entries: Sequence[ModelEntry], scenario: str) -> bool:

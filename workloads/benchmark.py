@@ -109,7 +109,7 @@ def _require_distinct(tasks: Sequence[Task]) -> None:
     for task in tasks:
         name = task.workload.name
         if task.workload.source.own is not None and files.setdefault(name, task.text) != task.text:
-            raise TaskError(f"{files[name]} and {task.text} would both be called {name}; rename one of them")
+            raise TaskError(f"{files[name]} and {task.text} would both be called {name}; rename one")
 
 
 def _facts(loaded: Loaded) -> Mapping[str, Any]:

@@ -190,5 +190,7 @@ def _report_series(run: Path, of_a_run: Mapping[str, object], form: str, output:
     from loadgen.sessions.run.run_folder import folder_of
 
     if options := [option for option, value in of_a_run.items() if value is not None]:
-        raise UsageError(f"{options[0]}: applies to a run; {run} is a series of runs, so name one of them")
+        raise UsageError(
+            f"{options[0]}: applies to a run; {run} is a series of runs: name a run in the series"
+        )
     return show_series(folder_of(run), form, output)

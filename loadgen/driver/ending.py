@@ -66,5 +66,5 @@ def gate_lost(target: str, why: str) -> dict[str, Any]:
         "code": GATE_LOST,
         "severity": "warning",
         "message": f"The run was ended early (--abort-on-fail): {target} is lost: {why}.",
-        "remedy": "Its figures are those of a part of the run; leave --abort-on-fail out to see all of it.",
+        "remedy": "The figures cover the run up to the abort; omit --abort-on-fail for a complete run.",
     }

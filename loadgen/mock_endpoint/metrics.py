@@ -127,7 +127,7 @@ class Metrics:
             "vllm:prefix_cache_queries_total", "counter", "Prompt tokens looked up in the cache.", queried
         )
         hits = {model: self._cached_tokens}
-        yield from _metric("vllm:prefix_cache_hits_total", "counter", "Those that were in the cache.", hits)
+        yield from _metric("vllm:prefix_cache_hits_total", "counter", "Cached prompt tokens.", hits)
         yield from _metric(
             "vllm:num_preemptions_total", "counter", "Requests that were preempted.", {model: 0}
         )

@@ -38,7 +38,7 @@ class Punctuality:
 
     def __str__(self) -> str:
         if not self.chunks:
-            return "nothing was paced: no chunk was due at a time of its own"
+            return "nothing was paced: no chunk had a separate due time"
         p50, p99, worst = map(_duration, (self.late_p50_ns, self.late_p99_ns, self.late_max_ns))
         return (
             f"{'kept up' if self.kept_up else 'did NOT keep up'}: {self.chunks:,} chunks, "

@@ -64,5 +64,5 @@ def with_open_file(arguments: Sequence[str], descriptor: int) -> Sequence[str]:
         return arguments
     if len(places) > 1:
         named = " and ".join(words[index - 1] for index in places)
-        raise UsageError(f"{named} both name standard output: give one of them a file")
+        raise UsageError(f"{named} both name standard output: give a file for all but one")
     return [*words[: places[0]], f"/dev/fd/{descriptor}", *words[places[0] + 1 :]]

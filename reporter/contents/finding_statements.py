@@ -137,4 +137,4 @@ def of_finding(code: str, report: Report, windows: str = "") -> tuple[tuple[str,
             ("Rates", statements.rates(report, windows)),
             ("Latency", statements.latency(report, "latency_ms")),
         )
-    return (("What it is about", _BY_CODE.get(code, _LOGGED)),)
+    return (("Evidence", _BY_CODE.get(code, _LOGGED)),)

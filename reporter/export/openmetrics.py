@@ -29,7 +29,7 @@ def render(report: Report) -> str:
     """The figures of a report: times in seconds, every sample with the labels `model` and `run`."""
     labels = {"model": str(report.run.model or ""), "run": report.run.session_id}
     lines = [
-        *_family("run_info", "What was measured.", "gauge"),
+        *_family("run_info", "Identity of the run.", "gauge"),
         f"{_PREFIX}run_info{_labels({**labels, **_about(report)})} 1",
     ]
     for name, unit, summary in summaries(report):

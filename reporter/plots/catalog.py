@@ -23,7 +23,7 @@ PLOTS: Final[Mapping[str, PlotDefinition]] = {
 
 OF_SWEEPS: Final[Mapping[str, str]] = {
     "pareto-interactivity": "throughput against interactivity: Pareto front, knee, SLO region",
-    "pareto-ttft": "throughput against TTFT, likewise",
+    "pareto-ttft": "throughput against TTFT, with the Pareto front",
 }
 """Those of a sweep, by `reporter.plots.pareto`, with what they show."""
 

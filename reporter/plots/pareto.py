@@ -103,7 +103,7 @@ def _joined(sweep: str, plot: Plot) -> PlotSeries:
     )
 
 
-_NOTE: Final = "The figures, with their 95 % intervals, are those of sweep.csv; only valid runs are shown."
+_NOTE: Final = "The figures, with 95 % intervals, are from sweep.csv; only valid runs are shown."
 
 
 def _shaded(plane: Plane, region: SloRegion) -> PlotSeries:

@@ -134,7 +134,7 @@ def _perf_mode_accuracy(audit: AuditDemand, case: Case) -> RuleOutcome:
     if not audit_result and own is not None and not own.unscored:
         value, n = own.value, own.n
     if value is None:
-        return _not_run(f"answers under load were not scored by {metric}", "score those of the run itself")
+        return _not_run(f"answers under load were not scored by {metric}", "score this run's answers")
     if value >= least:
         return RuleOutcome("PASS", value, n, f"{metric} under load", bound=least)
     return RuleOutcome(

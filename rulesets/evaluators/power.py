@@ -37,7 +37,7 @@ def _evaluate(wanted: Mapping[str, Any], case: Case) -> RuleOutcome:
     if watts is None:
         return RuleOutcome(
             "FAIL" if wanted.get("required") else "SKIP",
-            reason="the run has no figure of power, and a client cannot measure that of a remote endpoint",
+            reason="the run has no power figure, and a client cannot measure a remote endpoint's power",
             remedy=f"measure it at the server, and tell the gate: --power {_source(asked)}:WATTS",
         )
     if asked not in {"none", source}:

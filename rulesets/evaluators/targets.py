@@ -143,7 +143,7 @@ def _client_in_doubt(target: Target, outcome: RuleOutcome) -> RuleOutcome:
     )
 
 
-AGAIN: Final = "leave the client a CPU of its own, and measure again: chunks were read late"
+AGAIN: Final = "chunks were read late: leave the client a free CPU, and measure again"
 """What to do where stamps are in doubt."""
 
 

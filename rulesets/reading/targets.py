@@ -178,7 +178,7 @@ def all_targets(fields: Mapping[str, Located]) -> Rules:
 def _check_id(own: str, part: DocumentPart) -> None:
     """Require an id that differs from those of other rules, and can be shown."""
     if own in _GROUPS or own.partition(".")[0] in _TAKEN:
-        raise part.error(f"the id {own!r} is that of other rules, or of a group of them; choose another")
+        raise part.error(f"the id {own!r} is also the id of other rules, or of a group; choose another")
     if not own.isprintable():
         raise part.error(f"the id {own!r} has signs that cannot be shown; choose another")
 

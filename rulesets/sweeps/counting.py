@@ -66,7 +66,7 @@ def _fewest(parameters: Mapping[str, Any], stand: Sequence[Point], without: str)
     elected = parameters.get("regions") == MLPERF and not dedicated
     fewest = parameters["min"] - elected
     text = f"points >= {fewest}"
-    rule = SweepRule("points.min", f"{text}, none of them Offline" if elected else text, fewest)
+    rule = SweepRule("points.min", f"{text}, none Offline" if elected else text, fewest)
     if len(stand) >= fewest:
         return rule.met(len(stand), len(stand))
     return rule.missed(

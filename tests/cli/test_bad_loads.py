@@ -300,7 +300,9 @@ SUITES: dict[str, tuple[str, str]] = {
 def test_a_suite_is_refused_in_one_line(refused: Refused, tmp_path: Path, case: str) -> None:
     """The file is named, with the table where there is one."""
     loads, part = SUITES[case]
-    models = '[[models]]\nname = "m"\nurl = "http://127.0.0.1:9"\n[[benchmarks]]\nname = "b"\ninput_tokens = 9\n'
+    models = (
+        '[[models]]\nname = "m"\nurl = "http://127.0.0.1:9"\n[[benchmarks]]\nname = "b"\ninput_tokens = 9\n'
+    )
     suite = tmp_path.with_name(f"{tmp_path.name}-suite.toml")
     suite.write_text(models + loads)
     message = refused("run", suite)

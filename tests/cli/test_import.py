@@ -110,7 +110,7 @@ def test_the_other_commands_take_it(loadgen: Loadgen, tmp_path: Path) -> None:
     assert again.returncode == 2
     assert "holds a run already" in again.stderr
     scored = loadgen("score", "run")
-    assert (scored.returncode, "its scores are those of its harness" in scored.stderr) == (2, True)
+    assert (scored.returncode, "the harness has scored the answers" in scored.stderr) == (2, True)
     unknown = loadgen("import", "pinchbensh", results)
     assert (unknown.returncode, "did you mean 'pinchbench'?" in unknown.stderr) == (2, True)
     listed = json.loads(loadgen("list", "formats", "--json").stdout)

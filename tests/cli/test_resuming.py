@@ -210,7 +210,7 @@ def test_prompts_must_be_those_of_the_run(a_run: Path, tmp_path: Path) -> None:
         left(a_run)
     moved = tmp_path / "moved.jsonl"
     moved.write_text(sample)
-    with pytest.raises(UsageError, match=r"not those of the run: why.jsonl had the checksum c6f8d0"):
+    with pytest.raises(UsageError, match=r"differ from the run's: why.jsonl had the checksum c6f8d0"):
         left(a_run, prompts=moved)
     from hashlib import sha256
 
@@ -226,7 +226,7 @@ def test_a_trace_must_be_that_of_the_run(a_run: Path, tmp_path: Path) -> None:
         "timestamp,input_tokens,output_tokens\n" + "".join(f"{second},5,5\n" for second in range(10))
     )
     setting(a_run, options__prompts=None, options__trace=None)
-    with pytest.raises(UsageError, match=r"--prompts .*moved.csv: those of this run were made up"):
+    with pytest.raises(UsageError, match=r"--prompts .*moved.csv: this run had synthetic prompts"):
         left(a_run, prompts=moved)
     setting(
         a_run,
@@ -238,7 +238,7 @@ def test_a_trace_must_be_that_of_the_run(a_run: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"trace.csv, is not there: say where trace.csv is with --prompts"):
         left(a_run)
     with pytest.raises(
-        UsageError, match=r"not those of the run: trace.csv had .*same file is with --prompts"
+        UsageError, match=r"differ from the run's: trace.csv had .*same file is with --prompts"
     ):
         left(a_run, prompts=moved)
 
@@ -248,9 +248,7 @@ def test_stages_must_be_those_of_the_run(a_run: Path, tmp_path: Path) -> None:
     cut_off(a_run, [0, 1])
     (tmp_path / "day.csv").write_text("duration,rate\n1h,5\n")
     setting(a_run, options__concurrency=None, options__stages=str(tmp_path / "day.csv"))
-    with pytest.raises(
-        UsageError, match=r"the stages in .*day.csv are not those of the run: put the file back"
-    ):
+    with pytest.raises(UsageError, match=r"the stages in .*day.csv differ from the run's: restore"):
         left(a_run)
 
 

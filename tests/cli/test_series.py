@@ -209,7 +209,7 @@ def test_a_series_of_which_nothing_was_run_leaves_nothing(tmp_path: Path) -> Non
 def test_a_series_is_not_scored_as_a_run(tmp_path: Path) -> None:
     """It says what it is, and which runs there are."""
     write(tmp_path, Series(SeriesKind.SEARCH, {}, ()))
-    with pytest.raises(UsageError, match="the folder of a search, a series of runs: name one of"):
+    with pytest.raises(UsageError, match="the folder of a search, a series: name a run"):
         require_run(tmp_path)
     (tmp_path / "01-rate-1").mkdir()
     (tmp_path / "01-rate-1" / "events.db").touch()

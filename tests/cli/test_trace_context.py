@@ -39,4 +39,4 @@ def test_a_header_of_the_users_own_is_refused_with_it(
         *("--header", "Traceparent: 00-x"),
     )
     assert done.returncode == 2
-    assert "every request gets a traceparent of its own" in done.stderr
+    assert "every request gets a new traceparent" in done.stderr

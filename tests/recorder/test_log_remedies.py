@@ -27,7 +27,7 @@ def test_a_full_disk_as_sqlite_says_it(tmp_path: Path) -> None:
     connection.close()
     assert str(broken(LOG, caught.value, 3)) == (
         "run/events.db: the log cannot be written any more (database or disk is full). 3 events are not "
-        "in it. What was committed before is intact. Make room on the disk and continue with `loadgen "
+        "in it. Earlier events are intact. Make room on the disk and continue with `loadgen "
         "resume`, or run again with another --out (a scoring continues with `loadgen score`)"
     )
 
@@ -35,7 +35,7 @@ def test_a_full_disk_as_sqlite_says_it(tmp_path: Path) -> None:
 def test_a_full_disk_as_the_system_says_it() -> None:
     """The same remedy; another error has another one."""
     full = broken(LOG, OSError(errno.ENOSPC, "No space left on device"), 1)
-    assert "1 event is not in it. What was committed before is intact. Make room" in str(full)
+    assert "1 event is not in it. Earlier events are intact. Make room" in str(full)
     assert "ulimit -f" in str(broken(LOG, OSError(errno.EIO, "Input/output error"), 1))
 
 

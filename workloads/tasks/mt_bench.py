@@ -134,7 +134,7 @@ def _baseline(model: str, inputs: Inputs) -> Mapping[Any, list[str]]:
         models = sorted({str(row["model_id"]) for row in rows})
         raise TaskError(
             f"mt_bench:baseline={model}: no answers of this model{did_you_mean(model, models)}; "
-            f"there are those of {', '.join(models)}"
+            f"available: {', '.join(models)}"
         )
     return _turns_by_question(theirs)
 

@@ -155,7 +155,7 @@ def _column(row: FileRow, name: str) -> str | None:
     )
     if len(same) > 1:
         raise ColumnError(
-            f"{row.place}: {' and '.join(map(repr, same))} are one name in another case; rename one of them"
+            f"{row.place}: {' and '.join(map(repr, same))} are one name in another case; rename one"
         )
     return same[0] if same else None
 

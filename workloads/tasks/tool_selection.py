@@ -81,7 +81,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
         if not any(question.reference["steps"] for question in questions_read):
             raise ColumnError(
                 f"tool_selection: the tool set {tools} has no tool for {operations}: "
-                "name one in its tool_mapping, or give scenarios of its own"
+                "name one in its tool_mapping, or give the tool set separate scenarios"
             )
         inputs.notes.append(
             f"{missing.total()} scenarios left out: the tool set {tools} has no tool for {operations}"

@@ -28,7 +28,7 @@ def overview(book: Book) -> Iterator[str]:
     width = max(map(len, places))
     for place, ruleset in places.items():
         yield f"  {place:<{width}}  {_short(ruleset)}".rstrip()
-    yield f"Show one of them with --scenario MODEL/SCENARIO, e.g. --scenario '{next(iter(places))}'"
+    yield f"Show a single scenario with --scenario MODEL/SCENARIO, e.g. --scenario '{next(iter(places))}'"
 
 
 def one_ruleset(ruleset: Ruleset) -> Iterator[str]:

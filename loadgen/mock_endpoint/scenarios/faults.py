@@ -168,7 +168,7 @@ _FRAMES: Final = {
         "error_frame",
     ),
     "error_field": (
-        "an error in a field of its own, as llama.cpp sent it",
+        "an error in a separate field, as sent by llama.cpp",
         b'error: {"code": 500, "message": "%b"}\n\n',
         "error_frame",
     ),

@@ -244,7 +244,7 @@ WRITINGS: Final = (
     ),
     Scenario(
         name="bytewise",
-        about="4 tokens, every byte in a write of its own",
+        about="4 tokens, every byte in a separate write",
         right="an event is there when its last byte is",
         script=bytewise,
         requests=3,

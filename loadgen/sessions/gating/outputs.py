@@ -53,7 +53,7 @@ def write_verdicts(
         UsageError: Both have one path, or that of a log.
     """
     if junit is not None and markdown is not None and junit.resolve() == markdown.resolve():
-        raise UsageError(f"--junit and --markdown both name {junit}: give each a file of its own")
+        raise UsageError(f"--junit and --markdown both name {junit}: give two different files")
     xml, summary = render("verdict", "junit", [*parts, *scored]), render("verdict", "md", parts)
     for option, path, content in (("--junit", junit, xml), ("--markdown", markdown, summary)):
         if path is not None:

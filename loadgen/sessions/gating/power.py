@@ -48,8 +48,8 @@ def power_of(option: str | None, *, series: bool = False) -> PowerReading | None
         )
     if series and source != "provisioned":
         raise UsageError(
-            f"--power {option}: a measured power is that of one run, and this is a series; "
-            "evaluate each run by itself, or give the provisioned power"
+            f"--power {option}: a measured power belongs to one run, and this is a series; "
+            "evaluate each run separately, or give the provisioned power"
         )
     return PowerReading(source, _watts(option, figure))
 

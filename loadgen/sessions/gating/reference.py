@@ -54,9 +54,7 @@ def read_rules(
     further = of_expressions(require)
     twice = {target.id for target in rules.targets} & {target.id for target in further.targets}
     if twice:
-        raise UsageError(
-            f"{ruleset} and --require both set {', '.join(sorted(twice))}: leave one of them out"
-        )
+        raise UsageError(f"{ruleset} and --require both set {', '.join(sorted(twice))}: omit one")
     return replace(rules, name=f"{rules.name} + command line", targets=rules.targets + further.targets)
 
 

@@ -239,7 +239,7 @@ def _rules_of(verdict: VerdictSettings, plan: Plan) -> Ruleset | None:
 
 def _trace_context(targets: Sequence[Endpoint], *, is_wanted: bool) -> bool:
     if is_wanted and any(name.lower() == "traceparent" for name in targets[0].headers):
-        raise UsageError("--trace-context: every request gets a traceparent of its own; leave --header out")
+        raise UsageError("--trace-context: every request gets a new traceparent; omit --header")
     return is_wanted
 
 

@@ -69,7 +69,7 @@ def headers_of(settings: EndpointSettings) -> Mapping[str, str]:
         name, colon, value = (part.strip() for part in header.partition(":"))
         if not colon:
             # The text may be a secret that lacks its name: it is not repeated.
-            raise UsageError("--header: write 'Name: value', there is no colon in one of them")
+            raise UsageError("--header: write 'Name: value', a header lacks the colon")
         own = ours.get(name.lower())
         if own is not None:
             headers.pop(own, None)

@@ -78,7 +78,7 @@ def _require_run(folder: Path) -> None:
     instead = (
         f"name one of the runs in it, such as {folder / runs[0]}"
         if runs
-        else "name a trace, or that of a run"
+        else "name a trace, or the log of a run"
     )
     raise UsageError(f"--trace {folder}: a folder without the log of a run ({LOG_NAME}); {instead}")
 

@@ -73,7 +73,7 @@ def resumed_settings(settings: ResumeSettings, run: RunSoFar) -> PerfSettings:
     options |= _cluster_options(settings, options)
     if settings.prompts is not None:
         if options.get(_source(options)) is None:
-            raise UsageError(f"--prompts {settings.prompts}: those of this run were made up; leave it out")
+            raise UsageError(f"--prompts {settings.prompts}: this run had synthetic prompts; omit --prompts")
         options[_source(options)] = str(settings.prompts)
     if settings.data is not None:
         if not options.get("task"):
@@ -224,15 +224,14 @@ def _require_the_same(prepared: Prepared, run: RunSoFar) -> None:
         else:
             instead = "put the files that they are made from (--corpus, histogram:FILE) back as they were"
         raise UsageError(
-            f"the prompts are not those of the run: {dataset['name']} had the checksum "
+            f"the prompts differ from the run's: {dataset['name']} had the checksum "
             f"{dataset['sha256'][:16]}…, and now it is {prepared.dataset.sha256[:16]}…; {instead}"
         )
     for name in run.settings.keys() - _MAY_DIFFER:
         if settings.get(name) != run.settings[name]:
             if name in {"load", "duration_s"} and settings["options"].get("stages") is not None:
                 raise UsageError(
-                    f"the stages in {settings['options']['stages']} are not those of the run: put the file "
-                    "back as it was"
+                    f"the stages in {settings['options']['stages']} differ from the run's: restore the file"
                 )
             raise UsageError(
                 f"the run had {name} {run.settings[name]}, and now it would be {settings.get(name)}: resume "

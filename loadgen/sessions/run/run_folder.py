@@ -57,7 +57,7 @@ def require_empty(out: Path, name: str) -> None:
         )
     if out.is_dir() and any(out.iterdir()):
         raise UsageError(
-            f"--out {out}: the folder is not empty, and a run has a folder of its own; "
+            f"--out {out}: the folder is not empty, and a run needs a new folder; "
             f"type --out {shlex.quote(str(out / name))}"
         )
 

@@ -169,7 +169,7 @@ def require_scorable(run: Path) -> None:
     )
     require_current(log)
     if settings(run).get("imported"):
-        raise UsageError(f"{folder_of(run)} was imported: its scores are those of its harness")
+        raise UsageError(f"{folder_of(run)} was imported: the harness has scored the answers")
     if is_held(log.resolve().parent):
         raise still_running(folder_of(run))
 

@@ -46,7 +46,7 @@ def _cache_note(outcomes: Sequence[PointOutcome]) -> Iterator[str]:
     if shares[highest] - shares[lowest] > ALIKE_PCT:
         yield (
             f"Prompt tokens from the prefix cache: {shares[lowest]:.0f}% at {lowest}, "
-            f"{shares[highest]:.0f}% at {highest}. Their TTFTs do not compare: {REMEDY}."
+            f"{shares[highest]:.0f}% at {highest}. The TTFTs of these points do not compare: {REMEDY}."
         )
 
 

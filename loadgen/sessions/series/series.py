@@ -110,7 +110,7 @@ def require_run(path: Path) -> None:
     more = f" and {len(runs) - _MOST_NAMED} more" if len(runs) > _MOST_NAMED else ""
     named = f"its runs are {', '.join(runs[:_MOST_NAMED])}{more}" if runs else "it has no run yet"
     raise UsageError(
-        f"{folder} is the folder of a {read(folder).kind}, a series of runs: name one of them; {named}"
+        f"{folder} is the folder of a {read(folder).kind}, a series: name a run in the series; {named}"
     )
 
 

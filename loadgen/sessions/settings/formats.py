@@ -44,5 +44,5 @@ def chosen_format(name: str, *, json: bool) -> str:
         UsageError: They choose two.
     """
     if json and name not in {TEXT, JSON}:
-        raise UsageError(f"--json and --format {name} contradict each other: give one of them")
+        raise UsageError(f"--json and --format {name} contradict each other: give only one")
     return JSON if json else name

@@ -52,7 +52,7 @@ class OptimizeSettings:
         Path | None,
         Option(
             metavar="DIR",
-            help="Folder of tool sets, descriptions, models and scenarios of your own.",
+            help="Your folder of tool sets, descriptions, models and scenarios.",
             panel=OPTIMIZATION,
         ),
     ] = None

@@ -111,7 +111,7 @@ class SearchSettings:
 
     def __post_init__(self) -> None:
         if self.rate is not None and self.concurrency is not None:
-            raise UsageError("--rate and --concurrency contradict each other: a search is for one of them")
+            raise UsageError("--rate and --concurrency contradict each other: give only one")
         if not 0.001 <= self.within <= 1:  # noqa: PLR2004 (a thousandth is nearer than any trial tells)
             raise UsageError(f"--within {self.within:g}: must be from 0.1% to 100%")
         if not 1 <= self.point_duration <= self.budget:

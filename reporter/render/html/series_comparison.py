@@ -43,7 +43,7 @@ def page_of(series: SeriesComparison, plots: Sequence[Plot | NoPlot] = ()) -> Pa
         lines=(f"{counted(len(series.points), 'point')}; the reference is {reference}",),
         sections=tuple(_sections(series, plots)),
         footer=(
-            "The result is that of the point with the most severe one.",
+            "The result is the most severe of all points.",
             'Run a query of this page over a run or a series: loadgen sql RUN "QUERY"',
         ),
     )

@@ -172,7 +172,7 @@ def test_what_a_run_that_was_given_up_cannot_have(make_run: MakeRun) -> None:
         (
             {"power": {"source": "nvml"}},
             {},
-            "the run has no figure of power, and a client cannot measure that of a remote endpoint",
+            "the run has no power figure, and a client cannot measure a remote endpoint's power",
         ),
         ({"audits": (AuditDemand("seed_match"),)}, {}, "the rules name no seed"),
         ({"audits": (AuditDemand("config_locked"),)}, {}, "the rules name no settings of requests"),

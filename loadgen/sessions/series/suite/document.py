@@ -163,14 +163,14 @@ class Options(SuiteTable):
 class NamedModel(Options):
     """The names of a model."""
 
-    name: Name = Field(description="Its name in the matrix and in --model-filter.")
+    name: Name = Field(description="Name in the matrix and in --model-filter.")
     model: Name = Field(default="", description="The endpoint's name of it; by default, its name.")
 
 
 class NamedBenchmark(Options):
     """The name of a benchmark."""
 
-    name: Name = Field(description="Its name in the matrix and in --benchmark-filter.")
+    name: Name = Field(description="Name in the matrix and in --benchmark-filter.")
 
 
 class NamedLoad(Options):
@@ -178,7 +178,7 @@ class NamedLoad(Options):
 
     name: Name = Field(
         default="",
-        description="Its name in the matrix and in --load-filter; by default, made of its options.",
+        description="Name in the matrix and in --load-filter. Default: made of the options.",
     )
 
 
@@ -206,12 +206,12 @@ else:
     Model = _with_options("Model", "A model, where it is served, and options of its runs.", NamedModel)
     Benchmark = _with_options(
         "Benchmark",
-        "The prompts, and options of its runs, which override those of the model.",
+        "The prompts, and options of the runs, which override the model's.",
         NamedBenchmark,
     )
     Load = _with_options(
         "Load",
-        "The load, and options of its runs, which override those of the benchmark.",
+        "The load, and options of the runs, which override the benchmark's.",
         NamedLoad,
     )
 
@@ -220,14 +220,14 @@ class Gate(SuiteTable):
     """The rules that every run of the suite is evaluated by."""
 
     require: Targets = Field(
-        default=[], description="Targets, e.g. 'ttft:p(99)<500ms'; those of other tables are added to them."
+        default=[], description="Targets, e.g. 'ttft:p(99)<500ms'; targets of other tables are added."
     )
     ruleset: Text = Field(
         default="",
         description="A built-in ruleset, NAME or NAME@VERSION, or a YAML file; other tables override it.",
     )
     scenario: Text = Field(
-        default="", description="Its scenario, [MODEL/]SCENARIO; by model and load without."
+        default="", description="Scenario of the ruleset, [MODEL/]SCENARIO. Default: by model and load."
     )
     skip: Skipped = Field(default=[], description="Rules, or groups of them, that are left out, by id.")
     inconclusive: Ends = Field(default="5", description="The exit code of an inconclusive verdict.")
@@ -245,7 +245,9 @@ JUDGE_KEYS: Final[Mapping[str, str]] = {
 class ExternalBackend(SuiteTable):
     """The endpoint of agents that are separate programs (`agent_command`)."""
 
-    base_url: Text = Field(default="", description="Its URL; that of [[models]] overrides it.")
+    base_url: Text = Field(
+        default="", description="URL of the endpoint; the URL in [[models]] takes precedence."
+    )
     api_key_env: Variable = Field(default="", description="The environment variable that holds its key.")
 
     def options(self) -> dict[str, Any]:
