@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 LEVEL: Final = 0.95
 """The confidence of all intervals."""
 
+FEW: Final = 5
+"""Right or wrong answers below which the spread between repeated questions cannot be estimated."""
+
+ROUNDING: Final = 1e-12
+"""The squared deviations, as a share of the squares, that are nothing but rounding."""
+
 _SPREAD: Final = """
     {rows},
 
@@ -100,16 +106,21 @@ class ScoreSums:
         if self.questions <= 1:
             return None
         apart = self.squares - 2 * self.mean * self.products + self.mean**2 * self.sizes
-        return math.sqrt(max(apart, 0.0) * self.questions / (self.questions - 1)) / self.n
+        if apart <= ROUNDING * self.squares:
+            return 0.0
+        return math.sqrt(apart * self.questions / (self.questions - 1)) / self.n
 
     @property
     def interval(self) -> ConfidenceInterval | None:
-        """Of the mean; None with a single question."""
+        """Of the mean; None with a single question that was repeated or has partial credit."""
+        error = self.standard_error
         if self.is_binary and not self.repeated:
             return ConfidenceInterval(*wilson.interval(round(self.total), self.n, LEVEL), LEVEL, "wilson")
-        error = self.standard_error
         if error is None:
             return None
+        if self._by_questions:
+            low, high = wilson.interval(self.mean * self.questions, self.questions, LEVEL)
+            return ConfidenceInterval(low, high, LEVEL, "wilson")
         far = normal.quantile((1 + LEVEL) / 2) * error
         low, high = self.mean - far, self.mean + far
         if self.is_share:
@@ -117,18 +128,24 @@ class ScoreSums:
         return ConfidenceInterval(low, high, LEVEL, "clustered" if self.repeated else "normal")
 
     @property
+    def _by_questions(self) -> bool:
+        """Whether the spread between questions is unknown, so that questions count in place of samples."""
+        few = self.is_binary and self.repeated and min(self.total, self.n - self.total) < FEW
+        return self.is_share and (few or not self.standard_error)
+
+    @property
     def effective(self) -> int | None:
         """The effective number of independent samples; None for values outside 0 to 1.
 
         As many as would have that standard error, were they 0 or 1: L. Kish, Survey Sampling, 1965, 8.2.
-        Where all questions scored the same, and it is 0, only questions count.
+        Where the spread between questions is unknown, only questions count.
         """
         if not self.is_share:
             return None
         if not self.repeated:
             return self.n
         share, error = self.mean, self.standard_error
-        if not error:
+        if self._by_questions or not error:
             return self.questions
         return max(1, min(self.n, round(share * (1 - share) / error**2)))
 

@@ -23,8 +23,9 @@ class ConfidenceInterval:
         low: Its lower end.
         high: Its upper end.
         level: The confidence, such as 0.95.
-        method: `wilson` for one value of 0 or 1 per question; `normal`, by the standard error, for other
-            values; `clustered`, by the standard error over questions, where each was sent several times.
+        method: `wilson` for one value of 0 or 1 per question, or over questions whose spread is unknown;
+            `normal`, by the standard error, for other values; `clustered`, by the standard error over
+            questions, where each was sent several times.
     """
 
     low: float

@@ -239,7 +239,8 @@ def _of_score(score: Accuracy, level: float) -> tuple[float | None, float | None
     if interval is not None and interval.level == level:
         return interval.low, interval.high
     if interval is not None and interval.method == "wilson":
-        return wilson.interval(round(value * score.n), score.n, level)
+        size = score.effective or score.n
+        return wilson.interval(value * size, size, level)
     if score.standard_error is None:
         return None, None
     half = critical(level, None) * score.standard_error

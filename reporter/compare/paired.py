@@ -55,8 +55,8 @@ def difference(
     return FigureDifference(
         *(
             mean_difference.mean / unit,
-            low / unit,
-            high / unit,
+            None if low is None else low / unit,
+            None if high is None else high / unit,
             p,
             reach * mean_difference.standard_error / unit,
         ),
@@ -66,19 +66,20 @@ def difference(
 
 def _tested(
     mean_difference: paired.Difference, firsts: Sequence[float], seconds: Sequence[float], level: float
-) -> tuple[float, float, float]:
-    """The ends of the interval, and p."""
+) -> tuple[float | None, float | None, float]:
+    """The ends of the interval, where there is one, and p."""
     if _BINARY.issuperset((*firsts, *seconds)):
         lost = sum(first > other for first, other in zip(firsts, seconds, strict=True))
         won = sum(first < other for first, other in zip(firsts, seconds, strict=True))
         both = sum(first == other == 1 for first, other in zip(firsts, seconds, strict=True))
         low, high = paired.newcombe(both, won, lost, len(firsts) - both - won - lost, level)
         return low, high, paired.mcnemar(lost, won)
+    if mean_difference.z is None:
+        # All pairs differ by the same amount, which only their number can tell from chance: a sign test.
+        mean, pairs = mean_difference.mean, len(firsts)
+        p = paired.mcnemar(pairs, 0) if mean else 1.0
+        return (None, None, p) if p >= 1 - level else (mean, mean, p)
     freedom = len(firsts) - 1
     half = critical(level, freedom) * mean_difference.standard_error
-    p = (
-        float(not mean_difference.mean)
-        if mean_difference.z is None
-        else 1 - student.within(abs(mean_difference.z), freedom)
-    )
+    p = 1 - student.within(abs(mean_difference.z), freedom)
     return mean_difference.mean - half, mean_difference.mean + half, p

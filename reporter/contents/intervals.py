@@ -19,8 +19,9 @@ _RATES: Final = (
     "Rates: Student intervals, from the long-run variance over time of what arrived in the window."
 )
 _SCORES: Final = (
-    "Scores, by their method ({methods}): `wilson` for one value of 0 or 1 per question, `normal` by the "
-    "standard error, `clustered` by the standard error over questions that were sent several times."
+    "Scores, by their method ({methods}): `wilson` for one value of 0 or 1 per question, or over questions "
+    "whose spread is unknown, `normal` by the standard error, `clustered` by that error over questions "
+    "that were sent several times."
 )
 
 _OF_LATENCIES: Final = f"""\

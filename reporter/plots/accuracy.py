@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from reporter.accuracy.groups import MOST_VALUES
-from reporter.accuracy.spread import LEVEL
+from reporter.accuracy.spread import FEW, LEVEL, ROUNDING
 from reporter.plots.definition import PlotDefinition
 from reporter.plots.plot import Axis
 from rulesets.statistics import normal
@@ -50,21 +50,25 @@ questions_of AS (
 sums AS (
     SELECT series, key, part, sum(total) / sum(n) AS mean, sum(n) AS samples, count(*) AS questions,
         sum(total * total) - 2 * mean * sum(total * n) + mean ** 2 * sum(n * n) AS apart,
-        bool_and(is_binary) AND max(n) = 1 AS is_counted, bool_or(unscored) AS unscored
+        questions > 1 AND apart <= {ROUNDING!r} * sum(total * total) AS is_constant,
+        bool_and(is_binary) AND least(sum(total), sum(n) - sum(total)) < {FEW} AND questions > 1 AS is_rare,
+        is_constant OR is_rare OR bool_and(is_binary) AND max(n) = 1 AS is_counted,
+        bool_or(unscored) AS unscored
     FROM questions_of
     GROUP BY series, key, part
     HAVING bool_and(is_share)
 ),
 
--- Wilson's interval where each question is right or wrong once, else by the standard error over questions.
+-- Wilson's interval where each question is right or wrong once, or where the spread between questions is
+-- unknown, else by the standard error over questions.
 intervals AS (
     SELECT *, {_Z!r} AS z,
-        CASE WHEN is_counted THEN (mean + z * z / (2 * samples)) / (1 + z * z / samples) ELSE mean END
+        CASE WHEN is_counted THEN (mean + z * z / (2 * questions)) / (1 + z * z / questions) ELSE mean END
             AS middle,
         CASE
             WHEN unscored THEN NULL
-            WHEN is_counted THEN z * sqrt(mean * (1 - mean) / samples + z * z / (4 * samples * samples))
-                / (1 + z * z / samples)
+            WHEN is_counted THEN z * sqrt(mean * (1 - mean) / questions + z * z / (4 * questions * questions))
+                / (1 + z * z / questions)
             WHEN questions > 1 THEN z * sqrt(greatest(apart, 0) * questions / (questions - 1)) / samples
         END AS far
     FROM sums

@@ -134,9 +134,15 @@ def of_score(
         bound: The bound: its size shows whether a share is a fraction or in per cent.
         upper: Which side.
     """
-    if confidence.method == "wilson":
+    if confidence.method == "wilson" or _spread_is_unknown(score):
         return _of_share_right(score, value, bound, confidence.level, upper=upper)
     return _of_standard_error(score, value, confidence.level, upper=upper)
+
+
+def _spread_is_unknown(score: Accuracy) -> bool:
+    """Whether questions say nothing of how much their scores differ; see docs/statistics.md, scores."""
+    by_wilson = score.repeats > 1 and score.interval is not None and score.interval.method == "wilson"
+    return score.unit == "share" and (score.standard_error == 0 or by_wilson)
 
 
 def _of_share_right(

@@ -46,7 +46,8 @@ class Difference:
     @property
     def z(self) -> float | None:
         """The mean in standard errors; None where no pair differs from another."""
-        return self.mean / self.standard_error if self.standard_error else None
+        alike = self.standard_error <= _ALIKE * abs(self.mean)
+        return None if alike else self.mean / self.standard_error
 
     def interval(self, count: int, level: Probability) -> tuple[float, float]:
         """The two-sided t interval of the mean, over a number of pairs."""

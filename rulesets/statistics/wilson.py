@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from rulesets.statistics.probability import Probability
 
 
-def interval(count: int, of: int, level: Probability) -> tuple[float, float]:
+def interval(count: float, of: float, level: Probability) -> tuple[float, float]:
     """The two-sided interval; all from 0 to 1 where nothing was counted."""
     side = (1 + proper(level)) / 2
     return lower(count, of, side), upper(count, of, side)
 
 
-def upper(count: int, of: int, level: Probability) -> float:
+def upper(count: float, of: float, level: Probability) -> float:
     """The one-sided upper limit, exceeded with probability 1 - level."""
     return 1 - lower(of - count, of, level)
 
 
-def lower(count: int, of: int, level: Probability) -> float:
+def lower(count: float, of: float, level: Probability) -> float:
     """The one-sided lower limit, undercut with probability 1 - level."""
     if not count:
         return 0.0

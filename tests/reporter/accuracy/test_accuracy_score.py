@@ -112,6 +112,35 @@ def test_repeated_questions_are_clusters(repeated: Benchmark) -> None:
     assert score["headlines"]["accuracy"]["effective"] == effective < 11
 
 
+@pytest.mark.parametrize(
+    ("attempts", "low", "high"),
+    [
+        (((1,) * 5,) * 2, 0.342, 1),
+        (((0,) * 5,) * 2, 0, 0.658),
+        (((1, 1, 1, 0, 0),) * 2, 0.132, 0.937),
+        (((1,) * 5,) * 19 + ((1, 1, 1, 1, 0),), 0.822, 0.999),
+        (((1,), (1,)), 0.342, 1),
+        (((0.5,), (0.5,)), 0.095, 0.905),
+    ],
+)
+def test_questions_that_scored_alike_are_few_not_certain(
+    asks: Callable[..., Benchmark], attempts: tuple[tuple[float, ...], ...], low: float, high: float
+) -> None:
+    """Where their spread is unknown, it is Wilson's interval of as many answers as there are questions."""
+    run = asks(questions=len(attempts))
+    for number, values in enumerate(attempts):
+        for _ in values:
+            run.answers(number)
+    score = run.scored(*(value for values in attempts for value in values)).score()
+    interval = score["interval"]
+    assert interval["method"] == "wilson"
+    assert (interval["low"], interval["high"]) == (
+        pytest.approx(low, abs=1e-3),
+        pytest.approx(high, abs=1e-3),
+    )
+    assert score["headlines"]["accuracy"]["effective"] in (None, len(attempts))
+
+
 def test_pass_at_k_leaves_out_questions_with_fewer_attempts_and_counts_them(repeated: Benchmark) -> None:
     """By the unbiased estimators, averaged over questions."""
     score = repeated.score()

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reporter.compare.figure import critical, figure
+from reporter.compare import paired
+from reporter.compare.figure import ComparedFigure, critical, figure
 from reporter.compare.metric import metric
 from rulesets.evidence import Accuracy, ScoreInterval
 from rulesets.of_report import OfReport
+from rulesets.statistics import wilson
 from rulesets.statistics.long_run import long_run
 
 if TYPE_CHECKING:
@@ -145,6 +147,28 @@ def test_a_score_has_the_interval_of_its_report(numbers: type[Numbers]) -> None:
     assert bare is not None
     assert bare.high is None
     assert none is None
+
+
+def test_a_score_of_few_questions_has_their_number(numbers: type[Numbers]) -> None:
+    """Another level than the report's is by Wilson's formula over the questions, not over their attempts."""
+    perfect = Accuracy(1.0, 10, 0.0, 2, interval=ScoreInterval(0.342, 1, 0.95, "wilson"))
+    wide = figure(numbers(scores={"perfect": perfect}), metric("accuracy.perfect"), 0.99)
+    assert wide is not None
+    assert wide.low == pytest.approx(wilson.interval(2, 2, 0.99)[0])
+
+
+@pytest.mark.parametrize(("questions", "certain"), [(2, False), (5, False), (6, True)])
+def test_questions_that_all_differ_alike(questions: int, *, certain: bool) -> None:
+    """Five questions that changed by the same amount are a coin that fell on one side five times."""
+    sides = [
+        ComparedFigure(value, 10, is_share=True, questions=dict.fromkeys(map(str, range(questions)), value))
+        for value in (0.8, 0.6)
+    ]
+    made = paired.difference(*sides, in_points=True, level=0.95, level_to_find=0.95)
+    assert made is not None
+    assert made.p == pytest.approx(2 * 0.5**questions)
+    assert made.by == pytest.approx(-0.2)
+    assert (made.low is not None) is certain
 
 
 def test_of_a_report_alone_there_are_figures_without_intervals() -> None:

@@ -294,7 +294,7 @@ def test_the_sweep_of_inferencemax(model: str, bound: float, scenario: str, leng
     assert dict(held.load.concurrency) == {"from": 4, "to": 512, "factor": 2}
     validity = held.validity
     assert (validity.min_samples_per_concurrency, validity.warmup_per_concurrency) == (10, 2)
-    assert validity.max_error_rate == 0.1
+    assert validity.max_error_rate == 0.05
     assert held.sweep is not None
     assert held.sweep.pareto["x"] == {"metric": "interactivity", "stat": "median"}
     assert held.sweep.pareto["y"] == {"metric": "tps_per_gpu", "tokens": "input_plus_output"}

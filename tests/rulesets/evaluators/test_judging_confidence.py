@@ -10,7 +10,7 @@ import pytest
 
 from rulesets.definitions import Definitions
 from rulesets.evaluation import evaluate
-from rulesets.evidence import Accuracy, Good
+from rulesets.evidence import Accuracy, Good, ScoreInterval
 from rulesets.expression import parse
 from rulesets.ruleset import Ruleset
 
@@ -153,6 +153,14 @@ def test_what_has_no_limit_is_inconclusive(make_run: MakeRun) -> None:
         ("accuracy.gsm8k>=90@lcl95-wilson", Accuracy(95.0, 1000), "PASS", 93.74),
         ("accuracy.gsm8k>=90@lcl95-wilson", Accuracy(95.0, 20), "INCONCLUSIVE", 80.62),
         ("accuracy.gsm8k>=94@lcl95-wilson", Accuracy(0.5, 20), "FAIL", 0.0),
+        ("accuracy.gsm8k>=0.9@lcl95", Accuracy(1.0, 10, 0.0, 2, repeats=5), "INCONCLUSIVE", 0.425),
+        ("accuracy.gsm8k>=0.9@lcl95", Accuracy(1.0, 10, 0.0), "INCONCLUSIVE", 0.787),
+        (
+            "accuracy.gsm8k>=0.95@lcl95",
+            Accuracy(0.99, 100, 0.01, 20, repeats=5, interval=ScoreInterval(0.822, 0.999, 0.95, "wilson")),
+            "INCONCLUSIVE",
+            0.8808,
+        ),
         ("accuracy.GEN_LEN>=90@lcl95-wilson", Accuracy(8000.0, 20), "INCONCLUSIVE", None),
     ],
 )
