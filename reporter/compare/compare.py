@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
+from reporter.compare import power
 from reporter.compare.comparable import Mismatch, unlike
 from reporter.compare.comparison import Comparison, SideSummary
 from reporter.compare.family import Family, is_constant
@@ -134,7 +135,10 @@ def _status(
         for change, cell in zip(row.changes, row.figures[1:], strict=True)
         if cell is None
     ]
-    return ("INCONCLUSIVE", lost) if lost else ("PASS", [])
+    unseen = lost or [
+        why for row in rows if row.decides for why in power.shortcomings(row, rules, by_runs=by_runs)
+    ]
+    return ("INCONCLUSIVE", unseen) if unseen else ("PASS", [])
 
 
 def _doubt(row: ComparisonRow, change: MetricChange) -> str:

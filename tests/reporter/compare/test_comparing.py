@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -165,6 +166,28 @@ def test_a_run_too_short_for_any_test_is_inconclusive(
     assert comparison.status == "INCONCLUSIVE"
     assert "no rate, latency or score could be tested" in comparison.reasons[0]
     assert findings(comparison)["ttft:mean"] == "not tested"
+
+
+def test_a_comparison_that_could_have_seen_nothing_is_inconclusive(
+    result: Result, a_run: Run, numbers: type[Numbers]
+) -> None:
+    """A change that must be far above the smallest one that may fail passes only where it could be found."""
+    random = Random(1)  # noqa: S311 (a simulation, not a secret)
+
+    def wild() -> Numbers:
+        return numbers(
+            {"ttft": [10 * random.paretovariate(1.1) for _ in range(60)], "output_tokens": [9.0] * 60},
+            {"output_tps": [1000 * random.uniform(0.1, 3) for _ in range(20)]},
+        )
+
+    runs = wild(), wild()
+    comparison = result(*runs, min_effect=0.01)
+    assert comparison.status == "INCONCLUSIVE"
+    assert re.search(
+        r"only a change above \d+ % would be found; about [\d,]+ requests", comparison.reasons[0]
+    )
+    assert result(*runs, min_effect=1.0).status == "PASS"
+    assert result(a_run(), a_run(seed=3), min_effect=0.01).status == "PASS"
 
 
 def test_a_metric_that_a_side_lacks_is_inconclusive(
