@@ -30,16 +30,17 @@ def shortcomings(row: ComparisonRow, rules: Rules, *, by_runs: bool) -> Iterator
             continue
         name = f"{row.metric} of {change.side}"
         if change.finding == "too few requests":
-            yield f"{name} cannot be tested: each side needs {change.needed or 0:,} independent requests"
+            enough = f"{change.needed or 0:,} requests a side"
+            yield f"{name} cannot be tested: send {enough}, or leave it out (--metric)"
         elif change.finding == "not tested":
-            yield f"{name} cannot be tested: its variation is not known"
+            yield f"{name} cannot be tested: compare runs with their logs, or several runs a side"
         elif (
             change.finding == "no significant difference"
             and change.detectable is not None
             and limit
-            and (found := _scaled(change.detectable, row)) > (wanted := _scaled(limit, row))
+            and (smallest := _scaled(change.detectable, row)) > (wanted := _scaled(limit, row))
         ):
-            needed = math.ceil(min(reference.n, cell.n) * (found / wanted) ** 2)
+            needed = math.ceil(min(reference.n, cell.n) * (smallest / wanted) ** 2)
             yield (
                 f"{name}: only a change above {_words(change.detectable, row)} would be found; about "
                 f"{needed:,} {units} a side find one of {_words(limit, row)}"

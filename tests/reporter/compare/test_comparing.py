@@ -190,6 +190,19 @@ def test_a_comparison_that_could_have_seen_nothing_is_inconclusive(
     assert result(a_run(), a_run(seed=3), min_effect=0.01).status == "PASS"
 
 
+def test_a_primary_metric_without_a_test_is_inconclusive(a_run: Run, side: Callable[..., Side]) -> None:
+    """400 requests tell a mean, and no p99.9; the mean alone is an answer."""
+    names = ("ttft:mean", "ttft:p(99.9)")
+    sides = [side(name, a_run(seed=seed), metrics=names) for name, seed in (("A", 1), ("B", 3))]
+    both = compare(sides, [metric(name) for name in names], [], Rules())
+    assert both.status == "INCONCLUSIVE"
+    needed = rows(both)["ttft:p(99.9)"].changes[0].needed
+    assert both.reasons == (
+        f"ttft:p(99.9) of B cannot be tested: send {needed:,} requests a side, or leave it out (--metric)",
+    )
+    assert compare(sides, [metric("ttft:mean")], [metric("ttft:p(99.9)")], Rules()).status == "PASS"
+
+
 def test_a_metric_that_a_side_lacks_is_inconclusive(
     result: Result, a_run: Run, numbers: type[Numbers]
 ) -> None:
