@@ -205,7 +205,9 @@ class SessionOptions(ScoringOptions, total=False):
     max_errors: int | None
     """End the run, as invalid, when N measured requests have failed."""
     max_error_rate: float | str | None
-    """End the run, as invalid, when more than this share of at least 20 requests has failed: 10% or 0.1."""
+    """Share of failed requests above which the run is invalid: 10% or 0.1 (5% if not given). If given, the
+    run ends there, from 20 requests on.
+    """
     max_response: int | str | None
     """Give up a response that is larger than this: 10MB, 64MiB."""
     workers: int | None

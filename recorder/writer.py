@@ -82,7 +82,7 @@ class EventRecorder(Active):
         self.path = Path(path) if path else self.db_path(session_id)
         self.health = WriterHealth()
         self._not_made: Exception | None = None
-        self._waiting_since = 0.0
+        self._waiting_since = math.inf
         self._complete_until_ns = self.session.started_at_ns
         self._reports_completeness = False
         self._log = Appender(self.path, self.health, on_failure)
@@ -232,7 +232,8 @@ class EventRecorder(Active):
                 return self._made
             self._made = threading.Event()
             # Until there is a log, making it is what the writer writes.
-            self._log.writing = Writing(0, time.monotonic())
+            self._waiting_since = time.monotonic()
+            self._log.writing = Writing(0, self._waiting_since)
             self._thread = threading.Thread(
                 target=self._run, args=(self._made,), name="event-writer", daemon=True
             )
@@ -349,6 +350,8 @@ class EventRecorder(Active):
         try:
             item = self._backlog.take(HEARTBEAT_S)
         except Empty:
+            # What comes before the next look has not waited longer.
+            self._waiting_since = time.monotonic()
             return None
         self._waiting_since = time.monotonic()
         return item

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from reporter.findings.client_overhead import ClientOverhead
     from reporter.findings.cold_start import ColdStart
+    from reporter.findings.overload import Overload
+    from reporter.findings.went_away import WentAway
     from reporter.nodes import Nodes
     from reporter.report import Finding, MetricBounds, RequestCounts, SteadyState, Summary
     from reporter.run_facts import CompleteUntil
@@ -99,6 +101,9 @@ class CheckInputs:
         nodes: The nodes of a run of several machines.
         shard: The node whose log alone this is, and how many nodes the run has.
         cold: The first requests, where the server was not ready for them; None for an ordinary start.
+        overload: The spans of an open loop in which the queue grew; None where it did not.
+        went_away: The moment from which the endpoint was gone; None where it answered until the end.
+        failure_limit: The share of failed requests above which the run is invalid.
     """
 
     ended: str
@@ -162,6 +167,9 @@ class CheckInputs:
     nodes: Nodes | None = None
     shard: tuple[str, int] | None = None
     cold: ColdStart | None = None
+    overload: Overload | None = None
+    went_away: WentAway | None = None
+    failure_limit: float = 0.05
 
 
 Check = Callable[[CheckInputs], "Finding | None"]

@@ -14,10 +14,13 @@ from reporter.evidence import CheckInputs, Violation
 from reporter.findings.acceptance import accepted
 from reporter.findings.client_overhead import DELAYS, ENDS, late_reads_ms, longest_delay_ms, overhead_of
 from reporter.findings.cold_start import cold_start
+from reporter.findings.failed_requests import failure_limit
 from reporter.findings.findings import findings, validity
 from reporter.findings.overhead_effect import effects
+from reporter.findings.overload import overload_of
 from reporter.findings.steadiness import steadiness
 from reporter.findings.token_checks import token_checks
+from reporter.findings.went_away import went_away
 from reporter.log.database import all_figures, figures
 from reporter.log.session import client_health, recorder_health, run_facts
 from reporter.node_figures import nodes, shard
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
     from reporter.run_facts import PlannedEnd, RunFacts
     from rulesets.client_delay import AffectedFigure
     from rulesets.definitions import Definitions, PercentileMethod
+    from rulesets.ruleset import Ruleset
 
 COLUMNS: Final = tuple(metric.column for metric in REQUEST_METRICS if metric.per == "request")
 """The metrics that are a column of `samples`, summarized over the measured requests that completed."""
@@ -95,7 +99,8 @@ def compute(log: OpenLog, options: ReportOptions) -> tuple[DisplayedReport, Open
         window_s=log.window.duration_s,
         qps=throughput.qps,
         cold=cold_start(log, run.load.get("kind"), counts.warmup, method),
-        **(logged := _logged(log, run)),
+        overload=overload_of(log, run.load, held_back=summaries["held_ms"] is not None),
+        **(logged := _logged(log, run, counts)),
         **undefined(log, definitions),
         **_responses(log),
     )
@@ -122,16 +127,21 @@ def compute(log: OpenLog, options: ReportOptions) -> tuple[DisplayedReport, Open
 
 
 def decided_by(
-    report: DisplayedReport, inputs: CheckInputs, asked: tuple[AffectedFigure, ...] | None
+    report: DisplayedReport,
+    inputs: CheckInputs,
+    asked: tuple[AffectedFigure, ...] | None,
+    rules: Ruleset | None,
 ) -> DisplayedReport:
-    """The same report where other figures decide whether the client was too late.
+    """The report with the validity that rules ask for.
 
     Args:
         report: Of `compute`.
-        inputs: Likewise.
-        asked: The figures.
+        inputs: Of `compute`.
+        asked: The figures that decide whether the client was too late.
+        rules: The rules, which may say how many requests may fail.
     """
-    all_findings = findings(replace(inputs, deciding=asked))
+    limit = failure_limit(rules, report.run.max_error_rate)
+    all_findings = findings(replace(inputs, deciding=asked, failure_limit=limit))
     return replace(
         report,
         run=replace(report.run, own_delay_decides=None if asked is None else list(map(str, asked))),
@@ -281,7 +291,7 @@ def _is_resumable(planned: PlannedEnd) -> bool:
     return counted or planned.duration_s is None
 
 
-def _logged(log: OpenLog, run: RunFacts) -> dict[str, Any]:
+def _logged(log: OpenLog, run: RunFacts, counts: RequestCounts) -> dict[str, Any]:
     """What failures said, which laws of the log were broken, and what the load generator knew."""
     return {
         "imported": run.imported is not None,
@@ -290,6 +300,8 @@ def _logged(log: OpenLog, run: RunFacts) -> dict[str, Any]:
         "complete_until": run.complete_until,
         "resumable": _is_resumable(run.planned),
         "messages": _messages(log),
+        "went_away": went_away(log, counts),
+        "failure_limit": failure_limit(None, run.max_error_rate),
         "violations": _violations(log),
         "nodes": nodes(log, log.definitions.percentile_method),
         "shard": shard(log),

@@ -89,13 +89,20 @@ class Finding:
 class Validity:
     """Whether the figures can stand for the server; `reasons` says why not.
 
-    `accepted` says that the run is not valid, that the client or its machine is the only reason, and that
-    the user accepts that (`--on-invalid warn`).
+    `accepted`: the user accepts them (`--on-invalid warn`). `overloaded`: the queue of an open loop grew.
+    `summary`: what the endpoint did: `The endpoint went away after 9.1 s`; may be empty.
     """
 
     valid: bool
     reasons: list[str]
     accepted: bool = False
+    overloaded: bool = False
+    summary: str = ""
+
+    @property
+    def label(self) -> str:
+        """VALID, OVERLOADED or INVALID."""
+        return "VALID" if self.valid else "OVERLOADED" if self.overloaded else "INVALID"
 
     @property
     def stands(self) -> bool:

@@ -80,6 +80,7 @@ class RunFacts:
         timeouts_s: The client's limits in seconds, by the failures of requests that exceed them.
         salt: Whether each prompt was made different.
         steady: Whether the run is invalid without a steady state.
+        max_error_rate: The share of requests that may fail (`--max-error-rate`); None by default.
         on_invalid: What an invalid run ends with: `fail` or `warn`.
         dataset: Where prompts came from.
         ruleset: The rules that the run was started with.
@@ -119,6 +120,7 @@ class RunFacts:
     timeouts_s: dict[str, float] = field(default_factory=dict)
     salt: bool = False
     steady: bool = False
+    max_error_rate: float | None = None
     on_invalid: OnInvalid = "fail"
     dataset: dict[str, Any] | None = None
     ruleset: dict[str, Any] | None = None

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
+from reporter.findings.overload import OVERLOADED
 from rulesets.statistics.batch_means import FEWEST, grouped, interval
 
 if TYPE_CHECKING:
     from reporter.report import Report, Summary
-
-OVERLOADED = "overloaded"
-"""The code of the finding that the endpoint could not keep up with an open loop."""
 
 _LEVEL: Final = 0.95
 _MOST_BLOCKS: Final = 20

@@ -69,8 +69,8 @@ def decided_report(log: OpenLog, rules: Ruleset | None, options: ReportOptions) 
     """
     report, computed, inputs = compute(log, options)
     asked = asked_figures(rules)
-    if asked is not None:
-        report = decided_by(report, inputs, asked)
+    if rules is not None:
+        report = decided_by(report, inputs, asked, rules)
     if rules is None or not any(finding.code in OVERHEAD for finding in report.findings):
         return report, computed
     from reporter.measured.evidence import LogEvidence
@@ -81,7 +81,7 @@ def decided_report(log: OpenLog, rules: Ruleset | None, options: ReportOptions) 
         computed.with_definitions(replace(log.definitions, percentile_method=method)), report
     )
     deciding = deciding_figures(rules, evidence)
-    return report if deciding == asked else decided_by(report, inputs, deciding), computed
+    return report if deciding == asked else decided_by(report, inputs, deciding, rules), computed
 
 
 def with_verdict(log: OpenLog, report: Report, rules: tuple[Ruleset, Sequence[str]]) -> Report:

@@ -38,9 +38,9 @@ class Listed:
         kind: `performance`, `accuracy`, or the kind of the series it belongs to.
         load: The load in a word: `closed 16`, `poisson 20/s`.
         requests: Measured requests issued; None without a report.
-        state: `valid`, `invalid`, `accepted` (invalid, with `--on-invalid warn`), `running`, `unreported`
-            (there is a log, and no report), `damaged`; a verdict (`PASS`, `FAIL`, …, also `PASS, accepted`)
-            where something was required.
+        state: `valid`, `invalid`, `overloaded`, `accepted` (invalid, with `--on-invalid warn`), `running`,
+            `unreported` (there is a log, and no report), `damaged`; a verdict (`PASS`, `FAIL`, …, also
+            `PASS, accepted`) where something was required.
         qps: Completed requests per second.
         ttft_p50_ms: The median time to the first token.
         score: The first headline score, from 0 to 1 where it is a share.
@@ -111,8 +111,12 @@ def _of_report(name: str, report: Mapping[str, Any], kind: str | None) -> Listed
     run, verdict = report["run"], report.get("verdict")
     validity = report["validity"]
     accepted = validity.get("accepted") is True
-    valid = "valid" if validity["valid"] else ACCEPTED if accepted else "invalid"
+    overloaded = validity.get("overloaded") is True
+    valid = (
+        "valid" if validity["valid"] else ACCEPTED if accepted else "overloaded" if overloaded else "invalid"
+    )
     status = str(verdict["status"]) + f", {ACCEPTED}" * accepted if verdict else valid
+    status = "OVERLOADED" if overloaded and status == "INVALID" else status
     scores = [next(iter(score["headlines"].values()))["value"] for score in report.get("accuracy") or ()]
     return Listed(
         folder=name,

@@ -96,10 +96,13 @@ _FILES: Final[Mapping[str, tuple[str, ...]]] = {
 """The queries of the report itself that have the figures of a finding, each with the codes of those."""
 
 _QUERIES: Final[Mapping[str, tuple[str, ...]]] = {
-    _FAILURES: ("nothing_completed", "requests_failed", "many_failures", "backlog_cut"),
+    _FAILURES: (
+        *("nothing_completed", "requests_failed", "many_failures", "endpoint_gone", "rate_limited"),
+        "backlog_cut",
+    ),
     _TOKENS: ("tokens_from_chunks", "mixed_token_sources", "tokens_unknown"),
     _WAITED: ("held_back",),
-    _SECONDS: ("not_steady",),
+    _SECONDS: ("not_steady", "overloaded"),
     _PROMPTS: ("prompts_repeated",),
     _LATE: ("late_reads",),
     _SEGMENTS: ("resumed",),

@@ -1,9 +1,10 @@
-"""The errors that a user can accept with `--on-invalid warn`: effects of the client or its machine.
+"""The errors that a user can accept with `--on-invalid warn`: effects of the client, and overload.
 
 Client overhead, a late event loop, a busy CPU and a rate that was not held change the precision of the
-figures, by an amount that the report states. No other error can be accepted: a run that was cut off,
-interrupted or ended early, that lost a worker, issued or completed nothing, failed requests itself, spent its
-error budget, or broke a law of the log, lacks the figures themselves.
+figures, by an amount that the report states; an overload may be what was to be measured. No other error can
+be accepted: a run that was cut off, interrupted or ended early, that lost a worker, issued or completed
+nothing, failed requests itself, spent its error budget, or broke a law of the log, lacks the figures
+themselves.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from reporter.findings.client_limits import ACCEPTABLE
+from reporter.findings import client_limits, overload_finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from reporter.report import Finding, Validity
     from reporter.run_facts import OnInvalid
 
+
+ACCEPTABLE: Final[frozenset[Check]] = client_limits.ACCEPTABLE.union(overload_finding.CHECKS)
+"""The checks whose errors a user can accept."""
 
 IN_WORDS: Final = "accepted (--on-invalid warn)"
 HINT: Final = "`--on-invalid warn` accepts such a run."

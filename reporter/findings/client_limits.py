@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 from reporter.evidence import Check, CheckInputs, listed
 from reporter.findings.overhead_effect import FEWEST, affected, in_words, may_be_too_late, too_late
 from reporter.findings.overhead_limit import OWN_TTFT_LIMIT
+from reporter.findings.overload import OPEN_LOOP
 from reporter.findings.remedies import (
     COMFORTABLE,
     FULL_SHARE,
     KEEP_OFF,
-    OPEN_LOOP,
     is_contended,
     machine_share,
     relief,
@@ -258,4 +258,4 @@ CHECKS: Final[tuple[Check, ...]] = (
 )
 
 ACCEPTABLE: Final[frozenset[Check]] = frozenset({_late, _loop_lag, _busy, _rate_not_reached})
-"""The checks whose errors a user can accept; the reasons are in `reporter.findings.acceptance`."""
+"""The checks whose errors a user can accept, with the reasons in `reporter.findings.acceptance`."""

@@ -15,20 +15,23 @@ from reporter.findings import (
     client_timeouts,
     cold_start_finding,
     connections,
+    failed_requests,
     late_reads,
     node_findings,
+    overload_finding,
     response_shapes,
     short_run,
     steadiness,
     token_findings,
 )
 from reporter.findings.acceptance import marked
-from reporter.findings.failure_remedies import failure_remedy
+from reporter.findings.failed_requests import classes, for_example, remedy
+from reporter.findings.overload import OVERLOADED
 from reporter.render.figures import counted, whole
 from reporter.report import Finding, Validity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from reporter.report import RequestCounts
 
@@ -36,13 +39,6 @@ RUNNING: Final = "running"
 """How a run has ended that has not; also the code of the finding that says so."""
 
 SLOW_COMMIT_MS: Final = 100.0
-_EXCERPT: Final = 160
-_ALL_FAILURES: Final = (
-    "All of them: SELECT error, error_message, count(*) FROM samples WHERE error <> '' GROUP BY ALL."
-)
-MANY_FAILURES: Final = 0.05
-"""Of the requests that ended; above it what is reported of the others is not the whole story."""
-
 COALESCED_SHARE: Final = 0.1
 """Of the chunks; above it single gaps between chunks are blurred."""
 
@@ -62,10 +58,27 @@ def in_order(unordered: Iterable[Finding]) -> list[Finding]:
 
 def validity(unordered: Iterable[Finding]) -> Validity:
     """Whether the run is valid: every error is a reason against, and so is that it still runs."""
-    reasons = [
-        finding.message for finding in unordered if finding.severity == "error" or finding.code == RUNNING
-    ]
-    return Validity(valid=not reasons, reasons=reasons)
+    all_findings = list(unordered)
+    errors = [finding for finding in all_findings if finding.severity == "error"]
+    reasons = [finding.message for finding in all_findings if finding in errors or finding.code == RUNNING]
+    overloaded = any(finding.code == OVERLOADED for finding in errors)
+    named = next((finding for finding in all_findings if finding.code in _ON_THE_ENDPOINT), None)
+    return Validity(
+        not reasons,
+        reasons,
+        overloaded=overloaded,
+        summary="" if named is None else _first_sentence(named.message),
+    )
+
+
+_ON_THE_ENDPOINT: Final = frozenset(
+    (OVERLOADED, "endpoint_gone", "rate_limited", "many_failures", "nothing_completed")
+)
+"""Findings on the endpoint whose first sentence is in the first line of a report."""
+
+
+def _first_sentence(message: str) -> str:
+    return message.partition(". ")[0].removesuffix(".")
 
 
 _ORDER: Final = {"error": 0, "warning": 1, "info": 2}
@@ -161,24 +174,8 @@ def _nothing_completed(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "nothing_completed",
         "error",
-        f"None of the {counts.issued} requests completed: {_ends(counts)}.{_for_example(evidence)}",
-        _remedy(evidence) or "`loadgen check` shows whether the endpoint answers and serves the model.",
-    )
-
-
-def _some_failed(evidence: CheckInputs) -> Finding | None:
-    counts = evidence.counts
-    if not counts.failed or not counts.completed:
-        return None
-    ended = counts.completed + counts.failed + counts.cancelled
-    many = counts.failed > MANY_FAILURES * ended
-    return Finding(
-        "many_failures" if many else "requests_failed",
-        "warning",
-        f"{counts.failed} of {ended} requests failed ({counts.failed / ended:.1%}): "
-        f"{_classes(counts.by_error)}. They are in no latency and no throughput"
-        f"{': the figures are about the others' if many else ''}.{_for_example(evidence)}",
-        " ".join(filter(None, (_remedy(evidence), _ALL_FAILURES))),
+        f"None of the {counts.issued} requests completed: {_ends(counts)}.{for_example(evidence)}",
+        remedy(evidence) or "`loadgen check` shows whether the endpoint answers and serves the model.",
     )
 
 
@@ -316,13 +313,14 @@ _CHECKS: Final[tuple[Check, ...]] = (
     _nothing_issued,
     _nothing_completed,
     *node_findings.CHECKS,
+    *failed_requests.CHECKS,
+    *overload_finding.CHECKS,
     *client_limits.CHECKS,
     *short_run.CHECKS,
     *client_timeouts.CHECKS,
     *late_reads.CHECKS,
     *steadiness.CHECKS,
     *cold_start_finding.CHECKS,
-    _some_failed,
     *response_shapes.CHECKS,
     *token_findings.CHECKS,
     _tokens_from_chunks,
@@ -349,27 +347,7 @@ def _violated(violation: Violation) -> Finding:
     )
 
 
-def _remedy(evidence: CheckInputs) -> str | None:
-    """What to do about the most frequent failure, where that is known."""
-    name = next(iter(evidence.counts.by_error), None)
-    return name and failure_remedy(name, evidence.messages.get(name, ""))
-
-
-def _for_example(evidence: CheckInputs) -> str:
-    """What was said about the most frequent failure."""
-    name = next(iter(evidence.counts.by_error), None)
-    message = evidence.messages.get(name or "", "")
-    return f" For example, {name}: {message[:_EXCERPT]}" if message else ""
-
-
 def _ends(counts: RequestCounts) -> str:
     """How requests ended that did not complete."""
     others = {"cancelled": counts.cancelled, "in flight": counts.in_flight, "given up": counts.abandoned}
-    return _classes({**counts.by_error, **{name: n for name, n in others.items() if n}})
-
-
-def _classes(by_error: Mapping[str, int], shown: int = 3) -> str:
-    """The biggest classes of failures, the others together."""
-    ranked = sorted(by_error.items(), key=lambda item: (-item[1], item[0]))
-    others = sum(n for _, n in ranked[shown:])
-    return listed({**dict(ranked[:shown]), **({"others": others} if others else {})})
+    return classes({**counts.by_error, **{name: n for name, n in others.items() if n}})

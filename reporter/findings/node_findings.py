@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.findings.remedies import OPEN_LOOP
+from reporter.findings.overload import OPEN_LOOP
 from reporter.render.figures import counted
 from reporter.report import Finding
 

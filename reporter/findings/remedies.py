@@ -5,13 +5,10 @@ from __future__ import annotations
 from math import ceil, inf
 from typing import TYPE_CHECKING, Final
 
-from workloads.arrivals import ARRIVAL_PROCESSES
+from reporter.findings.overload import OPEN_LOOP
 
 if TYPE_CHECKING:
     from reporter.evidence import CheckInputs
-
-OPEN_LOOP: Final = frozenset({*ARRIVAL_PROCESSES, "trace"})
-"""Kinds of load whose requests leave at their times, whatever the endpoint does."""
 
 COMFORTABLE: Final = 0.7
 """The share of a core, or of all CPUs, up to which a client answers at once."""

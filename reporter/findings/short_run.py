@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.findings.remedies import OPEN_LOOP
+from reporter.findings.overload import OPEN_LOOP
 from reporter.report import Finding
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def _too_short(evidence: CheckInputs) -> Finding | None:
         evidence.window_s,
         evidence.qps,
     )
-    if evidence.load.get("kind") not in OPEN_LOOP or evidence.ended != "completed":
+    if evidence.load.get("kind") not in OPEN_LOOP or evidence.ended != "completed" or evidence.overload:
         return None
     if not rate or latency is None or not window_s or qps is None or qps >= (1 - SHORTFALL) * rate:
         return None

@@ -52,7 +52,7 @@ def _not_steady(evidence: CheckInputs) -> Finding | None:
         return Finding("not_steady", "error", f"No steady state was found: {steady.reason}.", _REMEDY)
     drifts = max(map(abs, steady.drift.values()), default=0.0) > CLEAR_DRIFT
     lasts_s = (steady.end_s or 0.0) - (steady.start_s or 0.0)
-    if not drifts or lasts_s < LONG_S or _changes(evidence.load):
+    if not drifts or lasts_s < LONG_S or _changes(evidence.load) or evidence.overload:
         return None
     return Finding("not_steady", "warning", f"The run was not steady: {steady.reason}.", _REMEDY)
 

@@ -56,6 +56,7 @@ def run_facts(log: OpenLog, on_invalid: OnInvalid | None = None) -> RunFacts:
         timeouts_s=_timeouts_s(settings),
         salt=settings.get("salt") is True,
         steady=settings.get("steady") is True,
+        max_error_rate=number(settings.get("max_error_rate")),
         on_invalid=on_invalid or _on_invalid(members(settings.get("options"))),
         dataset=_dataset(members(settings.get("dataset"))),
         ruleset=members(settings.get("ruleset")) or None,

@@ -53,8 +53,13 @@ def inert(output: str) -> str:
 
 def _all(parts: Iterable[NamedVerdict]) -> Iterator[tuple[Level, str, str]]:
     for part in parts:
+        named = [f"{part.label}:"] if part.label != part.status else []
         if why := part.reasons:
-            yield _LEVELS.get(part.status, "error"), part.name or part.where, " ".join(map(clean, why))
+            yield (
+                _LEVELS.get(part.status, "error"),
+                part.name or part.where,
+                " ".join(map(clean, (*named, *why))),
+            )
         if part.accepted:
             yield "warning", part.name or part.where, " ".join(map(clean, part.accepted))
         for row in part.rows:

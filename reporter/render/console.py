@@ -115,16 +115,17 @@ def _result(report: Report) -> Text:
     judged = report.run.ended != "running" or errors
     return sentence(
         _validity(validity) if judged else "",
-        text(totals.ENDED.get(report.run.ended, ""), "bold yellow"),
+        text(totals.ended(report), "bold yellow"),
         verdict.headline(report.verdict) if report.verdict else "",
+        validity.summary,
         separator="   ",
     )
 
 
 def _validity(validity: Validity) -> Text:
     if validity.accepted:
-        return text(f"INVALID, {IN_WORDS}", "bold yellow")
-    return text("VALID", "bold green") if validity.valid else text("INVALID", "bold red")
+        return text(f"{validity.label}, {IN_WORDS}", "bold yellow")
+    return text(validity.label, "bold green" if validity.valid else "bold red")
 
 
 def _errors(report: Report) -> Iterator[Text]:

@@ -136,7 +136,8 @@ def _whole(part: NamedVerdict, why: Sequence[str]) -> Element:
     """The reasons for an invalid run as a test case: without one the file would look passed."""
     name = f"{part.name}: validity" if part.name else "validity"
     case = Element("testcase", name=_text(name), classname=_text(part.where), time="0.000")
-    _add_outcome(case, "error", part.status, why)
+    named = f"{part.label}: {why[0]}" if part.label != part.status else why[0]
+    _add_outcome(case, "error", part.label, [named, *why[1:]])
     return case
 
 

@@ -28,6 +28,7 @@ _SIGNS: Final = {
     "PASS": "✅",
     "FAIL": "❌",
     "INVALID": "⛔",
+    "OVERLOADED": "⛔",
     "INCONCLUSIVE": "❔",
     "WARN": "⚠️",
 }
@@ -68,12 +69,12 @@ def _overview(parts: Sequence[NamedVerdict]) -> Iterator[str]:
     for part in sorted(parts, key=lambda part: part.is_one_of_several):
         name = safe(part.name or part.where)
         missed = safe(in_short([*part.missed, *part.accepted]))
-        yield table_row((_with_sign(part.status), name, share(part.rows), missed))
+        yield table_row((_with_sign(part.label), name, share(part.rows), missed))
     yield ""
 
 
 def _part(part: NamedVerdict) -> Iterator[str]:
-    yield f"### {_with_sign(part.status)}: {safe(part.name or part.where)}"
+    yield f"### {_with_sign(part.label)}: {safe(part.name or part.where)}"
     yield ""
     ruleset = ruleset_of(part.verdict)
     yield f"{met(part.rows)}" + (f", ruleset {safe(ruleset)}" if ruleset else "")

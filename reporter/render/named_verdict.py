@@ -32,6 +32,7 @@ class NamedVerdict:
         accuracy: The report's `accuracy`: what the run scored.
         cost: The report's `cost`, where prices were given.
         over_runs: Whether these are rules over several runs.
+        invalid_as: The word for `INVALID` in what people read: `OVERLOADED` where that is the reason.
     """
 
     verdict: Verdict | None
@@ -41,17 +42,27 @@ class NamedVerdict:
     accuracy: Sequence[TaskScore] = ()
     cost: Mapping[str, Any] | None = None
     over_runs: bool = False
+    invalid_as: str = "INVALID"
 
     @classmethod
     def of(cls, report: Report, name: str = "") -> NamedVerdict:
         """The verdict of a report that has one."""
         cost = None if report.cost is None else asdict(report.cost)
-        return cls(report.verdict, name, report.run, report.window.duration_s, report.accuracy, cost)
+        validity = report.validity
+        return cls(
+            *(report.verdict, name, report.run, report.window.duration_s, report.accuracy, cost),
+            invalid_as="INVALID" if validity.valid else validity.label,
+        )
 
     @property
     def status(self) -> str:
         """The status of the whole."""
         return self.verdict.status if self.verdict else ""
+
+    @property
+    def label(self) -> str:
+        """The status in the word that people read."""
+        return self.invalid_as if self.status == "INVALID" else self.status
 
     @property
     def rows(self) -> Sequence[VerdictRow]:
@@ -72,7 +83,7 @@ class NamedVerdict:
     def accepted(self) -> Sequence[str]:
         """The accepted reasons for invalidity, as sentences; empty for a valid run."""
         accepted = self.verdict.accepted if self.verdict else ()
-        return [f"INVALID, {IN_WORDS}: {reason}" for reason in accepted]
+        return [f"{self.invalid_as}, {IN_WORDS}: {reason}" for reason in accepted]
 
     @property
     def missed(self) -> Sequence[str]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from reporter.report import Report, SteadyState
 
-ENDED: Final = {
+_ENDED: Final = {
     "running": "STILL RUNNING",
     "cut_off": "CUT OFF",
     "interrupted": "INTERRUPTED",
@@ -29,6 +29,12 @@ _SOURCES: Final = {
     "chunks": "one chunk taken for one token",
     "mixed": "counted partly by the server, partly here",
 }
+
+
+def ended(report: Report) -> str:
+    """How a run ended that did not end in order; empty where its validity says so."""
+    words = _ENDED.get(report.run.ended, "")
+    return "" if words == report.validity.label else words
 
 
 def requests(report: Report) -> Text:

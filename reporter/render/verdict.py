@@ -23,6 +23,7 @@ STYLES: Final = {
     "PASS": "bold green",
     "FAIL": "bold red",
     "INVALID": "bold red",
+    "OVERLOADED": "bold red",
     "INCONCLUSIVE": "bold yellow",
     "WARN": "bold yellow",
     "INFO": "bold yellow",
@@ -95,12 +96,12 @@ def sections(verdict: Verdict, *, width: int, remarks: bool = True) -> Iterator[
         yield remark_blocks
 
 
-def headline(verdict: Verdict) -> Text:
+def headline(verdict: Verdict, label: str = "") -> Text:
     """The status, the number of rules met, and the name of the rules."""
     ruleset = ruleset_of(verdict)
     entry = "/".join(clean(name) for name in (verdict.model, verdict.scenario) if name and name != "*")
     return sentence(
-        Text(verdict.status, STYLES[verdict.status]),
+        Text(label or verdict.status, STYLES[verdict.status]),
         sentence(met(verdict.rows), f"ruleset {ruleset}" if ruleset else "", entry),
         separator="   ",
     )
@@ -117,7 +118,7 @@ def _overview(
     """A line for each run: status, number of rules met, and the missed rules."""
     rows = [
         [
-            Text(clean(run.status), STYLES.get(run.status, "bold")),
+            Text(clean(run.label), STYLES.get(run.label, "bold")),
             text(run.name),
             text(share(run.rows)),
             text(in_short([*run.missed, *run.accepted])),
@@ -142,7 +143,7 @@ def _pages(
         yield [text(part.name, "bold")] if part.name else []
         if part.verdict is not None:
             why = (*part.reasons, *part.accepted)
-            yield [block("Result", headline(part.verdict), *map(text, why))]
+            yield [block("Result", headline(part.verdict, part.label), *map(text, why))]
             yield from sections(part.verdict, width=width, remarks=own not in remarks_shown)
         remarks_shown.append(own)
 

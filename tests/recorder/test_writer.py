@@ -105,6 +105,20 @@ def test_what_waits_is_counted_in_events(tmp_path: Path) -> None:
         assert recorder.health.longest_wait_ms >= 5000
 
 
+@pytest.mark.parametrize("first", ["put", "record_event"])
+def test_the_first_event_waits_from_the_start_of_the_writer(tmp_path: Path, first: str) -> None:
+    """And not from the start of the clock, also where the first event starts the writer."""
+    recorder = EventRecorder(path=tmp_path / "events.db")
+    if first == "put":
+        recorder.put(Event(EventType.TEST_STARTED, 1))
+        recorder.begin()
+    else:
+        EventRecorder.record_event(EventType.TEST_STARTED, 1)
+    recorder.wait_for_writes()
+    recorder.close()
+    assert 0 < recorder.health.longest_wait_ms < 30_000
+
+
 def test_what_waits_is_counted_in_bytes(tmp_path: Path) -> None:
     """Of what comes in batches, and until it is written; a batch of many bytes is committed at once."""
     rows_of_a_batch = [schema.row(Event(EventType.FIRST_CHUNK, 1, "a"))]

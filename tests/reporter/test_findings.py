@@ -67,7 +67,7 @@ def test_a_good_run_has_no_findings() -> None:
         ),
         ({"counts": counts(completed=99, failed=1, by_error={"reset": 1})}, {"requests_failed": "warning"}),
         ({"counts": counts(completed=95, failed=5, by_error={"reset": 5})}, {"requests_failed": "warning"}),
-        ({"counts": counts(completed=94, failed=6, by_error={"reset": 6})}, {"many_failures": "warning"}),
+        ({"counts": counts(completed=94, failed=6, by_error={"reset": 6})}, {"many_failures": "error"}),
         ({"token_sources": {"chunks": 100}}, {"tokens_from_chunks": "warning"}),
         (
             {"token_sources": {"server_usage": 60, "client_tokenizer": 40}},
@@ -485,7 +485,8 @@ def test_failures_have_remedies_of_their_own(name: str, message: str, remedy: st
     every = counts(completed=0, failed=100, by_error={name: 100})
     assert remedy in remedies(counts=every, messages={name: message})["nothing_completed"]
     some = counts(completed=97, failed=3, by_error={name: 2, "reset": 1})
-    remedy_text = remedies(counts=some, messages={name: message})["requests_failed"]
+    code = "rate_limited" if name == "http_429" else "requests_failed"
+    remedy_text = remedies(counts=some, messages={name: message})[code]
     assert remedy_text.endswith("GROUP BY ALL.")
     assert (remedy in remedy_text) == ("check" not in remedy)
 

@@ -395,6 +395,7 @@ def test_what_was_run(a_run: NewRun) -> None:
         "timeouts_s": {},
         "salt": False,
         "steady": False,
+        "max_error_rate": None,
         "on_invalid": "fail",
         "dataset": {"name": "d", "rows": 5},
         "ruleset": None,

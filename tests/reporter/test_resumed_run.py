@@ -64,6 +64,7 @@ def report_of(folder: Path) -> Report:
 def segments(a_run: Callable[..., Run]) -> tuple[Run, Run]:
     """A run that was cut off with one of three requests in flight, and what was done a minute later."""
     first, second = a_run(), a_run()
+    first.settings["max_error_rate"] = 1.0
     first.answers(10, 20, at_ms=0, complete=30, usage=(2, 2)).fails("http_500", at_ms=30, failed=40).issues(
         40
     )

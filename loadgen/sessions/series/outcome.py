@@ -28,7 +28,7 @@ class PointOutcome:
         point: The point.
         folder: The folder of its log.
         report: Its report, with the verdict.
-        exit_code: The exit code that `loadgen perf` would have had.
+        exit_code: The exit code of `exit_code_of`.
     """
 
     number: int

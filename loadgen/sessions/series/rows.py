@@ -46,15 +46,9 @@ def rows(outcomes: Sequence[PointOutcome], folder: Path) -> list[dict[str, Any]]
 
 def result(outcome: PointOutcome) -> str:
     """The outcome of a point in a word or two; empty for a valid point without requirements."""
-    from reporter.sweep import OVERLOADED
-
     report = outcome.report
     if not report.validity.stands:
-        return OVERLOADED if OVERLOADED in _errors(outcome) else "invalid"
+        return report.validity.label.lower()
     if report.verdict is None:
         return _ACCEPTED if report.validity.accepted else ""
     return _RESULTS.get(report.verdict.status, "")
-
-
-def _errors(outcome: PointOutcome) -> set[str]:
-    return {finding.code for finding in outcome.report.findings if finding.severity == "error"}

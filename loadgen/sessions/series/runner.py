@@ -130,7 +130,7 @@ def _run(
     Raises:
         KeyboardInterrupt: It was interrupted.
     """
-    from loadgen.sessions.run.session import outcome, run
+    from loadgen.sessions.run.session import run
     from loadgen.sessions.series.stored_report import stored_report
 
     place, point = files.folder_of(folder, series, number), series.points[number]
@@ -144,7 +144,7 @@ def _run(
         raise KeyboardInterrupt
     # As it will be read when the series is resumed, to the last digit.
     stored = stored_report(place) or report
-    return PointOutcome(number, point, place, stored, outcome(stored, point.options.get("inconclusive", "5")))
+    return PointOutcome(number, point, place, stored, exit_code_of(stored, series, number))
 
 
 def _score_rest(

@@ -24,7 +24,6 @@ def outcome_of(folder: Path, series: Series, number: int, observer: Observer = S
     """
     from loadgen.sessions.run.report import write_report
     from loadgen.sessions.run.run_folder import still_running
-    from loadgen.sessions.run.session import outcome
     from loadgen.sessions.series.stored_report import stored_report
     from recorder.errors import LogError
     from recorder.store import LOG_NAME
@@ -41,7 +40,7 @@ def outcome_of(folder: Path, series: Series, number: int, observer: Observer = S
     if report.run.ended in UNFINISHED:
         return None
     point = series.points[number]
-    return PointOutcome(number, point, place, report, outcome(report, point.options.get("inconclusive", "5")))
+    return PointOutcome(number, point, place, report, exit_code_of(report, series, number))
 
 
 def outcomes_so_far(folder: Path, series: Series) -> list[PointOutcome]:

@@ -69,8 +69,8 @@ class FailureSettings:
         Option(
             parser=share,
             metavar="SHARE",
-            help="End the run, as invalid, when more than this share of at least 20 requests has "
-            "failed: 10% or 0.1.",
+            help="Share of failed requests above which the run is invalid: 10% or 0.1 (5% if not given). "
+            "If given, the run ends there, from 20 requests on.",
             panel=FAILURES,
         ),
     ] = None

@@ -67,6 +67,8 @@ _TONES: Final = {
     "PASS": "good",
     "FAIL": "bad",
     "INVALID": "bad",
+    "OVERLOADED": "bad",
+    "overloaded": "bad",
     "invalid": "bad",
     "damaged": "bad",
     "INCONCLUSIVE": "doubt",

@@ -38,14 +38,16 @@ def result(report: Report) -> tuple[Mark, ...]:
     errors = any(finding.severity == "error" for finding in report.findings)
     if report.run.ended != "running" or errors:
         marks.append(_validity(report))
-    if report.run.ended in totals.ENDED:
-        marks.append(Mark(totals.ENDED[report.run.ended], "doubt"))
+    if ended := totals.ended(report):
+        marks.append(Mark(ended, "doubt"))
     if report.verdict is not None:
         marks.append(Mark(report.verdict.status, TONES[report.verdict.status]))
+    if report.validity.summary:
+        marks.append(Mark(report.validity.summary, "bad" if not report.validity.valid else "doubt"))
     return tuple(marks)
 
 
 def _validity(report: Report) -> Mark:
     if report.validity.accepted:
-        return Mark(f"INVALID, {IN_WORDS}", "doubt")
-    return Mark("VALID", "good") if report.validity.valid else Mark("INVALID", "bad")
+        return Mark(f"{report.validity.label}, {IN_WORDS}", "doubt")
+    return Mark(report.validity.label, "good" if report.validity.valid else "bad")

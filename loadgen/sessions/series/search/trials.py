@@ -13,8 +13,8 @@ from loadgen.sessions.series.search.meeting import evaluate
 from loadgen.sessions.series.search.requirements import fewest_samples
 from loadgen.sessions.series.search.strategy import Trial, TrialResult, TrialVerdict
 from loadgen.sessions.settings.perf import perf_settings
+from reporter.findings.overload import OVERLOADED
 from reporter.findings.rate_held import kept_up
-from reporter.sweep import OVERLOADED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +31,9 @@ SCOUT_ANSWERS: Final = 3
 THOROUGH_ANSWERS: Final = 20
 """A trial lasts at least as long as this many answers in sequence: a shorter one shows only its start."""
 
-SERVERS_OWN: Final = frozenset({OVERLOADED, "nothing_completed", "error_budget"})
+SERVERS_OWN: Final = frozenset(
+    {OVERLOADED, "nothing_completed", "error_budget", "many_failures", "rate_limited", "endpoint_gone"}
+)
 """Findings that make a run invalid and are caused by the endpoint."""
 
 

@@ -1,0 +1,110 @@
+"""Failed requests: how many are too many, and whether the endpoint went away or limited the rate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reporter.evidence import listed
+from reporter.findings.client_limits import OWN_FAILURES
+from reporter.findings.failure_remedies import failure_remedy
+from reporter.render.figures import seconds
+from reporter.report import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reporter.evidence import Check, CheckInputs
+    from rulesets.ruleset import Ruleset
+
+MANY_FAILURES: Final = 0.05
+"""The share of failed requests above which a run is invalid; --max-error-rate or a rule replaces it."""
+
+SOME_FAILURES: Final = 0.01
+"""The share from which on failures are a warning."""
+
+_LIMITED: Final = ("http_429", "http_529")
+
+_EXCERPT: Final = 160
+_ALL_FAILURES: Final = (
+    "All of them: SELECT error, error_message, count(*) FROM samples WHERE error <> '' GROUP BY ALL."
+)
+
+
+def failure_limit(rules: Ruleset | None, chosen: float | None) -> float:
+    """The share of failed requests above which a run is invalid; 1 where rules decide about failures.
+
+    Args:
+        rules: The rules that the run is evaluated by, if any.
+        chosen: The `--max-error-rate` of the run, if given.
+    """
+    if chosen is not None:
+        return chosen
+    if rules is None:
+        return MANY_FAILURES
+    bounded = rules.validity.max_error_rate is not None or any(
+        target.metric in {"error", "failed"} for target in rules.targets
+    )
+    return 1.0 if bounded else MANY_FAILURES
+
+
+def _some_failed(evidence: CheckInputs) -> Finding | None:
+    counts = evidence.counts
+    if not counts.failed or not counts.completed:
+        return None
+    ended = counts.completed + counts.failed + counts.cancelled
+    share = counts.failed / ended
+    code, cause = _cause(evidence)
+    # What the client failed itself, and what ended the run, are errors already.
+    theirs = counts.failed - sum(n for name, n in counts.by_error.items() if name in OWN_FAILURES)
+    spent = any(finding.code == "error_budget" for finding in evidence.logged)
+    invalid = theirs > evidence.failure_limit * ended and not spent
+    grave = share >= SOME_FAILURES or code != "requests_failed"
+    remedies = [remedy(evidence), _ALL_FAILURES]
+    if invalid:
+        remedies.insert(
+            1, f"Above {evidence.failure_limit:.0%} a run is invalid; --max-error-rate sets the limit."
+        )
+    return Finding(
+        code,
+        "error" if invalid else "warning" if grave else "info",
+        f"{cause}{counts.failed} of {ended} requests failed ({share:.1%}): {classes(counts.by_error)}. "
+        f"Failed requests are excluded from latency and throughput.{for_example(evidence)}",
+        " ".join(filter(None, remedies)),
+    )
+
+
+def _cause(evidence: CheckInputs) -> tuple[str, str]:
+    """The code of the finding, and a sentence on the cause where the failures have a common one."""
+    counts, gone = evidence.counts, evidence.went_away
+    ended = counts.completed + counts.failed + counts.cancelled
+    if gone is not None:
+        return "endpoint_gone", f"The endpoint went away after {seconds(gone.after_s)}. "
+    limited = {name: n for name in _LIMITED if (n := counts.by_error.get(name, 0))}
+    if sum(limited.values()) > counts.failed / 2:
+        name, requests = max(limited, key=limited.__getitem__), sum(limited.values())
+        answered = f"{requests} of {ended} requests were answered {name.removeprefix('http_')}"
+        return "rate_limited", f"The endpoint limited the rate: {answered}. "
+    return "many_failures" if counts.failed > MANY_FAILURES * ended else "requests_failed", ""
+
+
+def for_example(evidence: CheckInputs) -> str:
+    """The message of the most frequent failure, as a sentence; empty without one."""
+    name = next(iter(evidence.counts.by_error), None)
+    message = evidence.messages.get(name or "", "")
+    return f" For example, {name}: {message[:_EXCERPT]}" if message else ""
+
+
+def remedy(evidence: CheckInputs) -> str | None:
+    """The remedy of the most frequent failure, where one is known."""
+    name = next(iter(evidence.counts.by_error), None)
+    return name and failure_remedy(name, evidence.messages.get(name, ""))
+
+
+def classes(by_error: Mapping[str, int], shown: int = 3) -> str:
+    """The biggest classes of failures, the others together."""
+    ranked = sorted(by_error.items(), key=lambda item: (-item[1], item[0]))
+    others = sum(n for _, n in ranked[shown:])
+    return listed({**dict(ranked[:shown]), **({"others": others} if others else {})})
+
+
+CHECKS: Final[tuple[Check, ...]] = (_some_failed,)
