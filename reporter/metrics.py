@@ -99,8 +99,7 @@ def compute(log: OpenLog, options: ReportOptions) -> tuple[DisplayedReport, Open
         window_s=log.window.duration_s,
         qps=throughput.qps,
         cold=cold_start(log, run.load.get("kind"), counts.warmup, method),
-        overload=overload_of(log, run.load, held_back=summaries["held_ms"] is not None),
-        **(logged := _logged(log, run, counts)),
+        **(logged := _logged(log, run, counts, held_back=summaries["held_ms"] is not None)),
         **undefined(log, definitions),
         **_responses(log),
     )
@@ -291,7 +290,7 @@ def _is_resumable(planned: PlannedEnd) -> bool:
     return counted or planned.duration_s is None
 
 
-def _logged(log: OpenLog, run: RunFacts, counts: RequestCounts) -> dict[str, Any]:
+def _logged(log: OpenLog, run: RunFacts, counts: RequestCounts, *, held_back: bool) -> dict[str, Any]:
     """What failures said, which laws of the log were broken, and what the load generator knew."""
     return {
         "imported": run.imported is not None,
@@ -300,6 +299,7 @@ def _logged(log: OpenLog, run: RunFacts, counts: RequestCounts) -> dict[str, Any
         "complete_until": run.complete_until,
         "resumable": _is_resumable(run.planned),
         "messages": _messages(log),
+        "overload": overload_of(log, run.load, held_back=held_back),
         "went_away": went_away(log, counts),
         "failure_limit": failure_limit(None, run.max_error_rate),
         "violations": _violations(log),

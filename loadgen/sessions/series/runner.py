@@ -14,6 +14,7 @@ from loadgen.sessions.observer import SILENT
 from loadgen.sessions.program import program
 from loadgen.sessions.run.claimed_folders import is_claimed
 from loadgen.sessions.series import series as files
+from loadgen.sessions.series.exit_code import exit_code_of
 from loadgen.sessions.series.options import settings_of
 from loadgen.sessions.series.outcome import UNFINISHED, PointOutcome, SeriesResult
 from loadgen.sessions.series.rows import rows

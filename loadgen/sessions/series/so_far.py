@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from loadgen.sessions.observer import SILENT
+from loadgen.sessions.series.exit_code import exit_code_of
 from loadgen.sessions.series.outcome import UNFINISHED, PointOutcome
 from loadgen.sessions.series.series import Series, folder_of
 from recorder.errors import BeingWrittenError
