@@ -233,6 +233,8 @@ class EventRecorder(Active):
             self._made = threading.Event()
             # Until there is a log, making it is what the writer writes.
             self._waiting_since = time.monotonic()
+            # What was put before is written at once.
+            self._hurry.set()
             self._log.writing = Writing(0, self._waiting_since)
             self._thread = threading.Thread(
                 target=self._run, args=(self._made,), name="event-writer", daemon=True
