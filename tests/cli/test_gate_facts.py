@@ -49,7 +49,7 @@ def test_power_is_given_to_the_gate(judged: Gate, a_run: Path, a_series: Path, t
     assert reported == {"source": "nvml", "watts": 5200.5}
     rules.write_text(f"{POWER.replace(', source: wall', '')}targets: ['{SURE}']\n")
     assert judged(a_series, ruleset=str(rules), power="provisioned:10")[0] == 0
-    with pytest.raises(UsageError, match="evaluate each run by itself"):
+    with pytest.raises(UsageError, match="evaluate each run separately"):
         judged(a_series, ruleset=str(rules), power="wall:10")
 
 

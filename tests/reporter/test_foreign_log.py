@@ -19,7 +19,7 @@ MS = 1_000_000
 def write(folder: Path) -> None:
     """Ten requests, one every 100 ms: a TTFT of 50 ms, five tokens 10 ms apart, every fifth request fails."""
     record = EventRecorder.record_event
-    settings = {"model": "demo", "load": {"kind": "constant", "rate": 10.0}}
+    settings = {"model": "demo", "load": {"kind": "constant", "rate": 10.0}, "max_error_rate": 0.25}
     with EventRecorder(path=folder / "events.db", settings=settings) as recorder:
         start_ns = recorder.session.started_at_ns
         record(EventType.TEST_STARTED, start_ns)
