@@ -65,6 +65,11 @@ class Asked:
         """Its output tokens: the server's count, which cannot be 0, else its chunks."""
         return (self.usage and self.usage[1]) or len(self.gaps)
 
+    @property
+    def paced(self) -> int:
+        """Tokens after the first that the stream shows: of one more than the chunks, the last ends the text."""
+        return self.tokens - (2 if self.usage and self.tokens == len(self.gaps) + 1 else 1)
+
 
 MICROSECONDS = st.integers(0, 1_000_000)
 
@@ -160,9 +165,9 @@ def expected(asked: list[Asked], method: str, *, by_token: bool) -> dict[str, An
         "own_ms": [r.lag + r.send_lag for r in done],
         "decode_ms": [r.arrivals[-1] - r.arrivals[0] for r in done if len(r.gaps) > 1],
         "tpot_ms": [
-            (r.arrivals[-1] - r.arrivals[0]) / (r.tokens - 1)
+            (r.arrivals[-1] - r.arrivals[0]) / r.paced
             for r in several
-            for _ in range(r.tokens - 1 if by_token else 1)
+            for _ in range(r.paced if by_token else 1)
         ],
     }
     return {name: summarized([us / 1e3 for us in of], method) for name, of in values.items()}

@@ -74,6 +74,7 @@ def test_sources_can_be_mixed(a_run: NewRun) -> None:
     report = a_run().answers(5, 6, usage=(1, 7)).answers(5, 6).ends().report()
     assert report.tokens == Tokens(1, 9, "mixed")
     assert [finding.code for finding in report.findings] == [
+        "tokens_per_chunk",
         "tokens_from_chunks",
         "mixed_token_sources",
         "tokens_unknown",

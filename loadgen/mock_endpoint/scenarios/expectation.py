@@ -27,6 +27,7 @@ class Expectation:
         streamed: Whether tokens have times.
         tokens: How many there are; None where nothing completes.
         token_source: Who counts them: `server_usage` or `chunks`.
+        shown: The tokens of the first choice, by which TPOT divides.
         chunks: How many events carried tokens.
         output: The text of the answer.
         reasoning: The text of the reasoning, None without any.
@@ -42,6 +43,7 @@ class Expectation:
     streamed: bool
     tokens: int | None
     token_source: str | None
+    shown: int | None
     chunks: int
     output: str
     reasoning: str | None
@@ -64,6 +66,7 @@ def expectation(scenario: Scenario, dialect: Dialect) -> Expectation:
         streamed=script.streamed,
         tokens=counted if completes else None,
         token_source=("server_usage" if script.counted else "chunks") if completes else None,
+        shown=chunks if len(answer) < len(script.contents) else counted,
         chunks=chunks,
         output=_text(answer, "content") or "",
         reasoning=_text(answer, *_THINKING),

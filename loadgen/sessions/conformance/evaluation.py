@@ -191,8 +191,8 @@ def _true(expected: Expectation, request: LoggedRequest, truth: Truth | None) ->
         ttft=sent[0] if sent else None,
         ttfo=_at(sent, expected.first_output),
         ttfv=_at(sent, expected.first_visible),
-        tpot=(sent[-1] - sent[0]) / (expected.tokens - 1)
-        if completed and expected.tokens and len(sent) > 1
+        tpot=(sent[-1] - sent[0]) / (expected.shown - 1)
+        if completed and expected.shown and len(sent) > 1
         else None,
         last=sent[-1] if sent else None,
         answer=(truth.done_ns - truth.received_ns) / _NS_PER_MS if completed else None,
