@@ -61,7 +61,7 @@ _PLAIN: Final = {EventType.COMPLETE.value: "completed", EventType.CANCELLED.valu
 _INVALID: Final = 4
 _UNASKED: Final = "unasked_responses"
 _FORGIVEN: Final = frozenset({"client_limited", "many_failures", _UNASKED})
-"""Why a run may be invalid here: nothing is timed, a fifth of the requests fails, the machine has other work, the server answers twice."""
+"""Why a run may be invalid here: nothing is timed, a fifth fails, and the server answers twice."""
 
 _CLOCKS_NS: Final = 20_000
 """The kernel's stamps and the client's come from two clocks."""

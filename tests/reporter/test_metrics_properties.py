@@ -67,7 +67,7 @@ class Asked:
 
     @property
     def paced(self) -> int:
-        """Tokens after the first that the stream shows: of one more than the chunks, the last ends the text."""
+        """Tokens shown after the first: of one more than the chunks, the last ends the text."""
         return self.tokens - (2 if self.usage and self.tokens == len(self.gaps) + 1 else 1)
 
 
