@@ -280,6 +280,7 @@ class Response(Arrivals, total=False):
     content_chars: int | None
     reasoning_chars: int | None
     call_chars: int | None
+    tagged_chars: int | None
     unended: str | None
     deviations: str | None
     input_tokens: int | None

@@ -18,6 +18,7 @@ from reporter.kinds import document, members, text
 from reporter.log.database import streamed_figures
 from reporter.log.opened import opened
 from workloads.answer import Answer, EpisodeOutcome
+from workloads.thinking import without_thinking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,14 +108,14 @@ class Stored:
         output = _output(self.output)
         earlier = [_output(stored_output) for stored_output in self.earlier]
         answer = Answer(
-            text=text(output.get("output")) or "",
+            text=_answer_text(output.get("output")),
             reasoning=text(output.get("reasoning")),
             tool_calls=_calls(output.get("tool_calls")),
             finish_reason=self.finish_reason,
             messages=tuple(_conversation([_messages(prompt) for prompt in self.prompts], earlier)),
-            earlier=tuple(text(earlier_output.get("output")) or "" for earlier_output in earlier),
+            earlier=tuple(_answer_text(earlier_output.get("output")) for earlier_output in earlier),
             judged={
-                judge_answer.inquiry: text(_output(judge_answer.output).get("output")) or ""
+                judge_answer.inquiry: _answer_text(_output(judge_answer.output).get("output"))
                 for judge_answer in self.judged
                 if judge_answer.version == judge
                 and model in {None, judge_answer.model}
@@ -139,10 +140,10 @@ class Stored:
         final = messages[places[-1]]
         return replace(
             answer,
-            text=text(final.get("content")) or "",
+            text=_answer_text(final.get("content")),
             tool_calls=_calls(final.get("tool_calls")),
             messages=messages[: places[-1]],
-            earlier=tuple(text(messages[place].get("content")) or "" for place in places[:-1]),
+            earlier=tuple(_answer_text(messages[place].get("content")) for place in places[:-1]),
             episode=outcome,
         )
 
@@ -240,6 +241,11 @@ def _member(stored: str, name: str) -> str:
 
 def _output(stored: str) -> Mapping[str, Any]:
     return members(document(stored))
+
+
+def _answer_text(content: Any) -> str:
+    """The text of a message without reasoning in tags, which a server without a parser leaves there."""
+    return without_thinking(text(content) or "")
 
 
 def _calls(value: Any) -> tuple[Mapping[str, Any], ...]:

@@ -66,6 +66,9 @@ class CheckInputs:
         unended: How many were complete although their HTTP responses did not end in order.
         finish_reasons: How many had which finish reason; None for none of them.
         deviations: How many responses deviated in which way from their protocol; None for none.
+        tagged: How many began with reasoning in tags in the content.
+        reasoning_only: How many had reasoning, but neither further content nor tool calls.
+        has_questions: Whether the answers are scored.
         unasked: Responses that came although no request had asked for them.
         unencoded: Events whose data the log does not have, because it could not be written as JSON.
         unencoded_example: The type of one of them.
@@ -135,6 +138,9 @@ class CheckInputs:
     unended: int = 0
     finish_reasons: Mapping[str, int] | None = None
     deviations: Mapping[str, int] | None = None
+    tagged: int = 0
+    reasoning_only: int = 0
+    has_questions: bool = False
     unasked: int = 0
     unencoded: int = 0
     reusable: int = 0

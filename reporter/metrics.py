@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
-from reporter.accuracy.benchmarks import asks_again
+from reporter.accuracy.benchmarks import asks_again, asks_benchmarks
 from reporter.bounds import COMPLETED, bounds
 from reporter.breakdown import breakdown
 from reporter.displayed import DisplayedReport
@@ -294,6 +294,7 @@ def _logged(log: OpenLog, run: RunFacts, counts: RequestCounts, *, held_back: bo
     """What failures said, which laws of the log were broken, and what the load generator knew."""
     return {
         "imported": run.imported is not None,
+        "has_questions": asks_benchmarks(log),
         "segments": len(run.sittings),
         "timeouts_s": run.timeouts_s,
         "complete_until": run.complete_until,

@@ -31,7 +31,7 @@ class Answer:
     """One answer.
 
     Attributes:
-        text: The output without the reasoning; empty where there is none.
+        text: The output without the reasoning, tags included; empty where there is none.
         reasoning: What the server distinguished from it as reasoning.
         tool_calls: The calls of tools, in OpenAI's format: `{"function": {"name", "arguments"}}`, where the
             arguments are JSON text.

@@ -30,7 +30,7 @@ def drain_over(given_up: int, drain_s: float) -> dict[str, Any]:
         "code": DRAIN_OVER,
         "severity": "warning",
         "message": f"{given_up} requests were still under way {drain_s:g} s after issuing had ended, and "
-        "were given up: they count as cancelled, and in no latency.",
+        "were given up: they count as cancelled, in no latency, and in token throughput until then.",
         "remedy": "The slowest requests are missing from the latencies: allow a longer --drain, or leave it "
         "out.",
     }

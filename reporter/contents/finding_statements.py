@@ -75,6 +75,7 @@ _FILES: Final[Mapping[str, tuple[str, ...]]] = {
     "figures/shapes": (
         *("unasked_responses", "unended_responses", "not_streamed", "usage_contradicted", "silent_chunks"),
         *("answers_filtered", "answers_aborted", "finish_reasons_unknown", "protocol_deviations"),
+        *("thinking_in_content", "reasoning_only"),
     ),
     "figures/refused": ("token_counts_refused",),
     "figures/token_checks": (

@@ -165,6 +165,31 @@ def _deviations(evidence: CheckInputs) -> Finding | None:
     )
 
 
+def _thinking_in_content(evidence: CheckInputs) -> Finding | None:
+    if not evidence.tagged:
+        return None
+    return Finding(
+        "thinking_in_content",
+        "info",
+        f"{counted(evidence.tagged, 'answer')} began with reasoning in tags such as <think>: the tagged text "
+        "is not scored, and counts as content in TTFO and TTFV.",
+        "Start the server with a reasoning parser (an option of vLLM and SGLang).",
+    )
+
+
+def _reasoning_only(evidence: CheckInputs) -> Finding | None:
+    if not evidence.reasoning_only or not evidence.has_questions:
+        return None
+    return Finding(
+        "reasoning_only",
+        "warning",
+        f"{counted(evidence.reasoning_only, 'answer')} of {evidence.counts.completed} had reasoning, but no "
+        "content: they are scored as empty answers.",
+        "If the limit cut them (finish_reason length), raise --max-tokens; else check the server's reasoning "
+        "parser.",
+    )
+
+
 CHECKS: Final[tuple[Check, ...]] = (
     _unasked,
     _not_streamed,
@@ -174,4 +199,6 @@ CHECKS: Final[tuple[Check, ...]] = (
     _unended,
     *map(_ended, _ENDINGS),
     _deviations,
+    _thinking_in_content,
+    _reasoning_only,
 )

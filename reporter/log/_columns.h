@@ -31,7 +31,7 @@ typedef enum { INTEGER, MOMENT, SMALL, REAL, TRUTH, TEXT, JSON, INTEGERS, GAPS }
     X(last_token_low_ns, MOMENT) X(late_chunks, INTEGERS) X(unended, TEXT)                                 \
     X(total_tokens, INTEGER) X(reasoning_added, TRUTH) X(finish_ns, MOMENT) X(choices, INTEGER)                   \
     X(other_chunks, INTEGER) X(content_chars, INTEGER) X(reasoning_chars, INTEGER) X(call_chars, INTEGER) \
-    X(deviations, TEXT)
+    X(deviations, TEXT) X(tagged_chars, INTEGER)
 
 #define NAMED(name, kind) COLUMN_##name,
 enum { OF_EVENTS(NAMED) OF_ISSUE(NAMED) OF_SENDING(NAMED) OF_ENDING(NAMED) COLUMNS };

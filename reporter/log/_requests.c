@@ -19,7 +19,7 @@
 #include "_events.h"
 #include "_joined.h"
 
-enum { INTERFACE = 4 /* what requests_table.py expects; a change raises both */, THREADS = 2, QUEUED = 24 /* batches: about a second of a thread */ };
+enum { INTERFACE = 5 /* what requests_table.py expects; a change raises both */, THREADS = 2, QUEUED = 24 /* batches: about a second of a thread */ };
 
 typedef struct {
     pthread_mutex_t lock;

@@ -26,7 +26,7 @@ VIEWS: Final[Mapping[str, str]] = {
     "sittings": "one row a segment: several where a run was resumed",
     "nodes": "one row a node of a run of several machines: its clock, its requests",
     "samples": "one row a request: stamps, latencies, tokens, failure",
-    "arrived": "one row a completed request: what of it arrived inside the window of the rates",
+    "arrived": "one row a completed or cut request: its tokens inside the window of the rates",
     "chunks": "one row a chunk with a token: when it arrived",
     "events": "one row an event, as it was logged",
     "outputs": "one row a response: its texts",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from reporter.log.one_log import EventsFile
     from reporter.log.opened import OpenSource
 
-INTERFACE: Final = 4
+INTERFACE: Final = 5
 """What Python expects of the compiled module; `_requests.c` has the same number, a change raises both."""
 
 

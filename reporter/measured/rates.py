@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 RATES: Final = ("qps", "output_tps", "total_tps")
 
 _ARRIVED: Final = """
-    SELECT count(*), count(*) FILTER (in_window), sum(input_tokens), sum(output_tokens)
+    SELECT count(*) FILTER (completed), count(*) FILTER (in_window), sum(input_tokens), sum(output_tokens)
     FROM arrived
     WHERE {where}"""
 
@@ -33,15 +33,16 @@ _IN_BLOCKS: Final = """
             floor({ended} / $width)::BIGINT AS ended_block,
             floor(first / $width)::BIGINT AS first_block,
             floor(last / $width)::BIGINT AS last_block,
-            counted_input AS input_tokens,
-            counted_output AS output_tokens
+            status = 'completed' AS completed,
+            arrived_input AS input_tokens,
+            arrived_output AS output_tokens
         FROM counted
-        WHERE measured AND status = 'completed' AND window_start_ns IS NOT NULL AND {where}
+        WHERE measured AND has_arrived AND window_start_ns IS NOT NULL AND {where}
     )
 
     SELECT block, coalesce(sum(completions), 0)::BIGINT, coalesce(sum(input), 0), coalesce(sum(output), 0)
     FROM (
-        SELECT ended_block AS block, count(*) AS completions FROM answers GROUP BY block
+        SELECT ended_block AS block, count(*) AS completions FROM answers WHERE completed GROUP BY block
         UNION ALL BY NAME
         SELECT first_block AS block, sum(input_tokens) AS input FROM answers GROUP BY block
         UNION ALL BY NAME

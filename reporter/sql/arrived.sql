@@ -1,5 +1,5 @@
--- One row a measured request that completed: what of it arrived inside the window (the window of its segment), be it
--- that it completed inside it or in the drain after it.
+-- One row a measured request that completed, or was cut by the client at the end of the run: what of it arrived inside the
+-- window (the window of its segment), be it that it completed inside it, in the drain after it, or not at all.
 -- Of a response that straddles the window's end (or its start, where that is the steady state's), the share of its chunks
 -- that arrived inside counts, which is exact up to the tokens of one chunk. A response that is not streamed arrives when
 -- it is complete.
@@ -12,15 +12,16 @@ WITH arriving AS NOT MATERIALIZED (
         endpoint,
         turn,
         tags,
-        counted_input AS input_tokens,
-        counted_output AS output_tokens,
-        ended_ns BETWEEN window_start_ns AND window_end_ns AS in_window,
+        arrived_input AS input_tokens,
+        arrived_output AS output_tokens,
+        status = 'completed' AS completed,
+        completed AND ended_ns BETWEEN window_start_ns AND window_end_ns AS in_window,
         coalesce(first_token_ns, ended_ns) AS first_ns,
         coalesce(last_token_ns, ended_ns) AS last_ns,
         window_start_ns AS start_ns,
         window_end_ns AS end_ns
     FROM counted
-    WHERE measured AND status = 'completed' AND window_end_ns IS NOT NULL
+    WHERE measured AND has_arrived AND window_end_ns IS NOT NULL
 ),
 
 straddling AS (
@@ -55,6 +56,7 @@ SELECT
     endpoint,
     turn,
     tags,
+    completed,
     in_window,
     CASE WHEN first_ns BETWEEN start_ns AND end_ns THEN input_tokens END AS input_tokens,
     CASE

@@ -56,12 +56,31 @@ SELECT
         WHEN NOT calls_at_once OR calls_at_once IS NULL THEN greatest(counted_shown - 1, 0)
         WHEN call_chars <= 8 * chunks THEN chunks - 1
     END AS counted_seen,
+    CASE
+        WHEN status = 'completed' OR token_source IN ('server_usage', 'client_tokenizer') THEN counted_output
+        WHEN has_arrived THEN chunks * tokens_per_chunk
+    END AS arrived_output,
+    CASE
+        WHEN status = 'completed' OR counted_input IS NOT NULL THEN counted_input
+        WHEN has_arrived THEN mean_input
+    END AS arrived_input,
     CASE WHEN holds_back AND NOT calls_at_once THEN greatest(finish_ns - last_token_ns, 0) / 1e6 END AS beyond_ms
 FROM (
     SELECT
         *,
         -- Some gateways count 0 whatever the answer is.
         CASE WHEN output_tokens > 0 OR coalesce(chunks, 0) = 0 THEN output_tokens END AS server_total,
+        -- Tokens arrive also of an answer that the client cut: where it has no count, as many a chunk as others have, and
+        -- with a prompt as long. MLPerf's windows have completed answers alone.
+        status = 'completed' OR (
+            status = 'cancelled' AND chunks > 0
+            AND (SELECT count(*) FILTER (kind IN ('last_issued_done', 'tracked')) = 0 FROM windows)
+        ) AS has_arrived,
+        coalesce((
+            SELECT sum(output_tokens) / sum(chunks) FROM recounted
+            WHERE measured AND status = 'completed' AND chunks > 0 AND output_tokens > 0
+        ), 1) AS tokens_per_chunk,
+        (SELECT avg(input_tokens) FROM recounted WHERE measured AND status = 'completed')::BIGINT AS mean_input,
         CASE WHEN all_counted() THEN server_total ELSE client_server END AS server_output,
         counted_by(server_output, client_output, chunks, stream) AS token_source
     FROM recounted

@@ -37,5 +37,6 @@ CREATE OR REPLACE MACRO ending_payload(data) AS from_json(nullif(data, ''), '{
     "content_chars": "BIGINT",
     "reasoning_chars": "BIGINT",
     "call_chars": "BIGINT",
+    "tagged_chars": "BIGINT",
     "stream": "BOOLEAN"
 }');

@@ -84,6 +84,7 @@ SELECT
     CASE WHEN is_count(content_chars) THEN content_chars END AS content_chars,
     CASE WHEN content_chars IS NOT NULL THEN if(is_count(reasoning_chars), reasoning_chars, 0) END AS reasoning_chars,
     CASE WHEN content_chars IS NOT NULL THEN if(is_count(call_chars), call_chars, 0) END AS call_chars,
+    CASE WHEN content_chars IS NOT NULL THEN if(is_count(tagged_chars), tagged_chars, 0) END AS tagged_chars,
     CASE
         WHEN NOT (is_count(payloads.input_tokens) IS NOT false AND output_is_count IS NOT false
             AND is_count(payloads.reasoning_tokens) IS NOT false AND is_count(payloads.cached_tokens) IS NOT false)

@@ -116,6 +116,7 @@ SELECT
     content_chars,
     reasoning_chars,
     call_chars,
+    tagged_chars,
     stream AS streamed
 FROM (
     SELECT

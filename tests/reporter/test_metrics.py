@@ -233,6 +233,28 @@ def test_tokens_count_where_they_arrive(a_run: NewRun) -> None:
     assert report.tokens == Tokens(4321, 25, "server_usage")
 
 
+def test_tokens_of_cut_requests_count_where_they_arrived(a_run: NewRun) -> None:
+    """By their own count, else as many per chunk as others; in no request rate, and in no latency."""
+    cut = {"kind": EventType.CANCELLED, "complete": 200}
+    run = a_run().begins(duration_s=0.2).answers(50, 100, usage=(10, 8))  # four tokens a chunk
+    run.answers(60, 120, 180, **cut).answers(60, usage=(None, 5), **cut)
+    run.answers(190, 210, kind=EventType.CANCELLED, complete=220).answers(**cut).fails(failed=150, chunks=7)
+    run.stops(200).ends(230)
+    report = run.report()
+    assert report.throughput.output_tps == pytest.approx((8 + 3 * 4 + 5 + 4) / 0.2)
+    assert report.throughput.total_tps == pytest.approx((29 + 4 * 10) / 0.2)
+    assert (report.throughput.qps, report.counts.cancelled) == (1 / 0.2, 4)
+    assert report.tokens == Tokens(10, 8, "server_usage")
+    mlperf = run.report(definitions=Definitions(throughput_window="tracked"))
+    assert mlperf.throughput.output_tps == pytest.approx(8 / 0.2)
+
+
+def test_a_run_of_cut_requests_alone_has_a_token_rate(a_run: NewRun) -> None:
+    """Each chunk counts as a token where no completed request shows more."""
+    run = a_run().begins(duration_s=0.2).answers(60, 120, kind=EventType.CANCELLED, complete=200)
+    assert run.stops(200).ends().report().throughput.output_tps == 2 / 0.2
+
+
 def test_a_killed_run_reports_what_had_completed(a_run: NewRun) -> None:
     """Without TEST_ENDED the run was cut off: what completed is reported, what was in flight is counted."""
     run = a_run().answers(50, 60, at_ms=10, usage=(1, 2)).issues(20).issues(100, sent=-1)

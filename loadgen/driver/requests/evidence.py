@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from loadgen.driver.client.arrival_times import coalesced, gaps_us
+from workloads.thinking import answer_start
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,6 +48,8 @@ def evidence(exchange: Exchange) -> dict[str, Any]:
         output, reasoning, calls = "".join(answer.content), "".join(answer.reasoning), answer.tool_calls
         data["texts"] = {"output": output, "reasoning": reasoning or None, "tool_calls": calls or None}
         data["content_chars"] = len(output)
+        if tagged := answer_start(output):
+            data["tagged_chars"] = tagged
         if reasoning:
             data["reasoning_chars"] = len(reasoning)
         if calls:

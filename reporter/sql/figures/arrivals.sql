@@ -1,4 +1,4 @@
--- What arrived inside the window, of the measured requests that completed.
+-- What arrived inside the window, of the measured requests that completed, or were cut.
 SELECT
     count(*) FILTER (in_window) AS completions,
     (SELECT count(duration_s) FROM windows) AS sittings,

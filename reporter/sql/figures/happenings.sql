@@ -6,7 +6,7 @@ WITH answers AS NOT MATERIALIZED (
     SELECT
         sent_ns,
         chunk_gaps_us,
-        counted_output AS output_tokens,
+        arrived_output AS output_tokens,
         coalesce(last_token_ns, ended_ns) AS last_ns,
         -- Gaps are added up only where that decides.
         CASE
@@ -15,7 +15,7 @@ WITH answers AS NOT MATERIALIZED (
             ELSE false
         END AS spread
     FROM counted
-    WHERE status = 'completed'
+    WHERE has_arrived
 )
 
 SELECT

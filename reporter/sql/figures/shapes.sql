@@ -31,6 +31,8 @@ SELECT
             LIMIT 100
         )
     ) AS deviations,
+    count(*) FILTER (tagged_chars > 0) AS tagged,
+    count(*) FILTER (content_chars <= tagged_chars AND call_chars = 0) AS reasoning_only,
     -- Each is logged with the request that was sent next, whatever phase and end that had.
     (SELECT coalesce(sum(unasked), 0)::BIGINT FROM requests) AS unasked
 FROM requests
