@@ -57,7 +57,8 @@ def _some_failed(evidence: CheckInputs) -> Finding | None:
     # What the client failed itself, and what ended the run, are errors already.
     theirs = counts.failed - sum(n for name, n in counts.by_error.items() if name in OWN_FAILURES)
     spent = any(finding.code == "error_budget" for finding in evidence.logged)
-    invalid = theirs > evidence.failure_limit * ended and not spent
+    # Failures of an imported run are a harness's results, which it has scored.
+    invalid = theirs > evidence.failure_limit * ended and not spent and not evidence.imported
     grave = share >= SOME_FAILURES or code != "requests_failed"
     remedies = [remedy(evidence), _ALL_FAILURES]
     if invalid:

@@ -115,7 +115,8 @@ _MANY = """
         sent_ns + 1000 * chunk_gaps_us[1] AS first_token_ns,
         sent_ns + 1000 * list_sum(chunk_gaps_us)::BIGINT AS last_token_ns,
         last_token_ns AS ended_ns,
-        len(chunk_gaps_us) AS counted_output
+        len(chunk_gaps_us) AS arrived_output,
+        true AS has_arrived
     FROM range(300_000) AS requests(request)"""
 
 _IN_ORDER = f"""
