@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loadgen.driver.client.answer import ParsedResponse
+from loadgen.driver.client.codec import Delta
 from loadgen.driver.client.tool_calls import ToolCallParts
 
 
@@ -146,3 +148,11 @@ def test_what_is_added_is_counted_once() -> None:
         calls.add({"index": 0, "function": {"arguments": "x" * 1000}})
     assert calls.added_bytes() == getsizeof("x" * 3000) - getsizeof("")
     assert calls.added_bytes() == 0
+
+
+def test_a_call_without_arguments_goes_back_with_an_empty_object() -> None:
+    """The history that a server parses has JSON in it, and no index of the stream."""
+    answer = ParsedResponse()
+    answer.add(Delta(tool_calls=[part(0, "a", "now")]), 1)
+    (call,) = answer.message()["tool_calls"]
+    assert call == {"id": "a", "function": {"name": "now", "arguments": "{}"}}

@@ -125,9 +125,10 @@ class ParsedResponse:
         """
         message: dict[str, Any] = {"role": "assistant", "content": "".join(self.content)}
         if self._tool_calls:
-            # The index is of the stream, and no member of a message.
-            calls = [{name: call[name] for name in call if name != "index"} for call in self.tool_calls]
-            message |= {"content": message["content"] or None, "tool_calls": calls}
+            message |= {
+                "content": message["content"] or None,
+                "tool_calls": [*map(_sent_back, self.tool_calls)],
+            }
         return message
 
     def add(self, delta: Delta, at_ns: int | None, low_ns: int | None = None) -> None:
@@ -330,3 +331,12 @@ def _arguments(call: Mapping[str, Any]) -> int:
 def _later(old: int | None, new: int | None) -> int | None:
     """The later of two counts, unless None: a protocol may send counts separately."""
     return old if new is None else new
+
+
+def _sent_back(call: Mapping[str, Any]) -> dict[str, Any]:
+    """A call as a member of a message: without the stream's index, and with arguments that are JSON."""
+    members = {name: call[name] for name in call if name != "index"}
+    function = call.get("function")
+    if isinstance(function, dict) and function.get("arguments") == "":
+        members["function"] = {**function, "arguments": "{}"}
+    return members
