@@ -12,7 +12,7 @@ from loadgen.sessions.series.suite import schema as suite_schema
 from loadgen.sessions.settings import typed
 from reporter import schema as report_schema
 from rulesets.reading.schema import schema as ruleset_schema
-from tests import api_reference, golden
+from tests import api_reference, golden, messages
 from tests.command_reference import reference
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ GENERATED: Final[Mapping[str, Callable[[], str]]] = {
     ).decode(),
     "docs/cli.md": reference,
     "docs/api.md": api_reference.reference,
+    "tests/messages.md": messages.listing,
 }
 """Files that are generated as a whole; `tests.metric_files.MADE` has those with generated parts."""
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import ROOT
+from tests.messages import ROOMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -227,3 +228,26 @@ def faults_of_sql(line: str) -> Iterator[str]:
     yield from (
         name for name in re.findall(r"\w+", code) if not VAGUE_PARTS.isdisjoint(name.lower().split("_"))
     )
+
+
+LEANING = re.compile(
+    r"\b(it|its|they|them|their|what|who|whose|whom|the same|likewise|one of them|itself|themselves)\b",
+    re.IGNORECASE,
+)
+"""Words with which a first line leans on its neighbours instead of naming its subject."""
+
+MOST_LEANING = 0.1
+
+
+def test_first_lines_name_their_subject() -> None:
+    """Of the first lines of the product's docstrings, less than a tenth lean on a pronoun."""
+    definitions = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    firsts = [
+        (f"{path.relative_to(ROOT)}: {docstring.splitlines()[0]}")
+        for room in ROOMS
+        for path in sorted((ROOT / room).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_bytes()))
+        if isinstance(node, definitions) and (docstring := ast.get_docstring(node))
+    ]
+    leaning = [first for first in firsts if LEANING.search(first.partition(": ")[2])]
+    assert len(leaning) < MOST_LEANING * len(firsts), "\n".join(leaning)

@@ -154,7 +154,7 @@ def test_a_series_is_not_a_run(server: MockProcess, tmp_path: Path) -> None:
     result = loadgen.sweep(url=server.url, model="m", concurrency="1,2", requests=10, out=tmp_path / "sweep")
     assert [run.folder.parent for run in result.runs] == [result.folder, result.folder]
     assert len(result.summary["points"]) == 2
-    with pytest.raises(loadgen.UsageError, match="series of runs"):
+    with pytest.raises(loadgen.UsageError, match="a series: name a run"):
         loadgen.open_run(result.folder)
     with pytest.raises(loadgen.UsageError, match="no log"):
         loadgen.open_run(tmp_path)
