@@ -183,6 +183,22 @@ def client_overhead(asked: list[Asked], method: str) -> Any:
     return pytest.approx(1 - without / with_own if with_own else 0, rel=1e-6, abs=1e-9)
 
 
+def arrived(asked: list[Asked], done: list[Asked], end: int) -> tuple[float, int]:
+    """Output and input tokens until a moment; of a cut request without a count, as others have."""
+    with_usage = [r for r in done if r.usage]
+    counted = [(r.usage[1], len(r.gaps)) for r in with_usage if r.usage and r.usage[1]]
+    per_chunk = Fraction(sum(n for n, _ in counted), sum(chunks for _, chunks in counted) or 1) or 1
+    inputs = [r.usage[0] for r in with_usage if r.usage]
+    usual_input = round(sum(inputs) / len(inputs)) if inputs else 0
+    output, input_tokens = Fraction(0), 0
+    for r in asked:
+        tokens = r.tokens if r in done or (r.usage and r.usage[1]) else len(r.gaps) * per_chunk
+        output += Fraction(tokens * sum(a <= end for a in r.arrivals)) / len(r.gaps)
+        if r.arrivals[0] <= end:
+            input_tokens += r.usage[0] if r.usage else 0 if r in done else usual_input
+    return float(output), input_tokens
+
+
 def throughput(asked: list[Asked], duration_us: int | None) -> dict[str, Any]:
     """The rates that a report of these requests must have."""
     measured = [r for r in asked if r.phase == "performance"]
@@ -194,8 +210,8 @@ def throughput(asked: list[Asked], duration_us: int | None) -> dict[str, Any]:
         end = max((r.ended for r in ended), default=start)
     if not measured or end is None or end == start:
         return {"qps": None, "output_tps": None, "total_tps": None}
-    output = sum(Fraction(r.tokens * sum(a <= end for a in r.arrivals), len(r.gaps)) for r in done)
-    input_tokens = sum(r.usage[0] for r in done if r.usage and r.arrivals[0] <= end)
+    cut = [r for r in measured if r.ending is EventType.CANCELLED]
+    output, input_tokens = arrived([*done, *cut], done, end)
     rates = {
         "qps": sum(r.ended <= end for r in done),
         "output_tps": output,
