@@ -156,3 +156,12 @@ def test_a_call_without_arguments_goes_back_with_an_empty_object() -> None:
     answer.add(Delta(tool_calls=[part(0, "a", "now")]), 1)
     (call,) = answer.message()["tool_calls"]
     assert call == {"id": "a", "function": {"name": "now", "arguments": "{}"}}
+
+
+def test_reasoning_goes_back_with_tool_calls_only() -> None:
+    """Kimi and DeepSeek refuse calls without it; of other turns, templates drop it."""
+    answer = ParsedResponse()
+    answer.add(Delta(reasoning="I need the clock."), 1)
+    assert answer.message() == {"role": "assistant", "content": ""}
+    answer.add(Delta(tool_calls=[part(0, "a", "now", "{}")]), 2)
+    assert answer.message()["reasoning_content"] == "I need the clock."

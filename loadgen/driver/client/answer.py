@@ -121,7 +121,8 @@ class ParsedResponse:
     def message(self) -> dict[str, Any]:
         """The answer as the assistant's message for the next turn of a conversation.
 
-        Reasoning is not part of it, for servers leave that of earlier turns out.
+        Reasoning goes back with tool calls only, as Kimi and DeepSeek demand: chat templates drop the
+        reasoning of earlier turns.
         """
         message: dict[str, Any] = {"role": "assistant", "content": "".join(self.content)}
         if self._tool_calls:
@@ -129,6 +130,8 @@ class ParsedResponse:
                 "content": message["content"] or None,
                 "tool_calls": [*map(_sent_back, self.tool_calls)],
             }
+            if self.reasoning:
+                message["reasoning_content"] = "".join(self.reasoning)
         return message
 
     def add(self, delta: Delta, at_ns: int | None, low_ns: int | None = None) -> None:
