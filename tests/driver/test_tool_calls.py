@@ -6,7 +6,7 @@ from sys import getsizeof
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from loadgen.driver.client.answer import ParsedResponse
@@ -127,6 +127,8 @@ PARTS = st.lists(
 )
 
 
+@settings(max_examples=300)
+@example([part(1, None, ""), part(1, None, "f"), part(1, None, "f")])
 @given(PARTS)
 def test_nothing_of_the_arguments_is_lost(parts: list[Any]) -> None:
     """In any shape, joined at any moment, and parts stay as they are."""

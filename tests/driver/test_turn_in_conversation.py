@@ -46,7 +46,7 @@ def issues(events: list[Event]) -> list[dict[str, Any]]:
 
 
 def test_an_answer_is_a_message_for_the_next_turn(run: Any, serve: Any, wire: Any) -> None:
-    """Its text and its tool calls, put together from their parts, with the reasoning before calls; no stream's index."""
+    """Its text and its tool calls, put together from their parts, and the reasoning before the calls."""
     deltas = [
         {"role": "assistant", "reasoning_content": "hm"},
         {"content": "Let me "},

@@ -91,6 +91,8 @@ class ToolCallParts:
                 call[member] = part[member]
         function = call["function"] = call.get("function") or {}
         for member, value in (part.get("function") or {}).items():
+            if member == "name":
+                self._join(place, member)
             before = function.get(member)
             if isinstance(value, str) and isinstance(before, str):
                 if value and (member != "name" or value != before):
@@ -101,13 +103,18 @@ class ToolCallParts:
 
     def joined(self) -> list[dict[str, Any]]:
         """The calls so far, in the order in which they began."""
-        for (place, member), pieces in self._pieces.items():
+        for place, member in [*self._pieces]:
+            self._join(place, member)
+        return self._calls
+
+    def _join(self, place: int, member: str) -> None:
+        """Append the pieces of a call's text, if any, to the text."""
+        pieces = self._pieces.pop((place, member), None)
+        if pieces:
             function = self._calls[place]["function"]
             before = function[member]
             function[member] = "".join((before, *pieces))
             self._unmeasured += getsizeof(function[member]) - getsizeof(before)
-        self._pieces.clear()
-        return self._calls
 
     def added_bytes(self) -> int:
         """Bytes of memory for what was added since the last call of this method."""
