@@ -44,6 +44,7 @@ class RefusedRequest(Exception):  # noqa: N818 (an answer to the client, not an 
         kind: The error's `type`.
         code: The error's `code`, None for the common kinds.
         param: The error's `param`: the member of the body that is wrong.
+        retry_after_s: What the header Retry-After says; None without it.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class RefusedRequest(Exception):  # noqa: N818 (an answer to the client, not an 
         code: str | None = None,
         kind: str = "invalid_request_error",
         param: str | None = None,
+        retry_after_s: int | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -61,6 +63,7 @@ class RefusedRequest(Exception):  # noqa: N818 (an answer to the client, not an 
         self.kind = kind
         self.code = code
         self.param = param
+        self.retry_after_s = retry_after_s
 
     def body(self) -> bytes:
         """The JSON body of the answer."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from aiohttp import web
 
 from loadgen.mock_endpoint import wire
-from loadgen.mock_endpoint.token import joined
+from loadgen.mock_endpoint.token import SILENT, joined
 
 if TYPE_CHECKING:
     from loadgen.mock_endpoint.ask import MockRequest
@@ -92,6 +92,10 @@ class Delivery:
             start_s = _start_s(truth)
             for due_s, text, tokens in answer.pieces(self._options.tokens_per_chunk):
                 await self._until(start_s + due_s)
+                truth.tokens += tokens
+                if text == SILENT:
+                    truth.silent_ns.append(time.monotonic_ns())
+                    continue
                 if lead:
                     await response.write(lead)
                     lead = b""
@@ -100,7 +104,6 @@ class Delivery:
                 truth.chunk_ns.append(sent_ns)
                 _note_lateness(truth, start_s + due_s, sent_ns)
                 await response.write(event)
-                truth.tokens += tokens
             if not answer.tokens:
                 await self._until(start_s + answer.ttft_s)
             counts = wire.usage(
@@ -115,9 +118,14 @@ class Delivery:
         await until_over(self._stall)
 
 
-async def send(request: web.BaseRequest, body: bytes, status: int, truth: Truth) -> web.Response:
+async def send(
+    request: web.BaseRequest, body: bytes, status: int, truth: Truth, retry_after_s: int | None = None
+) -> web.Response:
     """Send JSON in one piece."""
-    response = web.Response(body=body, status=status, content_type="application/json", headers=_echo(truth))
+    headers = _echo(truth)
+    if retry_after_s is not None:
+        headers["Retry-After"] = str(retry_after_s)
+    response = web.Response(body=body, status=status, content_type="application/json", headers=headers)
     await response.prepare(request)
     await response.write_eof()
     truth.status = status

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from loadgen.mock_endpoint.connection import MockConnection
+    from loadgen.mock_endpoint.lifetime import Lifetime
     from loadgen.mock_endpoint.options import MockOptions
     from loadgen.mock_endpoint.script import Script
     from loadgen.mock_endpoint.stall import Stall
@@ -31,6 +32,7 @@ class Handler:
         options: How.
         script: Decides what is answered.
         stall: When nothing is.
+        lifetime: Learns of completion requests.
         tell: Takes what is known of each completion request when it ends.
     """
 
@@ -39,11 +41,13 @@ class Handler:
         options: MockOptions,
         script: Script,
         stall: Stall,
+        lifetime: Lifetime,
         tell: Callable[[Truth], None],
     ) -> None:
         self._options = options
         self._script = script
         self._stall = stall
+        self._lifetime = lifetime
         self._tell = tell
         self._model_list = model_list(options)
         slots = Slots(options.slots)
@@ -95,6 +99,7 @@ class Handler:
             body = await _body(request)
             truth.received_ns = connection.read_ns
             self._stall.heard(truth.received_ns)
+            self._lifetime.heard()
             await until_over(self._stall)
             ask = read(body, self._options.models, self._options.refuse)
             truth.learn(ask, in_detail=self._options.truth is not None)
@@ -103,7 +108,7 @@ class Handler:
             response = await self._delivery.deliver(ServedRequest(request, dialect, ask, answer, truth))
             truth.outcome, truth.finish_reason = "completed", answer.finish_reason
         except RefusedRequest as refusal:
-            response = await send(request, refusal.body(), refusal.status, truth)
+            response = await send(request, refusal.body(), refusal.status, truth, refusal.retry_after_s)
             truth.outcome = "failed"
         return response
 

@@ -23,6 +23,12 @@ KEY_VARIABLE: Final = "LOADGEN_MOCK_API_KEY"
 
 _MAX_PORT: Final = 65535
 
+_WITHOUT_SCENARIO: Final = (
+    *("fast", "tls_cert", "replies", "count_eos", "hold_calls", "cache"),
+    *("close", "refuse", "stall", "die_after", "rate_limit"),
+)
+"""The options of responses, which a scenario has itself."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MockOptions:
@@ -41,9 +47,13 @@ class MockOptions:
             token, `early` (with the response's headers), or never (`none`).
         slots: How many requests are served at once, others wait in order; 0 serves all at once.
         cache: Answer at once what was asked before, as a cache of answers does.
+        count_eos: Count an end-of-sequence token, which no event shows, in replies that end by themselves.
+        hold_calls: Send tool calls whole, when the last of their tokens is due, as a tool parser does.
         close: Close each connection after its first response, which does not announce it.
         refuse: Members of a request's body that are refused with status 422.
         stall: `AT,FOR`, two times: stand still for so long, so long after the first completion request.
+        die_after: A time: end so long after the first completion request, cutting off open streams.
+        rate_limit: `REQUESTS/TIME`: answer further requests within that time with status 429.
         replies: A JSONL file of scripted replies.
         truth: The JSONL file that the server's own record of each request goes to; overwritten.
         seed: Seeds every draw. Request n (in order of arrival) draws the same under the same seed.
@@ -69,9 +79,13 @@ class MockOptions:
     role_chunk: Literal["first", "early", "none"] = "first"
     slots: int = 0
     cache: bool = False
+    count_eos: bool = False
+    hold_calls: bool = False
     close: bool = False
     refuse: tuple[str, ...] = ()
     stall: str | None = None
+    die_after: str | None = None
+    rate_limit: str | None = None
     replies: str | Path | None = None
     truth: str | Path | None = None
     seed: int = 0
@@ -83,6 +97,7 @@ class MockOptions:
     fault_share: float = 0.2
 
     def __post_init__(self) -> None:
+        chosen = [name for name in _WITHOUT_SCENARIO if getattr(self, name)]
         checks = (
             (
                 _is_host(self.host),
@@ -104,11 +119,8 @@ class MockOptions:
                 "the fast engine does not speak TLS: leave out fast, or the certificate",
             ),
             (
-                not self.scenario
-                or not any(
-                    (self.fast, self.tls_cert, self.replies, self.stall, self.cache, self.close, self.refuse)
-                ),
-                "a scenario fixes the responses: leave out fast, replies, stall, cache, close, refuse, TLS",
+                not (self.scenario and chosen),
+                f"a scenario fixes the responses: leave out {', '.join(chosen)}",
             ),
             (0 <= self.fault_share <= 1, f"a share of {self.fault_share} is not a share: choose from 0 to 1"),
         )

@@ -21,14 +21,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import cycle
+from itertools import cycle, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
 from loadgen.mock_endpoint.errors import RepliesError
-from loadgen.mock_endpoint.token import ExtendedToken, ToolCallPart
+from loadgen.mock_endpoint.token import SILENT, ExtendedToken, ToolCallPart
 from workloads import distribution
 
 if TYPE_CHECKING:
@@ -82,11 +82,19 @@ class MockReply:
     status: int | None
     error: str
 
-    def tokens(self) -> tuple[Token, ...]:
-        """The answer in tokens: reasoning, text, and two for each tool call: head and arguments."""
+    def tokens(self, *, holds_calls: bool = False) -> tuple[Token, ...]:
+        """The answer in tokens: reasoning, text, and two for each tool call: head and arguments.
+
+        Args:
+            holds_calls: The calls are as many tokens as they have words, and the last one has them all.
+        """
         if not (self.reasoning or self.calls):
             return split(self.text)
         thoughts = (ExtendedToken(reasoning=word) for word in split(self.reasoning))
+        if self.calls and holds_calls:
+            words = sum(len(split(f"{call.name} {call.arguments}")) for call in self.calls)
+            held = repeat(SILENT, words - 1)
+            return (*thoughts, *split(self.text), *held, ExtendedToken(calls=self.calls))
         heads = ((ToolCallPart(call.index, call.id, call.name), call) for call in self.calls)
         parts = (
             ExtendedToken(calls=(part,))

@@ -8,11 +8,11 @@ from itertools import accumulate, count, cycle, islice, repeat
 from random import Random
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from loadgen.mock_endpoint import replies
+from loadgen.mock_endpoint import rate_limit, replies
 from loadgen.mock_endpoint.ask import RefusedRequest
 from loadgen.mock_endpoint.cache import Cache
 from loadgen.mock_endpoint.errors import MockOptionsError
-from loadgen.mock_endpoint.token import joined
+from loadgen.mock_endpoint.token import SILENT, joined
 from workloads import distribution
 from workloads.errors import DistributionError
 
@@ -101,7 +101,7 @@ class Script:
     """The planner of answers. Request n, in call order, draws equal values for equal seeds.
 
     Raises:
-        MockOptionsError: A distribution or the replies file cannot be used.
+        MockOptionsError: A distribution, the limit of the rate or the replies file cannot be used.
     """
 
     def __init__(self, options: MockOptions) -> None:
@@ -117,9 +117,14 @@ class Script:
         self._seed = options.seed
         self._asked = 0
         self._cache = Cache() if options.cache else None
+        self._limit = rate_limit.read(options.rate_limit)
+        self._ending = (SILENT,) if options.count_eos else ()
+        self._holds_calls = options.hold_calls
 
     def answer(self, ask: MockRequest) -> PlannedResponse:
         """Plan the answer to one request."""
+        if self._limit is not None and (refusal := self._limit.refusal()) is not None:
+            return PlannedResponse((), "stop", 0.0, self._itl, self._never_drawn_from, refusal)
         answer = self._drawn(ask)
         if self._cache is None or answer.refusal is not None:
             return answer
@@ -132,15 +137,18 @@ class Script:
         reply = self._replies.to(ask.question)
         if reply is None:
             ttft_s, length = self._ttft(rng), self._length(rng)
-            return _cut(_usual(max(length, ask.least_tokens)), ask.max_tokens, ttft_s, self._itl, rng)
+            tokens: Sequence[Token] = _usual(max(length, ask.least_tokens), self._ending)
+            return _cut(tokens, ask.max_tokens, ttft_s, self._itl, rng)
         if reply.status is not None:
             refusal = RefusedRequest(reply.status, reply.error, kind="scripted_failure")
             return PlannedResponse(
                 (), "stop", reply.ttft(rng) if reply.ttft else 0.0, self._itl, rng, refusal
             )
         ttft_s = (reply.ttft or self._ttft)(rng)
-        tokens = reply.tokens() if ask.chat else replies.split(reply.text)
-        return _cut(tokens, ask.max_tokens, ttft_s, reply.itl or self._itl, rng, reply.finish_reason)
+        tokens = reply.tokens(holds_calls=self._holds_calls) if ask.chat else replies.split(reply.text)
+        return _cut(
+            (*tokens, *self._ending), ask.max_tokens, ttft_s, reply.itl or self._itl, rng, reply.finish_reason
+        )
 
     def _rng(self) -> Random:
         """The generator for the next request; seeding is the slowest part of an answer."""
@@ -151,8 +159,8 @@ class Script:
 
 
 @lru_cache(maxsize=16)
-def _usual(length: int) -> Sequence[str]:
-    return tuple(islice(cycle(_WORDS), length))
+def _usual(length: int, ending: tuple[str, ...]) -> Sequence[str]:
+    return (*islice(cycle(_WORDS), length), *ending)
 
 
 def _cut(

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Final
 from loadgen.driver.system.event_loop import run_async
 from loadgen.driver.system.open_files import allow_many_files
 from loadgen.mock_endpoint.errors import MockOptionsError
+from loadgen.mock_endpoint.lifetime import Lifetime
+from loadgen.mock_endpoint.lifetime import read as read_lifetime
 from loadgen.mock_endpoint.listening import BACKLOG, announce, cannot_listen, watch_standard_input
 from loadgen.mock_endpoint.script import Script
 from loadgen.mock_endpoint.stall import read
@@ -42,7 +44,7 @@ def serve(options: MockOptions) -> Punctuality | None:
         MockOptionsError: An option cannot be used.
         MockSetupError: The port cannot be listened on.
     """
-    script, stall = Script(options), read(options.stall)
+    script, stall, lifetime_s = Script(options), read(options.stall), read_lifetime(options.die_after)
     tls = _tls(options)
     if options.scenario:
         _require_known(options.scenario)
@@ -51,9 +53,10 @@ def serve(options: MockOptions) -> Punctuality | None:
         if options.fast:
             from loadgen.mock_endpoint.fast.server import serve_fast
 
-            return serve_fast(options, script, stall, file)
+            return serve_fast(options, script, stall, lifetime_s, file)
         tell = file.write if file else _keep_quiet
-        run_async(_play(options, tell) if options.scenario else _serve(options, script, stall, tls, tell))
+        serving = _serve(options, script, stall, lifetime_s, tls, tell)
+        run_async(_play(options, tell) if options.scenario else serving)
         return None
 
 
@@ -65,6 +68,7 @@ async def _serve(
     options: MockOptions,
     script: Script,
     stall: Stall,
+    lifetime_s: float | None,
     tls: ssl.SSLContext | None,
     tell: Callable[[Truth], None],
 ) -> None:
@@ -72,7 +76,8 @@ async def _serve(
     from loadgen.mock_endpoint.handler import Handler
 
     loop, stop_requested = asyncio.get_running_loop(), _heed_stops(options)
-    server = LowLevelServer(Handler(options, script, stall, tell))
+    lifetime = Lifetime(lifetime_s, lambda: loop.call_soon_threadsafe(stop_requested.set))
+    server = LowLevelServer(Handler(options, script, stall, lifetime, tell))
     try:
         listener = await loop.create_server(server, options.host, options.port, ssl=tls, backlog=BACKLOG)
     except OSError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,6 +56,9 @@ class ExtendedToken:
 
 
 Token = str | ExtendedToken
+
+SILENT: Final = ""
+"""A token that takes as long as any other and is counted, and that no event of a stream shows."""
 
 
 def joined(tokens: Sequence[Token]) -> Token:

@@ -34,10 +34,11 @@ class Truth:
         queued_ns: How long it waited for a slot; a span, not a time. 0 when one was free.
         chunk_ns: For each event that carried tokens, the time right before it was written. Empty for an
             answer in one piece.
+        silent_ns: For each token that no event shows, the time at which it was over.
         late_ns: How long after it was due the latest of its chunks (or its answer in one piece) left.
         done_ns: Right after the last byte was written; for an aborted request, when the server noticed.
         input_tokens: The prompt's tokens, as in `usage`; 0 for a request that was refused.
-        tokens: The tokens that were written.
+        tokens: The tokens so far, shown or not.
         finish_reason: `stop`, or `length` for an answer that was cut at the client's limit; None for one
             that did not end.
         status: The HTTP status that was sent, or 499 when none was.
@@ -54,6 +55,7 @@ class Truth:
     received_ns: int
     queued_ns: int = 0
     chunk_ns: list[int] = field(default_factory=list)
+    silent_ns: list[int] = field(default_factory=list)
     late_ns: int = 0
     done_ns: int = 0
     input_tokens: int = 0

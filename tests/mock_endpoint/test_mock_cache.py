@@ -48,7 +48,7 @@ def test_a_full_cache_takes_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_scenario_has_no_cache() -> None:
     """What a scenario sends, and when, it says itself."""
-    with pytest.raises(MockOptionsError, match=r"leave out .* cache"):
+    with pytest.raises(MockOptionsError, match=r"leave out cache"):
         MockOptions(scenario="crlf", cache=True)
 
 

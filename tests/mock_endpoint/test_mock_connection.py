@@ -14,6 +14,7 @@ from loadgen.driver.client.arrival import StampingSocket
 from loadgen.mock_endpoint import MockOptions, Truth
 from loadgen.mock_endpoint.fast.connection import FastConnection, FastRequest
 from loadgen.mock_endpoint.fast.service import Service
+from loadgen.mock_endpoint.lifetime import Lifetime
 from loadgen.mock_endpoint.punctuality import Lateness
 from loadgen.mock_endpoint.script import Script
 from loadgen.mock_endpoint.stall import Stall
@@ -33,7 +34,9 @@ class Host:
     def __init__(self, options: MockOptions) -> None:
         self.lateness = Lateness()
         self.truths: list[Truth] = []
-        self.service = Service(options, Script(options), Stall(), None, self.truths.append, self.lateness)
+        self.service = Service(
+            options, Script(options), Stall(), Lifetime(None, list), None, self.truths.append, self.lateness
+        )
         self.unblocked = 0
         self.writable = False
 

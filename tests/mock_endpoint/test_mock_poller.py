@@ -23,6 +23,7 @@ from loadgen.mock_endpoint.fast.poller import (
     system_poller,
 )
 from loadgen.mock_endpoint.fast.service import Service
+from loadgen.mock_endpoint.lifetime import Lifetime
 from loadgen.mock_endpoint.punctuality import Lateness
 from loadgen.mock_endpoint.script import Script
 from loadgen.mock_endpoint.stall import Stall
@@ -111,7 +112,7 @@ def test_the_engine_runs_on_each(poller: Poller) -> None:
     """The loop serves a paced stream on any poller, and ends at a signal."""
     options = MockOptions(ttft="5ms", itl="1ms", tokens="5")
     lateness, truths = Lateness(), list[Truth]()
-    service = Service(options, Script(options), Stall(), None, truths.append, lateness)
+    service = Service(options, Script(options), Stall(), Lifetime(None, list), None, truths.append, lateness)
     payload, stop = socket.socketpair()
     with payload, stop, socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(0)

@@ -53,7 +53,7 @@ def test_a_stall_that_cannot_be(text: str) -> None:
 
 def test_a_scenario_has_no_stall() -> None:
     """What a scenario sends, and when, it says itself."""
-    with pytest.raises(MockOptionsError, match="leave out fast, replies, stall"):
+    with pytest.raises(MockOptionsError, match="leave out stall"):
         MockOptions(scenario="crlf", stall="1s,1s")
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 from loadgen.mock_endpoint import wire
+from loadgen.mock_endpoint.token import SILENT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +35,7 @@ def serial(number: int) -> bytes:
 
 
 class Events(dict["Token", Cut]):
-    """The events of all streams of one kind: token to event, made on first use.
+    """The events of all streams of one kind: token to event, made on first use; a silent token has none.
 
     Args:
         dialect: The protocol.
@@ -54,7 +55,7 @@ class Events(dict["Token", Cut]):
         self.role = _cut(_chunk(role) if role else b"")
 
     def __missing__(self, token: Token) -> Cut:
-        event = self[token] = _cut(_chunk(self._frames.piece(token)))
+        event = self[token] = _cut(b"" if token == SILENT else _chunk(self._frames.piece(token)))
         return event
 
     def together(self, tokens: Sequence[Token]) -> Cut:

@@ -13,6 +13,7 @@ from loadgen.mock_endpoint.fast.ledger import Ledger
 from loadgen.mock_endpoint.fast.poller import system_poller
 from loadgen.mock_endpoint.fast.service import Service
 from loadgen.mock_endpoint.fast.slots import FastSlots
+from loadgen.mock_endpoint.lifetime import Lifetime
 from loadgen.mock_endpoint.listening import BACKLOG, announce, cannot_listen, watch_standard_input
 from loadgen.mock_endpoint.punctuality import Lateness
 
@@ -28,6 +29,7 @@ def serve_fast(
     options: MockOptions,
     script: Script,
     stall: Stall,
+    lifetime_s: float | None,
     file: TruthFile | None,
 ) -> Punctuality:
     """Serve until SIGTERM or SIGINT (or the end of standard input, with `exit_with_parent`).
@@ -36,6 +38,7 @@ def serve_fast(
         options: How.
         script: Decides what is answered.
         stall: When nothing is done.
+        lifetime_s: How long after the first completion request the server ends by itself; None for never.
         file: Where the truth goes; None for nowhere.
 
     Returns:
@@ -46,9 +49,10 @@ def serve_fast(
     """
     lateness, ledger = Lateness(), Ledger(file)
     slots = FastSlots(options.slots) if options.slots else None
-    service = Service(options, script, stall, slots, ledger.enter, lateness)
     with ExitStack() as opened:
         stop, stop_fd = _stop_signals(opened)
+        lifetime = Lifetime(lifetime_s, lambda: stop.send(b"!"))
+        service = Service(options, script, stall, lifetime, slots, ledger.enter, lateness)
         if options.exit_with_parent:
             # No signal: this may be heard while the server ends already, which a signal would cut short.
             watch_standard_input(lambda: stop.send(b"!"))

@@ -16,7 +16,7 @@ from loadgen.mock_endpoint.fast.events import EventShelf, serial
 from loadgen.mock_endpoint.metrics import PROMETHEUS, Metrics
 from loadgen.mock_endpoint.options import DEFAULT_MODEL
 from loadgen.mock_endpoint.routes import GENERATION, HEALTH, METRICS, MODELS, Doorkeeper, model_list
-from loadgen.mock_endpoint.token import joined
+from loadgen.mock_endpoint.token import SILENT, joined
 from loadgen.mock_endpoint.truth import Truth
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from loadgen.mock_endpoint.fast.connection import FastConnection, FastRequest, Task
     from loadgen.mock_endpoint.fast.events import Events
     from loadgen.mock_endpoint.fast.slots import FastSlots
+    from loadgen.mock_endpoint.lifetime import Lifetime
     from loadgen.mock_endpoint.options import MockOptions
     from loadgen.mock_endpoint.punctuality import Lateness
     from loadgen.mock_endpoint.script import PlannedResponse, Script
@@ -60,6 +61,7 @@ class Service:
         options: How.
         script: Decides what is answered.
         stall: Learns when requests are received.
+        lifetime: Likewise.
         slots: Where requests wait for their turn; None for no limit.
         tell: Takes what is known of each completion request when it ends.
         lateness: Counts the chunks that are due at a time of their own.
@@ -70,6 +72,7 @@ class Service:
         options: MockOptions,
         script: Script,
         stall: Stall,
+        lifetime: Lifetime,
         slots: FastSlots | None,
         tell: Callable[[Truth], None],
         lateness: Lateness,
@@ -77,6 +80,7 @@ class Service:
         self._options = options
         self._script = script
         self._stall = stall
+        self._lifetime = lifetime
         self._slots = slots
         self._tell = tell
         self._lateness = lateness
@@ -130,6 +134,7 @@ class Service:
         """Answer a completion request, and record the truth in every case."""
         truth = Truth(request.header(b"x-request-id"), request.path, request.received_ns)
         self._stall.heard(request.received_ns)
+        self._lifetime.heard()
         if self._metrics is not None:
             self._metrics.began(truth)
         try:
@@ -211,7 +216,9 @@ class Service:
             if answer.ttft_s and not begin:
                 self._note(exchange, due_ns, sent_ns)
             first, due_ns, truth.status = b"", sent_ns, _OK
-            truth.chunk_ns += [sent_ns] * len(now)
+            silent = now.count(SILENT)
+            truth.chunk_ns += [sent_ns] * (len(now) - silent)
+            truth.silent_ns += [sent_ns] * silent
             truth.tokens = min(sent * size, len(answer.tokens))
         _completed(exchange)
 
@@ -226,17 +233,18 @@ class Service:
         )
         start_ns, count_late = _due_ns(truth, 0), self._lateness.note
         # What a chunk touches is kept close together: a thousand streams do not fit into the caches.
-        stamps, sent, latest_ns = array("q"), 0, 0
+        stamps, silent, sent, latest_ns = array("q"), array("q"), 0, 0
         try:
             for due_s, text in zip(answer.dues_s(size), answer.texts(size), strict=False):
                 due_ns = start_ns + int(due_s * _SECOND)
                 data = answer_id.join(events[text])
-                if not sent:
-                    data = first + data
+                noted = stamps if data else silent
+                if first and data:
+                    data, first = first + data, b""
                 if sent + size >= length:
-                    data += end
+                    data = data + end if data else first + end
                 sent_ns = yield due_ns, data
-                stamps.append(sent_ns)
+                noted.append(sent_ns)
                 sent += size
                 late_ns = sent_ns - due_ns
                 if connection.room_ns < due_ns:
@@ -244,7 +252,8 @@ class Service:
                 if late_ns > latest_ns:  # noqa: PLR1730 (100,000 times per second `max` costs 1 % of a core)
                     latest_ns = late_ns
         finally:
-            truth.chunk_ns, truth.tokens, truth.late_ns = stamps.tolist(), min(sent, length), latest_ns
+            truth.chunk_ns, truth.silent_ns = stamps.tolist(), silent.tolist()
+            truth.tokens, truth.late_ns = min(sent, length), latest_ns
         if not length:
             yield _due_ns(truth, answer.ttft_s), first + end
         _completed(exchange)
@@ -272,7 +281,9 @@ def _fail(request: FastRequest, truth: Truth, refusal: RefusedRequest, due_ns: i
 
 
 def _refused(request: FastRequest, refusal: RefusedRequest) -> bytes:
-    return _in_one_piece(request, refusal.status, refusal.body(), _JSON)
+    wait_s = refusal.retry_after_s
+    header = "" if wait_s is None else f"Retry-After: {wait_s}\r\n"
+    return _in_one_piece(request, refusal.status, refusal.body(), _JSON, header)
 
 
 def _page(body: bytes, kind: str) -> Callable[[], tuple[bytes, str]]:
@@ -280,11 +291,11 @@ def _page(body: bytes, kind: str) -> Callable[[], tuple[bytes, str]]:
     return lambda: (body, kind)
 
 
-def _in_one_piece(request: FastRequest, status: int, body: bytes, kind: str) -> bytes:
-    """A response with a body of a content type."""
+def _in_one_piece(request: FastRequest, status: int, body: bytes, kind: str, header: str = "") -> bytes:
+    """A response with a body of a content type, and a further header."""
     head = (
         f"HTTP/1.1 {status} {_REASONS.get(status, '')}\r\n"
-        f"Content-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
+        f"Content-Type: {kind}\r\nContent-Length: {len(body)}\r\n{header}"
     )
     return head.encode() + _rest_of_head(request) + (b"" if request.method == "HEAD" else body)
 

@@ -111,6 +111,23 @@ class MockSettings:
             panel=_TIMING,
         ),
     ] = "first"
+    count_eos: Annotated[
+        bool,
+        Option(
+            "--count-eos",
+            help="End replies with an end-of-sequence token, which usage counts and no chunk shows.",
+            panel=_TIMING,
+        ),
+    ] = False
+    hold_calls: Annotated[
+        bool,
+        Option(
+            "--hold-calls",
+            help="Send the tool calls of a scripted reply in one chunk, when their last token is due, as a "
+            "tool parser does; each of their words is a token.",
+            panel=_TIMING,
+        ),
+    ] = False
     slots: Annotated[
         int,
         Option(
@@ -147,6 +164,22 @@ class MockSettings:
             help="Stall once: 2s,500ms stops the server for half a second, two seconds after the first "
             "completion request. Overdue chunks leave right after the stall.",
             panel=_TIMING,
+        ),
+    ] = None
+    die_after: Annotated[
+        str | None,
+        Option(
+            metavar="TIME",
+            help="End so long after the first completion request, cutting off open streams.",
+            panel=_SCENARIOS,
+        ),
+    ] = None
+    rate_limit: Annotated[
+        str | None,
+        Option(
+            metavar="N/TIME",
+            help="Answer completion requests beyond N within TIME (60/1m) with status 429 and Retry-After.",
+            panel=_SCENARIOS,
         ),
     ] = None
     seed: Annotated[int, Option(help="Seeds every draw.", panel=_TIMING)] = 0
