@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -23,6 +23,12 @@ TTFT_BOUNDS_S: Final = (
     *(1.0, 2.5, 5.0, 7.5, 10.0, 20.0, 40.0, 80.0, 160.0, 640.0, 2560.0),
 )
 """The upper bounds of vLLM's buckets of TTFT, without the last one, which has none."""
+
+PACE_BOUNDS_S: Final = (
+    *(0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5),
+    *(0.75, 1.0, 2.5, 5.0, 7.5, 10.0, 20.0, 40.0, 80.0),
+)
+"""Likewise of ITL and TPOT."""
 
 LATENCY_BOUNDS_S: Final = (
     *(0.3, 0.5, 0.8, 1.0, 1.5, 2.0, 2.5, 5.0, 10.0, 15.0, 20.0),
@@ -47,6 +53,16 @@ class _Histogram:
         """Count a value."""
         self._counts[bisect_left(self._bounds_s, value_s)] += 1
         self._sum_s += value_s
+
+    def observe_all(self, values_s: Sequence[float]) -> None:
+        """Count values, which may be many."""
+        ordered, counted = sorted(values_s), 0
+        for place, bound in enumerate(self._bounds_s):
+            upto = bisect_right(ordered, bound)
+            self._counts[place] += upto - counted
+            counted = upto
+        self._counts[-1] += len(ordered) - counted
+        self._sum_s += sum(ordered)
 
     def lines(self, name: str, labels: str, explanation: str) -> Iterator[str]:
         """The exposition lines of the histogram."""
@@ -74,6 +90,8 @@ class Metrics:
         self._tokens = 0
         self._cached_tokens = 0
         self._ttft = _Histogram(TTFT_BOUNDS_S)
+        self._gaps = _Histogram(PACE_BOUNDS_S)
+        self._pace = _Histogram(PACE_BOUNDS_S)
         self._queue = _Histogram(LATENCY_BOUNDS_S)
         self._latency = _Histogram(LATENCY_BOUNDS_S)
         self._ended: Counter[str] = Counter()
@@ -97,9 +115,13 @@ class Metrics:
             self._ended[truth.finish_reason or "abort"] += 1
         if truth.outcome == "completed":
             self._cached_tokens += truth.input_tokens * truth.cached
+            tokens_ns = sorted(truth.chunk_ns + truth.silent_ns)
             # An answer in one piece has its first token with all the others.
-            first_ns = truth.chunk_ns[0] if truth.chunk_ns else truth.done_ns
+            first_ns = tokens_ns[0] if tokens_ns else truth.done_ns
             self._ttft.observe((first_ns - truth.received_ns) / _NS)
+            self._gaps.observe_all([(after - before) / _NS for before, after in pairwise(tokens_ns)])
+            if tokens_ns:
+                self._pace.observe((tokens_ns[-1] - first_ns) / max(truth.tokens - 1, 1) / _NS)
             self._queue.observe(truth.queued_ns / _NS)
             self._latency.observe((truth.done_ns - truth.received_ns) / _NS)
 
@@ -132,6 +154,10 @@ class Metrics:
             "vllm:num_preemptions_total", "counter", "Requests that were preempted.", {model: 0}
         )
         yield from self._ttft.lines("vllm:time_to_first_token_seconds", model, "Time to the first token.")
+        yield from self._gaps.lines("vllm:inter_token_latency_seconds", model, "Time between tokens.")
+        yield from self._pace.lines(
+            "vllm:request_time_per_output_token_seconds", model, "Time per token after the first, by request."
+        )
         yield from self._queue.lines("vllm:request_queue_time_seconds", model, "Time until a slot was free.")
         yield from self._latency.lines("vllm:e2e_request_latency_seconds", model, "Time to the last byte.")
         ended = {f'{model},finished_reason="{reason}"': self._ended[reason] for reason in _REASONS}

@@ -157,6 +157,23 @@ SERVER: Final[Sequence[SensorQuantity]] = (
         kind="histogram",
     ),
     SensorQuantity(
+        "itl",
+        {
+            "vllm": ("vllm:inter_token_latency_seconds", "vllm:time_per_output_token_seconds"),
+            "sglang": ("sglang:inter_token_latency_seconds",),
+        },
+        kind="histogram",
+        of="gaps",
+    ),
+    SensorQuantity(
+        "tpot",
+        {
+            "vllm": ("vllm:request_time_per_output_token_seconds",),
+            "tensorrt_llm": ("trtllm_time_per_output_token_seconds",),
+        },
+        kind="histogram",
+    ),
+    SensorQuantity(
         "queue",
         {
             "vllm": ("vllm:request_queue_time_seconds",),

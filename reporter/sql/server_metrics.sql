@@ -19,6 +19,10 @@ WITH pages AS (
         sum(readings ['completed_requests_total']) AS completed_requests_total,
         sum(readings ['ttft_sum_s']) AS ttft_sum_s,
         sum(readings ['ttft_requests_total']) AS ttft_requests_total,
+        sum(readings ['itl_sum_s']) AS itl_sum_s,
+        sum(readings ['itl_gaps_total']) AS itl_gaps_total,
+        sum(readings ['tpot_sum_s']) AS tpot_sum_s,
+        sum(readings ['tpot_requests_total']) AS tpot_requests_total,
         sum(readings ['queue_sum_s']) AS queue_sum_s,
         sum(readings ['queue_requests_total']) AS queue_requests_total,
         sum(readings ['latency_sum_s']) AS latency_sum_s,
@@ -49,6 +53,10 @@ SELECT
         AS prefix_hit_pct,
     1e3 * grown(ttft_sum_s, lag(ttft_sum_s) OVER page_readings)
     / nullif(grown(ttft_requests_total, lag(ttft_requests_total) OVER page_readings), 0) AS ttft_mean_ms,
+    1e3 * grown(itl_sum_s, lag(itl_sum_s) OVER page_readings)
+    / nullif(grown(itl_gaps_total, lag(itl_gaps_total) OVER page_readings), 0) AS itl_mean_ms,
+    1e3 * grown(tpot_sum_s, lag(tpot_sum_s) OVER page_readings)
+    / nullif(grown(tpot_requests_total, lag(tpot_requests_total) OVER page_readings), 0) AS tpot_mean_ms,
     1e3 * grown(queue_sum_s, lag(queue_sum_s) OVER page_readings)
     / nullif(grown(queue_requests_total, lag(queue_requests_total) OVER page_readings), 0) AS queue_mean_ms,
     1e3 * grown(latency_sum_s, lag(latency_sum_s) OVER page_readings)
@@ -57,6 +65,10 @@ SELECT
     prefix_hit_tokens_total,
     ttft_sum_s,
     ttft_requests_total,
+    itl_sum_s,
+    itl_gaps_total,
+    tpot_sum_s,
+    tpot_requests_total,
     queue_sum_s,
     queue_requests_total,
     latency_sum_s,

@@ -1,8 +1,8 @@
 """Whether client and server agree on what both have measured.
 
 A count must be the same. A time is longer for the client, by the network and what is in front of the server's
-own clock; up to `LONGER_MS` or `LONGER_SHARE` of it is taken for that. Where the client read late, its time
-has two bounds, and the nearer one counts.
+own clock; up to `LONGER_MS` or `LONGER_SHARE` of it is taken for that. TPOT and ITL are the same for both, up
+to `PACE_MS` or `PACE_SHARE`. Where the client read late, its time has two bounds, and the nearer one counts.
 """
 
 from __future__ import annotations
@@ -27,6 +27,12 @@ LONGER_SHARE: Final = 0.1
 
 SHORTER_MS: Final = 1.0
 """How much shorter: clocks that begin a little earlier than the last byte of a request arrives."""
+
+PACE_MS: Final = 0.5
+"""How much longer or shorter a mean TPOT or ITL may be for the client."""
+
+PACE_SHARE: Final = 0.1
+"""Or as a share of the server's."""
 
 TABLES: Final = ("sensor_readings", "sensors", "server_metrics")
 """What of the log is needed."""
@@ -95,12 +101,35 @@ def _compared(
     yield from _time("TTFT mean (ms)", _client(both, "ttft"), both["server_ttft_ms"])
     for quantity, share in (("p50", 0.5), ("p99", 0.99)):
         yield from _percentile(f"TTFT {quantity} (ms)", _client(both, f"ttft_{quantity}"), buckets, share)
+    yield from _paces(both)
     yield from _time("latency mean (ms)", _client(both, "latency"), both["server_latency_ms"])
     if (queue_ms := both["server_queue_ms"]) is not None:
         ttft_ms = both["client_ttft_ms"]
         # A client cannot see the queue; but nothing waits there longer than for its first token.
         agrees = None if ttft_ms is None or queue_ms <= ttft_ms + SHORTER_MS else False
         yield SideBySide("time in queue mean (ms)", None, queue_ms, agrees=agrees)
+
+
+def _paces(both: Mapping[str, Any]) -> Iterator[SideBySide]:
+    """TPOT and ITL, which agree where both sides have the same requests and gaps.
+
+    The server's gaps have the end-of-sequence token of each request, for which the client may have no chunk.
+    """
+    tpots, gaps = both["client_tpot_requests"] or 0, both["client_itl_gaps"] or 0
+    server_gaps = both["server_itl_gaps"] or 0
+    is_same = {
+        "tpot": tpots == both["server_tpot_requests"],
+        "itl": 0 <= server_gaps - gaps <= max(PACE_SHARE * server_gaps, both["client_completed"] or 0),
+    }
+    for name, same in is_same.items():
+        client_ms, server_ms = _client(both, name), both[f"server_{name}_ms"]
+        if client_ms is not None and server_ms is not None:
+            high_ms = max(client_ms[1], both[f"client_{name}_high_ms"])
+            difference = _nearest((client_ms[0], high_ms), server_ms, server_ms)
+            agrees = abs(difference) <= max(PACE_MS, PACE_SHARE * server_ms)
+            yield _row(
+                f"{name.upper()} mean (ms)", client_ms, server_ms, difference, agrees=agrees if same else None
+            )
 
 
 def _client(both: Mapping[str, Any], name: str) -> tuple[float, float] | None:
@@ -128,15 +157,21 @@ def _time(
 ) -> Iterator[SideBySide]:
     if client_ms is not None and server_ms is not None:
         difference = _nearest(client_ms, server_ms, server_ms)
-        yield SideBySide(
-            quantity,
-            client_ms[1],
-            server_ms,
-            difference=difference,
-            share=difference / server_ms if server_ms else None,
-            agrees=_agree(difference, server_ms),
-            client_low=client_ms[0] if client_ms[0] < client_ms[1] else None,
-        )
+        yield _row(quantity, client_ms, server_ms, difference, agrees=_agree(difference, server_ms))
+
+
+def _row(
+    quantity: str, client_ms: tuple[float, float], server_ms: float, difference: float, *, agrees: bool | None
+) -> SideBySide:
+    return SideBySide(
+        quantity,
+        client_ms[1],
+        server_ms,
+        difference=difference,
+        share=difference / server_ms if server_ms else None,
+        agrees=agrees,
+        client_low=client_ms[0] if client_ms[0] < client_ms[1] else None,
+    )
 
 
 def _percentile(

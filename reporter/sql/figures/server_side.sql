@@ -11,6 +11,10 @@ WITH spans AS (
         grown(arg_max(prefix_hit_tokens_total, at_ns), arg_min(prefix_hit_tokens_total, at_ns)) AS hits,
         grown(arg_max(ttft_sum_s, at_ns), arg_min(ttft_sum_s, at_ns)) AS ttft_sum_s,
         grown(arg_max(ttft_requests_total, at_ns), arg_min(ttft_requests_total, at_ns)) AS ttft_requests,
+        grown(arg_max(itl_sum_s, at_ns), arg_min(itl_sum_s, at_ns)) AS itl_sum_s,
+        grown(arg_max(itl_gaps_total, at_ns), arg_min(itl_gaps_total, at_ns)) AS itl_gaps,
+        grown(arg_max(tpot_sum_s, at_ns), arg_min(tpot_sum_s, at_ns)) AS tpot_sum_s,
+        grown(arg_max(tpot_requests_total, at_ns), arg_min(tpot_requests_total, at_ns)) AS tpot_requests,
         grown(arg_max(queue_sum_s, at_ns), arg_min(queue_sum_s, at_ns)) AS queue_sum_s,
         grown(arg_max(queue_requests_total, at_ns), arg_min(queue_requests_total, at_ns)) AS queue_requests,
         grown(arg_max(latency_sum_s, at_ns), arg_min(latency_sum_s, at_ns)) AS latency_sum_s,
@@ -27,6 +31,10 @@ counted_by_server AS (
         sum(preemptions) AS preemptions,
         100 * sum(hits) / nullif(sum(queried), 0) AS prefix_hit_pct,
         1e3 * sum(ttft_sum_s) / nullif(sum(ttft_requests), 0) AS server_ttft_ms,
+        1e3 * sum(itl_sum_s) / nullif(sum(itl_gaps), 0) AS server_itl_ms,
+        sum(itl_gaps) AS server_itl_gaps,
+        1e3 * sum(tpot_sum_s) / nullif(sum(tpot_requests), 0) AS server_tpot_ms,
+        sum(tpot_requests) AS server_tpot_requests,
         1e3 * sum(queue_sum_s) / nullif(sum(queue_requests), 0) AS server_queue_ms,
         1e3 * sum(latency_sum_s) / nullif(sum(latency_requests), 0) AS server_latency_ms
     FROM spans
@@ -59,10 +67,27 @@ measured_by_client AS (
         quantile_disc(first_token_low_ns - sent_ns, 0.5) FILTER (status = 'completed') / 1e6 AS client_ttft_p50_low_ms,
         quantile_disc(first_token_ns - sent_ns, 0.99) FILTER (status = 'completed') / 1e6 AS client_ttft_p99_ms,
         quantile_disc(first_token_low_ns - sent_ns, 0.99) FILTER (status = 'completed') / 1e6 AS client_ttft_p99_low_ms,
+        sum(last_token_ns - first_token_ns) FILTER (has_gaps) / sum(chunks - 1) FILTER (has_gaps) / 1e6 AS client_itl_ms,
+        sum(since(first_token_ns, last_token_low_ns)) FILTER (has_gaps) / sum(chunks - 1) FILTER (has_gaps)
+            AS client_itl_low_ms,
+        sum(since(first_token_low_ns, last_token_ns)) FILTER (has_gaps) / sum(chunks - 1) FILTER (has_gaps)
+            AS client_itl_high_ms,
+        sum(chunks - 1) FILTER (has_gaps) AS client_itl_gaps,
+        avg((since(first_token_ns, last_token_ns) + held_ms) / counted_seen) FILTER (has_pace) AS client_tpot_ms,
+        avg((since(first_token_ns, last_token_low_ns) + held_ms) / counted_seen) FILTER (has_pace) AS client_tpot_low_ms,
+        avg((since(first_token_low_ns, last_token_ns) + held_ms) / counted_seen) FILTER (has_pace) AS client_tpot_high_ms,
+        count(*) FILTER (has_pace) AS client_tpot_requests,
         avg(ended_ns - sent_ns) FILTER (status = 'completed') / 1e6 AS client_latency_ms,
         avg(complete_low(ended_ns, last_token_ns, last_token_low_ns) - sent_ns) FILTER (status = 'completed') / 1e6
             AS client_latency_low_ms
-    FROM counted
+    FROM (
+        SELECT
+            *,
+            status = 'completed' AND chunks > 1 AS has_gaps,
+            has_gaps AND all_counted() AND counted_seen > 0 AS has_pace,
+            coalesce(beyond_ms, 0) AS held_ms
+        FROM counted
+    )
 ),
 
 in_flight AS (

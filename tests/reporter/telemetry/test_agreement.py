@@ -22,6 +22,10 @@ BEFORE = {
     "prompt_tokens_total": 50.0,
     "ttft_sum_s": 1.0,
     "ttft_requests_total": 7.0,
+    "tpot_sum_s": 0.3,
+    "tpot_requests_total": 7.0,
+    "itl_sum_s": 2.1,
+    "itl_gaps_total": 93.0,
     "queue_sum_s": 0.5,
     "queue_requests_total": 7.0,
     "preemptions_total": 1.0,
@@ -34,11 +38,15 @@ GROWN = {
     "prompt_tokens_total": 6.0,
     "ttft_sum_s": 0.2 - 0.004,
     "ttft_requests_total": 2.0,
+    "tpot_sum_s": 0.041,
+    "tpot_requests_total": 2.0,
+    "itl_sum_s": 0.041,
+    "itl_gaps_total": 2.0,
     "queue_sum_s": 0.02,
     "queue_requests_total": 2.0,
     "preemptions_total": 0.0,
 }
-"""What it counts of two requests with a TTFT of 100 ms for the client."""
+"""What it counts of two requests with a TTFT of 100 ms and a TPOT of 20 ms for the client."""
 
 
 def report(
@@ -104,6 +112,7 @@ def test_they_agree(a_run: Callable[..., Run]) -> None:
     assert (rows["completed requests"].client, rows["completed requests"].server) == (2, 2)
     assert (rows["prompt tokens"].server, rows["output tokens"].server) == (6, 4)
     assert rows["TTFT mean (ms)"].difference == pytest.approx(2)
+    assert [rows[f"{name} mean (ms)"].difference for name in ("TPOT", "ITL")] == pytest.approx([-0.5, -0.5])
     assert rows["time in queue mean (ms)"].server == pytest.approx(10)
     assert codes(made) == set()
 
@@ -125,6 +134,41 @@ def test_they_disagree(a_run: Callable[..., Run], differing: dict[str, dict[str,
     """Each disagreement is a finding of its own."""
     other = {name: value for changed in differing.values() for name, value in changed.items()}
     assert codes(report(a_run, **other)) == differing.keys()
+
+
+@pytest.mark.parametrize(
+    ("quantity", "other", "agrees"),
+    [
+        ("TPOT", {"tpot_sum_s": 0.0364}, True),
+        ("TPOT", {"tpot_sum_s": 0.0444}, True),
+        ("TPOT", {"tpot_sum_s": 0.034}, False),
+        ("TPOT", {"tpot_sum_s": 0.056}, False),
+        # The server counts a request without a TPOT, as one of a single token.
+        ("TPOT", {"tpot_sum_s": 0.02, "tpot_requests_total": 3.0}, None),
+        ("ITL", {"itl_sum_s": 0.056}, False),
+        # Each response has one more token than chunks, at its end; or several tokens a chunk.
+        ("ITL", {"itl_sum_s": 0.08, "itl_gaps_total": 4.0}, True),
+        ("ITL", {"itl_sum_s": 0.04, "itl_gaps_total": 5.0}, None),
+        ("ITL", {"itl_sum_s": 0.04, "itl_gaps_total": 1.0}, None),
+    ],
+)
+def test_the_pace_of_tokens(
+    a_run: Callable[..., Run], quantity: str, other: dict[str, float], *, agrees: bool | None
+) -> None:
+    """A tenth more or less agrees, where both sides have the same requests and gaps."""
+    side = report(a_run, **other).server_side
+    assert side is not None
+    (row,) = [row for row in side.compared if row.quantity == f"{quantity} mean (ms)"]
+    assert row.client == pytest.approx(20)
+    assert row.agrees is agrees
+
+
+def test_the_pace_of_a_client_that_read_late(a_run: Callable[..., Run]) -> None:
+    """A first chunk that came up to 40 ms earlier makes a pace of 20 to 60 ms."""
+    side = report(a_run, low_ms=60, tpot_sum_s=0.11, ttft_sum_s=0.16).server_side
+    assert side is not None
+    (row,) = [row for row in side.compared if row.quantity == "TPOT mean (ms)"]
+    assert (row.client, row.server, row.difference, row.agrees) == (20, pytest.approx(55), 0, True)
 
 
 @pytest.mark.parametrize(
