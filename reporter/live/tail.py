@@ -13,6 +13,7 @@ from collections import Counter, deque
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from recorder.column_types import require_types
 from recorder.errors import LogError
 from recorder.event import EventType
 from reporter.kinds import document, members, number, text, whole
@@ -152,6 +153,7 @@ class LogTail:
         )
 
     def _read(self, connection: sqlite3.Connection) -> None:
+        require_types(connection, self._log, after_seq=self._last_seq or 0)
         if self._last_seq is None:
             row = connection.execute(_HEAD).fetchone()
             self.settings = members(document(row[0])) if row else {}

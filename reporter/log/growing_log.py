@@ -158,7 +158,7 @@ class GrowingLog:
             NoRoomError: Memory and temporary disk space are too small for the figures.
         """
         connection = self._connection = self._connection or self._opened()
-        with opened_sqlite(log_path(self._log)) as log:
+        with opened_sqlite(log_path(self._log), after_seq=self._last_seq(0)) as log:
             self._add_events(connection, log, 0)
             self._add_shards(connection, log)
         new = {
@@ -185,7 +185,8 @@ class GrowingLog:
         awaited = []
         for number, node in enumerate(sorted(files.nodes), start=1):
             try:
-                with files.opened(node, (self._shards or {}).get(node)) as shard:
+                path = (self._shards or {}).get(node)
+                with files.opened(node, path, self._last_seq(number)) as shard:
                     require_own(coordinator, shard)
                     self._add_events(connection, shard, number)
             except (NotALogError, BeingWrittenError):
@@ -193,10 +194,13 @@ class GrowingLog:
         self.awaited = tuple(awaited)
 
     def _add_events(self, connection: DuckDBPyConnection, log: SqliteLog, number: int) -> None:
+        with log.stream(connection, _NEW_EVENTS.format(last_seq=self._last_seq(number))):
+            connection.execute(_ADD_PENDING.format(offset=number << SEQ_BITS))
+
+    def _last_seq(self, number: int) -> int:
+        """The number of the last event of a log that has been read, in that log."""
         offset = number << SEQ_BITS
-        last_seq = self._last_seqs.get(number, offset) - offset
-        with log.stream(connection, _NEW_EVENTS.format(last_seq=last_seq)):
-            connection.execute(_ADD_PENDING.format(offset=offset))
+        return self._last_seqs.get(number, offset) - offset
 
     def _opened(self) -> DuckDBPyConnection:
         connection = empty_database()

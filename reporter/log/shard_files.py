@@ -69,18 +69,22 @@ class ShardFiles:
         """Whether another machine writes a node's log."""
         return self.nodes[node] not in {"", boot_id()}
 
-    def opened(self, node: str, log: Path | None = None) -> AbstractContextManager[SqliteLog]:
+    def opened(
+        self, node: str, log: Path | None = None, after_seq: int = 0
+    ) -> AbstractContextManager[SqliteLog]:
         """Open a node's log.
 
         Args:
             node: The node.
             log: Where it is, if not in the folder.
+            after_seq: The number of the last event whose values have been checked.
 
         Raises:
             LogError: It is not a log that this version reads, or it is damaged.
             BeingWrittenError: Another machine writes it faster than it can be copied.
         """
-        return opened_sqlite(log or self.log(node), node, is_elsewhere=self.is_elsewhere(node))
+        is_elsewhere = self.is_elsewhere(node)
+        return opened_sqlite(log or self.log(node), node, is_elsewhere=is_elsewhere, after_seq=after_seq)
 
 
 def shard_files(coordinator: OneLog) -> ShardFiles | None:

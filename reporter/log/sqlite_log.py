@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import sqlite3
 from array import array
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
+from recorder.column_types import require_types
 from recorder.errors import LogError
 from reporter.border import blaming
 from reporter.log.event_codes import with_event_codes
@@ -43,6 +44,9 @@ _GAPS: Final = "chunk_gaps_us"
 
 _BIG_COLUMN: Final = re.compile(f"texts|{_GAPS}")
 
+_OF_REQUESTS: Final = re.compile(r"texts|sample_uuid")
+"""Columns of requests; a report reads them by compiled code, which checks types itself."""
+
 
 class SqliteLog(OneLog):
     """A log in a SQLite file, open for reading.
@@ -53,12 +57,22 @@ class SqliteLog(OneLog):
         connection: What reads it while it may grow, as of one moment; None for a finished log, which every
             stream opens for itself, so that several threads can read it.
         node: Of a shard of a run its node.
+        after_seq: The number of the last event whose values have been checked.
+
+    Raises:
+        LogError: A value has the wrong type.
     """
 
-    def __init__(self, log: Path, uri: str, connection: Any = None, node: str | None = None) -> None:
+    def __init__(
+        self, log: Path, uri: str, connection: Any = None, node: str | None = None, after_seq: int = 0
+    ) -> None:
         self._uri = uri
         self._connection = connection
+        self._after_seq = after_seq
         self.at_once = connection is None
+        self._has_right_types = False
+        self.path = log
+        self.require_types(but_requests=True)
         super().__init__(log, node)
 
     @property
@@ -78,7 +92,11 @@ class SqliteLog(OneLog):
     @contextmanager
     def batches(self, selection: str, part: Part = "run", offsets: Sequence[int] = ()) -> Iterator[Any]:
         """See `OneLog`."""
-        with self._reading() as source, streamed(source, self._own.query(selection, part, offsets)) as rows:
+        with (
+            self._checked(selection),
+            self._reading() as source,
+            streamed(source, self._own.query(selection, part, offsets)) as rows,
+        ):
             yield rows
 
     @contextmanager
@@ -88,7 +106,11 @@ class SqliteLog(OneLog):
             with super().stream(connection, selection, part):
                 yield
             return
-        with self._reading() as source, _executed(source, self._own.query(selection, part)) as rows:
+        with (
+            self._checked(selection),
+            self._reading() as source,
+            _executed(source, self._own.query(selection, part)) as rows,
+        ):
             connection.register("stream", rows)
             yield
             connection.unregister("stream")
@@ -109,6 +131,31 @@ class SqliteLog(OneLog):
         with self._blaming(), closing(sqlite3.connect(self._uri, uri=True)) as source:
             return dict(source.execute(query).fetchall())
 
+    def require_types(self, *, but_requests: bool = False) -> None:
+        """Check the types of the values in the log.
+
+        Args:
+            but_requests: Whether to leave out the events of requests, which compiled code checks.
+
+        Raises:
+            LogError: A value has the wrong type.
+        """
+        if not self._has_right_types:
+            with self._blaming(), closing(sqlite3.connect(self._uri, uri=True)) as source:
+                require_types(source, self.path, after_seq=self._after_seq, but_requests=but_requests)
+            self._has_right_types = not but_requests
+
+    @contextmanager
+    def _checked(self, selection: str) -> Iterator[None]:
+        """Check all values before a selection from the events of requests, and after any error."""
+        if _OF_REQUESTS.search(selection):
+            self.require_types()
+        try:
+            yield
+        except Exception:
+            self.require_types()
+            raise
+
     @contextmanager
     def _blaming(self) -> Iterator[None]:
         try:
@@ -121,24 +168,25 @@ class SqliteLog(OneLog):
 
 
 @contextmanager
-def opened_sqlite(log: Path, node: str | None = None, *, is_elsewhere: bool = False) -> Iterator[SqliteLog]:
+def opened_sqlite(
+    log: Path, node: str | None = None, *, is_elsewhere: bool = False, after_seq: int = 0
+) -> Iterator[SqliteLog]:
     """Open one log, as a node's or as the run's.
 
     Args:
         log: Its path.
         node: The node.
         is_elsewhere: Whether another machine writes it, if it is being written.
+        after_seq: The number of the last event whose values have been checked.
 
     Raises:
         LogError: It is not a log that this version reads, or it is damaged.
         BeingWrittenError: As for `readable`.
     """
-    with readable(log, is_elsewhere=is_elsewhere) as uri:
-        if not grows(uri):
-            yield SqliteLog(log, uri, node=node)
-        else:
-            with reading(log, uri) as connection:
-                yield SqliteLog(log, uri, connection, node)
+    with ExitStack() as stack:
+        uri = stack.enter_context(readable(log, is_elsewhere=is_elsewhere))
+        connection = stack.enter_context(reading(log, uri)) if grows(uri) else None
+        yield SqliteLog(log, uri, connection, node, after_seq)
 
 
 @contextmanager
