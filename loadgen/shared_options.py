@@ -21,9 +21,10 @@ class ScoringOptions(TypedDict, total=False):
     """Score by your own function as well; repeatable."""
     allow_code_execution: bool | None
     """Run the programs that the model wrote, and the commands of episodes, in a sandbox."""
-    sandbox: Literal["local", "docker"] | None
+    sandbox: Literal["local", "docker", "none"] | None
     """Where to run model-written programs and commands: in isolated processes of this machine, or in
-    containers.
+    containers. none: also where the kernel cannot isolate programs, so that they can do whatever you
+    can.
     """
     sandbox_image: str | None
     """For containers: an image's name, a Dockerfile or its folder, or a root file system as .tar. Default:

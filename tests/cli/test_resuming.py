@@ -16,7 +16,7 @@ from loadgen.driver.load_record import load_record
 from loadgen.driver.requests.order import order_of
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.loads import load_of
-from loadgen.sessions.run.resumption import prepare_resumption, resumable
+from loadgen.sessions.run.resumption import prepare_resumption, resumable, resumed_settings
 from loadgen.sessions.settings.perf import perf_settings
 from loadgen.sessions.settings.resume import ResumeSettings
 from recorder import Event, EventType, schema
@@ -151,6 +151,16 @@ def test_a_duration_goes_on_where_it_stopped(a_run: Path) -> None:
     setting(a_run, duration_s=0.002, options__duration=0.002)
     with pytest.raises(UsageError, match=r"has used up its duration of 0\.002 s with 9 requests left"):
         again(ResumeSettings(run=a_run, api_key=KEY))
+
+
+def test_a_log_does_not_give_up_isolation(a_run: Path) -> None:
+    """`--sandbox none` counts from the user who resumes, not from the log."""
+    cut_off(a_run, [0])
+    setting(a_run, options__sandbox="none")
+    run = resumable(a_run)
+    assert resumed_settings(ResumeSettings(run=a_run, api_key=KEY), run).tasks.sandbox == "local"
+    with pytest.raises(UsageError, match="--sandbox: applies to benchmarks"):
+        resumed_settings(ResumeSettings(run=a_run, api_key=KEY, sandbox="none"), run)
 
 
 def test_a_complete_run_is_not_resumed(a_run: Path) -> None:

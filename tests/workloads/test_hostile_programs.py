@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from loadgen.sessions.run.sandbox_needs import SandboxNeeds
 from tests.preloaded import GIVE_UP_S
 from tests.processes import is_gone
-from workloads.sandbox import local
+from workloads.sandbox import local, programs
+from workloads.sandbox.base import SandboxError, SandboxSpec
 from workloads.sandbox.job import Job, ProgramLimits, ProgramOutcome
 from workloads.sandbox.local import isolation, remove_leftovers, run
 
@@ -24,7 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ALL = isolation().split("+")
-LEVELS = [(), ("namespaces",), ("namespaces", "seccomp"), ("namespaces", "landlock", "seccomp")]
+NOTHING = ("namespaces", "landlock", "seccomp")
+LIMITS = ProgramLimits(wall_s=20.0)
+LEVELS = [(), ("namespaces",), ("namespaces", "seccomp"), NOTHING]
 """Which protections are left out."""
 
 # The harness takes these away; a program gets them back.
@@ -45,7 +49,8 @@ def left_out(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 def outcome(source: str, wall_s: float = 20.0, timeout_s: float = 10.0) -> ProgramOutcome:
     """What comes of a program that checks itself."""
-    return run(Job("program", source, timeout_s), ProgramLimits(wall_s=wall_s, memory_bytes=2**29))
+    limits = ProgramLimits(wall_s=wall_s, memory_bytes=2**29)
+    return run(Job("program", source, timeout_s), limits, unisolated=True)
 
 
 @pytest.fixture
@@ -177,6 +182,61 @@ def test_no_other_process_is_in_sight() -> None:
     assert outcome(source).ending == "passed"
 
 
+@needs_all
+@pytest.mark.parametrize(
+    "call",
+    [
+        "C.kill(victim, 9)",
+        "C.syscall({'x86_64': 234, 'aarch64': 131}[os.uname().machine], victim, victim, 9)",
+        "C.prlimit(victim, 0, (ctypes.c_ulong * 2)(0, 0), None)",
+        "C.fcntl(os.open('.', os.O_RDONLY), 8, victim)",
+        "C.kill(0, 9)",
+    ],
+)
+def test_seccomp_alone_keeps_other_processes_from_signals(call: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each call is refused; signals and limits for the program itself are not."""
+    monkeypatch.setattr(local, "_WITHOUT", ("namespaces", "landlock"))
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as victim:
+        try:
+            result = outcome(f"{C}victim = {victim.pid}\nassert {call} == -1")
+            assert (result.ending, result.isolation) == ("passed", "seccomp")
+            assert victim.poll() is None
+        finally:
+            victim.kill()
+    own = "import signal\nsignal.signal(10, lambda *_: None)\nassert C.kill(os.getpid(), 10) == 0"
+    assert outcome(f"{C}{own}\nassert C.prlimit(0, 7, None, (ctypes.c_ulong * 2)()) == 0").ending == "passed"
+
+
+@needs_all
+@pytest.mark.parametrize("missing", [NOTHING, ("namespaces", "landlock"), ("namespaces", "seccomp")])
+def test_a_program_does_not_run_unprotected_unless_asked(
+    missing: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The error names what is missing and both ways on; `--sandbox none` runs the program."""
+    monkeypatch.setattr(local, "_WITHOUT", missing)
+    job = Job("program", f"open({str(tmp_path / 'ran')!r}, 'w')", 5.0)
+    with pytest.raises(SandboxError, match=rf"^without {' or '.join(missing)} it could .*--sandbox none"):
+        run(job, LIMITS)
+    assert not (tmp_path / "ran").exists()
+    with pytest.raises(SandboxError, match="--sandbox docker"):
+        SandboxNeeds(programs=SandboxSpec("local")).require()
+    SandboxNeeds(programs=SandboxSpec("none")).require()
+    programs.use(SandboxSpec("none"))
+    try:
+        assert programs.run(Job("program", "x = 1", 5.0), LIMITS).ending == "passed"
+    finally:
+        programs.use(SandboxSpec())
+    with pytest.raises(SandboxError, match="enable namespaces"):
+        programs.run(job, LIMITS)
+
+
+@needs_all
+def test_landlock_and_seccomp_together_suffice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container, where the kernel makes no namespaces."""
+    monkeypatch.setattr(local, "_WITHOUT", ("namespaces",))
+    assert run(Job("program", "x = 1", 5.0), LIMITS).ending == "passed"
+
+
 @pytest.mark.slow
 def test_folders_that_are_hard_to_remove(left_out: tuple[str, ...]) -> None:
     """Deep ones, ones without rights, and one in the place of the working folder: all are gone."""
@@ -196,7 +256,7 @@ def test_a_program_that_kills_its_keeper(left_out: tuple[str, ...], marker: str)
     """The program caused it, and is wrong where it can do so; nothing is left."""
     result = outcome(f"{C}C.kill(os.getppid(), 9)\ntime.sleep(0.2)\nassert '{marker}'")
     assert result.ending in {"passed", "exited"}
-    if "landlock" not in left_out:
+    if left_out != NOTHING:
         assert result.ending == "passed" or ALL == [""]
     remove_leftovers()
     assert not folders()
@@ -228,7 +288,7 @@ def test_a_grader_that_is_killed_leaves_nothing(
         f"local._WITHOUT = {left_out!r}\n"
         "source = 'import signal, time\\nsignal.signal(14, signal.SIG_IGN)\\nwhile True: time.sleep(1)'\n"
         f"open({str(started)!r}, 'w').close()\n"
-        "local.run(Job('program', source, 100.0), ProgramLimits(wall_s=100))\n"
+        "local.run(Job('program', source, 100.0), ProgramLimits(wall_s=100), unisolated=True)\n"
     )
     with subprocess.Popen(
         [sys.executable, "-c", grader, marker], cwd=Path(local.__file__).parents[2]

@@ -19,8 +19,9 @@ from workloads.errors import WorkloadError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-SandboxKind = Literal["local", "docker"]
-"""`local`: processes of this machine in namespaces of their own; `docker`: a container."""
+SandboxKind = Literal["local", "docker", "none"]
+"""`local`: isolated processes of this machine; `docker`: a container; `none`: as `local`, but programs
+run also where the kernel cannot isolate them."""
 
 DEFAULT_IMAGE: Final = "python:3.12-slim"
 """The image of a container where none was named."""

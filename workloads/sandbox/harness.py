@@ -81,9 +81,10 @@ def main(job: dict[str, Any]) -> None:
     os.closerange(3, voice.fileno())
     os.closerange(voice.fileno() + 1, MOST_DESCRIPTORS)
     say(voice, seal, {"isolation": job.pop("isolation", "")})
+    refusal = job.pop("refusal", "")
     try:
         confine(job)
-        payload = judged(job)
+        payload = {"ending": "broken", "reason": refusal, "passed": 0} if refusal else judged(job)
     except OSError as error:
         payload = {"ending": "broken", "reason": f"the limits cannot be set ({error})", "passed": 0}
     say(voice, seal, payload)

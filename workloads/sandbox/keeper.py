@@ -186,13 +186,25 @@ SYSTEM = ("/bin", "/etc", "/lib", "/lib32", "/lib64", "/nix", "/opt", "/proc", "
 """What programs read of a system."""
 
 
+def refusal(held: list[str]) -> str:
+    """Why a program must not run with these protections; empty where they suffice."""
+    missing = [name for name in ("namespaces", "landlock", "seccomp") if name not in held]
+    if "namespaces" not in missing or len(missing) == 1:
+        return ""
+    lacking = " or ".join(missing)
+    return (
+        f"without {lacking} it could end this user's processes and change its files; use --sandbox docker, "
+        "enable namespaces (docs/sandbox.md), or accept that with --sandbox none"
+    )
+
+
 def confined(job: dict[str, Any], kernel: ModuleType | None, folder: str, isolation: str) -> None:
     """Take the limits on, then run the program in this process."""
     harness = loaded("harness")
     job["own_users"] = bool(isolation)
+    held = [isolation] if isolation else []
     if kernel is not None:
         end_with_parent(kernel)
-        held = [isolation] if isolation else []
         for name, hold in (
             ("landlock", lambda: kernel.landlock(folder, [*SYSTEM, *needed()])),
             ("seccomp", kernel.start_no_process),
@@ -203,7 +215,8 @@ def confined(job: dict[str, Any], kernel: ModuleType | None, folder: str, isolat
                     held.append(name)
         if isolation:
             kernel.drop_capabilities()
-        job["isolation"] = "+".join(held)
+    job["isolation"] = "+".join(held)
+    job["refusal"] = "" if job.pop("unisolated") else refusal(held)
     harness.main(job)
 
 

@@ -51,12 +51,33 @@ _SCOPED_SINCE = 6
 _SCOPES = 3
 """Abstract sockets and signals stay within the domain."""
 
-_ARCHITECTURES = {
-    "x86_64": (0xC000003E, {"clone": 56, "refused": (57, 58, 101, 272, 308, 321, 298, 425)}),
-    "aarch64": (0xC00000B7, {"clone": 220, "refused": (117, 97, 268, 280, 241, 425)}),
+_ARCHITECTURES: dict[str, tuple[int, dict[str, tuple[int, ...]]]] = {
+    "x86_64": (
+        0xC000003E,
+        {
+            "clone": (56,),
+            "refused": (57, 58, 101, 272, 308, 321, 298, 425, 310, 311, 200, 424, 438),
+            "to_self": (62, 234, 129, 297, 302),
+            "owner": (72, 16),
+        },
+    ),
+    "aarch64": (
+        0xC00000B7,
+        {
+            "clone": (220,),
+            "refused": (117, 97, 268, 280, 241, 425, 270, 271, 130, 424, 438),
+            "to_self": (129, 131, 138, 240, 261),
+            "owner": (25, 29),
+        },
+    ),
 }
-"""The audit name of each, and its numbers for clone and for fork, vfork, ptrace, unshare, setns, bpf,
-perf_event_open, io_uring_setup, by the kernel's asm-generic/unistd.h and syscall_64.tbl."""
+"""The audit name of each, and its numbers, by the kernel's asm-generic/unistd.h and syscall_64.tbl:
+`refused`: fork, vfork, ptrace, unshare, setns, bpf, perf_event_open, io_uring_setup, process_vm_readv and
+_writev, tkill, pidfd_send_signal, pidfd_getfd;
+`to_self`, for this process alone: kill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo, prlimit64;
+`owner`: fcntl, ioctl, which can name the process that gets a signal when a file is ready."""
+_SET_OWNER = (8, 15, 0x8901, 0x8902)
+"""F_SETOWN and F_SETOWN_EX of fcntl, FIOSETOWN and SIOCSPGRP of ioctl."""
 _CLONE3 = 435
 _CLONE_THREAD = 0x00010000
 _X32_BIT = 0x40000000
@@ -228,21 +249,33 @@ def start_no_process() -> None:
     architecture = _ARCHITECTURES.get(platform.machine())
     if architecture is None or sys.maxsize < 2**32:
         raise OSError(errno.ENOSYS, f"seccomp: {platform.machine()}: numbers of calls are not known")
-    audit, numbers = architecture
-    program = _filter(audit, numbers["clone"], numbers["refused"])  # type: ignore[arg-type]
+    program = _filter(*architecture, os.getpid())
     code = ctypes.create_string_buffer(b"".join(program))
     head = struct.pack("@HxxxxxxQ" if sys.maxsize > 2**32 else "@HxxI", len(program), ctypes.addressof(code))
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.c_char_p(head))
 
 
-def _filter(audit: int, clone: int, refused: tuple[int, ...]) -> list[bytes]:
+def _filter(audit: int, numbers: dict[str, tuple[int, ...]], own: int) -> list[bytes]:
     """A filter as instructions of BPF (include/uapi/linux/filter.h)."""
     load, equal, at_least, has_bits, answer = 0x20, 0x15, 0x35, 0x45, 0x06
     allow, kill, not_permitted, not_there = 0x7FFF0000, 0x80000000, 0x00050001, 0x00050026
 
     def step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
         return struct.pack("=HBBI", code, if_true, if_false, value)
+
+    def by_argument(
+        number: int, place: int, values: tuple[int, ...], if_listed: int, otherwise: int
+    ) -> list[bytes]:
+        """Answer by whether an argument is one of the values."""
+        count = len(values)
+        return [
+            step(equal, number, 0, count + 3),
+            step(load, 16 + 8 * place),
+            *(step(equal, value, count - index) for index, value in enumerate(values)),
+            step(answer, otherwise),
+            step(answer, if_listed),
+        ]
 
     steps = [
         step(load, 4),  # the architecture
@@ -255,11 +288,17 @@ def _filter(audit: int, clone: int, refused: tuple[int, ...]) -> list[bytes]:
         step(equal, _CLONE3, 0, 1),
         step(answer, not_there),
     ]
-    for number in refused:
+    for number in numbers["refused"]:
         steps += [step(equal, number, 0, 1), step(answer, not_permitted)]
+    *signals, limits = numbers["to_self"]
+    for number in signals:
+        steps += by_argument(number, 0, (own,), allow, not_permitted)
+    steps += by_argument(limits, 0, (0, own), allow, not_permitted)
+    for number in numbers["owner"]:
+        steps += by_argument(number, 1, _SET_OWNER, not_permitted, allow)
     return [
         *steps,
-        step(equal, clone, 0, 3),
+        step(equal, numbers["clone"][0], 0, 3),
         step(load, 16),  # the first argument
         step(has_bits, _CLONE_THREAD, 1, 0),
         step(answer, not_permitted),

@@ -42,6 +42,8 @@ _WITHOUT: tuple[str, ...] = ()
 _TICK_S: Final = 0.1
 _END_S: Final = 60.0
 """The time limit for the keeper to remove what the program left."""
+_TRIAL: Final = Job("program", "", 5.0)
+_TRIAL_LIMITS: Final = ProgramLimits(wall_s=20.0)
 _ENVIRONMENT: Final = {
     "PATH": "/usr/bin:/bin",
     "LANG": "C.UTF-8",
@@ -52,10 +54,15 @@ _ENVIRONMENT: Final = {
 }
 
 
-def run(job: Job, limits: ProgramLimits) -> ProgramOutcome:
+def run(job: Job, limits: ProgramLimits, *, unisolated: bool = False) -> ProgramOutcome:
     """Run a job to the end, in a new sandbox.
 
     Nothing is kept: the same job has the same outcome, as far as the program has.
+
+    Args:
+        job: The program.
+        limits: Its limits.
+        unisolated: Whether to run the program also where it could end or change what is the user's.
 
     Raises:
         SandboxError: It could not be run.
@@ -71,6 +78,7 @@ def run(job: Job, limits: ProgramLimits) -> ProgramOutcome:
         "files": limits.files,
         "processes": limits.processes,
         "without": _WITHOUT,
+        "unisolated": unisolated,
         "cpu_s": int(limits.wall_s) + 1,
     }
     try:
@@ -109,7 +117,16 @@ def isolation() -> str:
     Raises:
         SandboxError: No program can be run.
     """
-    return run(Job("program", "", 5.0), ProgramLimits(wall_s=20.0)).isolation
+    return run(_TRIAL, _TRIAL_LIMITS, unisolated=True).isolation
+
+
+def require_isolation() -> None:
+    """Check that programs can be isolated on this machine.
+
+    Raises:
+        SandboxError: The kernel does not offer enough: what is missing, and what to do.
+    """
+    run(_TRIAL, _TRIAL_LIMITS)
 
 
 def remove_leftovers() -> int:

@@ -23,6 +23,7 @@ class _Chosen:
     """The containers of this process; None where programs are run on this machine."""
 
     containers: ContainerPrograms | None = None
+    unisolated = False
 
 
 def use(spec: SandboxSpec) -> None:
@@ -33,6 +34,7 @@ def use(spec: SandboxSpec) -> None:
     if _Chosen.containers is not None:
         _Chosen.containers.close()
         _Chosen.containers = None
+    _Chosen.unisolated = spec.kind == "none"
     if spec.kind == "docker":
         from workloads.sandbox.container_programs import ContainerPrograms
 
@@ -51,8 +53,9 @@ def isolation(spec: SandboxSpec) -> Mapping[str, Any]:
         ExtraError: The client of Docker is not installed.
         SourceError: The file of the image does not exist.
     """
-    if spec.kind == "local":
+    if spec.kind != "docker":
         local.remove_leftovers()
+        require(spec)
         return {"sandbox": local.isolation()}
     from workloads.sandbox.container import remove_leftovers
     from workloads.sandbox.container_programs import ContainerPrograms
@@ -67,6 +70,16 @@ def isolation(spec: SandboxSpec) -> Mapping[str, Any]:
     return {"sandbox": outcome.isolation, "sandbox_image": dict(image_facts(spec.image))}
 
 
+def require(spec: SandboxSpec) -> None:
+    """Check that programs are isolated where they are processes of this machine.
+
+    Raises:
+        SandboxError: They are not: the message says what to do.
+    """
+    if spec.kind == "local":
+        local.require_isolation()
+
+
 def run(job: Job, limits: ProgramLimits) -> ProgramOutcome:
     """Run a job to the end, in a sandbox.
 
@@ -74,4 +87,6 @@ def run(job: Job, limits: ProgramLimits) -> ProgramOutcome:
         SandboxError: It could not be run.
         ExtraError: The client of Docker is not installed.
     """
-    return local.run(job, limits) if _Chosen.containers is None else _Chosen.containers.run(job, limits)
+    if _Chosen.containers is not None:
+        return _Chosen.containers.run(job, limits)
+    return local.run(job, limits, unisolated=_Chosen.unisolated)

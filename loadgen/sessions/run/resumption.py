@@ -67,6 +67,7 @@ def resumed_settings(settings: ResumeSettings, run: RunSoFar) -> PerfSettings:
         "judge_api_key": settings.judge_api_key,
         "user_api_key": settings.user_api_key,
         "allow_code_execution": settings.allow_code_execution,
+        "sandbox": settings.sandbox or _logged_sandbox(run.settings["options"]),
         "json": settings.json,
         "quiet": settings.quiet,
     }
@@ -80,6 +81,11 @@ def resumed_settings(settings: ResumeSettings, run: RunSoFar) -> PerfSettings:
             raise UsageError(f"--data {settings.data}: this run asks no benchmarks; leave it out")
         options["data"] = str(settings.data)
     return _settings(options, run)
+
+
+def _logged_sandbox(options: Mapping[str, Any]) -> str:
+    """The sandbox of the run; not `none`, which only the user of this machine can allow."""
+    return "docker" if options.get("sandbox") == "docker" else "local"
 
 
 def _cluster_options(settings: ResumeSettings, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,11 +24,13 @@ class SandboxNeeds:
         daemon: Whether Docker must answer. Images of benchmarks are fetched when they are used.
         image: The image that must be had; None for none.
         opened: What must open; None for nothing.
+        programs: Where programs of answers run; None for nowhere.
     """
 
     daemon: bool = False
     image: str | None = None
     opened: SandboxSpec | None = None
+    programs: SandboxSpec | None = None
 
     def require(self) -> None:
         """Check the requirements.
@@ -49,6 +51,10 @@ class SandboxNeeds:
             from workloads.sandbox.opening import open_sandbox
 
             open_sandbox(self.opened).close()
+        if self.programs is not None:
+            from workloads.sandbox.programs import require
+
+            require(self.programs)
 
 
 NOTHING: Final = SandboxNeeds()
@@ -72,6 +78,7 @@ def sandbox_needs(tasks: TaskSettings, episodes: EpisodePlan | None, dataset: Da
         daemon=any(scorer.own_containers for scorer in running) or "docker" in kinds,
         image=spec.image if spec.kind == "docker" and of_options else None,
         opened=spec if "local" in kinds or (has_agent and spec.kind == "docker") else None,
+        programs=spec if running and of_options else None,
     )
 
 

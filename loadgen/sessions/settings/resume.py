@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from loadgen.sessions.settings.cluster import CLUSTER
 from loadgen.sessions.settings.endpoint import API_KEYS
@@ -13,7 +13,7 @@ from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Option
 from loadgen.sessions.settings.output import NoLive
 from loadgen.sessions.settings.run_argument import Run
-from loadgen.sessions.settings.scoring import AllowCodeExecution, JudgeApiKey
+from loadgen.sessions.settings.scoring import SCORING, AllowCodeExecution, JudgeApiKey
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,6 +45,10 @@ class ResumeSettings:
         Option(metavar="DIR", help="The new folder of the benchmarks' data, if moved."),
     ] = None
     allow_code_execution: AllowCodeExecution = False
+    sandbox: Annotated[
+        Literal["local", "docker", "none"] | None,
+        Option(help="Where to run programs. Default: as in the run, but never none.", panel=SCORING),
+    ] = None
     judge_api_key: JudgeApiKey = field(default=None, repr=False)
     user_api_key: UserApiKey = field(default=None, repr=False)
     ray: Annotated[

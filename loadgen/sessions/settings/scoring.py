@@ -47,11 +47,12 @@ AllowCodeExecution = Annotated[
     ),
 ]
 SandboxOfPrograms = Annotated[
-    Literal["local", "docker"],
+    Literal["local", "docker", "none"],
     Option(
         "--sandbox",
         help="Where to run model-written programs and commands: in isolated processes of this machine, "
-        "or in containers.",
+        "or in containers. none: also where the kernel cannot isolate programs, so that they can do "
+        "whatever you can.",
         panel=SCORING,
     ),
 ]
