@@ -75,6 +75,7 @@ _BETWEEN: Final = re.compile(r"[\s-]+")
 _CACHED: Final = 256
 
 
+@lru_cache(_CACHED)
 def is_finish_reason(reason: str) -> bool:
     """Whether a text in the place of a finish reason says that the answer is over."""
     return _plain(reason) not in _UNFINISHED

@@ -20,6 +20,7 @@ TAGS: Final[Mapping[str, str]] = {
 }
 """The tags by model: its opening one, and the closing one."""
 
+_FIRST_CHARACTERS: Final = frozenset(tag[0] for tag in TAGS)
 _OPENED_BY_TEMPLATE: Final = ("</think>", "</seed:think>", "[/THINK]", "◁/think▷")
 """Closing tags whose opening one may be the end of the prompt, by the model's chat template."""
 
@@ -48,6 +49,8 @@ def _end_of_thinking(text: str, start: int) -> int | None:
     """The end of the tags that open at a place, after white space; None where none do."""
     while start < len(text) and text[start].isspace():
         start += 1
+    if text[start : start + 1] not in _FIRST_CHARACTERS:
+        return None
     for opening, closing in TAGS.items():
         if text.startswith(opening, start):
             end = text.find(closing, start + len(opening))

@@ -56,7 +56,7 @@ enum {
 #define RESAMPLE_NS 100000000LL   /* arrival.py */
 #define PLAUSIBLE_NS 1000000LL    /* arrival.py */
 #define FAREWELL_LENGTH 12
-#define INTERFACE 2 /* compiled.py has the same number: raise both when what Python calls or gets changes */
+#define INTERFACE 3 /* compiled.py has the same number: raise both when what Python calls or gets changes */
 #define ENDS (EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI) /* after these a short read may not be the last */
 #define FLAG(value) ((value) ? Py_True : Py_False)
 

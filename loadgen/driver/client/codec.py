@@ -53,6 +53,8 @@ class Generation:
 
     def limit(self, sample: Sample) -> int | None:
         """The most output tokens for a sample, with the limit that a further member sets."""
+        if not self.extra_body:
+            return self.most_tokens(sample)
         limits = (self.extra_body.get(name) for name in _LIMITS)
         return next((limit for limit in limits if isinstance(limit, int)), self.most_tokens(sample))
 
@@ -221,14 +223,19 @@ def _is_error(payload: Mapping[str, Any]) -> bool:
     return (
         payload.get("status") == "error"
         or payload.get("success") is False
-        or any(payload.get(name) in _ERROR_STATUSES for name in _STATUSES if type(payload.get(name)) is int)
+        or (not _STATUSES.isdisjoint(payload) and any(map(_is_error_status, map(payload.get, _STATUSES))))
         or bool(isinstance(base, dict) and base.get("status_code"))
         or (len(payload) == 1 and not _ALONE.isdisjoint(payload))
     )
 
 
+def _is_error_status(value: Any) -> bool:
+    """Whether a value is an HTTP status of an error."""
+    return type(value) is int and value in _ERROR_STATUSES
+
+
 _ERROR_STATUSES: Final = range(400, 600)
-_STATUSES: Final = ("status", "status_code", "statusCode", "code")
+_STATUSES: Final = frozenset({"status", "status_code", "statusCode", "code"})
 _MESSAGES: Final = ("message", "detail", "msg", "status_msg", "title", "base_resp", "code")
 """The members with the text of an error, the most telling first."""
 
