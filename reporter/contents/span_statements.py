@@ -48,7 +48,7 @@ def windows(log: OpenLog) -> str:
         (
             _WINDOWS.format(rows=rows),
             _WHOLE.format(row=_values(log.window)),
-            *map(_view, ("counted", "arrived")),
+            *map(_view, ("counted", "arriving", "arrived")),
         )
     )
 

@@ -66,6 +66,7 @@ _TABLES: Final[Mapping[str, str | None]] = {
     "samples": None,
     "episodes": None,
     "open_episodes": None,
+    "arriving": None,
     "arrived": None,
     "early": None,
     "chunks": None,

@@ -36,8 +36,8 @@ _IN_BLOCKS: Final = """
             status = 'completed' AS completed,
             arrived_input AS input_tokens,
             arrived_output AS output_tokens
-        FROM counted
-        WHERE measured AND has_arrived AND window_start_ns IS NOT NULL AND {where}
+        FROM arriving
+        WHERE measured AND window_start_ns IS NOT NULL AND {where}
     )
 
     SELECT block, coalesce(sum(completions), 0)::BIGINT, coalesce(sum(input), 0), coalesce(sum(output), 0)

@@ -4,8 +4,8 @@
 -- that arrived inside counts, which is exact up to the tokens of one chunk. A response that is not streamed arrives when
 -- it is complete.
 CREATE VIEW arrived AS
--- Both who read `arriving` read it quickly: kept, it takes memory for each request.
-WITH arriving AS NOT MATERIALIZED (
+-- Read twice, and quickly: materialized, `timed` takes memory for each request.
+WITH timed AS NOT MATERIALIZED (
     SELECT
         sample_uuid,
         scheduled_ns,
@@ -20,19 +20,19 @@ WITH arriving AS NOT MATERIALIZED (
         coalesce(last_token_ns, ended_ns) AS last_ns,
         window_start_ns AS start_ns,
         window_end_ns AS end_ns
-    FROM counted
-    WHERE measured AND has_arrived AND window_end_ns IS NOT NULL
+    FROM arriving
+    WHERE measured AND window_end_ns IS NOT NULL
 ),
 
 straddling AS (
     SELECT
         sample_uuid,
-        arriving.output_tokens AS tokens,
+        timed.output_tokens AS tokens,
         (start_ns - sent_ns) / 1e3 AS since_us,
         (end_ns - sent_ns) / 1e3 AS until_us,
         unnest(chunk_gaps_us) AS gap_us,
         generate_subscripts(chunk_gaps_us, 1) AS chunk
-    FROM arriving JOIN requests USING (sample_uuid)
+    FROM timed JOIN requests USING (sample_uuid)
     WHERE (first_ns <= end_ns AND last_ns > end_ns) OR (first_ns < start_ns AND last_ns >= start_ns)
 ),
 
@@ -63,4 +63,4 @@ SELECT
         WHEN first_ns >= start_ns AND last_ns <= end_ns THEN output_tokens
         WHEN output_tokens IS NOT NULL THEN coalesce(in_time, 0)
     END AS output_tokens
-FROM arriving LEFT JOIN straddling_tokens USING (sample_uuid);
+FROM timed LEFT JOIN straddling_tokens USING (sample_uuid);

@@ -91,7 +91,7 @@ def test_many_tokens_are_where_their_chunks_are() -> None:
     """Also where many threads read a table of many parts, which come in no order."""
     with duckdb.connect(config={"threads": 8, "preserve_insertion_order": False}) as connection:
         connection.execute(_MANY)
-        connection.execute("CREATE TABLE requests AS SELECT *, 'completed' AS status FROM counted")
+        connection.execute("CREATE TABLE requests AS SELECT *, 'completed' AS status FROM arriving")
         counted = {
             number: round(1e9 * happened["output_tokens"])
             for number, happened in happenings(connection, [SpanRow(0, 0, WIDTH_NS, SPANS)]).items()
@@ -105,7 +105,7 @@ WIDTH_NS = 1_000_000
 SPANS = 1000
 
 _MANY = """
-    CREATE TABLE counted AS
+    CREATE TABLE arriving AS
     SELECT
         'completed' AS status,
         request * 1000 AS scheduled_ns,
@@ -115,8 +115,7 @@ _MANY = """
         sent_ns + 1000 * chunk_gaps_us[1] AS first_token_ns,
         sent_ns + 1000 * list_sum(chunk_gaps_us)::BIGINT AS last_token_ns,
         last_token_ns AS ended_ns,
-        len(chunk_gaps_us) AS arrived_output,
-        true AS has_arrived
+        len(chunk_gaps_us) AS arrived_output
     FROM range(300_000) AS requests(request)"""
 
 _IN_ORDER = f"""
@@ -125,7 +124,7 @@ _IN_ORDER = f"""
         SELECT sent_ns + 1000 * sum(gap_us) OVER (PARTITION BY sent_ns ORDER BY chunk)::BIGINT AS at_ns
         FROM (
             SELECT sent_ns, unnest(chunk_gaps_us) AS gap_us, generate_subscripts(chunk_gaps_us, 1) AS chunk
-            FROM counted
+            FROM arriving
         )
     )
     WHERE at_ns < {WIDTH_NS * SPANS}

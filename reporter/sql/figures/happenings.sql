@@ -14,8 +14,7 @@ WITH answers AS NOT MATERIALIZED (
             THEN coalesce(list_sum(chunk_gaps_us) > 0, false)
             ELSE false
         END AS spread
-    FROM counted
-    WHERE has_arrived
+    FROM arriving
 )
 
 SELECT
