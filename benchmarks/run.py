@@ -16,6 +16,7 @@ BENCHMARKS = (
     "gate_scale",
     "scoring",
     "containers",
+    "agents",
     "scores_scale",
     "nodes",
     "timing",

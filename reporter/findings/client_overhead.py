@@ -198,8 +198,9 @@ def late_reads_ms(timestamp_source: str | None, client: ClientHealth) -> float:
     """How much later than they came arrivals are stamped: an estimate, and 0 where the kernel stamps them.
 
     Where the client stamps what it reads, it reads as late as its event loop runs: by the median lag of the
-    slowest worker's loop, less what an idle loop's timer is late.
+    slowest worker's loop (the longest in a run too short for one), less what an idle loop's timer is late.
     """
     if timestamp_source != "read":
         return 0.0
-    return max(0.0, (client.loop_lag_p50_ms or 0.0) - IDLE_LAG_MS)
+    lag_ms = client.loop_lag_max_ms if client.loop_lag_p50_ms is None else client.loop_lag_p50_ms
+    return max(0.0, (lag_ms or 0.0) - IDLE_LAG_MS)

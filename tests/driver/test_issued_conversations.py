@@ -139,6 +139,7 @@ class Talk:
         endpoints: int = 1,
         agenda: Mapping[str, Any] | None = None,
         phases: Sequence[str] = ("performance",),
+        player: Callable[[ManualClock], Any] = lambda _: None,
         **more: Any,
     ) -> None:
         limits: dict[str, Any] = {"requests": None, "duration_s": None, "warmup": 0}
@@ -150,13 +151,14 @@ class Talk:
         self.clock = ManualClock(0)
         self.runner = RecordingRunner(self.clock, fails, endpoints)
         self.runner.phases = phases
+        self.player = player(self.clock)
         asyncio.run(self._run(stop_at_ms))
         assert violations(self.events) == []
         assert all(a.at_ns <= b.at_ns for a, b in pairwise(self.events))
 
     async def _run(self, stop_at_ms: Iterable[float]) -> None:
         stop = Stop()
-        self.issuer = Issuer(self.plan, self.agenda, self.runner, self.clock)
+        self.issuer = Issuer(self.plan, self.agenda, self.runner, self.clock, episodes=self.player)
 
         async def ask_to_stop(at_ms: float) -> None:
             await self.clock.sleep_until(round(at_ms * MS))

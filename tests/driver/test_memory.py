@@ -1,7 +1,8 @@
-"""Freed memory goes back to the system."""
+"""Freed memory goes back to the system, and shared pages are copied ahead."""
 
 from __future__ import annotations
 
+import platform
 import subprocess
 import sys
 
@@ -37,3 +38,30 @@ def test_what_was_freed_is_returned() -> None:
     """Of 80 MB in small blocks most is gone, although the heap has a block behind them."""
     result = subprocess.run([sys.executable, "-c", _MEASURE], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "True"
+
+
+_FAULTS = """
+import os, resource, sys
+from loadgen.driver.system.memory import copy_shared_pages
+
+def written():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for start in range(0, len(block), 4096):
+        block[start] = 1
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+block = bytearray(b"x" * 8_000_000)
+if child := os.fork():
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+copy_shared_pages()
+os._exit(0 if written() < 100 else 1)
+"""
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or tuple(map(int, platform.release().split(".")[:2])) < (5, 14),
+    reason="only Linux, from 5.14, copies pages on request",
+)
+def test_pages_that_a_fork_shares_are_copied_ahead() -> None:
+    """Of 2,000 shared pages, the child waits for the copy of hardly one when it writes them."""
+    subprocess.run([sys.executable, "-c", _FAULTS], check=True)

@@ -71,6 +71,7 @@ def test_opening_a_connection_is_on_neither_side(
 def test_late_reads_are_the_clients_own(source: str | None, lag_ms: float, late_ms: float) -> None:
     """Where arrivals are stamped as they are read, the loop's lag is in the TTFT, but for an idle one's."""
     assert late_reads_ms(source, ClientHealth(readings=2, loop_lag_p50_ms=lag_ms)) == late_ms
+    assert late_reads_ms(source, ClientHealth(readings=1, loop_lag_max_ms=lag_ms)) == late_ms
 
 
 @pytest.mark.parametrize(("lag_ms", "share"), [(5.0, 0.1), (500.0, 1.0)])

@@ -62,8 +62,10 @@ def test_it_runs_on_the_command_line(server: MockProcess, tmp_path: Path) -> Non
         workers=1,
         probe=False,
         debug=True,
+        on_invalid="warn",
         out=tmp_path / "run",
     )
+    assert run.report().validity.stands
     scores = {score.scorer: score for score in run.report().accuracy}
     for score in (scores["graders:names_the_truth"], scores["graders:looked_up"]):
         assert (score.scored, score.value) == (10, 1.0)

@@ -52,9 +52,18 @@ def test_tasks_of_several_turns(server: MockProcess, tmp_path: Path) -> None:
     write_airline(tmp_path)
     (tmp_path / "multi_if.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
     run = loadgen.accuracy(
-        *TASKS, url=server.url, model="m", data=tmp_path, workers=1, probe=False, out=tmp_path / "run"
+        *TASKS,
+        url=server.url,
+        model="m",
+        data=tmp_path,
+        workers=1,
+        probe=False,
+        on_invalid="warn",
+        out=tmp_path / "run",
     )
-    scores = {score.name: score for score in run.report().accuracy}
+    report = run.report()
+    assert report.validity.stands, report.validity.reasons
+    scores = {score.name: score for score in report.accuracy}
     assert scores["tau_bench"].value == 1
     assert scores["toolcall15"].headlines["tool_selection"].value == 1 / 3
     assert scores["toolcall15"].headlines["restraint"].value == 1 / 3

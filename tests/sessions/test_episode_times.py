@@ -60,6 +60,22 @@ async def look(sample, sandbox, result):
     await asyncio.sleep({BUSY_MS} / 1e3)
     return result
 """
+BURNER = f"""
+import asyncio, time
+
+async def burns(sample, ask, sandbox):
+    if sample.prompt == "go":
+        return await ask(sample.messages())
+    await asyncio.sleep(0.1)
+    for _ in range(5):
+        end = time.perf_counter() + {BUSY_MS} / 1e3
+        while time.perf_counter() < end:
+            sum(range(1000))
+        await asyncio.sleep(0.01)
+    return await ask(sample.messages())
+"""
+"""The first question keeps the process of the agents busy while the answers to the others come."""
+
 PROGRAM = f"""
 import json, os, time, urllib.request
 time.sleep({BUSY_MS} / 1e3)
@@ -99,7 +115,12 @@ def played(server: MockProcess, **options: Any) -> Run:
 
 
 def times(run: Run) -> dict[str, float]:
-    """The mean of each time of the episodes, after a look at what they must add up to."""
+    """The mean of each time of the episodes, after a look at what they must add up to, and at the validity.
+
+    Nothing but the client's speed, which other work on the machine can lower, may make such a run invalid.
+    """
+    validity = run.report().validity
+    assert validity.stands, validity.reasons
     result = run.sql("SELECT COLUMNS('_ms$') FROM episodes")
     episodes = [dict(zip(result.columns, row, strict=True)) for row in result.fetchall()]
     for episode in episodes:
@@ -201,3 +222,20 @@ def test_an_episode_without_a_turn_is_on_time(server: MockProcess, folder: Path)
     assert run.sql("SELECT error, max(issue_lag_ms) FROM samples GROUP BY error").fetchall() == [
         ("agent_error", 0)
     ]
+
+
+@pytest.mark.slow
+def test_an_agent_that_computes_delays_no_stamp(folder: Path) -> None:
+    """Of the other agents' answers, where chunks are stamped as they are read: one is free of such a gap."""
+    (folder / "busy_agents.py").write_text(BURNER)
+    (folder / "prompts.jsonl").write_text('{"prompt": "burn"}\n' + '{"prompt": "go"}\n' * 3)
+    with start_mock(ttft="20ms", itl="20ms", tokens="40") as slow:
+        run = played(slow, agent="busy_agents:burns", concurrency=4, transport="aiohttp", requests=4)
+    gaps = run.sql(
+        "SELECT max(gap_ms) FROM chunks JOIN samples USING (sample_uuid) WHERE prompt_id > 0 "
+        "GROUP BY sample_uuid"
+    ).fetchall()
+    (burnt_ms,) = run.sql("SELECT own_ms FROM episodes WHERE prompt_id = 0").fetchall()[0]
+    assert burnt_ms > 5 * BUSY_MS
+    assert len(gaps) == 3
+    assert min(gaps)[0] < BUSY_MS

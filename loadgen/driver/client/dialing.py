@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import encodings.idna  # noqa: F401 (`socket.getaddrinfo` imports it, which would delay the first request)
 import errno
 import os
 import socket

@@ -27,7 +27,7 @@ from loadgen.driver.requests.turn import RequestRunner
 from loadgen.driver.shard import Shard
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.system.collector import calm
-from loadgen.driver.system.memory import return_free_memory
+from loadgen.driver.system.memory import copy_shared_pages, return_free_memory
 from loadgen.driver.workers.framing import READ_BYTES, FrameReader
 from loadgen.driver.workers.messages import Command, WorkerConfig, WorkerMessage, commanded
 from loadgen.driver.workers.shared_counter import SharedCounter
@@ -79,6 +79,8 @@ def _work(fd: int, counter_fd: int, transport: str) -> None:
     agents = _agents(config)
     agenda, config = config.agenda(), replace(config, questions=())
     return_free_memory()
+    if agents is not None:
+        copy_shared_pages()
     sock.settimeout(0)
     worker = Worker(sock, frames, config, agenda, make_transport, counter, agents)
     try:

@@ -52,14 +52,19 @@ TASKS = [
 ]
 
 
+def write_airline(folder: Path) -> None:
+    """The data of these tasks, with a database of one user."""
+    (folder / "airline__tasks.json").write_text(json.dumps(TASKS))
+    (folder / "airline__split_tasks.json").write_text(json.dumps({"base": ["0", "1", "2"], "test": ["3"]}))
+    (folder / "airline__policy.md").write_text("# The policy")
+    database = {"flights": {}, "reservations": {}, "users": USERS}
+    (folder / "airline__db.json").write_text(json.dumps(database))
+
+
 @pytest.fixture
 def questions(tmp_path: Path) -> dict[str, Question]:
     """Those of the base split, by their ids."""
-    (tmp_path / "airline__tasks.json").write_text(json.dumps(TASKS))
-    (tmp_path / "airline__split_tasks.json").write_text(json.dumps({"base": ["0", "1", "2"], "test": ["3"]}))
-    (tmp_path / "airline__policy.md").write_text("# The policy")
-    database = {"flights": {}, "reservations": {}, "users": USERS}
-    (tmp_path / "airline__db.json").write_text(json.dumps(database))
+    write_airline(tmp_path)
     loaded = load(parse("tau2:domain=airline"), tmp_path).questions
     return {question.id: question for question in loaded}
 
