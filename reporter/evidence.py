@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reporter.nodes import Nodes
     from reporter.report import Finding, MetricBounds, RequestCounts, SteadyState, Summary
     from reporter.run_facts import CompleteUntil
-    from rulesets.client_delay import AffectedFigure
+    from rulesets.evaluators.client_delay import AffectedFigure
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from reporter.log.database import OpenLog
     from reporter.report_options import ReportOptions
     from reporter.run_facts import PlannedEnd, RunFacts
-    from rulesets.client_delay import AffectedFigure
     from rulesets.definitions import Definitions, PercentileMethod
+    from rulesets.evaluators.client_delay import AffectedFigure
     from rulesets.ruleset import Ruleset
 
 COLUMNS: Final = tuple(metric.column for metric in REQUEST_METRICS if metric.per == "request")

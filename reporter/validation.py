@@ -9,7 +9,7 @@ from reporter.errors import OptionError
 from reporter.kinds import members, texts
 from reporter.log.settings import settings
 from reporter.metrics import compute, decided_by
-from rulesets.client_delay import IN_DOUBT, asked_figures, deciding_figures
+from rulesets.evaluators.client_delay import IN_DOUBT, asked_figures, deciding_figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -31,7 +31,7 @@ CONTROL_FLOW = {
     "recorder.sensors.exposition.UnreadableError": "a page of metrics that is left out, with a finding",
     "recorder.sensors.scrape.ScrapeError": "likewise",
     "workloads.environments.toolset.Refusal": "an observation for the agent",
-    "workloads.grading.bfcl.calls.UndecodableError": "an answer that is not a call: a score",
+    "workloads.grading.decoded_calls.UndecodableError": "an answer that is not a call: a score",
     "workloads.grading.mathd._OddError": "where the official code gives up: the answer stays as it was",
     "workloads.grading.time_limit.TimeUpError": "must pass by `except Exception` of what it ends",
     "workloads.sandbox.container_programs.UncleanError": "a container that is replaced by a new one",

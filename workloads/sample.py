@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from workloads.episodes.program import EpisodeProgram
+    from workloads.episode_program import EpisodeProgram
 
 Message = Mapping[str, Any]
 """A chat message in OpenAI's format: `role`, `content`, and what else a role has."""

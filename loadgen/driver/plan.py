@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from loadgen.driver.client.codec import Generation
     from loadgen.driver.client.timeouts import Timeouts
-    from loadgen.driver.episodes.plan import EpisodePlan
+    from loadgen.driver.episode_plan import EpisodePlan
     from loadgen.driver.load import Arrivals, Load
 
 

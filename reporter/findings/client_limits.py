@@ -18,7 +18,7 @@ from reporter.findings.remedies import (
     worker_share,
 )
 from reporter.report import Finding
-from rulesets.client_delay import IN_DOUBT
+from rulesets.evaluators.client_delay import IN_DOUBT
 
 if TYPE_CHECKING:
     from reporter.findings.client_overhead import ClientOverhead

@@ -183,8 +183,8 @@ _LONGEST: Final = """
 def longest_delay_ms(log: OpenLog, late_ms: float) -> float | None:
     """The longest client overhead of a measured request that completed, at its upper bound; None without one.
 
-    It bounds how far latencies can lie above the stamped ones (`rulesets.client_delay`); a failed request
-    has no latency.
+    It bounds how far latencies can lie above the stamped ones (`rulesets.evaluators.client_delay`); a failed
+    request has no latency.
 
     Args:
         log: The log.

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from reporter.findings.overhead_limit import OWN_TTFT_LIMIT, OwnEffect
-from rulesets.client_delay import IN_DOUBT, AffectedFigure
+from rulesets.evaluators.client_delay import IN_DOUBT, AffectedFigure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

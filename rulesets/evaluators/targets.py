@@ -6,8 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from rulesets import client_delay
-from rulesets.evaluators import defined, facts, figure, tags, unscored
+from rulesets.evaluators import client_delay, defined, facts, figure, tags, unscored
 from rulesets.evaluators.clock_doubt import with_clock_doubt
 from rulesets.evaluators.rule import NOT_MEASURED, Rule, RuleOutcome, figure_in_words, is_asked_for
 from rulesets.expression import described

@@ -19,8 +19,8 @@ from tests.conformance.agreement import Agreement
 from workloads.answer import Answer
 from workloads.grading.bfcl import first_version, official
 from workloads.grading.bfcl.allowed import standard
-from workloads.grading.bfcl.calls import UndecodableError, are_calls
 from workloads.grading.bfcl.decoding import calls_in, decoded, guarded
+from workloads.grading.decoded_calls import UndecodableError, are_calls
 from workloads.loading import load
 from workloads.task import parse
 from workloads.tasks.bfcl import CATEGORIES

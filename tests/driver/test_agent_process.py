@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loadgen.driver.episodes.plan import EpisodePlan
+from loadgen.driver.episode_plan import EpisodePlan
 from loadgen.driver.system.child import start_child
 from loadgen.driver.workers.agent_messages import AgentConfig, AgentsReady, Play, decoded, encoded
 from loadgen.driver.workers.framing import READ_BYTES, FrameReader

@@ -15,9 +15,9 @@ from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.episodes.asking import EpisodeAsk
 from loadgen.driver.episodes.proxy import ProxyAnswer, RecordingProxy
 from loadgen.driver.requests.turn import RequestRunner, TurnOutcome
+from workloads.episode_program import EpisodeProgram
 from workloads.episodes.episode import Reply, TurnFailedError
 from workloads.episodes.limits import EpisodeLimits
-from workloads.episodes.program import EpisodeProgram
 from workloads.episodes.rollout import AskingClient
 from workloads.sample import Sample
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loadgen.driver.episodes.plan import EpisodePlan
+from loadgen.driver.episode_plan import EpisodePlan
 from loadgen.driver.episodes.runner import EpisodeRunner
 from loadgen.driver.requests.turn import TurnOutcome
 from recorder.event import EventType
 from tests.containers.daemon import IMAGE, docker_client
+from workloads.episode_program import EpisodeProgram
 from workloads.episodes.episode import EpisodeResult
 from workloads.episodes.limits import EpisodeLimits
-from workloads.episodes.program import EpisodeProgram
 from workloads.sample import Sample
 from workloads.sandbox.base import SandboxSpec
 

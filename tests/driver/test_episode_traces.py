@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from loadgen.driver.episodes.plan import EpisodePlan
+from loadgen.driver.episode_plan import EpisodePlan
 from tests.driver.test_episode_sandboxes import SAMPLE, played
 from workloads.episodes.dialogue import reacting_to
 from workloads.sample import Sample

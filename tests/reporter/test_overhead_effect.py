@@ -10,7 +10,7 @@ import pytest
 from recorder import EventType
 from reporter.findings.overhead_effect import decided_alike
 from rulesets import of_expressions
-from rulesets.client_delay import AffectedFigure, asked_figures
+from rulesets.evaluators.client_delay import AffectedFigure, asked_figures
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import loadgen
-from loadgen.driver.episodes.plan import AgentCommand, EpisodePlan
+from loadgen.driver.episode_plan import AgentCommand, EpisodePlan
 from loadgen.driver.requests.turn import TurnOutcome
 from loadgen.sessions.agents.presets import agent_command, presets
 from tests.containers.daemon import IMAGE, docker_client

@@ -11,7 +11,7 @@ import pytest
 
 import loadgen
 from loadgen.mock_endpoint.process import start_mock
-from workloads.episodes.program import EpisodeProgram
+from workloads.episode_program import EpisodeProgram
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

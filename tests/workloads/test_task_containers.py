@@ -17,11 +17,11 @@ from workloads.sandbox.asynchronous import async_sandbox
 from workloads.sandbox.base import SandboxSpec
 from workloads.sandbox.opening import open_sandbox
 from workloads.sandbox.patch_tests import PatchedRun, run_patched, with_exit_code
-from workloads.sandbox.terminal_tests import TerminalTests, run_tests
 from workloads.score import Score, Status
 from workloads.sources import FileRow
 from workloads.tasks import swe_bench, swe_bench_pro, terminal_bench
 from workloads.tasks.terminal_tasks import terminal_task
+from workloads.tasks.terminal_tests import TerminalTests, run_tests
 from workloads.workload import Inputs
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
+from workloads.episode_program import imported
 from workloads.episodes.episode import EpisodeResult, as_result
-from workloads.episodes.program import imported
 from workloads.errors import EpisodeCodeError
 
 if TYPE_CHECKING:

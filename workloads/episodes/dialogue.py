@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from workloads.episode_program import EpisodeProgram, imported
 from workloads.episodes.episode import EpisodeResult
-from workloads.episodes.program import EpisodeProgram, imported
 
 if TYPE_CHECKING:
     from workloads.episodes.episode import Ask

@@ -6,15 +6,15 @@ import json
 import unicodedata
 from typing import TYPE_CHECKING, Any, Final
 
-from workloads.grading.bfcl.calls import UndecodableError, are_calls
 from workloads.grading.bfcl.decoding import bracketed, guarded
 from workloads.grading.bfcl.python_text import python_calls
+from workloads.grading.decoded_calls import UndecodableError, are_calls
 from workloads.grading.json_calls import blocks, json_calls
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from workloads.grading.bfcl.calls import Calls
+    from workloads.grading.decoded_calls import Calls
 
 _LONGEST: Final = 1_000_000
 """Characters: a longer text has no calls that anybody reads."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from workloads.grading.bfcl.calls import Calls
+    from workloads.grading.decoded_calls import Calls
 
 _NAMES: Final = ("name", "tool", "tool_name", "function", "function_name")
 _ARGUMENTS: Final = ("arguments", "parameters", "args", "input")

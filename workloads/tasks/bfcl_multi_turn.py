@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from workloads.cells import texts
 from workloads.environments.bfcl.services import MODULES, ServiceCall, Services, service_class
+from workloads.episode_program import EpisodeProgram
 from workloads.episodes.episode import EpisodeResult
-from workloads.episodes.program import EpisodeProgram
 from workloads.errors import ColumnError, TaskError, did_you_mean
 from workloads.grading.bfcl.multi_turn import fault_of
 from workloads.question import Question

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from workloads.episodes.program import EpisodeProgram
+from workloads.episode_program import EpisodeProgram
 from workloads.episodes.tool_loop import Tool, tool_loop
 from workloads.grading.json_answer import plain
 from workloads.question import Question

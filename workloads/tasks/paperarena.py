@@ -17,7 +17,7 @@ import orjson
 
 from workloads.cells import tag, text
 from workloads.environments.paperarena import tools
-from workloads.episodes.program import EpisodeProgram
+from workloads.episode_program import EpisodeProgram
 from workloads.episodes.tool_loop import tool_loop
 from workloads.errors import SourceError
 from workloads.grading.json_answer import plain

@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from workloads.episode_program import EpisodeProgram
 from workloads.episodes import terminal
 from workloads.episodes.episode import EpisodeResult
-from workloads.episodes.program import EpisodeProgram
 from workloads.errors import SourceError
 from workloads.grading.pinchbench import (
     check_program,

@@ -7,8 +7,8 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from workloads.episode_program import EpisodeProgram
 from workloads.episodes import terminal
-from workloads.episodes.program import EpisodeProgram
 from workloads.errors import ColumnError, TaskError, did_you_mean
 from workloads.sample import Sample
 from workloads.sandbox.base import MIB, SandboxLimits, SandboxSpec

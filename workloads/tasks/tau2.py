@@ -14,7 +14,7 @@ from workloads.cells import text
 from workloads.environments.tau2 import episode
 from workloads.environments.tau2.episode import agent_prompt
 from workloads.environments.tau2.world import declared
-from workloads.episodes.program import EpisodeProgram
+from workloads.episode_program import EpisodeProgram
 from workloads.errors import ColumnError
 from workloads.grading.tau2 import ENDED, action_checks, communicate_checks, simulation_reward
 from workloads.question import Question

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from workloads.cells import text
 from workloads.environments.tau import episode
 from workloads.environments.tau.reward import spoken_outputs
-from workloads.episodes.program import EpisodeProgram
+from workloads.episode_program import EpisodeProgram
 from workloads.errors import ColumnError, MalformedError, TaskError, did_you_mean
 from workloads.question import Question
 from workloads.sample import Sample

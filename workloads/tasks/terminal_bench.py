@@ -11,19 +11,19 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from workloads.episode_program import EpisodeProgram
 from workloads.episodes import terminal
-from workloads.episodes.program import EpisodeProgram
 from workloads.errors import MalformedError
 from workloads.grading.harbor_reward import rewards_of
 from workloads.grading.swe_bench.infrastructure import infrastructure_failure
 from workloads.grading.terminal_pane import is_resolved, results_of_tests
 from workloads.question import Question
 from workloads.sample import Sample
-from workloads.sandbox.terminal_tests import run_tests
 from workloads.score import Score, failed, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
 from workloads.sources import FileRow
 from workloads.tasks.terminal_tasks import TerminalTask, terminal_task
+from workloads.tasks.terminal_tests import run_tests
 from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from workloads.cells import text
 from workloads.environments.toolcall15 import result_of, tools
+from workloads.episode_program import EpisodeProgram
 from workloads.episodes.episode import EpisodeResult
-from workloads.episodes.program import EpisodeProgram
 from workloads.grading.toolcall15 import PASS, Call, Transcript, points
 from workloads.question import Question
 from workloads.sample import Sample

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from loadgen.driver.requests.turn import Emit, TurnOutcome
+    from workloads.episode_program import EpisodeProgram
     from workloads.episodes.limits import EpisodeLimits
-    from workloads.episodes.program import EpisodeProgram
     from workloads.sample import Message
 
 USER_PHASE: Final = "user_sim"

@@ -14,17 +14,17 @@ from loadgen.driver.episodes.asking import EpisodeAsk
 from loadgen.driver.episodes.command import CommandPlayer
 from loadgen.driver.requests.turn import TurnOutcome
 from recorder.event import Event, EventType
+from workloads.episode_program import EpisodeProgram, error_text, imported
 from workloads.episodes.agent import EpisodePlayer
 from workloads.episodes.episode import EpisodeError, EpisodeResult, LimitReachedError
-from workloads.episodes.program import EpisodeProgram, error_text, imported
 from workloads.sandbox.asynchronous import SandboxPool
 from workloads.sandbox.base import SandboxError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from loadgen.driver.episode_plan import EpisodePlan
     from loadgen.driver.episodes.asking import TakeTurn
-    from loadgen.driver.episodes.plan import EpisodePlan
     from loadgen.driver.requests.turn import Emit
     from workloads.sample import Sample
     from workloads.sandbox.asynchronous import SandboxOnDemand

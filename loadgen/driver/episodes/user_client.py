@@ -17,7 +17,7 @@ from loadgen.driver.requests.turn import RequestRunner
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from loadgen.driver.episodes.plan import UserEndpoint
+    from loadgen.driver.episode_plan import UserEndpoint
     from loadgen.driver.requests.turn import Emit, TurnOutcome
     from workloads.sample import Sample
 

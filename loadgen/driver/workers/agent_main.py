@@ -38,8 +38,8 @@ from loadgen.driver.workers.agent_messages import (
 )
 from loadgen.driver.workers.framing import READ_BYTES, FrameReader, Outbox
 from recorder.schema import encode
+from workloads.episode_program import EpisodeProgram, error_text
 from workloads.episodes.episode import EpisodeCutError, UserFailedError
-from workloads.episodes.program import EpisodeProgram, error_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -10,10 +10,10 @@ from loadgen.driver.workers.framing import framed
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from loadgen.driver.episodes.plan import EpisodePlan
+    from loadgen.driver.episode_plan import EpisodePlan
     from loadgen.driver.requests.turn import TurnOutcome
     from recorder.event import Event
-    from workloads.episodes.program import EpisodeProgram
+    from workloads.episode_program import EpisodeProgram
     from workloads.sample import Sample
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from loadgen.driver.requests.conversation import EpisodeTurns
     from loadgen.driver.requests.turn import Emit, TurnOutcome
     from loadgen.driver.workers.messages import WorkerConfig
-    from workloads.episodes.program import EpisodeProgram
+    from workloads.episode_program import EpisodeProgram
     from workloads.sample import Sample
 
 PROCESS_NAME: Final = "loadgen-agents"

@@ -16,7 +16,7 @@ from loadgen.mock_endpoint.scenarios.steps import Close, ScenarioScript, Send
 from loadgen.mock_endpoint.scenarios.timetable import END_MS, FIRST_MS, words
 
 if TYPE_CHECKING:
-    from loadgen.mock_endpoint.scenarios.dialects.dialect import Dialect
+    from loadgen.mock_endpoint.scenarios.dialect import Dialect
 
 KEY: Final = "sk-conformance-000000"
 """The key that `loadgen selftest` sends, so that a scenario can repeat it."""

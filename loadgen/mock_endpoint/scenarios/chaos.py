@@ -14,7 +14,7 @@ from loadgen.mock_endpoint.scenarios.steps import ScenarioScript
 from loadgen.mock_endpoint.scenarios.timetable import words
 
 if TYPE_CHECKING:
-    from loadgen.mock_endpoint.scenarios.dialects.dialect import Dialect
+    from loadgen.mock_endpoint.scenarios.dialect import Dialect
 
 _TOKENS: Final = 4
 _FIRST_MS: Final = 2.0

@@ -19,7 +19,7 @@ from loadgen.mock_endpoint.scenarios.timetable import END_MS, TOKENS, words
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from loadgen.mock_endpoint.scenarios.dialects.dialect import Dialect
+    from loadgen.mock_endpoint.scenarios.dialect import Dialect
     from loadgen.mock_endpoint.scenarios.steps import Step
 
 _CUT_MS: Final = 75.0

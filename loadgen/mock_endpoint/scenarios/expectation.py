@@ -11,7 +11,7 @@ from loadgen.mock_endpoint.scenarios.steps import Reset
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from loadgen.mock_endpoint.scenarios.dialects.dialect import Dialect
+    from loadgen.mock_endpoint.scenarios.dialect import Dialect
     from loadgen.mock_endpoint.scenarios.scenario import Scenario
     from loadgen.mock_endpoint.scenarios.steps import EventContent
 

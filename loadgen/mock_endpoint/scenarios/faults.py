@@ -18,7 +18,7 @@ from loadgen.mock_endpoint.scenarios.timetable import FIRST_MS, words
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from loadgen.mock_endpoint.scenarios.dialects.dialect import Dialect
+    from loadgen.mock_endpoint.scenarios.dialect import Dialect
 
 AFTER: Final = 8
 """How many tokens come before it goes wrong."""

@@ -8,7 +8,7 @@ import struct
 import time
 from typing import TYPE_CHECKING, Final
 
-from loadgen.mock_endpoint.scenarios.dialects.dialect import count
+from loadgen.mock_endpoint.scenarios.dialect import count
 from loadgen.mock_endpoint.scenarios.steps import Close, Flood, Reset, Send, StallStep
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from loadgen.driver.client.protocols import PROTOCOLS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from loadgen.mock_endpoint.scenarios.dialects.dialect import Dialect
+    from loadgen.mock_endpoint.scenarios.dialect import Dialect
 
 DIALECTS: Final[Mapping[str, Dialect]] = {
     name: cast("Dialect", import_module(entry.dialect)) for name, entry in PROTOCOLS.items() if entry.dialect

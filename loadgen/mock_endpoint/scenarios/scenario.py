@@ -11,7 +11,7 @@ from loadgen.mock_endpoint.scenarios.protocols import STREAMED
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from loadgen.mock_endpoint.scenarios.dialects.dialect import Dialect
+    from loadgen.mock_endpoint.scenarios.dialect import Dialect
     from loadgen.mock_endpoint.scenarios.steps import ScenarioScript
 
 COMPLETED: Final = "completed"

@@ -17,7 +17,7 @@ from loadgen.mock_endpoint.scenarios.steps import EventContent, ScenarioScript, 
 from loadgen.mock_endpoint.scenarios.timetable import END_MS, FIRST_MS, GAP_MS, TOKENS, words
 
 if TYPE_CHECKING:
-    from loadgen.mock_endpoint.scenarios.dialects.dialect import Dialect
+    from loadgen.mock_endpoint.scenarios.dialect import Dialect
 
 _LATER_MS: Final = 3 * FIRST_MS
 LATE_MS: Final = END_MS + 50

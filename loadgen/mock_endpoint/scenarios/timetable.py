@@ -15,7 +15,7 @@ from loadgen.mock_endpoint.scenarios.steps import EventContent, Send
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from loadgen.mock_endpoint.scenarios.dialects.dialect import Dialect
+    from loadgen.mock_endpoint.scenarios.dialect import Dialect
     from loadgen.mock_endpoint.scenarios.steps import Kind
 
 TOKENS: Final = 16

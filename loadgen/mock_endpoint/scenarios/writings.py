@@ -17,7 +17,7 @@ from loadgen.mock_endpoint.scenarios.steps import EventContent, ScenarioScript, 
 from loadgen.mock_endpoint.scenarios.timetable import FIRST_MS, GAP_MS, TOKENS, words
 
 if TYPE_CHECKING:
-    from loadgen.mock_endpoint.scenarios.dialects.dialect import Dialect
+    from loadgen.mock_endpoint.scenarios.dialect import Dialect
 
 _BOM: Final = b"\xef\xbb\xbf"
 _LONG: Final = 256 * 1024

@@ -11,8 +11,8 @@ from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import UsageError
+from workloads.episode_program import error_text
 from workloads.episodes.contract import RolloutContext, RolloutRequest
-from workloads.episodes.program import error_text
 from workloads.episodes.rollout import MAX_TURNS, result_of, tool_schemas
 
 if TYPE_CHECKING:

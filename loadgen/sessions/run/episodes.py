@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from loadgen.driver.client.codec import Codec, Generation
     from loadgen.driver.client.endpoint import Endpoint
-    from loadgen.driver.episodes.plan import EpisodePlan, UserEndpoint
+    from loadgen.driver.episode_plan import EpisodePlan, UserEndpoint
     from loadgen.sessions.settings.episodes import EpisodeSettings
     from loadgen.sessions.settings.tasks import TaskSettings
     from workloads.dataset import Dataset
@@ -53,7 +53,7 @@ def episode_plan(
     programs = [sample.episode for sample in examples(dataset.samples) if sample.episode is not None]
     if not programs and not settings.has_agent:
         return None
-    from loadgen.driver.episodes.plan import EpisodePlan, UserEndpoint
+    from loadgen.driver.episode_plan import EpisodePlan, UserEndpoint
 
     try:
         codec.request(Sample(0, chat=({"role": "user", "content": ""},)), generation)
@@ -138,7 +138,7 @@ def _prices(text: str | None) -> tuple[float, float]:
 def _user(settings: EpisodeSettings) -> UserEndpoint | None:
     if settings.user_url is None or settings.user_model is None:
         return None
-    from loadgen.driver.episodes.plan import UserEndpoint
+    from loadgen.driver.episode_plan import UserEndpoint
     from loadgen.sessions.secrets import lines
 
     key = settings.user_api_key

@@ -10,7 +10,7 @@ from workloads.alike import examples
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from loadgen.driver.episodes.plan import EpisodePlan
+    from loadgen.driver.episode_plan import EpisodePlan
     from loadgen.sessions.settings.tasks import TaskSettings
     from workloads.dataset import Dataset
     from workloads.sandbox.base import SandboxSpec

@@ -59,8 +59,8 @@ def _last_written_ns(run: Path) -> int:
 def _is_the_same(made: Report, rules: Ruleset | None) -> bool:
     from reporter.findings.overhead_effect import decided_alike
     from reporter.report import SCHEMA_VERSION
-    from rulesets.client_delay import asked_figures
     from rulesets.definitions import Definitions
+    from rulesets.evaluators.client_delay import asked_figures
 
     definitions = (rules.definitions if rules else Definitions()).to_dict()
     by = {
@@ -80,7 +80,7 @@ def _is_the_same(made: Report, rules: Ruleset | None) -> bool:
 
 def _judged(made: Report, rules: Ruleset | None) -> Report | None:
     """The report with the verdict of the run's own rules; None where that needs more than a report has."""
-    from rulesets.client_delay import asked_figures
+    from rulesets.evaluators.client_delay import asked_figures
 
     asked = asked_figures(rules)
     deciding = None if asked is None else list(map(str, asked))

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workloads.answer import Answer
-from workloads.grading.bfcl.calls import UndecodableError
 from workloads.grading.bfcl.decoding import bracketed, calls_in, decoded, guarded
 from workloads.grading.bfcl.java_values import java_value
 from workloads.grading.bfcl.javascript_rows import end_of_rows
 from workloads.grading.bfcl.javascript_values import javascript_value
+from workloads.grading.decoded_calls import UndecodableError
 
 
 @pytest.mark.parametrize(

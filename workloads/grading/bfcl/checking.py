@@ -13,8 +13,8 @@ from workloads.grading.bfcl.fault import Fault, shown
 
 if TYPE_CHECKING:
     from workloads.grading.bfcl.allowed import ObjectRule
-    from workloads.grading.bfcl.calls import Calls
     from workloads.grading.bfcl.declared import Declared
+    from workloads.grading.decoded_calls import Calls
 
 Function = Mapping[str, Any]
 """`name`, `required` parameters, and `types` by parameter: the name of its type and that of its elements."""

@@ -6,10 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from workloads.errors import ExtraError
-from workloads.grading.bfcl.calls import UndecodableError, are_calls
 from workloads.grading.bfcl.java_text import java_calls
 from workloads.grading.bfcl.javascript_text import javascript_calls
 from workloads.grading.bfcl.python_text import python_calls
+from workloads.grading.decoded_calls import UndecodableError, are_calls
 from workloads.grading.json_calls import json_calls
 
 if TYPE_CHECKING:

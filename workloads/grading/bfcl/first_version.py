@@ -10,12 +10,12 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from workloads.grading.bfcl.allowed import standard
-from workloads.grading.bfcl.calls import UndecodableError
 from workloads.grading.bfcl.checking import CallRule, single_fault, unordered_fault
 from workloads.grading.bfcl.decoding import calls_in, decoded, guarded
 from workloads.grading.bfcl.fault import Fault, shown
 from workloads.grading.bfcl.official import IRRELEVANCE, RELEVANCE, called, undecoded, unjudged, written
 from workloads.grading.bfcl.python_text import elements, expression, value
+from workloads.grading.decoded_calls import UndecodableError
 from workloads.score import Score, graded, unparsed
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final, Literal
 
 from workloads.errors import ExtraError
-from workloads.grading.bfcl.calls import UndecodableError
+from workloads.grading.decoded_calls import UndecodableError
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from workloads.grading.bfcl.calls import UndecodableError
 from workloads.grading.bfcl.grammar import tree
+from workloads.grading.decoded_calls import UndecodableError
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any, Final
 
-from workloads.grading.bfcl.calls import UndecodableError, are_calls
 from workloads.grading.bfcl.checking import CallRule, fault_of
 from workloads.grading.bfcl.decoding import decoded
 from workloads.grading.bfcl.fault import Fault
 from workloads.grading.bfcl.grammar import parser
+from workloads.grading.decoded_calls import UndecodableError, are_calls
 from workloads.score import Score, graded, unparsed
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from workloads.grading.bfcl.arithmetic import calculated
-from workloads.grading.bfcl.calls import UndecodableError
+from workloads.grading.decoded_calls import UndecodableError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from loadgen.mock_endpoint.scenarios.dialects.dialect import Ending, count, event, text_of
+from loadgen.mock_endpoint.scenarios.dialect import Ending, count, event, text_of
 from loadgen.mock_endpoint.scenarios.timetable import INPUT_TOKENS
 
 if TYPE_CHECKING:

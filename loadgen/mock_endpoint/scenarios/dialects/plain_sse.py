@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import orjson
 
+from loadgen.mock_endpoint.scenarios.dialect import Ending, count, event, text_of
 from loadgen.mock_endpoint.scenarios.dialects import chat
-from loadgen.mock_endpoint.scenarios.dialects.dialect import Ending, count, event, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,0 +1,106 @@
+"""The laws of the house: no circle of folders. The list of those left only shrinks."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from tests.conftest import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+ROOMS: Final = ("loadgen", "recorder", "reporter", "rulesets", "workloads")
+
+CIRCLES: Final[Mapping[str, frozenset[str]]] = {
+    "loadgen.sessions": frozenset(
+        {
+            *("calibration", "cluster", "comparison", "exporting", "gating", "observer", "plotting", "run"),
+            *("scoring", "series", "settings"),
+        }
+    ),
+    "reporter": frozenset(
+        {
+            *("accuracy", "answers", "archive", "bounds", "breakdown", "compare", "contents", "costs"),
+            *("displayed", "distribution", "episode_figures", "evidence", "findings", "groups", "log"),
+            *("measured", "metrics", "node_figures", "plots", "render", "report", "report_options"),
+            *("reporter", "sample_results", "sweep", "telemetry", "tokens", "undefined", "validation"),
+            "windows",
+        }
+    ),
+}
+"""The files and folders that still import each other in a circle, by the folder that holds them."""
+
+
+def files() -> Iterator[Path]:
+    """Every file of the product."""
+    for room in ROOMS:
+        yield from (ROOT / room).rglob("*.py")
+
+
+def module(path: Path) -> str:
+    """The dotted name of a file."""
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+@cache
+def imports() -> Mapping[str, frozenset[str]]:
+    """The modules of the product that each module imports, in functions and for types as well."""
+    paths = {module(path): path for path in files()}
+    graph = {}
+    for name, path in paths.items():
+        imported: set[str] = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                members = (f"{node.module}.{alias.name}" for alias in node.names)
+                imported |= {each if each in paths else str(node.module) for each in members}
+        graph[name] = frozenset(imported & paths.keys() - {name})
+    return graph
+
+
+def units(folder: str) -> dict[str, set[str]]:
+    """The files and folders directly in a folder, and which of the others each imports."""
+    graph: dict[str, set[str]] = {}
+    for name, imported in imports().items():
+        if (unit := _unit(folder, name)) is not None:
+            others = {_unit(folder, other) for other in imported} - {None, unit}
+            graph.setdefault(unit, set()).update(map(str, others))
+    return graph
+
+
+def _unit(folder: str, name: str) -> str | None:
+    """The part of a folder that a module is in; None for a module elsewhere, and for the folder's own."""
+    start = f"{folder}." if folder else ""
+    if not name.startswith(start):
+        return None
+    return name.removeprefix(start).partition(".")[0] or None
+
+
+def in_circles(graph: Mapping[str, set[str]]) -> frozenset[str]:
+    """The units that reach themselves."""
+    reached: dict[str, set[str]] = {}
+    for unit in graph:
+        seen: set[str] = set()
+        left = list(graph[unit])
+        while left:
+            if (other := left.pop()) not in seen:
+                seen.add(other)
+                left += graph.get(other, ())
+        reached[unit] = seen
+    return frozenset(unit for unit, others in reached.items() if unit in others)
+
+
+def test_no_circle_of_folders_is_new() -> None:
+    """Files and folders of one folder import each other in one direction, at any depth; the list is exact."""
+    folders = {"", *(".".join(name.split(".")[:depth]) for name in imports() for depth in range(1, 9))}
+    circles = {folder: circle for folder in folders if (circle := in_circles(units(folder)))}
+    assert circles == CIRCLES
+
+
+def test_a_circle_is_found() -> None:
+    """Also one over a third unit; a unit that leads to a circle is not in it."""
+    assert in_circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}, "e": set()}) == {"a", "b", "c"}
