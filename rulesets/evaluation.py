@@ -12,7 +12,6 @@ from rulesets.evaluators.facts import was_cut_short
 from rulesets.evaluators.rule import Case
 from rulesets.evaluators.rules import rules_of
 from rulesets.nearest import suggestion
-from rulesets.sweeps import names
 from rulesets.verdict import Verdict, whole
 
 if TYPE_CHECKING:
@@ -86,6 +85,8 @@ def require_known(skip: Collection[str], ruleset: Ruleset) -> None:
     """
     if not skip:
         return
+    from rulesets.sweeps import names
+
     rules, over_runs = rules_of(ruleset), () if ruleset.sweep is None else names(ruleset.sweep)
     names_of_rules = list(
         dict.fromkeys([*(rule.id for rule in rules), *(rule.group for rule in rules), *over_runs])

@@ -17,7 +17,6 @@ from loadgen.cli.options import command, command_of, command_over
 from loadgen.cli.terminal.streams import file_on_standard_output, mend_streams
 from loadgen.sessions import errors
 from loadgen.sessions.arguments import refuse_empty, with_values
-from loadgen.sessions.other_tools import require_own_options
 from loadgen.sessions.run.claimed_folders import give_back
 from loadgen.sessions.secrets import redacted
 from rulesets.exit_codes import ExitCode
@@ -250,7 +249,6 @@ def _run() -> int:
     try:
         sys.argv[1:] = with_values(sys.argv[1:])
         refuse_empty(sys.argv[1:])
-        require_own_options(sys.argv[1:])
         first = next(iter(sys.argv[1:]), None)
         # A shell that completes a line has it in its environment.
         outline = _NAMES.isdisjoint(sys.argv) and "_LOADGEN_COMPLETE" not in os.environ
@@ -271,6 +269,7 @@ def _run() -> int:
 
 def _explained(error: Exception) -> int:
     """Print the error on standard error; return the exit code."""
+    error = _of_another_tool(error)
     if isinstance(error, command_line.CommandLineError):
         text, command = command_line.message(error, _NAMES), command_line.command_of(error)
         if text:  # without arguments the help has been printed already
@@ -283,6 +282,18 @@ def _explained(error: Exception) -> int:
         return ExitCode.BUG
     _write_error(errors.message_of(error))
     return code
+
+
+def _of_another_tool(error: Exception) -> Exception:
+    """An error in the command line, with what to type in place of another tool's words, if there are any."""
+    if isinstance(error, command_line.CommandLineError | errors.UsageError):
+        from loadgen.sessions.other_tools import require_own_options
+
+        try:
+            require_own_options(sys.argv[1:])
+        except errors.UsageError as translated:
+            return translated
+    return error
 
 
 def _write_error(text: str) -> None:

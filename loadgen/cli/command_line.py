@@ -46,7 +46,8 @@ def message(error: Exception, commands: Iterable[str]) -> str:
     if unknown := _COMMAND.match(str(error)):
         return f"there is no command {unknown[1]!r}{did_you_mean(unknown[1], commands)}"
     if extra := _EXTRA.match(str(error)):
-        return f"one argument too many: {extra[1]}"
+        url = f"; give a URL as --url {extra[1]}" if "://" in extra[1] and " " not in extra[1] else ""
+        return f"one argument too many: {extra[1]}{url}"
     text: str = getattr(error, "format_message", error.__str__)()
     return text[:1].lower() + text[1:].removesuffix(".")
 

@@ -46,12 +46,14 @@ def finish(report: Report, folder: Path, settings: PerfSettings) -> NoReturn:
     from loadgen.cli.terminal.show import print_as
     from loadgen.sessions.program import program
     from loadgen.sessions.run.session import outcome
-    from loadgen.sessions.trace_listing import trace_lines
 
     output = settings.output
     form, verbose = JSON if output.json else TEXT, output.verbose
     print_as("report", form, report, run=folder, summary_only=output.summary, verbose=verbose)
-    sys.stdout.writelines(trace_lines(folder) if output.trace_detail else ())
+    if output.trace_detail:
+        from loadgen.sessions.trace_listing import trace_lines
+
+        sys.stdout.writelines(trace_lines(folder))
     if report.verdict is not None:
         from loadgen.cli.terminal.verdicts import publish_verdicts
         from reporter.render.named_verdict import NamedVerdict

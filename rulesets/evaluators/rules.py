@@ -2,45 +2,44 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
-
-from rulesets.evaluators import (
-    audits,
-    change,
-    dataset,
-    generation,
-    load,
-    over_runs,
-    power,
-    seeds,
-    steady,
-    targets,
-    validity,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from rulesets.evaluators.rule import Rule
     from rulesets.ruleset import Ruleset
 
-_PARTS: Final = (
-    validity,
-    load,
-    dataset,
-    generation,
-    seeds,
-    power,
-    steady,
-    targets,
-    change,
-    audits,
-    over_runs,
-)
-"""In the order of a verdict: what makes a run valid comes first."""
+_PARTS: Final[Mapping[str, Callable[[Ruleset], object]]] = {
+    "validity": lambda ruleset: ruleset.validity,
+    "load": lambda ruleset: ruleset.load,
+    "dataset": lambda ruleset: ruleset.dataset != type(ruleset.dataset)(),
+    "generation": lambda ruleset: ruleset.generation.settings,
+    "seeds": lambda ruleset: ruleset.seeds,
+    "power": lambda ruleset: ruleset.power,
+    "steady": lambda ruleset: ruleset.steady_state != type(ruleset.steady_state)(),
+    "targets": lambda ruleset: ruleset.targets,
+    "change": lambda ruleset: ruleset.baseline or any(target.delta for target in ruleset.targets),
+    "audits": lambda ruleset: ruleset.audits,
+    "over_runs": lambda ruleset: ruleset.sweep,
+}
+"""The modules with rules, and whether a ruleset has some, in the order of a verdict: validity comes first.
 
-KINDS: Final = tuple(kind for part in _PARTS for kind in part.KINDS)
-"""Every kind of rule that a run can meet or miss."""
+A module is loaded for a ruleset that needs it."""
+
+
+def kinds() -> tuple[str, ...]:
+    """Every kind of rule that a run can meet or miss."""
+    return tuple(kind for name in _PARTS for kind in _part(name).KINDS)
 
 
 def rules_of(ruleset: Ruleset) -> tuple[Rule, ...]:
     """Every rule of a ruleset, each once."""
-    return tuple(rule for part in _PARTS for rule in part.rules(ruleset))
+    return tuple(
+        rule for name, has_some in _PARTS.items() if has_some(ruleset) for rule in _part(name).rules(ruleset)
+    )
+
+
+def _part(name: str) -> Any:
+    return import_module(f"rulesets.evaluators.{name}")

@@ -55,6 +55,11 @@ MISTAKES = {
         "one argument too many: more",
         "loadgen perf",
     ),
+    "a URL without its option": (
+        ("perf", "http://127.0.0.1:1"),
+        "one argument too many: http://127.0.0.1:1; give a URL as --url http://127.0.0.1:1",
+        "loadgen perf",
+    ),
     "no such command": (("prf",), "there is no command 'prf'; did you mean 'perf'?", "loadgen"),
     "no such command of a group": (
         ("rules", "shw"),
