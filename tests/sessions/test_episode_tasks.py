@@ -30,6 +30,8 @@ REPLIES: list[dict[str, Any]] = [
     },
     {"match": "certificate_", "reply": "It is $1,200."},
     {"match": "$1,200", "reply": "###STOP###"},
+    {"match": "The file b.csv", "tool_calls": [{"name": "file_read", "arguments": {"path": "b.csv"}}]},
+    {"match": "chair,17", "reply": "FINAL ANSWER: 17"},
     {"match": "World War", "reply": "In 1945."},
     {"match": "turn 1", "reply": "no commas"},
     {"match": "turn 2", "reply": '"no commas"'},
@@ -73,6 +75,24 @@ def test_tasks_of_several_turns(server: MockProcess, tmp_path: Path) -> None:
     assert ("user_sim", False, 2) in users
     tools = run.sql("SELECT DISTINCT name FROM tool_calls ORDER BY name").fetchall()
     assert tools == [("get_weather",), ("send_certificate",)]
+
+
+def test_an_agent_reads_the_file_of_a_question(server: MockProcess, tmp_path: Path) -> None:
+    """GAIA's attachment is in the sandbox; a question without one is an episode, too."""
+    row = {"Level": 1, "Final answer": "17", "file_name": ""}
+    rows = [
+        {**row, "task_id": "a", "Question": "How many?"},
+        {**row, "task_id": "b", "Question": "How many chairs?", "file_name": "b.csv"},
+    ]
+    (tmp_path / "metadata.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (tmp_path / "b.csv").write_text("chair,17\n")
+    asked: dict[str, Any] = {"url": server.url, "model": "m", "data": tmp_path, "workers": 1, "probe": False}
+    with pytest.raises(loadgen.LoadgenError, match="--allow-code-execution"):
+        loadgen.accuracy("gaia:mode=agent", **asked, out=tmp_path / "refused")
+    run = loadgen.accuracy("gaia:mode=agent", **asked, allow_code_execution=True, out=tmp_path / "run")
+    scores = run.sql("SELECT DISTINCT question_id, value, status FROM scores ORDER BY ALL").fetchall()
+    assert scores == [("a", 0.0, "unparsed"), ("b", 1.0, "scored")]
+    assert run.sql("SELECT name, count(*) FROM tool_calls GROUP BY ALL").fetchall() == [("file_read", 1)]
 
 
 @pytest.mark.slow

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from base64 import b64encode
+from io import BytesIO
+from zipfile import ZipFile
 
 import pytest
 
@@ -37,6 +40,45 @@ def test_its_tools_work_in_one_sandbox() -> None:
         ("file_read", {"path": "notes/a.txt"}),
         ("calculator", {"expression": "(2 + 3) * 4.5"}),
     ) == ["notes/a.txt: 8 characters written", "2\n[exit code 0]", "one\ntwo\nthree\n", "22.5"]
+
+
+NAMESPACE = 'xmlns="urn:x"'
+DOCUMENTS = {
+    "note.docx": {"word/document.xml": f"<d {NAMESPACE}><p><r><t>One</t></r><r><t> line</t></r></p><p/></d>"},
+    "talk.pptx": {
+        f"ppt/slides/slide{number}.xml": f"<s {NAMESPACE}><p><t>Slide {number}</t></p></s>"
+        for number in (10, 9)
+    },
+    "table.xlsx": {
+        "xl/workbook.xml": f'<w {NAMESPACE}><sheet name="Prices"/></w>',
+        "xl/sharedStrings.xml": f"<s {NAMESPACE}><si/><si><r><t>la</t></r><r><t>mp</t></r></si></s>",
+        "xl/worksheets/sheet1.xml": (
+            f'<s {NAMESPACE}><row><c r="A1" t="s"><v>1</v></c><c r="C1"><f>1+1</f><v>2</v></c></row>'
+            '<row><c r="A2" t="inlineStr"><is><t>desk</t></is></c><c r="AA2"><v>3.5</v></c></row></s>'
+        ),
+    },
+    "broken.xlsx": None,
+}
+TEXTS = {
+    "note.docx": "One line\n[exit code 0]",
+    "talk.pptx": "# slide 1\nSlide 9\n# slide 2\nSlide 10\n[exit code 0]",
+    "table.xlsx": "# Prices\nlamp\t\t2\ndesk" + 26 * "\t" + "3.5\n[exit code 0]",
+    "broken.xlsx": "[exit code 1]",
+}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_documents_are_read_as_text(name: str) -> None:
+    """By a program in the sandbox; one that is damaged is the model's to deal with."""
+    stored = BytesIO()
+    with ZipFile(stored, "w") as archive:
+        for path, text in (DOCUMENTS[name] or {}).items():
+            archive.writestr(path, text)
+    data = stored.getvalue() if DOCUMENTS[name] else b"PK"
+    write = f"echo {b64encode(data).decode()} | base64 -d > {name}"
+    _, text = results(("bash", {"command": write}), ("file_read", {"path": name}))
+    assert text is not None
+    assert text.splitlines()[-1 if DOCUMENTS[name] is None else 0 :] == TEXTS[name].splitlines()
 
 
 def test_a_tool_that_fails_is_a_result() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from workloads.environments.calculation import calculated
-from workloads.episodes.terminal import bash_tool, cut
+from workloads.environments.document_text import text_command
+from workloads.episodes.terminal import COMMAND_S, bash_tool, cut, shown
 from workloads.episodes.tool_loop import Tool, tool_loop
 
 if TYPE_CHECKING:
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
     from workloads.episodes.episode import Ask, EpisodeResult
     from workloads.sample import Sample
     from workloads.sandbox.asynchronous import SandboxOnDemand
+
+
+_READS: Final = (
+    "Read a file in the working folder: a text, or the text of a document (docx, pptx, xlsx, pdf)."
+)
 
 
 class AgentTool(NamedTuple):
@@ -39,12 +45,14 @@ def calculator(_: SandboxOnDemand) -> Tool:
 
 
 def file_read(sandbox: SandboxOnDemand) -> Tool:
-    """A tool that reads a file of the sandbox."""
+    """A tool that reads a file of the sandbox: its text, where it is a document."""
 
     async def read(path: str) -> str:
+        if command := text_command(path):
+            return shown(await sandbox.exec(command, COMMAND_S))
         return cut((await sandbox.get_file(path)).decode(errors="replace"))
 
-    return Tool(_schema("file_read", "Read a text file in the working folder.", path="Its path."), read)
+    return Tool(_schema("file_read", _READS, path="Its path."), read)
 
 
 def file_write(sandbox: SandboxOnDemand) -> Tool:

@@ -1,30 +1,36 @@
 """GAIA: questions for assistants with one short answer each, 165 for validation (arXiv:2311.12983).
 
 Officially an assistant with tools answers, and hands in its final answer alone; the benchmark says in which
-form it is to be given: `FINAL ANSWER: …`. Here a model is asked without tools. Files that a question comes
-with are not sent: the tag `file` tells those questions apart.
+form it is to be given: `FINAL ANSWER: …`. `mode=answer` asks a model without tools, and without the files of
+questions, which the tag `file` tells apart. `mode=agent` lets it work with tools in a sandbox that has them.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from workloads.cells import tag, text, whole
-from workloads.errors import ColumnError, TaskError
+from workloads.environments.tool_agent import TOOLS, answer_with_tools
+from workloads.episodes.program import EpisodeProgram
+from workloads.errors import ColumnError, SourceError, TaskError, did_you_mean
 from workloads.grading.gaia_answer import is_right
 from workloads.grading.json_answer import json_in
 from workloads.judging.prompts import judge_prompts
 from workloads.question import Question
 from workloads.sample import Sample
+from workloads.sandbox.base import SandboxSpec
 from workloads.score import Score, graded, pending, unparsed, unreadable
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
 from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from workloads.answer import Answer
+    from workloads.episodes.episode import Ask, EpisodeResult
+    from workloads.sandbox.asynchronous import SandboxOnDemand
 
 _SYSTEM: Final = (
     "You are a general AI assistant. I will ask you a question. Report your thoughts, and finish your "
@@ -38,6 +44,8 @@ _SYSTEM: Final = (
 )
 _MARKER: Final = "FINAL ANSWER:"
 _LEVELS: Final = (1, 2, 3)
+_MODES: Final = ("answer", "agent")
+_ATTACHED: Final = "{question}\n\nThe file {file}, which the question is about, is in the working folder."
 _UNKNOWN: Final = "?"
 _KEY: Final = "verdict"
 _PROMPTS: Final = judge_prompts("gaia_fallback")
@@ -46,10 +54,18 @@ _DEFINITION: Final = "gaia-benchmark/leaderboard: scorer.py, question_scorer"
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """One question a row of the level that the option says; 0 takes all."""
-    level = inputs.options["level"]
+    """One question a row of the level that the option says; 0 takes all.
+
+    Raises:
+        TaskError: An option has another value.
+        SourceError: A file that a question comes with is missing.
+    """
+    level, mode = inputs.options["level"], inputs.options["mode"]
     if level not in {0, *_LEVELS}:
         raise TaskError(f"gaia:level={level}: must be one of {_LEVELS}, or 0 for all of them")
+    if mode not in _MODES:
+        raise TaskError(f"gaia:mode={mode}: must be one of {', '.join(_MODES)}{did_you_mean(mode, _MODES)}")
+    files = {path.name: path for path in inputs.paths("files")} if mode == "agent" else {}
     for index, row in enumerate(inputs.rows):
         wanted = tag(row, "Final answer")
         if wanted == _UNKNOWN:
@@ -60,7 +76,47 @@ def questions(inputs: Inputs) -> Iterator[Question]:
             continue
         tags = {"level": str(whole(row, "Level")), "file": "yes" if row["file_name"] else "no"}
         sample = Sample(index, text(row, "Question"), system=_SYSTEM, tags=tags)
+        if mode == "agent":
+            sample = _with_tools(
+                sample, str(row["file_name"] or ""), files, network=inputs.options["network"]
+            )
         yield Question(tag(row, "task_id"), sample, {"answer": wanted})
+
+
+def _with_tools(sample: Sample, file: str, files: Mapping[str, Path], *, network: bool) -> Sample:
+    """A sample as an episode with tools, in a sandbox that has its file.
+
+    Raises:
+        SourceError: The file is missing.
+    """
+    if file and file not in files:
+        raise SourceError(
+            f"gaia: no file {file!r}, which a question comes with, among the files of the questions"
+        )
+    program = EpisodeProgram(
+        f"{__name__}:play",
+        files={file: str(files[file])} if file else {},
+        sandbox=SandboxSpec(network=network),
+        setup=f"{__name__}:setup",
+    )
+    prompt = _ATTACHED.format(question=sample.prompt, file=file) if file else sample.prompt
+    return replace(sample, prompt=prompt, episode=program)
+
+
+async def setup(sample: Sample, sandbox: SandboxOnDemand) -> None:
+    """Put the file of a question into the working folder."""
+    assert sample.episode is not None  # noqa: S101 (it named this function)
+    if files := _contents(sample.episode.files):
+        await sandbox.put_files(files)
+
+
+def _contents(files: Mapping[str, str]) -> dict[str, bytes]:
+    return {name: Path(path).read_bytes() for name, path in files.items()}
+
+
+async def play(sample: Sample, ask: Ask, sandbox: SandboxOnDemand) -> EpisodeResult:
+    """Let the model work with the tools of `@tools`."""
+    return await answer_with_tools(sample, ask, sandbox, tuple(TOOLS))
 
 
 def final_answer(text: str) -> str | None:
@@ -124,7 +180,7 @@ _HEADLINES: Final = (
 
 WORKLOAD: Final = Workload(
     name="gaia",
-    title="questions for assistants, asked without tools",
+    title="questions for assistants, asked without or with tools",
     version=1,
     tier=3,
     category="agentic",
@@ -145,6 +201,13 @@ WORKLOAD: Final = Workload(
         rows=165,
         licence="none stated; gated, and its answers must not be published",
     ),
+    further={
+        "files": Source(
+            files=("2023/validation/*.*", "validation/*.*", "*.*"),
+            hub="gaia-benchmark/GAIA",
+            repository=("2023/validation/*",),
+        )
+    },
     questions=questions,
     scorers=(
         Scorer(
@@ -153,7 +216,7 @@ WORKLOAD: Final = Workload(
             grade,
             f"{_DEFINITION}, of the text after the last `{_MARKER}`",
             _HEADLINES,
-            note="asked without tools and files, unlike the entries of the leaderboard",
+            note="asked without tools and files (mode=answer) or the web (mode=agent), unlike officially",
         ),
         Scorer("whole_text", 1, grade_whole, f"{_DEFINITION}, of all that was said", _HEADLINES),
         Scorer(
@@ -167,6 +230,6 @@ WORKLOAD: Final = Workload(
             note="a judge may accept what the official rule calls wrong: `exact` is the official accuracy",
         ),
     ),
-    options={"level": 0},
+    options={"level": 0, "mode": "answer", "network": False},
     groups=("level", "file"),
 )

@@ -94,10 +94,10 @@ def verdict(reference: Reference, run: PatchedRun, patch: str = "") -> Score:
     )
 
 
-def _source(name: str, rows: int) -> Source:
+def _source(name: str, rows: int, hub: str = "") -> Source:
     return Source(
         files=(f"*{name}*.jsonl*", f"*{name}*.parquet", "test*.jsonl*", "test*.parquet"),
-        hub=f"SWE-bench/SWE-bench_{name}",
+        hub=hub or f"SWE-bench/SWE-bench_{name}",
         split="test",
         columns=(
             "instance_id",
@@ -113,7 +113,11 @@ def _source(name: str, rows: int) -> Source:
     )
 
 
-_SUBSETS: Final = {"verified": _source("Verified", 500), "lite": _source("Lite", 300)}
+_SUBSETS: Final = {
+    "verified": _source("Verified", 500),
+    "lite": _source("Lite", 300),
+    "full": _source("full", 2294, "SWE-bench/SWE-bench"),
+}
 
 WORKLOAD: Final = Workload(
     name="swe_bench",

@@ -11,6 +11,7 @@ from workloads.grading import swe_bench_pro
 from workloads.grading.swe_bench.infrastructure import infrastructure_failure
 from workloads.grading.swe_bench.log import END, START, statuses_in
 from workloads.grading.swe_bench.resolution import Resolution, resolution_of
+from workloads.task import parse
 
 DJANGO = """test_a (app.tests.A) ... ok
 test_b (app.tests.A) ... FAIL
@@ -77,6 +78,20 @@ LOGS = [
 def test_statuses(repository: str, output: str, expected: dict[str, str]) -> None:
     """Each parser on the lines that make it differ from the others."""
     assert statuses_in(repository, f"before\n{START}\n{output}\n{END}\nafter") == expected
+
+
+def test_the_full_benchmark() -> None:
+    """All of its instances, of twelve repositories whose logs can be read; Verified is the default."""
+    full, default = parse("swe_bench:subset=full").source, parse("swe_bench").source
+    assert (full.hub, full.rows, full.columns) == ("SWE-bench/SWE-bench", 2294, default.columns)
+    assert default.hub == "SWE-bench/SWE-bench_Verified"
+    repositories = (
+        *("astropy/astropy", "django/django", "matplotlib/matplotlib", "mwaskom/seaborn", "pallets/flask"),
+        *("psf/requests", "pydata/xarray", "pylint-dev/pylint", "pytest-dev/pytest"),
+        *("scikit-learn/scikit-learn", "sphinx-doc/sphinx", "sympy/sympy"),
+    )
+    for repository in repositories:
+        assert statuses_in(repository, f"{START}\n{END}\n") is None
 
 
 def test_logs_without_a_valid_run() -> None:

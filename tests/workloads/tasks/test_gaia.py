@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from workloads.answer import Answer
-from workloads.errors import ColumnError, TaskError
+from workloads.errors import ColumnError, SourceError, TaskError
 from workloads.grading.gaia_answer import is_right
 from workloads.score import Status
 from workloads.tasks.gaia import WORKLOAD, final_answer, grade, grade_whole
@@ -100,6 +100,8 @@ def test_questions(loaded: Callable[..., Sequence[Question]], figures: Callable[
         ("gaia", {"Final answer": "?"}, ColumnError, "line 1: no answer is published for this row"),
         ("gaia", {"Level": "easy"}, ColumnError, "column 'Level'"),
         ("gaia:level=4", {}, TaskError, r"gaia:level=4: must be one of \(1, 2, 3\), or 0"),
+        ("gaia:mode=agents", {}, TaskError, "gaia:mode=agents: must be one of .*; did you mean 'agent'"),
+        ("gaia:mode=agent", {"file_name": "d.xlsx"}, SourceError, "gaia: no file 'd.xlsx'"),
     ],
 )
 def test_bad_input(
