@@ -2,7 +2,7 @@
 
 Officially an assistant with tools answers, and hands in its final answer alone; the benchmark says in which
 form it is to be given: `FINAL ANSWER: …`. `mode=answer` asks a model without tools, and without the files of
-questions, which the tag `file` tells apart. `mode=agent` lets it work with tools in a sandbox that has them.
+questions (tag `file`). `mode=agent` lets it work with tools in a sandbox that has them.
 """
 
 from __future__ import annotations

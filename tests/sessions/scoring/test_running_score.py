@@ -9,7 +9,9 @@ import pytest
 
 from loadgen.sessions.scoring import running_score
 from loadgen.sessions.scoring.running_score import AnswerScorer, RunningScore, plain_scorers
-from recorder.store import log_path
+from recorder import Event, EventType, schema
+from recorder.session import Session
+from recorder.store import Store, log_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +32,36 @@ def test_answers_are_scored_as_they_come(new_run: NewRun) -> None:
     assert scorer.look() == {"gsm8k": (3, pytest.approx(2 / 3))}
     scorer.close()
     assert len(log_path(run).read_bytes()) == size
+
+
+@pytest.mark.slow
+def test_an_episode_is_scored_at_its_end(tmp_path: Path) -> None:
+    """Not by its turns so far, and not again by a later look."""
+    start_ns = time.monotonic_ns() - 1_000_000_000
+    settings = {"model": "m", "load": {"kind": "closed", "concurrency": 1}, "accuracy": {"tasks": [TASK]}}
+    store = Store.create(log_path(tmp_path), Session("s", start_ns, time.time_ns(), settings))
+    reference = {"task": "gsm8k", "tags": {}, "texts": {"reference": {"answer": "1"}}}
+    of_episode = {"conversation": "c", "phase": "performance", "prompt_id": 0}
+    issued = {**of_episode, "turn": 0, "episode": True, "scheduled_ns": start_ns}
+    ended = {**of_episode, "started_ns": start_ns, "duration_ns": 9, "ending": "completed", "reward": None}
+    answer = {"messages": [{"role": "assistant", "content": "#### 1"}], "details": {}}
+    events = [
+        Event(EventType.TEST_STARTED, start_ns),
+        *(
+            Event(EventType.QUESTION, start_ns, None, {**reference, "prompt_id": number, "id": str(number)})
+            for number in range(3)
+        ),
+        Event(EventType.LOADGEN_ISSUE_CALLED, start_ns, "a", {**issued, "texts": {"messages": []}}),
+        Event(EventType.REQUEST_SENT, start_ns, "a"),
+        Event(EventType.COMPLETE, start_ns + 1, "a", {"status": 200, "texts": {"output": "Let me see."}}),
+    ]
+    store.append([schema.row(event) for event in events])
+    scorer = AnswerScorer(log_path(tmp_path))
+    assert scorer.look() == {"gsm8k": (0, 0.0)}
+    store.append([schema.row(Event(EventType.EPISODE_ENDED, start_ns + 9, data={**ended, "texts": answer}))])
+    assert scorer.look() == scorer.look() == {"gsm8k": (1, 1.0)}
+    scorer.close()
+    store.close()
 
 
 @pytest.mark.slow
