@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from workloads.cells import tag, text, whole
 from workloads.environments.tool_agent import TOOLS, answer_with_tools
-from workloads.episodes.program import EpisodeProgram
+from workloads.episode_program import EpisodeProgram
 from workloads.errors import ColumnError, SourceError, TaskError, did_you_mean
 from workloads.grading.gaia_answer import is_right
 from workloads.grading.json_answer import json_in
