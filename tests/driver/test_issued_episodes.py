@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from loadgen.driver.episodes.plan import EpisodePlan
 
+from loadgen.driver.episode_plan import EpisodePlan
 from loadgen.driver.load import Closed, Offline
 from tests.driver.manual_clock import open_loop
 from tests.driver.test_issued_conversations import MS, SERVICE_MS, Talk
