@@ -97,7 +97,8 @@ class CheckInputs:
         first_chunk_unknown: Of how many it is not known how many tokens came after the first chunk; likewise.
         window_s: How long the window is that rates are counted over; None where there is none.
         qps: Completed requests per second in it.
-        imported: Whether another program made the run, and its results were imported.
+        imported: Whether the run was imported from a harness, which measures no requests.
+        figures_only: Whether the run was imported without records of requests.
         logged: What the load generator found itself while it ran.
         timeouts_s: The client's limits in seconds, by the failures of requests that exceed them, such as
             `total_timeout`; those that the log has.
@@ -168,6 +169,7 @@ class CheckInputs:
     window_s: float | None = None
     qps: float | None = None
     imported: bool = False
+    figures_only: bool = False
     logged: tuple[Finding, ...] = ()
     timeouts_s: Mapping[str, float] = field(default_factory=dict)
     nodes: Nodes | None = None

@@ -21,6 +21,7 @@ from reporter.findings.overload import overload_of
 from reporter.findings.steadiness import steadiness
 from reporter.findings.token_checks import token_checks
 from reporter.findings.went_away import went_away
+from reporter.imported import has_starts, is_measured
 from reporter.log.database import all_figures, figures
 from reporter.log.session import client_health, recorder_health, run_facts
 from reporter.node_figures import nodes, shard
@@ -37,8 +38,10 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from reporter.findings.client_overhead import ClientOverhead
+    from reporter.findings.cold_start import ColdStart
     from reporter.health import ClientHealth
     from reporter.log.database import OpenLog
+    from reporter.report import Moment, SteadyState
     from reporter.report_options import ReportOptions
     from reporter.run_facts import PlannedEnd, RunFacts
     from rulesets.definitions import Definitions, PercentileMethod
@@ -70,13 +73,13 @@ def compute(log: OpenLog, options: ReportOptions) -> tuple[DisplayedReport, Open
     recorder, client = recorder_health(log), client_health(log)
     in_doubt = bounds(log, method, summaries, percentiles, weighted=options.is_token_weighted)
     own = _own(log, summaries, method, (run.timestamp_source, client), doubt=bool(in_doubt))
-    moments, tokens = over_time(log, method), _tokens(totals := figures(log, "tokens"))
-    steady = steadiness(run.ended, len(run.sittings), log.window, moments)
+    moments, steady = _over_time(log, run, method)
+    tokens = _tokens(totals := figures(log, "tokens"))
     log = over_defined_window(log, definitions.throughput_window, steady, run.load.get("kind"))
     throughput = _throughput(log, run.load, counts, tokens)
     inputs = CheckInputs(
         ended=run.ended,
-        load=run.load,
+        load=run.load if run.imported is None else {},  # Its schedule is not known.
         counts=counts,
         latency_ms=summaries["latency_ms"],
         own=own,
@@ -98,7 +101,7 @@ def compute(log: OpenLog, options: ReportOptions) -> tuple[DisplayedReport, Open
         tokenizer=getattr(options.tokenizer, "name_or_path", None),
         window_s=log.window.duration_s,
         qps=throughput.qps,
-        cold=cold_start(log, run.load.get("kind"), counts.warmup, method),
+        cold=_cold_start(log, run, counts, method),
         **(logged := _logged(log, run, counts, held_back=summaries["held_ms"] is not None)),
         **undefined(log, definitions),
         **_responses(log),
@@ -147,6 +150,24 @@ def decided_by(
         validity=accepted(validity(all_findings), all_findings, report.run.on_invalid),
         findings=all_findings,
     )
+
+
+def _over_time(
+    log: OpenLog, run: RunFacts, method: PercentileMethod
+) -> tuple[list[Moment], SteadyState | None]:
+    """The moments of the run and its steady state; neither where the starts of requests are unknown."""
+    if not has_starts(run.imported):
+        return [], None
+    moments = over_time(log, method)
+    return moments, steadiness(run.ended, len(run.sittings), log.window, moments)
+
+
+def _cold_start(
+    log: OpenLog, run: RunFacts, counts: RequestCounts, method: PercentileMethod
+) -> ColdStart | None:
+    if not has_starts(run.imported):
+        return None
+    return cold_start(log, run.load.get("kind"), counts.warmup, method)
 
 
 def _computed_by(run: RunFacts, definitions: Definitions, options: ReportOptions) -> RunFacts:
@@ -293,15 +314,16 @@ def _is_resumable(planned: PlannedEnd) -> bool:
 def _logged(log: OpenLog, run: RunFacts, counts: RequestCounts, *, held_back: bool) -> dict[str, Any]:
     """What failures said, which laws of the log were broken, and what the load generator knew."""
     return {
-        "imported": run.imported is not None,
+        "imported": not is_measured(run.imported),
+        "figures_only": bool((run.imported or {}).get("figures")),
         "has_questions": asks_benchmarks(log),
         "segments": len(run.sittings),
         "timeouts_s": run.timeouts_s,
         "complete_until": run.complete_until,
         "resumable": _is_resumable(run.planned),
         "messages": _messages(log),
-        "overload": overload_of(log, run.load, held_back=held_back),
-        "went_away": went_away(log, counts),
+        "overload": overload_of(log, run.load, held_back=held_back) if has_starts(run.imported) else None,
+        "went_away": went_away(log, counts) if has_starts(run.imported) else None,
         "failure_limit": failure_limit(None, run.max_error_rate),
         "violations": _violations(log),
         "nodes": nodes(log, log.definitions.percentile_method),

@@ -75,18 +75,21 @@ class OfReport:
 
     def sample(self, metric: str, where: Where) -> Summarized:
         """The summary of a latency or a length."""
-        return Summarized(metric, _part(self._of(where), BY_NAME[metric].column))
+        column = BY_NAME[metric].column
+        return Summarized(metric, _part(self._of(where), column) or _part(self._imported(where), column))
 
     def rate(self, metric: str, where: Where) -> Rate:
         """A throughput, without the blocks that a limit would take."""
         part = self._of(where)
         rates = _part(part, "throughput") if part is self.report else part
-        return Rate(_finite(rates.get(metric)), self.counts(where)["completed"])
+        value = rates.get(metric)
+        value = self._imported(where).get(metric) if value is None else value
+        return Rate(_finite(value), self.counts(where)["completed"])
 
     def counts(self, where: Where) -> Mapping[str, int]:
         """Requests by outcome."""
         part = self._of(where)
-        counts = _part(part, "counts") if part is self.report else part
+        counts = self._imported(where) or (_part(part, "counts") if part is self.report else part)
         return {name: counts.get(name) or 0 for name in _COUNTS}
 
     def good(self, conditions: Sequence[Condition], where: Where) -> Good:
@@ -109,6 +112,10 @@ class OfReport:
             Unanswerable: The name may mean several.
         """
         return score(self.report.get("accuracy") or (), name)
+
+    def _imported(self, where: Where) -> Mapping[str, Any]:
+        """The figures of another program, where the report has no requests and the figures are of all."""
+        return {} if where else _part(_part(_part(self.report, "run"), "imported"), "figures")
 
     def _of(self, where: Where) -> Mapping[str, Any]:
         """The report, or the report's row for the requests of one tag."""
@@ -156,9 +163,10 @@ class Summarized:
         """
         if not self.count:
             return None
-        if p not in _PERCENTILES:
+        # Another program's summaries need not have all.
+        if _PERCENTILES.get(p) not in self.summary:
             self._cannot(f"p({float(100 * p):g})")
-        return _finite(self.summary.get(_PERCENTILES[p]))
+        return _finite(self.summary[_PERCENTILES[p]])
 
     def at(self, rank: int) -> float:
         """The smallest or the largest value.

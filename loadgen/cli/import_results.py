@@ -1,4 +1,4 @@
-"""`loadgen import`: another program's benchmark results as a run."""
+"""`loadgen import`: another program's results as a run."""
 
 from __future__ import annotations
 
@@ -18,19 +18,22 @@ def import_results(
     *,
     out: Annotated[Path | None, Option(help="The run's folder; runs/<time>-<model> by default.")] = None,
     model: Annotated[str | None, Option(help="The model, if the results do not name one.")] = None,
+    result: Annotated[
+        int | None, Option(metavar="N", help="Which run of a file with several, from 1.")
+    ] = None,
     json: Json = False,
     quiet: Annotated[bool, Option("--quiet -q", help="Print no report.")] = False,
 ) -> None:
-    """Import the results of another program's benchmark run as a separate run, and report that run.
+    """Import the results of another benchmark or load generator as a separate run, and report that run.
 
-    report, sql, gate, compare and view work on it. What the results do not have stays empty; nothing was
-    measured here, so a report has no latencies. Exit 4 when the run is invalid.
+    report, sql, gate, compare and view work on it. What the results do not have stays empty. Exit 4 when
+    the run is invalid.
 
     [bold]Examples[/bold]
 
     loadgen import terminalbench-native runs/2026-01-01__12-00-00
 
-    loadgen import harbor jobs/2026-01-01__12-00-00 --out runs/harbor
+    loadgen import vllm-bench results.json --out runs/vllm
     """
     from loadgen.cli.terminal.show import print_as
     from loadgen.sessions.errors import printable
@@ -39,7 +42,7 @@ def import_results(
     from loadgen.sessions.run.report import write_report
     from loadgen.sessions.run.session import outcome
 
-    folder = imported(form, path, out, model)
+    folder = imported(form, path, out, model, result)
     report = write_report(folder, None)
     if json or not quiet:
         print_as("report", JSON if json else TEXT, report, run=folder)

@@ -58,9 +58,10 @@ def failures() -> Mapping[str, str]:
 
 def formats() -> Mapping[str, str]:
     """Formats of results that can be imported, with what each reads."""
-    from workloads.results.catalog import FORMATS, result_format
+    from workloads.results.catalog import FORMATS, LOADS, load_format, result_format
 
-    return {name: result_format(name).title for name in FORMATS}
+    titles = {name: result_format(name).title for name in FORMATS}
+    return titles | {name: load_format(name).title for name in LOADS}
 
 
 def loads() -> Mapping[str, str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reporter.cache_hits import ALIKE_PCT, cached_pct
 from reporter.findings.acceptance import IN_WORDS
+from reporter.imported import definitions_of
 from reporter.kinds import members
 
 if TYPE_CHECKING:
@@ -83,17 +84,32 @@ def facts(report: Mapping[str, Any], settings: Mapping[str, Any], environment: M
     run_settings = {**run, **settings}
     hits = members(report.get("server_side")).get("prefix_hit_pct")
     cached = cached_pct(tokens.get("cached"), tokens.get("input"), hits)
+    if members(run.get("imported")).get("measured"):
+        return _of_imported(report, run_settings)
     return {
         "settings": dict(_flat({name: run_settings[name] for name in _SETTINGS if name in run_settings})),
         "dataset": {name: dataset.get(name) for name in ("name", "sha256", "rows")},
         "machine": {name: environment[name] for name in _MACHINE if name in environment},
         "client": {name: run.get(name) for name in _CLIENT},
         "versions": members(run.get("versions")),
-        "definitions": dict(_flat({name: run[name] for name in _DEFINITIONS if name in run})),
+        "definitions": {
+            **dict(_flat({name: run[name] for name in _DEFINITIONS if name in run})),
+            **definitions_of(report),
+        },
         "tokens": {"source": tokens.get("source")},
         "cache": {} if cached is None else {"cached_pct": cached},
         "scoring": dict(_scoring(report)),
         "energy": {name: energy[name] for name in _ENERGY if name in energy},
+    }
+
+
+def _of_imported(report: Mapping[str, Any], run_settings: Mapping[str, Any]) -> Facts:
+    """The facts of a load generator's run: the settings that its file names, and its definitions."""
+    load = members(run_settings.get("load"))
+    named = {"model": run_settings.get("model"), **dict(_flat({"load": load}))}
+    return {
+        "settings": {name: value for name, value in named.items() if value is not None},
+        "definitions": definitions_of(report),
     }
 
 
@@ -113,7 +129,7 @@ def unlike(name: str, run: Facts, reference_name: str, reference: Facts) -> list
         Mismatch(about, what, name, run[about][what], reference_name, reference[about][what])
         for about in reference
         for what in reference[about]
-        if what in run[about] and _differs(about, run[about][what], reference[about][what])
+        if what in run.get(about, ()) and _differs(about, run[about][what], reference[about][what])
     ]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from reporter.compare.comparable import facts, run_faults
 from reporter.compare.figure import ComparedFigure, figure
 from reporter.compare.metric import metric as read
+from reporter.imported import own_figures
 from reporter.kinds import members
 from rulesets.scores import main
 from rulesets.statistics import order_statistics
@@ -124,7 +125,8 @@ def look(
     ends = {metric.name: _ends(run, metric, level) for metric in metrics if metric.kind in _IN_DOUBT}
     scores = [read(f"accuracy.{score}") for score in main(report.get("accuracy") or ())]
     of_run = members(report.get("run"))
-    completed = members(report.get("counts")).get("completed")
+    counts = own_figures(report) or members(report.get("counts"))
+    completed = counts.get("completed")
     return ComparedRun(
         name,
         facts(report, log_head.settings, log_head.environment),

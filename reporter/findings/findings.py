@@ -157,7 +157,7 @@ def _to_finish(evidence: CheckInputs) -> str:
 
 
 def _nothing_issued(evidence: CheckInputs) -> Finding | None:
-    if evidence.counts.issued:
+    if evidence.counts.issued or evidence.figures_only:
         return None
     return Finding(
         "nothing_issued",

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from reporter.accuracy.questions import by_question
 from reporter.bounds import ENDS, column
+from reporter.imported import own_figures
 from reporter.log.condition import condition
 from reporter.measured.blocks import FINEST, group_size, grouped
 from reporter.measured.rates import rates
 from reporter.measured.timeline import issued_in
 from reporter.measured.values import BY_ISSUE, ONE_BY_ONE, SPANS, Values
 from rulesets.evidence import Good, Rate
+from rulesets.of_report import OfReport
 from rulesets.scores import score
 
 if TYPE_CHECKING:
@@ -85,6 +87,11 @@ class LogEvidence:
         return replace(self._report, run=replace(run, power=self.power)).to_dict()
 
     @cached_property
+    def _own(self) -> OfReport | None:
+        """Another program's figures, of an imported run without records of requests."""
+        return OfReport(self.report) if own_figures(self.report) else None
+
+    @cached_property
     def ends(self) -> tuple[LogEvidence, ...]:
         """The run with all values at the minimum and at the maximum; none if all values are exact."""
         if not self._report.bounds:
@@ -93,6 +100,9 @@ class LogEvidence:
 
     def sample(self, metric: str, where: Where) -> LogSample:
         """The values of a latency or a length."""
+        if self._own is not None:
+            # It has the same interface, and raises Unanswerable where it has no values.
+            return cast("LogSample", self._own.sample(metric, where))
         if (metric, where) not in self._samples:
             self._samples[metric, where] = self._values.of(metric, where)
         return self._samples[metric, where]
@@ -101,12 +111,16 @@ class LogEvidence:
         """A throughput; per GPU only if the run has the number of GPUs."""
         if metric == _PER_GPU:
             return _shared(self.rate("total_tps", where), self._report.run.gpus)
+        if self._own is not None:
+            return self._own.rate(metric, where)
         if where not in self._rates:
             self._rates[where] = rates(self.log, self._report, where)
         return self._rates[where][metric]
 
     def counts(self, where: Where) -> Mapping[str, int]:
         """Requests by outcome: issued, completed, failed, cancelled."""
+        if self._own is not None:
+            return self._own.counts(where)
         if where not in self._counts:
             row = self.log.execute(_COUNTS.format(where=condition(where))).fetchall()[0]
             self._counts[where] = dict(zip(COUNTED, row, strict=True))
@@ -114,6 +128,8 @@ class LogEvidence:
 
     def good(self, conditions: Sequence[Condition], where: Where) -> Good:
         """How many met every condition at once; a request that lacks one of the figures did not."""
+        if self._own is not None:
+            return self._own.good(conditions, where)
         amounts_by_span = self._good(conditions, where, issued_in(self.log))
         finest = [amounts_by_span.get(number, (0, 0, 0)) for number in range(FINEST)]
         total, in_window, ended = map(sum, zip(*finest, strict=True))

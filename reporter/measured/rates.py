@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from reporter.imported import has_starts
 from reporter.log.condition import condition
 from reporter.measured.blocks import FINEST, group_size, grouped, merged_size
 from reporter.measured.timeline import windows
@@ -88,6 +89,8 @@ def rates(log: OpenLog, report: Report, where: Where) -> Mapping[str, Rate]:
         values = {
             name: None if amount is None else float(amount) / seconds for name, amount in amounts.items()
         }
+    if not has_starts(report.run.imported):
+        return {name: Rate(value, n) for name, value in values.items()}
     width_ns, finest = _finest(log, where)
     done = [completed for completed, _, _ in finest]
     blocks = _rates_of(finest, width_ns, group_size(done) if finest else None)

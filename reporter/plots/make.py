@@ -6,8 +6,12 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
+from reporter.imported import has_starts
+from reporter.kinds import members
 from reporter.log.definitions import READ_BY_VIEWS
+from reporter.log.session import logged_settings
 from reporter.plots.catalog import PLOTS
+from reporter.plots.over_time import TIME
 from reporter.plots.plot import NoPlot, Plot, PlotSeries
 from rulesets.definitions import Definitions
 
@@ -37,6 +41,8 @@ def make_plot(log: OpenLog, name: str, tag: str | None = None) -> Plot | NoPlot:
         NoRoomError: Memory and temporary disk space are too small for what the plot needs.
     """
     definition = PLOTS[name]
+    if definition.x == TIME and not has_starts(members(logged_settings(log).get("imported")) or None):
+        return NoPlot(name, definition.title, "the imported file has no start times of requests")
     tag = tag if definition.has_parts else None
     log.load(definition.tables)
     statement = definition.statement(tag)

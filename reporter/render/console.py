@@ -15,6 +15,7 @@ from reporter.render import (
     cost,
     episodes,
     health,
+    imported,
     latency,
     nodes,
     telemetry,
@@ -103,7 +104,8 @@ def _head(report: Report) -> Iterator[RenderableType]:
     if report.counts.by_error:
         yield block("Errors", *_errors(report))
     yield block("Throughput", totals.throughput(report))
-    yield block("Tokens", totals.tokens(report))
+    if counted_tokens := totals.tokens(report):
+        yield block("Tokens", counted_tokens)
     if report.steady_state and report.steady_state.found:
         yield block("Steady state", totals.steady_state(report.steady_state))
 
@@ -145,6 +147,7 @@ def _latency(
 ) -> Iterator[Sequence[RenderableType]]:
     if report.latency_ms is None and report.run.imported is None:
         yield [_NO_LATENCY]
+    yield imported.section(report, width=width)
     if table := latency.table(report, *groups, width=width, verbose=verbose):
         yield [table]
 

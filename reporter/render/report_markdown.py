@@ -33,7 +33,7 @@ def render(report: Report, *, contents: RunContents | None = None, most_bytes: i
     head = (
         f"### {safe(page.title)}{': ' * bool(marks)}{safe(marks)}",
         "",
-        *(f"- {safe(line)}" for line in lines),
+        *(f"- {safe(line)}" for line in lines if line),
     )
     body = chain.from_iterable(map(_section, page.sections))
     return fitting("\n".join((*head, *body)) + "\n", most_bytes)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from reporter.render.figures import NOTHING, decimals, figure, fixed, percent, seconds, whole
+from reporter.render.imported import figures
 from reporter.render.page import sentence, text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rich.text import Text
 
     from reporter.report import Report, SteadyState
@@ -22,6 +26,8 @@ _ENDED: Final = {
     "gate_lost": "GATE LOST",
 }
 """How a run ended, where that was not in order."""
+
+_RATES: Final = {"requests/s": "qps", "output tokens/s": "output_tps", "total tokens/s": "total_tps"}
 
 _SOURCES: Final = {
     "server_usage": "counted by the server",
@@ -39,6 +45,9 @@ def ended(report: Report) -> str:
 
 def requests(report: Report) -> Text:
     """How many requests completed, failed and were cancelled."""
+    if own := figures(report):
+        ends = ("completed", "failed", "cancelled")
+        return sentence(*(f"{whole(own[end])} {end}" for end in ends if own.get(end) is not None))
     counts = report.counts
     failed = f"{whole(counts.failed)} failed"
     return sentence(
@@ -54,14 +63,16 @@ def requests(report: Report) -> Text:
 
 def throughput(report: Report) -> Text:
     """The rates."""
-    rates = report.throughput
-    units = {"requests/s": rates.qps, "output tokens/s": rates.output_tps, "total tokens/s": rates.total_tps}
+    rates: Mapping[str, float | None] = figures(report) or asdict(report.throughput)
+    units = {name: rates.get(rate) for name, rate in _RATES.items()}
     rate_texts = [f"{figure(rate, 4)} {unit}" for unit, rate in units.items() if rate is not None]
     return sentence(*rate_texts or [NOTHING])
 
 
 def tokens(report: Report) -> Text:
-    """The totals of tokens, and the source of the counts."""
+    """The totals of tokens, and the source of the counts; empty where nothing was counted here."""
+    if figures(report):
+        return text("")
     totals = report.tokens
     kinds = {
         "output": totals.output,

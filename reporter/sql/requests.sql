@@ -132,7 +132,9 @@ WHERE requests.conversation_id = conversations.conversation_id AND settled <> se
 UPDATE requests SET status = 'abandoned'
 WHERE NOT settled AND sitting < (SELECT max(sitting) FROM clocks);
 
-UPDATE requests SET scheduled_ns = NULL, sent_ns = NULL, sent_high_ns = NULL, ended_ns = NULL WHERE is_imported();
+-- Records of another program do not say how often a request was sent; so nothing says what sending took.
+UPDATE requests SET scheduled_ns = NULL, attempts = NULL WHERE is_imported();
+UPDATE requests SET sent_ns = NULL, sent_high_ns = NULL, ended_ns = NULL WHERE is_imported() AND NOT is_measured_elsewhere();
 
 DROP TABLE IF EXISTS marks;
 DROP TABLE IF EXISTS issues;

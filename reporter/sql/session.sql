@@ -14,5 +14,9 @@ FROM stream;
 CREATE MACRO wall_time(moment_ns) AS
     make_timestamp((moment_ns + (SELECT started_wall_ns - started_at_ns FROM session)) // 1000);
 
--- Whether another program made the run, and its results were imported: moments of requests order them, and measure nothing.
+-- Whether another program made the run, and its results were imported.
 CREATE MACRO is_imported() AS (SELECT coalesce(bool_or(settings ->> '$.imported' IS NOT NULL), false) FROM session);
+
+-- Whether that program measured requests; moments of others order them, and measure nothing.
+CREATE MACRO is_measured_elsewhere() AS
+    (SELECT coalesce(bool_or(settings ->> '$.imported.measured' = 'true'), false) FROM session);

@@ -1,9 +1,9 @@
-"""Every format of results by name, with the module path, imported on use."""
+"""Every format of results by name, with the module path, imported on use: harnesses and load generators."""
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from workloads.errors import TaskError, did_you_mean
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from workloads.results.attempt import ResultFormat
+    from workloads.results.loads.load_results import LoadFormat
 
 FORMATS: Final[Mapping[str, str]] = {
     "harbor": "workloads.results.harbor:FORMAT",
@@ -22,18 +23,42 @@ FORMATS: Final[Mapping[str, str]] = {
     "workarena": "workloads.results.browser_gym:FORMAT",
 }
 
+"""Harnesses, which score answers."""
+
+LOADS: Final[Mapping[str, str]] = {
+    "aiperf": "workloads.results.loads.aiperf:FORMAT",
+    "guidellm": "workloads.results.loads.guidellm:FORMAT",
+    "sglang-bench": "workloads.results.loads.vllm_bench:SGLANG",
+    "vllm-bench": "workloads.results.loads.vllm_bench:VLLM",
+}
+"""Load generators, which measure requests."""
+
 
 def result_format(name: str) -> ResultFormat:
-    """A format by name.
+    """A harness's format by name.
 
     Raises:
         TaskError: No format has this name.
     """
-    if name not in FORMATS:
+    chosen: ResultFormat = _loaded(name, FORMATS)
+    return chosen
+
+
+def load_format(name: str) -> LoadFormat:
+    """A load generator's format by name.
+
+    Raises:
+        TaskError: No format has this name.
+    """
+    chosen: LoadFormat = _loaded(name, LOADS)
+    return chosen
+
+
+def _loaded(name: str, formats: Mapping[str, str]) -> Any:
+    if name not in formats:
         raise TaskError(
-            f"{name}: no format of results has this name{did_you_mean(name, FORMATS)}; "
+            f"{name}: no format of results has this name{did_you_mean(name, (*FORMATS, *LOADS))}; "
             "`loadgen list formats` has them all"
         )
-    module, _, attribute = FORMATS[name].partition(":")
-    chosen: ResultFormat = getattr(import_module(module), attribute)
-    return chosen
+    module, _, attribute = formats[name].partition(":")
+    return getattr(import_module(module), attribute)

@@ -1,7 +1,8 @@
 """PinchBench: the JSON file of a run, `results/RUN_MODEL.json`.
 
 pinchbench/skill at 0d59a408, `scripts/benchmark.py`, `scripts/lib_grading.py`, `scripts/lib_agent.py`. Each
-entry of `tasks` is one attempt; has the grades of all attempts at its task, in their order.
+entry of `tasks` is one attempt; has the grades of all attempts at its task, in their order. `grading` may be
+the grade itself, and uploads (`scripts/lib_upload.py`) have the grade in the entry.
 """
 
 from __future__ import annotations
@@ -42,27 +43,45 @@ def read(path: Path) -> HarnessResults:
     total = run.count("total_tasks")
     unended = run.flag("in_progress") and total is not None
     notes = [f"the run had not ended: it was to have {total:,} tasks"] if unended else []
-    ended = run.optional_number("timestamp")
-    written = {} if ended is None else {"written_at": datetime.fromtimestamp(ended, UTC).isoformat()}
+    written_at = _written(run)
     return HarnessResults(
         attempts=attempts,
         model=run.text("model"),
-        facts={name: run.values[name] for name in _FACTS if run.values.get(name) is not None} | written,
+        facts={name: run.values[name] for name in _FACTS if run.values.get(name) is not None}
+        | ({} if written_at is None else {"written_at": written_at.isoformat()}),
         groups=("category", "grading"),
         notes=[*notes, *unequal_note(attempts)],
     )
 
 
-def _attempt(entry: Fields, task_id: str, thinking: str, number: int) -> Attempt:
+def _written(run: Fields) -> datetime | None:
+    """When the file was written: seconds, or, where uploaded, a time in ISO 8601."""
+    if isinstance(run.values.get("timestamp"), str):
+        return run.moment("timestamp")
+    ended = run.optional_number("timestamp")
+    return None if ended is None else datetime.fromtimestamp(ended, UTC)
+
+
+def _grade(entry: Fields, task_id: str, number: int) -> Fields:
+    """The grade of one attempt, in any of the three forms."""
     grading = entry.members("grading")
+    if grading is None and "score" in entry.values:
+        return entry
+    if grading is not None and "score" in grading.values and number == 0:
+        return grading
     runs = list(grading.list("runs")) if grading else []
     if number >= len(runs):
         raise entry.error("grading.runs", f"has no grade of attempt {number + 1} at {task_id}")
-    grade = runs[number]
+    return runs[number]
+
+
+def _attempt(entry: Fields, task_id: str, thinking: str, number: int) -> Attempt:
+    grade = _grade(entry, task_id, number)
     highest = grade.number("max_score")
     if highest <= 0:
         raise grade.wrong("max_score", "more than 0", highest)
-    status, front = entry.text("status"), entry.members("frontmatter")
+    status = entry.optional_text("status") or ("timeout" if entry.flag("timed_out") else "success")
+    front = entry.members("frontmatter")
     usage = entry.members("usage")
     metrics = {"score": grade.number("score"), "max_score": highest}
     for name in _USAGE:
@@ -83,7 +102,7 @@ def _attempt(entry: Fields, task_id: str, thinking: str, number: int) -> Attempt
         tags={name: tag for name, tag in tags.items() if tag},
         metrics=metrics | _breakdown(grade),
         turns=turns,
-        duration_s=entry.optional_number("execution_time"),
+        duration_s=entry.optional_number("execution_time") or entry.optional_number("execution_time_seconds"),
         # Without a request there was no usage to count: the transcript is missing.
         input_tokens=usage.count("input_tokens") if usage and turns else None,
         output_tokens=usage.count("output_tokens") if usage and turns else None,

@@ -93,6 +93,7 @@ def measuring(run: Path, basis: Basis) -> Iterator[MeasuredRun]:
         LogError: The log is missing, damaged, or of a version that cannot be read.
         BeingWrittenError: It is still running.
     """
+    from loadgen.sessions.errors import UsageError
     from loadgen.sessions.run.run_folder import still_running
     from recorder.store import log_path
     from reporter.border import blaming
@@ -108,6 +109,9 @@ def measuring(run: Path, basis: Basis) -> Iterator[MeasuredRun]:
         )
         if report.run.ended == "running":
             raise still_running(run)
+        if report.run.imported is not None:
+            program = report.run.imported.get("format")
+            raise UsageError(f"{run} was imported from {program}: MLPerf takes runs that were measured here")
         with blaming(log_path(run)):
             yield MeasuredRun(log, run_settings, report, LogEvidence(log, report))
 

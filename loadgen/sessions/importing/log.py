@@ -11,7 +11,7 @@ from loadgen.sessions.run.environment import environment
 from loadgen.sessions.run.run_folder import new_run_folder
 from recorder.store import LOG_NAME
 from recorder.writer import EventRecorder
-from workloads.results.catalog import result_format
+from workloads.results.catalog import LOADS, result_format
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,14 +23,17 @@ _PART: Final = 2000
 """Events that may wait to be written."""
 
 
-def import_results(name: str, path: Path, out: Path | None = None, model: str | None = None) -> Path:
-    """Read the results of a harness, and write them as a log.
+def import_results(
+    name: str, path: Path, out: Path | None = None, model: str | None = None, number: int | None = None
+) -> Path:
+    """Read the results of a harness or a load generator, and write them as a log.
 
     Args:
-        name: The format, one of `workloads.results.catalog.FORMATS`.
+        name: The format, one of `workloads.results.catalog`.
         path: The file or the folder with the results.
         out: The folder of the run; `runs/<time>-<model>` without one.
         model: The model, where the results do not name it, or name it in another way.
+        number: Which of a load generator's runs in one file, from 1.
 
     Returns:
         The folder of the run.
@@ -41,10 +44,16 @@ def import_results(name: str, path: Path, out: Path | None = None, model: str | 
         LogExistsError: The folder holds a run already.
         WriterError, LogNotMadeError: The log could not be written.
     """
-    chosen = result_format(name)
-    results = chosen.read(path)
     if model == "":
         raise UsageError("--model: the name is empty")
+    if name in LOADS:
+        from loadgen.sessions.importing.load_log import import_load
+
+        return import_load(name, path, out, model, number)
+    chosen = result_format(name)
+    if number is not None:
+        raise UsageError(f"--result: a file of {name} has one run; leave --result out")
+    results = chosen.read(path)
     imported = Imported.of(chosen, results)
     folder = new_run_folder(out, model or results.model or chosen.name)
     log, about = folder / LOG_NAME, environment() | {"timestamp_source": None}

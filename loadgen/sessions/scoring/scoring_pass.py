@@ -168,8 +168,13 @@ def require_scorable(run: Path) -> None:
         "score the run where its events.db is; --pass N reports an earlier scoring pass",
     )
     require_current(log)
-    if settings(run).get("imported"):
-        raise UsageError(f"{folder_of(run)} was imported: the harness has scored the answers")
+    if imported := settings(run).get("imported"):
+        why = (
+            "another program measured it"
+            if imported.get("measured")
+            else "the harness has scored the answers"
+        )
+        raise UsageError(f"{folder_of(run)} was imported: {why}")
     if is_held(log.resolve().parent):
         raise still_running(folder_of(run))
 

@@ -14,6 +14,7 @@ from reporter.render import (
     cost,
     episodes,
     health,
+    imported,
     latency,
     nodes,
     rule,
@@ -94,6 +95,9 @@ def _first_screen(report: Report, contents: RunContents) -> Iterator[Section]:
     if opening := cards(report, contents):
         yield opening
     yield _findings(report, contents.windows)
+    if own := imported.rows(report):
+        name = str((report.run.imported or {}).get("format"))
+        yield Tables("imported", f"Figures of {name}", (Table(imported.COLUMNS, tuple(own)),))
     if report.verdict and report.verdict.rows:
         yield rules(report.verdict, metric_statements.rules(report, contents.windows))
     if report.accuracy:

@@ -110,6 +110,24 @@ def test_pinchbench(tmp_path: Path) -> None:
     assert note.endswith("the mean over tasks, which is the rule, is 0.3750")
 
 
+def test_pinchbench_without_runs(tmp_path: Path) -> None:
+    """`grading` may be the grade, and an upload has it in the entry, with a time and no status."""
+    grade = {"score": 1.5, "max_score": 2.0, "grading_type": "hybrid", "breakdown": {"a": 0.5}, "notes": "ok"}
+    run = {"task_id": "task_03", "status": "success", "execution_time": 4.0, "usage": {}, "grading": grade}
+    path = written.write_json(tmp_path / "run.json", {"model": "demo", "timestamp": 1.0, "tasks": [run]})
+    sent = {"task_id": "task_03", "timed_out": True, "execution_time_seconds": 4.0, **grade}
+    upload = {"model": "demo", "timestamp": "2026-01-01T12:00:00Z", "tasks": [sent]}
+    for results, ending in (
+        (read("pinchbench", path), "completed"),
+        (read("pinchbench", written.write_json(tmp_path / "upload.json", upload)), "max_time"),
+    ):
+        (attempt,) = results.attempts
+        assert (attempt.value, attempt.duration_s, attempt.ending) == (0.75, 4.0, ending)
+        assert attempt.tags["grading"] == "hybrid"
+        assert attempt.metrics["criterion.a"] == 0.5
+    assert results.facts["written_at"] == "2026-01-01T12:00:00+00:00"
+
+
 def test_web_chore_arena(tmp_path: Path) -> None:
     """AgentOccam's table and trajectories, and BrowserGym's folders of the same benchmark."""
     results = read("webchorearena", written.web_chore_arena(tmp_path / "occam"))
