@@ -8,12 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.conformance import humaneval, livecodebench, mmlu_pro, official_verdicts
+from tests.conformance import (
+    humaneval,
+    livecodebench,
+    mmlu_pro,
+    official_verdicts,
+    swefficiency,
+    tau2,
+)
 from tests.conformance.ifeval import NEEDS
 from tests.conformance.ifeval import agreements as ifeval_agreements
+from tests.workloads.tau2_worlds import AIRLINE, RETAIL
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.conformance.agreement import Agreement
 
 
 def write(path: Path, *rows: Any) -> None:
@@ -90,3 +100,83 @@ def test_verdicts_of_official_code(tmp_path: Path) -> None:
         *("ama_bench", "baseline", "deepplanning", "deepresearch", "lifelong-agent", "paperarena"),
         *("loghub", "pinchbench", "webchorearena"),
     }
+
+
+def simulations_of(tmp_path: Path, observation: str, *, user: str = "user_simulator") -> dict[str, Agreement]:
+    """The lines of a record of tau2 with a call that a model refuses, and what was observed of the call."""
+    call = {"name": "send_certificate", "arguments": {"user_id": "ann", "amount": None}}
+    simulation = {
+        "task_id": "0",
+        "trial": 0,
+        "termination_reason": "user_stop",
+        "messages": [
+            {"role": "assistant", "content": "Hi!"},
+            {"role": "user", "content": "A refund, please."},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "content": observation},
+            {"role": "assistant", "content": "No."},
+            {"role": "user", "content": "###STOP###"},
+        ],
+        "reward_info": {
+            "reward": 1.0,
+            "reward_basis": ["DB"],
+            "reward_breakdown": {"DB": 1.0},
+            "db_check": {"db_match": True},
+            "action_checks": [],
+            "communicate_checks": [],
+        },
+    }
+    criteria = {"reward_basis": ["DB"]}
+    task = {
+        "id": "0",
+        "user_scenario": {"instructions": "?"},
+        "initial_state": None,
+        "evaluation_criteria": criteria,
+    }
+    record = {
+        "info": {"user_info": {"implementation": user}},
+        "tasks": [task],
+        "simulations": [simulation],
+    }
+    write(tmp_path / tau2.NEEDS[0], RETAIL)
+    write(tmp_path / tau2.NEEDS[1], AIRLINE)
+    write(tmp_path / "tau2" / "sims_airline_x.json.gz", record)
+    return {line.scorer.removesuffix(", airline_x"): line for line in tau2.agreements(tmp_path)}
+
+
+REFUSED = (
+    "Error: 1 validation error for Certificate\namount\n  Input should be a valid number [type=float_type, "
+    "input_value=None, input_type=NoneType]\n    For further information visit "
+    "https://errors.pydantic.dev/2.11/v/float_type"
+)
+
+
+def test_observations_of_tau2_are_equal_whatever_they_say(tmp_path: Path) -> None:
+    """Only the release of pydantic in a link may differ."""
+    lines = simulations_of(tmp_path, REFUSED)
+    assert all(line.passes and not line.exceptions for line in lines.values())
+    lines = simulations_of(tmp_path, REFUSED.replace("amount", "price"))
+    assert [name for name, line in lines.items() if not line.passes] == ["tau2/observations of episodes"]
+
+
+def test_a_record_of_tau2_without_a_user(tmp_path: Path) -> None:
+    """The record's episodes are left out, and the line says why."""
+    lines = simulations_of(tmp_path, "?", user="dummy_user")
+    assert "tau2/observations of episodes" not in lines
+    line = lines["tau2/episodes"]
+    assert (line.passes, list(line.exceptions)) == (True, ["were played solo, which no task here does"])
+
+
+def test_a_report_of_swefficiency_of_any_name(tmp_path: Path) -> None:
+    """The means of the leaderboard are compared where its reports are there."""
+    columns = "instance_id,raw_pred_speedup_ratio,pred_speedup_ratio,gold_speedup_ratio,human_speedup_ratio"
+    path = tmp_path / "swefficiency" / "some_model.csv.gz"
+    path.parent.mkdir()
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        file.write(f"{columns},correctness\na__b-1,2.0,2.0,4.0,0.5,1.0\n")
+    lines = list(swefficiency.agreements(tmp_path))
+    assert [line.scorer for line in lines] == [
+        "swefficiency/official, some_model",
+        "swefficiency/imported runs",
+    ]
+    assert all(line.passes for line in lines)

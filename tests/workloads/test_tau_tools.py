@@ -1,4 +1,4 @@
-"""tau-bench's and tau2's tools on small databases: what they change, what they refuse, and the reward."""
+"""tau-bench's tools on small databases: what they change, what they refuse, and the reward."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 from workloads.environments.tau.airline import airline_tools
 from workloads.environments.tau.retail import retail_tools
 from workloads.environments.tau.reward import act, database_hash, reward_of
-from workloads.environments.tau.tau2 import tau2_state_tools
 
 if TYPE_CHECKING:
     from workloads.environments.toolset import State, Toolset
@@ -180,10 +179,6 @@ def test_orders(shop: State) -> None:
     assert shop["users"]["ann"]["payment_methods"]["gift_card_1"]["balance"] == 0
     again = tools.observe(shop, "modify_pending_order_address", {"order_id": "#A", **ADDRESS})
     assert again == "Error: non-pending order cannot be modified"
-    second = tau2_state_tools("retail").observe(
-        shop, "modify_pending_order_address", {"order_id": "#A", **ADDRESS}
-    )
-    assert json.loads(second)["address"]["zip"] == "9"
     exchange = {"order_id": "#B", **ITEMS, "payment_method_id": "card"}
     assert (
         json.loads(tools.observe(shop, "exchange_delivered_order_items", exchange))[

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.workloads.tasks.scripted import ScriptedAsk, calling, played, saying
+from tests.workloads.tau2_worlds import AIRLINE, BOOKING, world_of
 from workloads.answer import Answer, EpisodeOutcome
-from workloads.environments.tau2.counter import Counter
 from workloads.errors import TaskError
 from workloads.loading import load
 from workloads.task import parse
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from workloads.question import Question
 
-USERS = {"ann": {"user_id": "ann", "payment_methods": {}, "reservations": []}}
 CERTIFICATE = {"user_id": "ann", "amount": 50}
 
 
@@ -57,8 +56,7 @@ def write_airline(folder: Path) -> None:
     (folder / "airline__tasks.json").write_text(json.dumps(TASKS))
     (folder / "airline__split_tasks.json").write_text(json.dumps({"base": ["0", "1", "2"], "test": ["3"]}))
     (folder / "airline__policy.md").write_text("# The policy")
-    database = {"flights": {}, "reservations": {}, "users": USERS}
-    (folder / "airline__db.json").write_text(json.dumps(database))
+    (folder / "airline__db.json").write_text(json.dumps(AIRLINE))
 
 
 @pytest.fixture
@@ -154,49 +152,18 @@ def test_a_domain_that_there_is_not(tmp_path: Path, questions: dict[str, Questio
         load(parse("tau2:domain=retai"), tmp_path)
 
 
-DAY = {"status": "available", "available_seats": {"economy": 2}, "prices": {"economy": 100}}
-
-
 def test_what_tau2_changed_in_the_airline() -> None:
     """A booking takes seats, a change of flights keeps its cabin, and refusals have names."""
-    flight = {
-        "flight_number": "F1",
-        "origin": "JFK",
-        "destination": "ORD",
-        "scheduled_departure_time_est": "08:00:00",
-        "scheduled_arrival_time_est": "09:00:00",
-        "dates": {"2024-05-20": DAY | {"available_seats": {"economy": 2}}},
-    }
-    user = {
-        "user_id": "ann",
-        "payment_methods": {"card": {"source": "credit_card", "id": "card"}},
-        "reservations": [],
-    }
-    state: dict[str, Any] = {"flights": {"F1": flight}, "reservations": {}, "users": {"ann": user}}
-    world = Counter("airline", state)
+    world = world_of("airline")
 
     def call(name: str, **arguments: Any) -> str:
         return world.call("assistant", name, arguments).text
 
-    booked = json.loads(
-        call(
-            "book_reservation",
-            user_id="ann",
-            origin="JFK",
-            destination="ORD",
-            flight_type="one_way",
-            cabin="economy",
-            flights=[{"flight_number": "F1", "date": "2024-05-20"}],
-            passengers=[{"first_name": "Ann", "last_name": "Li", "dob": "1990-01-01"}],
-            payment_methods=[{"payment_id": "card", "amount": 100}],
-            total_baggages=0,
-            nonfree_baggages=0,
-            insurance="no",
-        )
-    )
+    booked = json.loads(call("book_reservation", **BOOKING))
     assert list(booked["flights"][0]) == ["flight_number", "origin", "destination", "date", "price"]
     assert booked["status"] is None
-    assert flight["dates"]["2024-05-20"]["available_seats"] == {"economy": 1}  # type: ignore[index]
+    (flight,) = json.loads(call("search_direct_flight", origin="JFK", destination="ORD", date="2024-05-20"))
+    assert flight["available_seats"] == {"economy": 1}
     assert call("get_flight_status", flight_number="F1", date="2024-05-20") == "available"
     assert call("get_flight_status", flight_number="F2", date="2024-05-20") == "Error: Flight F2 not found"
     assert call("get_user_details", user_id="bob") == "Error: User bob not found"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.workloads.tasks.scripted import ScriptedAsk, calling, played, saying
-from workloads.environments.tau2.telecom import Telecom
+from tests.workloads.tau2_worlds import CUSTOMER, DEVICE, LINE, PLAN, world_of
 from workloads.loading import load
 from workloads.task import parse
 from workloads.tasks.tau2 import grade
@@ -16,55 +16,9 @@ from workloads.tasks.tau2 import grade
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from workloads.environments.tau2.world import World
     from workloads.question import Question
 
-LINE = {
-    "line_id": "L1",
-    "phone_number": "555",
-    "status": "Active",
-    "plan_id": "P1",
-    "data_used_gb": 1.0,
-    "data_refueling_gb": 0.0,
-    "roaming_enabled": False,
-}
-CUSTOMER = {
-    "customer_id": "C1",
-    "full_name": "Ann Li",
-    "date_of_birth": "1990-01-01",
-    "phone_number": "556",
-    "line_ids": ["L1"],
-    "bill_ids": [],
-    "created_at": "2025-01-15T10:30:00",
-}
-PLAN = {
-    "plan_id": "P1",
-    "name": "Basic",
-    "data_limit_gb": 5.0,
-    "price_per_month": 40.0,
-    "data_refueling_price_per_gb": 2.0,
-}
-DEVICE = {
-    "sim_card_status": "active",
-    "sim_card_missing": False,
-    "airplane_mode": False,
-    "network_signal_strength": "good",
-    "network_technology_connected": "5G",
-    "network_connection_status": "connected",
-    "battery_level": 80,
-    "data_enabled": True,
-    "roaming_enabled": True,
-    "network_mode_preference": "4g_5g_preferred",
-    "wifi_enabled": False,
-    "wifi_connected": False,
-    "wifi_signal_strength": "none",
-    "wifi_calling_enabled": False,
-    "wifi_calling_mms_over_wifi": False,
-    "data_saver_mode": False,
-    "vpn_enabled_setting": False,
-    "vpn_connected": False,
-    "active_apn_settings": {"apn_name": "internet"},
-    "app_statuses": {"messaging": {"app_name": "messaging", "permissions": {"sms": True, "storage": True}}},
-}
 INITIAL = [
     {"env_type": "user", "func_name": "set_user_info", "arguments": {"name": "Ann", "phone_number": "555"}},
     {"env_type": "user", "func_name": "set_user_location", "arguments": {"abroad": True}},
@@ -74,23 +28,22 @@ ROAMING = ("enable_roaming", {"customer_id": "C1", "line_id": "L1"})
 
 
 @pytest.fixture
-def world() -> Telecom:
+def world() -> World:
     """A customer abroad, in airplane mode, whose line has no roaming."""
-    database = {"customers": [CUSTOMER], "lines": [LINE], "plans": [PLAN], "bills": [], "devices": []}
-    telecom = Telecom(json.loads(json.dumps(database)), DEVICE)
+    telecom = world_of("telecom")
     for action in INITIAL:
         telecom.act(action)
     return telecom
 
 
-def speed_is_excellent(world: Telecom) -> bool:
+def speed_is_excellent(world: World) -> bool:
     """What tasks assert in the end."""
     arguments = {"expected_speed": 200, "expected_desc": "excellent"}
     assertion = {"env_type": "user", "func_name": "assert_internet_speed", "arguments": arguments}
     return world.holds({**assertion, "assert_value": True})
 
 
-def test_what_the_agent_changes_the_phone_shows(world: Telecom) -> None:
+def test_what_the_agent_changes_the_phone_shows(world: World) -> None:
     """Data works abroad when both sides have turned it on."""
     assert world.call("user", "run_speed_test", {}).text == "Speed test failed: No Connection."
     bar = "Status Bar: 📶⁴ Excellent | 5G | 📱 Data Enabled | 🔋 80%"
@@ -108,7 +61,7 @@ def test_what_the_agent_changes_the_phone_shows(world: Telecom) -> None:
     assert not speed_is_excellent(world)
 
 
-def test_a_bill(world: Telecom) -> None:
+def test_a_bill(world: World) -> None:
     """A suspended line has no service; the user pays what the agent asks for."""
     arguments = {"customer_id": "C1", "line_id": "L1", "new_bill_id": "B9", "contract_ended": False}
     world.act({"env_type": "assistant", "func_name": "suspend_line_for_overdue_bill", "arguments": arguments})
@@ -130,7 +83,7 @@ def test_a_bill(world: Telecom) -> None:
     assert "resumed" in world.call("assistant", "resume_line", {"customer_id": "C1", "line_id": "L1"}).text
 
 
-def test_refusals_and_amounts(world: Telecom) -> None:
+def test_refusals_and_amounts(world: World) -> None:
     """Numbers in objects are texts, as in tau2; neither side has the other's tools."""
     usage = json.loads(world.call("assistant", "get_data_usage", ROAMING[1]).text)
     assert (usage["data_used_gb"], usage["cycle_end_date"]) == ("1.0", "2025-02-28")
@@ -149,7 +102,7 @@ def test_refusals_and_amounts(world: Telecom) -> None:
         assert world.call(requestor, name, arguments) == (message, True)
 
 
-def test_permissions_and_picture_messages(world: Telecom) -> None:
+def test_permissions_and_picture_messages(world: World) -> None:
     """Picture messages need the network, the access point and two permissions."""
     world.call("assistant", *ROAMING)
     world.call("user", "toggle_airplane_mode", {})
@@ -191,8 +144,9 @@ def question(tmp_path: Path) -> Question:
     (tmp_path / "telecom__split_tasks.json").write_text(json.dumps({"base": ["[data]"]}))
     (tmp_path / "telecom__main_policy.md").write_text("Be kind.")
     (tmp_path / "telecom__tech_support_manual.md").write_text("Try all.")
-    rows = {"customers": CUSTOMER, "lines": LINE, "plans": PLAN}
-    tables = [f"[[{name}]]\n{_toml(row)}" for name, row in rows.items()]
+    address = f"[customers.address]\n{_toml(CUSTOMER['address'])}"
+    rows = {"lines": LINE, "plans": PLAN, "customers": {**CUSTOMER, "address": None}}
+    tables = [f"[[{name}]]\n{_toml(row)}" for name, row in rows.items()] + [address]
     (tmp_path / "telecom__db.toml").write_text("bills = []\ndevices = []\n" + "\n".join(tables))
     plain = {name: value for name, value in DEVICE.items() if not isinstance(value, dict)}
     nested = (
@@ -205,7 +159,7 @@ def question(tmp_path: Path) -> Question:
 
 
 def _toml(row: dict[str, Any]) -> str:
-    return "\n".join(f"{name} = {json.dumps(value)}" for name, value in row.items())
+    return "\n".join(f"{name} = {json.dumps(value)}" for name, value in row.items() if value is not None)
 
 
 SWITCH = calling(("toggle_airplane_mode", {}))

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     from workloads.environments.toolset import State, Toolset
 
-_NOW: Final = "2024-05-15T15:00:00"
+NOW: Final = "2024-05-15T15:00:00"
 NEW_RESERVATIONS: Final = ("HATHAT", "HATHAU", "HATHAV")
-_NEW_CERTIFICATES: Final = ("certificate_3221322", "certificate_3221323", "certificate_3221324")
+NEW_CERTIFICATES: Final = ("certificate_3221322", "certificate_3221323", "certificate_3221324")
 _INSURANCE: Final = 30
 _BAGGAGE: Final = 50
-_AIRPORTS: Final = {
+AIRPORTS: Final = {
     "SFO": "San Francisco",
     "JFK": "New York",
     "LAX": "Los Angeles",
@@ -114,7 +114,7 @@ def book_reservation(
         "flights": priced,
         "passengers": passengers,
         "payment_history": payment_methods,
-        "created_at": _NOW,
+        "created_at": NOW,
         "total_baggages": total_baggages,
         "nonfree_baggages": nonfree_baggages,
         "insurance": insurance,
@@ -173,7 +173,7 @@ def get_reservation_details(state: State, reservation_id: str) -> str:
 
 def list_all_airports(_state: State) -> str:
     """Airports by city."""
-    return json.dumps(_AIRPORTS)
+    return json.dumps(AIRPORTS)
 
 
 def search_direct_flight(state: State, origin: str, destination: str, date: str) -> str:
@@ -219,7 +219,7 @@ def _on_day(flight: dict[str, Any], date: str) -> dict[str, Any]:
 def send_certificate(state: State, user_id: str, amount: int) -> str:
     """Give a user a certificate, at most three."""
     methods = user_of(state, user_id)["payment_methods"]
-    identifier = next((name for name in _NEW_CERTIFICATES if name not in methods), None)
+    identifier = next((name for name in NEW_CERTIFICATES if name not in methods), None)
     if identifier is None:
         return "None"
     methods[identifier] = {"source": "certificate", "amount": amount, "id": identifier}

@@ -13,8 +13,6 @@ from workloads.environments.tau.shared_tools import user_of
 from workloads.environments.toolset import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from workloads.environments.toolset import State, Toolset
 
 _REASONS: Final = frozenset({"no longer needed", "ordered by mistake"})
@@ -32,7 +30,7 @@ def retail_tools() -> Toolset:
         get_product_details,
         shared_tools.get_user_details,
         list_all_product_types,
-        address_tool(_pending_order),
+        modify_pending_order_address,
         modify_pending_order_items,
         modify_pending_order_payment,
         modify_user_address,
@@ -114,25 +112,21 @@ def list_all_product_types(state: State) -> str:
     return json.dumps(dict(sorted(named.items())))
 
 
-def address_tool(pending_order: Callable[[State, str], Any]) -> Callable[..., str]:
-    """The tool that changes where an order goes; `pending_order` returns the order, or refuses."""
-
-    def modify_pending_order_address(
-        data: State,
-        /,
-        order_id: str,
-        address1: str,
-        address2: str,
-        city: str,
-        state: str,
-        country: str,
-        zip: str,  # noqa: A002 (as in the schema)
-    ) -> str:
-        order = pending_order(data, order_id)
-        order["address"] = address_of(address1, address2, city, state, country, zip)
-        return json.dumps(order)
-
-    return modify_pending_order_address
+def modify_pending_order_address(
+    data: State,
+    /,
+    order_id: str,
+    address1: str,
+    address2: str,
+    city: str,
+    state: str,
+    country: str,
+    zip: str,  # noqa: A002 (as in the schema)
+) -> str:
+    """Change where an order goes."""
+    order = _pending_order(data, order_id)
+    order["address"] = _address(address1, address2, city, state, country, zip)
+    return json.dumps(order)
 
 
 def modify_pending_order_items(
@@ -158,15 +152,7 @@ def modify_pending_order_items(
 
 def modify_pending_order_payment(state: State, order_id: str, payment_method_id: str) -> str:
     """Pay an order by another method."""
-    return pay_otherwise(state, _pending_order(state, order_id), payment_method_id)
-
-
-def pay_otherwise(state: State, order: dict[str, Any], payment_method_id: str) -> str:
-    """Pay an order that may be modified by another method.
-
-    Raises:
-        Refusal: No such method, more than one payment, the same method, or too little on a gift card.
-    """
+    order = _pending_order(state, order_id)
     method = _method_of(state, order, payment_method_id)
     first = order["payment_history"][0]
     if len(order["payment_history"]) > 1 or first["transaction_type"] != "payment":
@@ -202,7 +188,7 @@ def modify_user_address(
 ) -> str:
     """Change the default address of a user."""
     user = user_of(data, user_id)
-    user["address"] = address_of(address1, address2, city, state, country, zip)
+    user["address"] = _address(address1, address2, city, state, country, zip)
     return json.dumps(user)
 
 
@@ -284,7 +270,7 @@ def _transaction(kind: str, amount: float, payment_method_id: str) -> dict[str, 
     return {"transaction_type": kind, "amount": amount, "payment_method_id": payment_method_id}
 
 
-def address_of(
+def _address(
     address1: str, address2: str, city: str, state: str, country: str, zip_code: str
 ) -> dict[str, str]:
     """An address in the format of orders and users."""

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from workloads.environments.tau2.counter import Counter
-from workloads.environments.tau2.telecom import Telecom
+from workloads.environments.tau2.airline import open_airline
+from workloads.environments.tau2.retail import open_retail
+from workloads.environments.tau2.telecom import open_telecom
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,26 +28,24 @@ def open_world(domain: str, paths: Mapping[str, str], initial: Sequence[Mapping[
         paths: The files of its databases by their names.
         initial: The actions that a task begins with.
     """
-    database = fresh_document(paths["db"])
-    world: World
     if domain == "telecom":
-        world = Telecom(database, fresh_document(paths["user_db"])["device"])
+        world = open_telecom(_document(paths["db"]), _document(paths["user_db"])["device"])
     else:
-        world = Counter(domain, database)
+        world = _COUNTERS[domain](_content(paths["db"]))
     for action in initial:
         world.act(action)
     return world
 
 
+_COUNTERS: Final = {"airline": open_airline, "retail": open_retail}
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 
 
-def fresh_document(path: str) -> dict[str, Any]:
-    """The document of a file, which nothing else shares."""
+def _document(path: str) -> dict[str, Any]:
     content = _content(path)
-    document: dict[str, Any] = (
-        tomllib.loads(content.decode("utf-8")) if ".toml" in Path(path).suffixes else orjson.loads(content)
-    )
+    if ".toml" in Path(path).suffixes:
+        return tomllib.loads(content.decode("utf-8"))
+    document: dict[str, Any] = orjson.loads(content)
     return document
 
 

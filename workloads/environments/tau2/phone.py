@@ -5,13 +5,10 @@ Settings that change start a search for a network.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from workloads.environments.tau2.phone_state import APN, MODES, PERMISSIONS, PhoneState, grade_of, on_off
-from workloads.environments.toolset import Refusal
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from workloads.environments.tau2.phone_state import PERMISSIONS, PhoneState, grade_of, on_off
+from workloads.environments.tau2.telecom_models import APNNames, APNSettings, NetworkModePreference
 
 _SIMS: Final = {
     "active": "Your SIM card is active and working.",
@@ -21,7 +18,7 @@ _SIMS: Final = {
 }
 
 
-class Phone(PhoneState):
+class TelecomUserTools(PhoneState):
     """A phone. Public methods are tools, actions and assertions of tasks."""
 
     # Actions of tasks…
@@ -74,12 +71,12 @@ class Phone(PhoneState):
 
     def break_apn_settings(self) -> None:
         """No network, until the settings are reset."""
-        self.device["active_apn_settings"]["apn_name"] = "broken"
+        self.device["active_apn_settings"].apn_name = APNNames.BROKEN
         self.simulate_network_search()
 
     def break_apn_mms_setting(self) -> None:
         """No picture messages, until the settings are reset."""
-        self.device["active_apn_settings"]["mmsc_url"] = None
+        self.device["active_apn_settings"].mmsc_url = None
 
     def set_wifi_calling(self, *, enabled: bool, mms_over_wifi: bool | None = None) -> None:
         """Set calls over Wi-Fi, and optionally picture messages."""
@@ -122,7 +119,7 @@ class Phone(PhoneState):
 
     def check_network_mode_preference(self) -> str:
         """The preferred technology."""
-        return f"Network Mode Preference: {self.device['network_mode_preference']}"
+        return f"Network Mode Preference: {self.device['network_mode_preference'].value}"
 
     def run_speed_test(self) -> str:
         """The speed, with a description."""
@@ -144,10 +141,10 @@ class Phone(PhoneState):
 
     def check_apn_settings(self) -> str:
         """The access point."""
-        settings = self.device["active_apn_settings"]
+        settings = self.device["active_apn_settings"].model_copy()
         return (
-            f"Current APN Name: {settings['apn_name'] or 'Not Set'}\n"
-            f"MMSC URL (for picture messages): {settings['mmsc_url'] or 'Not Set'}\n"
+            f"Current APN Name: {settings.apn_name.value}\n"
+            f"MMSC URL (for picture messages): {settings.mmsc_url or 'Not Set'}\n"
             "(These are technical settings, usually best left unchanged.)"
         )
 
@@ -215,16 +212,20 @@ class Phone(PhoneState):
 
     # What the user does…
 
-    def set_network_mode_preference(self, mode: str) -> str:
+    def set_network_mode_preference(self, mode: Any) -> str:
         """Prefer a technology."""
-        if mode not in MODES:
-            options = ", ".join(MODES)
+        try:
+            wanted = NetworkModePreference(mode) if isinstance(mode, str) else mode
+            self.device["network_mode_preference"] = wanted
+            self.simulate_network_search()
+        except ValueError:
+            wanted = None
+        if wanted is None:
+            options = ", ".join(NetworkModePreference)
             return self._barred(
                 f"Failed to set network mode: '{mode}' is not a valid option. Please use one of: {options}"
             )
-        self.device["network_mode_preference"] = mode
-        self.simulate_network_search()
-        return self._barred(f"Preferred Network Mode set to: {mode}")
+        return self._barred(f"Preferred Network Mode set to: {wanted.value}")
 
     def toggle_airplane_mode(self) -> str:
         """Switch the mode."""
@@ -252,15 +253,17 @@ class Phone(PhoneState):
         """Switch calls over Wi-Fi."""
         return self._toggled("wifi_calling_enabled", "Wi-Fi Calling", searches=False)
 
-    def set_apn_settings(self, apn_settings: Mapping[str, Any]) -> str:
+    def set_apn_settings(self, apn_settings: Any) -> str:
         """Set the access point."""
-        self.device["active_apn_settings"] = {**APN, **apn_settings}
+        settings = APNSettings(**apn_settings) if isinstance(apn_settings, dict) else apn_settings
+        self.device["active_apn_settings"] = settings
+        name = settings.apn_name.value
         self.simulate_network_search()
-        return self._barred(f"APN settings set to: {self.device['active_apn_settings']['apn_name']}")
+        return self._barred(f"APN settings set to: {name}")
 
     def reset_apn_settings(self) -> str:
         """Reset the access point at the next start."""
-        self.device["active_apn_settings"]["reset_at_reboot"] = True
+        self.device["active_apn_settings"].reset_at_reboot = True
         self.simulate_network_search()
         return self._barred("APN settings will reset at reboot.")
 
@@ -303,9 +306,9 @@ class Phone(PhoneState):
     def reboot_device(self) -> str:
         """Start the phone again."""
         lines = []
-        if self.device["active_apn_settings"]["reset_at_reboot"]:
+        if self.device["active_apn_settings"].reset_at_reboot:
             lines.append("Resetting APN settings...")
-            self.device["active_apn_settings"] = dict(APN)
+            self.device["active_apn_settings"] = APNSettings()
         self.simulate_network_search()
         return self._barred("\n".join([*lines, "Restarting network services..."]))
 
@@ -341,15 +344,3 @@ class Phone(PhoneState):
 
 def _yes(value: Any) -> str:
     return "Yes" if value else "No"
-
-
-def method(phone: Phone, name: str) -> Any:
-    """A tool, action or assertion of a phone.
-
-    Raises:
-        Refusal: There is none of this name.
-    """
-    function = None if name.startswith("_") else getattr(phone, name, None)
-    if not callable(function):
-        raise Refusal(f"Tool '{name}' not found.")
-    return function

@@ -9,6 +9,8 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final
 
+from workloads.environments.tau2.telecom_models import APNSettings, NetworkModePreference
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -22,7 +24,7 @@ _BARS: Final = {
 }
 _SIGNALS: Final = {"2G": "poor", "3G": "fair", "4G": "good", "5G": "excellent"}
 """The signal at every place, by technology."""
-MODES: Final = {"4g_5g_preferred": "5G", "4g_only": "4G", "3g_only": "3G", "2g_only": "2G"}
+_MODES: Final = {"4g_5g_preferred": "5G", "3g_only": "3G", "2g_only": "2G"}
 _SPEEDS: Final = {"2G": (0.1, 0.4), "3G": (1.0, 5.0), "4G": (10.0, 100.0), "5G": (50.0, 500.0)}
 """The lowest and the highest speed of a technology, in Mbit/s."""
 _FACTORS: Final = {"poor": 0.2, "fair": 0.5, "good": 0.8, "excellent": 1.0}
@@ -34,14 +36,6 @@ _GRADES: Final = (
     (float("inf"), "Excellent", "Connection is very fast."),
 )
 """Speeds below which a connection is called so, in Mbit/s, and what it is good for."""
-APN: Final = {
-    "apn_name": "internet",
-    "reset_at_reboot": False,
-    "mms_apn": "mms",
-    "mmsc_url": "http://mms.carrier.com/mms/wapenc",
-    "mms_proxy": None,
-    "mms_port": None,
-}
 _VPN: Final = {"server_address": "192.168.1.1", "protocol": "OpenVPN", "server_performance": "excellent"}
 PERMISSIONS: Final = ("sms", "storage", "phone", "network")
 
@@ -59,7 +53,8 @@ class PhoneState:
 
     def __init__(self, device: Mapping[str, Any]) -> None:
         self.device: dict[str, Any] = {"wifi_ssid": None, "vpn_details": None, **deepcopy(dict(device))}
-        self.device["active_apn_settings"] = {**APN, **self.device["active_apn_settings"]}
+        self.device["active_apn_settings"] = APNSettings(**self.device["active_apn_settings"])
+        self.device["network_mode_preference"] = NetworkModePreference(device["network_mode_preference"])
         # One object: a VPN that a task makes slow is slow when the user connects to it again.
         self._usual_vpn = dict(_VPN)
         self.surroundings: dict[str, Any] = {
@@ -78,10 +73,12 @@ class PhoneState:
         blocked = (
             self._sim() != "active"
             or device["airplane_mode"]
-            or device["active_apn_settings"]["apn_name"] == "broken"
+            or device["active_apn_settings"].apn_name == "broken"
             or not self.surroundings["line_active"]
         )
-        technology = _NONE if blocked else MODES[device["network_mode_preference"]]
+        preference = device["network_mode_preference"]
+        allowed = next((technology for mode, technology in _MODES.items() if mode == preference), "4G")
+        technology = _NONE if blocked else allowed
         device["network_connection_status"] = "no_service" if blocked else "connected"
         device["network_technology_connected"] = technology
         device["network_signal_strength"] = _SIGNALS.get(technology, _NONE)
@@ -158,7 +155,7 @@ class PhoneState:
             self._data_works()
             and device["network_technology_connected"] != "2G"
             and not (device["wifi_calling_enabled"] and device["wifi_calling_mms_over_wifi"])
-            and device["active_apn_settings"]["mmsc_url"] is not None
+            and device["active_apn_settings"].mmsc_url is not None
             and app is not None
             and app["permissions"]["storage"]
             and app["permissions"]["sms"]

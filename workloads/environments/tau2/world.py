@@ -1,18 +1,21 @@
-"""A domain of tau2: a database, tools of the agent and of the user, and assertions."""
+"""A domain of tau2: databases, tools of the agent and of the user, and assertions."""
 
 from __future__ import annotations
 
 import json
+from copy import deepcopy
+from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
+from pydantic import BaseModel
+
+from workloads.environments.toolset import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from workloads.environments.toolset import State
+    from collections.abc import Callable, Mapping, Sequence
 
 
 class Observation(NamedTuple):
@@ -27,23 +30,86 @@ class Observation(NamedTuple):
     failed: bool = False
 
 
-class World(Protocol):
-    """A domain in one episode."""
+@dataclass(frozen=True, slots=True)
+class Kit:
+    """What one side can do.
+
+    Attributes:
+        functions: Its public methods are tools, and actions and assertions of tasks.
+        schemas: The tools, in OpenAI's format.
+        database: What the functions read and change.
+    """
+
+    functions: Any
+    schemas: Sequence[Mapping[str, Any]]
+    database: Any
+
+    def function(self, name: str) -> Callable[..., Any]:
+        """The tool, action or assertion of a name.
+
+        Raises:
+            Refusal: There is none of this name.
+        """
+        function = None if name.startswith("_") else getattr(self.functions, name, None)
+        if not callable(function):
+            raise _unknown(name)
+        return function  # type: ignore[no-any-return]
+
+
+class World:
+    """A domain in one episode.
+
+    Args:
+        kits: By requestor, `assistant` or `user`.
+        sync: Called after every change: copies the changes of one side to the other.
+    """
+
+    def __init__(self, kits: Mapping[str, Kit], sync: Callable[[], None] = lambda: None) -> None:
+        self._kits = kits
+        self._sync = sync
 
     def tools(self, requestor: str) -> Sequence[Mapping[str, Any]]:
         """The tools of the `assistant` or the `user`, in OpenAI's format."""
+        return self._kits[requestor].schemas if requestor in self._kits else ()
 
     def call(self, requestor: str, name: str, arguments: Mapping[str, Any]) -> Observation:
         """Call a tool."""
+        try:
+            value = self._tool(requestor, name)(**deepcopy(dict(arguments)))
+            self._sync()
+        except Exception as error:  # noqa: BLE001 (a model can pass anything; the world says so)
+            return Observation(f"Error: {error}", failed=True)
+        return Observation(_rendered(value))
 
     def act(self, action: Mapping[str, Any]) -> None:
-        """Run one of a task's own actions: `env_type` or `requestor`, `func_name` or `name`, `arguments`."""
+        """Run one of a task's own actions: `env_type` or `requestor`, `func_name` or `name`, `arguments`.
+
+        A call that fails is left out, as in tau2's evaluation.
+        """
+        if "func_name" not in action:
+            self.call(action.get("requestor") or "assistant", action["name"], action["arguments"])
+            return
+        self._kits[action["env_type"]].function(action["func_name"])(**deepcopy(dict(action["arguments"])))
+        self._sync()
 
     def digest(self) -> str:
         """SHA-256 of the databases."""
+        databases = {requestor: kit.database for requestor, kit in self._kits.items()}
+        try:
+            text = orjson.dumps(databases, _plain, orjson.OPT_SORT_KEYS)
+        except TypeError:  # integers above 64 bits, half of a surrogate pair
+            text = json.dumps(databases, default=_plain, sort_keys=True).encode()
+        return sha256(text).hexdigest()
 
     def holds(self, assertion: Mapping[str, Any]) -> bool:
         """Whether an assertion of a task holds: `env_type`, `func_name`, `arguments`, `assert_value`."""
+        check = self._kits[assertion["env_type"]].function(assertion["func_name"])
+        return bool(check(**assertion["arguments"]) == assertion.get("assert_value", True))
+
+    def _tool(self, requestor: str, name: str) -> Callable[..., Any]:
+        if all(schema["function"]["name"] != name for schema in self.tools(requestor)):
+            raise _unknown(name)
+        return self._kits[requestor].function(name)
 
 
 def declared(name: str) -> list[dict[str, Any]]:
@@ -52,6 +118,23 @@ def declared(name: str) -> list[dict[str, Any]]:
     return [{"type": "function", "function": tool} for tool in json.loads(text)["tools"]]
 
 
-def digest_of(state: State) -> str:
-    """SHA-256 of a database, independent of key order."""
-    return sha256(orjson.dumps(state, option=orjson.OPT_SORT_KEYS)).hexdigest()
+def _unknown(name: str) -> Refusal:
+    return Refusal(f"Tool '{name}' not found.")
+
+
+def _rendered(value: Any) -> str:
+    """The result of a tool as text: models as JSON, numbers outside of models as texts."""
+    return value if isinstance(value, str) else json.dumps(_shown(value), default=str)
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_shown(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _shown(item) for name, item in value.items()}
+    return value if value is None or isinstance(value, str) else _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    # Tools of tau2 assign what a model wrote to typed members: no warnings for them.
+    return value.model_dump(warnings=False) if isinstance(value, BaseModel) else str(value)
