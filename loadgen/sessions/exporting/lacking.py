@@ -47,12 +47,12 @@ def undisclosed(disclosure: Mapping[str, Any]) -> Iterator[str]:
 def of_curve(points: Sequence[ExportedPoint], about: Disclosed, official: Official) -> Iterator[str]:
     """The missing parts of the submission as a whole."""
     from loadgen.sessions.exporting.point import NAMELESS
+    from loadgen.sessions.exporting.system_description import faults
     from reporter.mlperf.point import NOT_OFFLINE
 
     if about.system is None:
         yield f"the system's name, which is {NAMELESS!r} here: --about FILE"
-    if not about.system_desc:
-        yield "system_desc.json of each point: what the system is: --about FILE"
+    yield from faults(about.system_desc)
     c_min = about.system_desc.get("c_min_override")
     if c_min is not None and not any(point.disclosure["concurrency"] == c_min for point in points):
         yield f"system_desc.json: c_min_override: no point lies at {c_min}"
