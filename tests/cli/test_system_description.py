@@ -38,6 +38,6 @@ def test_each_fault_of_a_system_description_is_named(changes: dict[str, Any], fa
     description = yaml.safe_load(shown)["system_desc"]
     assert list(faults(description)) == []
     changed_members = {name: value for name, value in {**description, **changes}.items() if value is not None}
-    found = list(faults(changed_members))
-    assert found[0].startswith(f"system_desc.json: {fault}")
-    assert all(": --about FILE, system_desc: {" in sentence for sentence in found)
+    sentences = list(faults(changed_members))
+    assert sentences[0].startswith(f"system_desc.json: {fault}")
+    assert all(": --about FILE, system_desc: {" in sentence for sentence in sentences)

@@ -8,8 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
 from tests.conformance.agreement import Agreement
+from workloads.answer import Answer
 from workloads.sandbox.job import Job
-from workloads.tasks.humaneval import TIMEOUT_S, grade_completion
+from workloads.tasks.humaneval import TIMEOUT_S, grade_block, grade_completion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,6 +28,11 @@ def agreements(data: Path) -> Iterator[Agreement]:
     for path in sorted((data / NEEDS[0]).glob(f"*{RESULTS}")):
         rows, name = rows_of(path), path.name.removesuffix(RESULTS)
         yield _line(f"humaneval/completion, {name}", rows, lambda row: _passes(problems[row["task_id"]], row))
+        yield _line(
+            f"humaneval/code_block, {name} in fences",
+            rows,
+            lambda row: _passes_in_fences(problems[row["task_id"]], row),
+        )
     yield _line(
         "shortcut: the prompt's imports are left out",
         rows,
@@ -50,6 +56,12 @@ def _line(
 
 def _passes(problem: dict[str, Any], row: dict[str, Any]) -> bool:
     return grade_completion(problem, row["completion"] or "").value == 1
+
+
+def _passes_in_fences(problem: dict[str, Any], row: dict[str, Any]) -> bool:
+    """Whether the completed prompt passes as a chat model sends it, in a block without a language."""
+    text = f"Here it is:\n\n```\n{problem['prompt']}{row['completion'] or ''}\n```\n\nDone."
+    return grade_block(problem, Answer(text)).value == 1
 
 
 def _passes_alone(problem: dict[str, Any], row: dict[str, Any]) -> bool:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _PYTHON: Final = re.compile(r"```python\n(.*?)```", re.DOTALL)
 _BODY: Final = ":\n    "
+_OPENING: Final = re.compile(r"([ \t]*)(`{3,}|~{3,})[^`]*")
 _FENCE: Final = "```"
 _FENCES: Final = 2
 _START_S: Final = 3.0
@@ -30,6 +31,28 @@ def function_body(text: str) -> str:
     match = _PYTHON.search(text)
     code = match[1] if match else text
     return code[code.find(_BODY) + 2 :]
+
+
+def fenced_blocks(text: str) -> list[str]:
+    """The blocks between fences, of any language or none; one that is not closed goes to the end."""
+    blocks: list[list[str]] = []
+    opening: re.Match[str] | None = None
+    for line in text.split("\n"):
+        if opening is None:
+            opening = _OPENING.fullmatch(line.rstrip())
+            if opening is not None:
+                blocks.append([])
+        elif line.strip().startswith(opening[2]) and not line.strip().strip(opening[2][0]):
+            opening = None
+        else:
+            blocks[-1].append(line.removeprefix(opening[1]))
+    return ["\n".join([*block, ""]) for block in blocks]
+
+
+def defining_block(text: str, name: str) -> str | None:
+    """The first fenced block that defines a function; all of a text without fences; None where none does."""
+    defines = re.compile(rf"^(?:async )?def {re.escape(name)}\b", re.MULTILINE)
+    return next((block for block in fenced_blocks(text) or [text] if defines.search(block)), None)
 
 
 def last_block(text: str) -> str:

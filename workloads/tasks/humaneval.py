@@ -6,11 +6,12 @@ A solution passes when prompt, completion and tests run to their end within 3 s 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from workloads.cells import tag, text
 from workloads.errors import TaskError, did_you_mean
-from workloads.grading.code import function_body, score_of
+from workloads.grading.code import defining_block, fenced_blocks, function_body, score_of
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.sandbox.job import Job
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 TIMEOUT_S: Final = 3.0
 
 _PROMPTS: Final = ("chat", "completion")
+_FUTURE: Final = re.compile(r"^from __future__ import .*\n", re.MULTILINE)
 _INSTRUCTION: Final = (
     "Read the following function signature and docstring, and fully implement the function described. "
     "Your response should only contain the code for this function.\n"
@@ -57,6 +59,20 @@ def grade(reference: Reference, answer: Answer) -> Score:
 def grade_raw(reference: Reference, answer: Answer) -> Score:
     """Judge a completion without extraction."""
     return grade_completion(reference, answer.text)
+
+
+def grade_block(reference: Reference, answer: Answer) -> Score:
+    """Judge a chat answer: the fenced block that defines the function runs after the prompt.
+
+    A block without the function completes the prompt.
+    """
+    block = defining_block(answer.text, reference["entry_point"])
+    if block is None:
+        return grade_completion(reference, next(iter(fenced_blocks(answer.text)), answer.text))
+    # Imports of __future__ stand first in a program, and the prompt is in front of the block.
+    first = "".join(_FUTURE.findall(block))
+    source = program_of({**reference, "prompt": f"{first}{reference['prompt']}\n"}, _FUTURE.sub("", block))
+    return score_of(Job("program", source, TIMEOUT_S), block, TIMEOUT_S + 1)
 
 
 def grade_completion(reference: Reference, completion: str) -> Score:
@@ -92,6 +108,14 @@ WORKLOAD: Final = Workload(
             1,
             grade,
             "openai/human-eval@6d43fb98, execution.py; the answer of a chat read as by openai/simple-evals",
+            runs_code=True,
+        ),
+        Scorer(
+            "code_block",
+            1,
+            grade_block,
+            "openai/human-eval@6d43fb98, execution.py; of a chat answer, the fenced block that defines the "
+            "function, with imports and helpers",
             runs_code=True,
         ),
         Scorer(

@@ -6,6 +6,7 @@ import base64
 import json
 import pickle
 import zlib
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -65,6 +66,40 @@ def test_a_function_that_is_answered(text: str, value: float) -> None:
     """The first block marked as Python counts, without its signature."""
     score = humaneval.grade(asked(humaneval.WORKLOAD, TWICE).reference, Answer(text))
     assert (score.value, score.status) == (value, Status.SCORED)
+
+
+FUNCTION = "def twice(x):\n    return double(x)\n"
+HELPER = "def double(x):\n    return 2 * x\n\n\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "official", "value"),
+    [
+        (f"Here:\n```\n{HELPER}{FUNCTION}```\n", 0, 1),
+        (f"```python\n{HELPER}{FUNCTION}```\n\n```\ntwice(2)  # 4\n```", 0, 1),
+        (f"```bash\npip install x\n```\n~~~~ Python3 title\n{HELPER}{FUNCTION}~~~~", 0, 1),
+        (
+            "1. So:\n" + indent(f"```py\n{HELPER}{FUNCTION}```", "   "),
+            0,
+            1,
+        ),
+        (f"```python\nfrom __future__ import annotations\n{HELPER}{FUNCTION}", 0, 1),
+        ("```python\ndef twice(x):\n    return math.floor(2.0 * x)\n```", 1, 1),
+        (f"{HELPER}{FUNCTION}", 0, 1),
+        ("```python\n    return 2 * x\n```", 0, 1),
+        (
+            "```python\ndef twice(x):\n    return x\n```\n```python\ndef twice(x):\n    return 2 * x\n```",
+            0,
+            0,
+        ),
+        ("I cannot.", 0, 0),
+    ],
+)
+def test_a_function_in_a_fenced_block(text: str, official: float, value: float) -> None:
+    """The block that defines the function counts, with what stands before it; the official rule stays."""
+    reference = asked(humaneval.WORKLOAD, TWICE).reference
+    assert humaneval.grade(reference, Answer(text)).value == official
+    assert humaneval.grade_block(reference, Answer(text)).value == value
 
 
 def test_a_completion_as_it_is() -> None:
