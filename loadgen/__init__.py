@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from loadgen.run import Run, open_run
     from loadgen.series import SearchResult, SweepResult
     from loadgen.sessions.errors import LoadgenError, RunError, SetupError, UsageError
+    from loadgen.sessions.run.tool_benchmark import run_benchmark
 
 __all__ = [
     "LoadgenError",
@@ -35,6 +36,7 @@ __all__ = [
     "mock",
     "open_run",
     "perf",
+    "run_benchmark",
     "score",
     "search",
     "sweep",
@@ -46,6 +48,7 @@ _HOMES = {
     "mock_endpoint": ("MockProcess", "mock"),
     "run": ("Run", "open_run"),
     "series": ("SearchResult", "SweepResult"),
+    "sessions.run.tool_benchmark": ("run_benchmark",),
     "sessions.errors": ("LoadgenError", "RunError", "SetupError", "UsageError"),
 }
 """The modules that the names live in."""

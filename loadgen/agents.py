@@ -11,6 +11,12 @@ from loadgen.sessions.agents.bench import (
     EvalFnError,
     EvalFnWrapper,
 )
+from loadgen.sessions.agents.datasets import (
+    DatasetParseError,
+    DatasetReader,
+    DatasetValidationError,
+    load_eval_fns,
+)
 from loadgen.sessions.agents.llm_client import ExternalLLMClient, ProviderError
 from workloads.episodes.contract import (
     CompletionsResult,
@@ -40,6 +46,9 @@ __all__ = [
     "BenchRunResult",
     "BenchRunner",
     "CompletionsResult",
+    "DatasetParseError",
+    "DatasetReader",
+    "DatasetValidationError",
     "EpisodeError",
     "EpisodeResult",
     "EvalFnError",
@@ -63,5 +72,6 @@ __all__ = [
     "Tool",
     "ToolValidationError",
     "converse",
+    "load_eval_fns",
     "tool_loop",
 ]

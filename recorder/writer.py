@@ -175,7 +175,7 @@ class EventRecorder(Active):
         Args:
             ev_type: What happened; a `SessionEvent` and a `SampleEvent` are the `EventType` of their name.
             timestamp_ns: When, in ns of CLOCK_MONOTONIC.
-            sample_uuid: The request that it happened to, None for the session.
+            sample_uuid: The request that it happened to, None or "" for the session.
             force_commit: Commit at once rather than within 50 ms.
             assert_active: Raise when no recorder is active rather than return False.
             data: One of `recorder.payloads`, with more keys or without, or anything else that orjson encodes.
@@ -193,6 +193,7 @@ class EventRecorder(Active):
             if assert_active:
                 raise NotRecordingError(f"{ev_type.name} came while no EventRecorder was active")
             return False
+        sample_uuid = sample_uuid or None  # The specification's default is "".
         kind = checked(ev_type, timestamp_ns, sample_uuid, data)
         if live._thread is None:  # noqa: SLF001 (another instance of this class)
             live.begin()

@@ -8,8 +8,9 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from workloads.errors import PluginError, TaskError, nearest
+from workloads.errors import PluginError, TaskError, near_name, nearest
 from workloads.plugins import loaded, origin, plugins
+from workloads.results.catalog import run_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -126,6 +127,10 @@ def workload(name: str) -> Workload:
     canonical = task_name(name)
     if canonical is None:
         near = nearest(name, names())
+        if form := run_elsewhere(name, near_name(name, (*names(), *ALIASES))):
+            raise TaskError(
+                f"{name!r} is run by another program; import the results: loadgen import {form} RESULTS"
+            )
         hint = f" Did you mean {near!r}?" if near else ""
         raise TaskError(f"Unknown task {name!r}.{hint} See `loadgen list tasks`")
     if canonical not in TASKS:

@@ -27,11 +27,16 @@ WorkloadError
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+
+_NEARLY: Final = 0.8
+_VERSION: Final = re.compile(r"[-_ .]?v?\d+([._]\d+)*$")
 
 
 class WorkloadError(Exception):
@@ -90,6 +95,20 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     """End a sentence with the nearest of the names that there are; empty when none is near."""
     near = nearest(name, names)
     return f"; did you mean {near!r}?" if near else ""
+
+
+def near_name(name: str, candidates: Iterable[str]) -> str | None:
+    """The candidate with nearly the letters of a name, versions at the name's end aside; None without."""
+    by_letters = {letters(each): each for each in candidates}
+    for text in (name, _VERSION.sub("", name)):
+        if near := nearest(letters(text), by_letters, _NEARLY):
+            return by_letters[near]
+    return None
+
+
+def letters(name: str) -> str:
+    """A name in lower case, without hyphens, underscores and spaces."""
+    return re.sub(r"[-_ ]", "", name.lower())
 
 
 def nearest(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:

@@ -62,14 +62,27 @@ def eval_scorer(text: str, folder: Path | None = None) -> Scorer:
     Raises:
         EvalError: The module cannot be imported, has no such function, or one with other parameters.
     """
+    folder = (folder or Path.cwd()).resolve()
+    function = eval_function(text, folder)
+    judge = partial(_judge, function, _taken(text, function))
+    module = sys.modules[text.rpartition(":")[0]]
+    return Scorer(text, 1, partial(_grade, text, folder, judge), f"{text}, {_checksum(module)}")
+
+
+def eval_function(text: str, folder: Path | None = None) -> Callable[..., Any]:
+    """Import an eval function.
+
+    Args:
+        text: `module:function`.
+        folder: As for `eval_scorer`.
+
+    Raises:
+        EvalError: The module cannot be imported, or has no such function.
+    """
     name, colon, attribute = text.rpartition(":")
     if not colon or not attribute.isidentifier() or not all(part.isidentifier() for part in name.split(".")):
         raise EvalError(f"--eval {text}: no eval function; write MODULE:FUNCTION, as in graders:exact")
-    folder = (folder or Path.cwd()).resolve()
-    module = _module(text, name, folder)
-    function = _function(text, module, attribute)
-    judge = partial(_judge, function, _taken(text, function))
-    return Scorer(text, 1, partial(_grade, text, folder, judge), f"{text}, {_checksum(module)}")
+    return _function(text, _module(text, name, (folder or Path.cwd()).resolve()), attribute)
 
 
 def _module(text: str, name: str, folder: Path) -> ModuleType:

@@ -2,7 +2,9 @@
 
     LoadgenError
     ├── UsageError           what was asked for cannot be done
-    │   └── EvalFnError      an eval function of a bench cannot be used (`loadgen.sessions.agents.bench`)
+    │   ├── EvalFnError      an eval function of a bench cannot be used (`loadgen.sessions.agents.bench`)
+    │   ├── DatasetParseError       a bench's file cannot be read (`loadgen.sessions.agents.datasets`)
+    │   └── DatasetValidationError  a row of a bench's file lacks a column (likewise)
     ├── SetupError           this machine, or the endpoint, cannot do it
     │   ├── GraderLostError  no grader is left (`loadgen.sessions.scoring.pool`)
     │   └── ProviderError    a provider rejected a request (`loadgen.sessions.agents.llm_client`)

@@ -10,6 +10,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from loadgen.cli.export import export
+from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.settings.export import ExportSettings
 from tests.cli.stand_ins import ReceivedRequest, Reply, StandIn, stand_in
@@ -171,6 +172,42 @@ def test_the_file_of_weights_and_biases(
     assert summary["ttft_ms_p99"] == pytest.approx(report["ttft_ms"]["p99"])
     assert "environment" not in records
     assert not [path.name for path in file.parent.joinpath("files").iterdir()]
+
+
+TRACKED = """\
+[run]
+wandb_project = "serving"
+wandb_group = "8b"
+[defaults]
+url = "{url}"
+requests = 4
+[[models]]
+name = "small-model"
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["offline", "online"])
+def test_a_suite_publishes_each_run(preloaded: Preloaded, tmp_path: Path, mode: str) -> None:
+    """Without a command after it; a tracker that refuses a run is a note, with the command to try again."""
+    pytest.importorskip("wandb", reason="the extra `wandb`")
+    refusing = stand_in(lambda _: (401, "application/json", b'{"errors":[{"message":"who are you"}]}'))
+    with start_mock(models=("small-model",), ttft="1ms", itl="1ms", tokens="2") as mock, refusing as server:
+        (tmp_path / "suite.toml").write_text(TRACKED.format(url=mock.url), encoding="utf-8")
+        done = preloaded.run(
+            *("run", "suite.toml", "--out", "runs", "--quiet"),
+            cwd=tmp_path,
+            env=clean_environment(WANDB_MODE=mode, WANDB_BASE_URL=server.url, WANDB_API_KEY="0" * 40),
+        )
+    assert done.returncode in {0, 4}, done.stderr
+    files = list(tmp_path.glob("wandb/offline-run-*/*.wandb"))
+    if mode == "offline":
+        (file,) = files
+        assert records_of(file)["run"].project == "serving"
+        return
+    (again,) = [line for line in done.stderr.splitlines() if "publish it again" in line]
+    assert "--to wandb" in again
+    assert "loadgen export" in again
 
 
 class Spreadsheet:

@@ -107,6 +107,15 @@ def test_recording_continues_after_a_mistake(tmp_path: Path) -> None:
     assert (recorder.health.events, recorder.health.lost, recorder.failure) == (3, 0, None)
 
 
+def test_an_empty_name_names_nothing(tmp_path: Path) -> None:
+    """The metrics specification's default marks an event of the session; a request's event needs a name."""
+    with EventRecorder(path=tmp_path / LOG_NAME) as recorder:
+        assert recorder.record_event(EventType.TEST_STARTED, 1, "")
+        with pytest.raises(EventError, match="COMPLETE: sample_uuid is missing"):
+            recorder.record_event(EventType.COMPLETE, 2, "")
+    assert (recorder.health.events, recorder.failure) == (2, None)
+
+
 def test_data_that_is_not_a_payload_is_kept() -> None:
     """Any JSON may be recorded, with None for what is not known."""
     for data in ("a text", 5, [1], {}, {"status": None, "texts": None, "my_own": 2}):

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from recorder import Event, EventType
+from tests.reporter.conftest import ns
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -167,3 +170,44 @@ def test_deviations_from_a_protocol(a_run: NewRun) -> None:
     finding = findings(run.ends().report())["protocol_deviations"]
     assert finding.severity == "warning"
     assert finding.message.endswith("nevertheless: event stream as text/plain (2); data: null (1).")
+
+
+def asked(a_run: NewRun) -> Run:
+    """A run of a benchmark's questions."""
+    run = a_run()
+    run.events.append(Event(EventType.QUESTION, ns(0), None, {"prompt_id": 1, "task": "gsm8k", "id": "1"}))
+    run.settings["accuracy"] = {"tasks": [{"task": "gsm8k", "name": "gsm8k", "first": 0, "count": 1}]}
+    return run
+
+
+def test_reasoning_in_tags_is_a_finding(a_run: NewRun) -> None:
+    """With the number of answers whose content begins with it, in any run; none without such tags."""
+    run = a_run().answers(20, 30, usage=(5, 9), content_chars=40, tagged_chars=25)
+    run.answers(20, 30, usage=(5, 9), content_chars=40, tagged_chars=0)
+    (finding,) = [each for each in run.ends().report().findings if each.code == "thinking_in_content"]
+    assert finding.severity == "info"
+    assert finding.message.startswith("1 answer began with reasoning in tags")
+    plain = a_run().answers(20, 30, usage=(5, 9), content_chars=40, tagged_chars=0).ends().report()
+    assert "thinking_in_content" not in {each.code for each in plain.findings}
+
+
+@pytest.mark.parametrize(
+    ("chars", "expected"),
+    [
+        ({"content_chars": 0, "reasoning_chars": 30}, True),
+        ({"content_chars": 30, "tagged_chars": 30}, True),
+        ({"content_chars": 31, "tagged_chars": 30}, False),
+        ({"content_chars": 0, "reasoning_chars": 30, "call_chars": 5}, False),
+    ],
+)
+def test_an_answer_that_is_reasoning_alone(a_run: NewRun, chars: dict[str, int], expected: bool) -> None:  # noqa: FBT001 (a case)
+    """A warning where questions are scored; a load test asks nothing that could be wrong."""
+    run = asked(a_run).answers(20, 30, usage=(5, 9), **{"reasoning_chars": 0, "call_chars": 0, **chars})
+    matching = [each for each in run.ends().report().findings if each.code == "reasoning_only"]
+    assert len(matching) == expected
+    if expected:
+        assert matching[0].severity == "warning"
+        assert matching[0].message.startswith("1 answer of 1 had reasoning, but no content")
+        assert "--max-tokens" in matching[0].remedy
+    load = a_run().answers(20, 30, usage=(5, 9), **{"reasoning_chars": 0, "call_chars": 0, **chars})
+    assert "reasoning_only" not in {each.code for each in load.ends().report().findings}

@@ -14,6 +14,7 @@ from loadgen.sessions.series.suite import schema
 from loadgen.sessions.series.suite.mistakes import suite_of
 from loadgen.sessions.series.suite.option import elsewhere, options
 from loadgen.sessions.series.suite.source import SuiteSource, read
+from loadgen.sessions.series.suite.trackers import trackers_of
 from loadgen.sessions.settings.concerns import flat_options
 from loadgen.sessions.settings.perf import PerfSettings
 
@@ -146,6 +147,33 @@ def test_values_are_read_as_the_command_line_reads_them(name: str, written: obje
             {"models": [A], "judge": {"engine": "vllm"}},
             "[judge] engine: the judge is any endpoint of the OpenAI protocol: write url = ",
         ),
+        (
+            {"models": [{**A, "engine": "vllm", "provider": "x"}]},
+            "[[models]] 1 (a) engine: a model is asked at its url: leave it out",
+        ),
+        (
+            {"models": [A], "benchmarks": [{"name": "gsm8k", "backend": "hermes", "tools": ["web", "bash"]}]},
+            '(gsm8k) backend: write agent_command = "@hermes --tools web,bash"; see `loadgen list agents`',
+        ),
+        (
+            {"models": [A], "benchmarks": [{"name": "gsm8k", "tools": "calculator"}]},
+            '(gsm8k) tools: write agent_command = "@tools calculator"',
+        ),
+        (
+            {"models": [A], "benchmarks": [{"name": "b", "backend": "cloud"}]},
+            "(b) backend: a model is asked at its url",
+        ),
+        ({"models": [{**A, "wandb_project": "p"}]}, "[[models]] 1 (a) wandb_project: write it in [run]"),
+        (
+            {"models": [A], "defaults": {"telemetry": True}},
+            '[defaults] telemetry: write gpu_metrics = "nvml"',
+        ),
+        (
+            {"models": [A], "run": {"energy_vendor": "amd"}},
+            '[run] energy_vendor: only NVIDIA\'s GPUs are read: write "nvidia", or declared_power',
+        ),
+        ({"models": [A], "run": {"engine": "x"}}, "[run] engine: a model is asked at its url"),
+        ({"models": [A], "run": {"max_turns": "few"}}, "[run] max_turns: "),
         ({"models": [A], "judge": {"api_key": "sk"}}, "[judge] api_key: a key does not belong into a file"),
         ({"models": [A], "judge": {"max_tokens": "many"}}, "[judge] max_tokens: must be a whole number"),
         (
@@ -173,6 +201,54 @@ def test_a_mistake_is_reported_with_table_and_key(tables: dict[str, Any], compla
     assert complaint in str(refused.value)
     assert str(refused.value).startswith("s.toml: ")
     assert "sk-1" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("table", "meant"),
+    [
+        ({"telemetry": False, "gpu_metrics": False, "energy_vendor": "", "wandb_project": ""}, {}),
+        ({"telemetry": True}, {"gpu_metrics": ["nvml"]}),
+        ({"gpu_metrics": True}, {"gpu_metrics": ["nvml"]}),
+        ({"energy_vendor": "nvidia"}, {"gpu_metrics": ["nvml"]}),
+        (
+            {"gpu_metrics": ["http://h:9400/metrics"], "telemetry": True},
+            {"gpu_metrics": ["http://h:9400/metrics"]},
+        ),
+        ({"max_turns": 7}, {"max_turns": 7}),
+    ],
+)
+def test_run_takes_telemetry_and_turns(table: dict[str, Any], meant: dict[str, Any]) -> None:
+    """As options of every run; the schema takes them too."""
+    assert suite_of(source_of(models=[A], run=table)).run.options() == meant
+    assert valid({"models": [A], "run": table})
+
+
+def test_run_names_trackers(tmp_path: Path) -> None:
+    """W&B and Sheets with the options of `loadgen export --to`; half of what Sheets needs is an error."""
+    run = suite_of(
+        source_of(
+            models=[A],
+            run={
+                "wandb_project": "serving",
+                "wandb_tags": "nightly, 8b",
+                "sheets_spreadsheet_id": "id",
+                "sheets_credentials_path": "key.json",
+            },
+        )
+    ).run
+    wandb, sheets = trackers_of(run, tmp_path)
+    assert (wandb["to"], wandb["project"], wandb["entity"], wandb["tag"]) == (
+        *("wandb", "serving", None),
+        ["nightly", "8b"],
+    )
+    assert (sheets["to"], sheets["worksheet"], sheets["credentials"]) == (
+        *("sheets", "Results"),
+        str(tmp_path / "key.json"),
+    )
+    assert trackers_of(suite_of(source_of(models=[A])).run, tmp_path) == []
+    half = suite_of(source_of(models=[A], run={"sheets_spreadsheet_id": "id"})).run
+    with pytest.raises(UsageError, match="give both sheets_spreadsheet_id and sheets_credentials_path"):
+        trackers_of(half, tmp_path)
 
 
 def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:

@@ -58,3 +58,17 @@ def test_no_line() -> None:
     """The message has a name that is near."""
     with pytest.raises(TaskError, match=r"Unknown task 'gsm8'. Did you mean 'gsm8k'"):
         workload("gsm8")
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [("swefficiency", "swefficiency"), ("work-arena", "workarena"), ("lifelong-agent", "lifelong-agent")],
+)
+def test_a_benchmark_that_another_program_runs_leads_to_import(name: str, form: str) -> None:
+    """By its name, or nearly; a misspelt task is still a task."""
+    with pytest.raises(
+        TaskError, match=f"another program; import the results: loadgen import {form} RESULTS"
+    ):
+        workload(name)
+    with pytest.raises(TaskError, match="Did you mean 'gsm8k'"):
+        workload("gsm9k")

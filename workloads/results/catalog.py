@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from workloads.errors import TaskError, did_you_mean
+from workloads.errors import TaskError, did_you_mean, letters, near_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +32,17 @@ LOADS: Final[Mapping[str, str]] = {
     "vllm-bench": "workloads.results.loads.vllm_bench:VLLM",
 }
 """Load generators, which measure requests."""
+
+
+def run_elsewhere(name: str, task: str | None) -> str | None:
+    """The harness's format that a benchmark's name means; None for another name.
+
+    Args:
+        name: The name, which may be misspelt or have a version at its end.
+        task: The task whose name is near, if any: it is meant unless the format's name is the same.
+    """
+    form = near_name(name, FORMATS)
+    return form if form and (task is None or letters(form) == letters(name)) else None
 
 
 def result_format(name: str) -> ResultFormat:

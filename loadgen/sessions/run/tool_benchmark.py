@@ -51,7 +51,7 @@ async def run_benchmark(
     tool_set_name: str,
     model_name: str,
     *,
-    out: Path,
+    out: Path | None = None,
     url: str | None = None,
     data: Path | None = None,
     levels: str = "all",
@@ -67,7 +67,7 @@ async def run_benchmark(
     Args:
         tool_set_name: As for `load_tool_set`.
         model_name: As for `load_model_config`.
-        out: The folder of the run; it must not exist.
+        out: The folder of the run, which must not exist; runs/<time>-<model> without one.
         url: The endpoint; by default that of the model's provider.
         data: A folder with files of your own.
         levels: `all`, or levels with `+` between.
@@ -90,7 +90,7 @@ async def run_benchmark(
     )
     model_id = model_id_of(model_name, model)
     arguments = ["accuracy", task, "--url", url or url_of(model_name, model), "--model", model_id]
-    arguments += ["--out", str(out), "--json", *_options(model, task, data)]
+    arguments += [*([] if out is None else ["--out", str(out)]), "--json", *_options(model, task, data)]
     return _result(await _run(arguments, _environment(model)))
 
 

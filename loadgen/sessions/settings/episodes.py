@@ -130,6 +130,11 @@ class EpisodeSettings:
         """
         if self.agent is not None and self.agent_command is not None:
             raise UsageError("--agent and --agent-command contradict each other: each plays every sample")
+        if self.agent is not None and ":" not in self.agent:
+            raise UsageError(
+                f"--agent {self.agent}: not MODULE:ATTRIBUTE; for an agent by name type: --agent-command "
+                f"'@jarvis-agent --agent {self.agent}' (see `loadgen list agents`)"
+            )
         if (self.user_url is None) != (self.user_model is None):
             present, missing = ("url", "model") if self.user_model is None else ("model", "url")
             raise UsageError(f"--user-{present}: it is an endpoint and a model: give --user-{missing} too")

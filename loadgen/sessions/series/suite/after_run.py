@@ -1,8 +1,10 @@
-"""The steps after each run of a suite: the samples file, and the decision to continue."""
+"""The steps after each run of a suite: the samples file, trackers, and the decision to continue."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
+
+from loadgen.sessions.series.suite.trackers import TRACKERS, publish_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,6 +34,7 @@ def after_run(folder: Path, series: Series, observer: Observer) -> Callable[[Poi
     def follow(outcome: PointOutcome) -> bool:
         if series.definition.get(SAMPLE_FILES):
             _write_samples(folder, outcome, observer)
+        publish_run(outcome.folder, series.definition.get(TRACKERS, ()), observer)
         return bool(series.definition["stop_on_failure"]) and outcome.exit_code != 0
 
     return follow

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import (
     BaseModel,
@@ -70,7 +70,31 @@ Seed = Annotated[Any, BeforeValidator(options()["seed"].read), WithJsonSchema(op
 Warmup = Annotated[
     Any, BeforeValidator(options()["warmup"].read), WithJsonSchema(options()["warmup"].schema())
 ]
+Turns = Annotated[
+    Any, BeforeValidator(options()["max_turns"].read), WithJsonSchema(options()["max_turns"].schema())
+]
 Time = Annotated[float, BeforeValidator(_time), WithJsonSchema(_TIME)]
+Line = Annotated[str, StringConstraints(strict=True, pattern=r"^[^\x00-\x1f]*$")]
+Tags = Annotated[
+    list[str],
+    BeforeValidator(lambda value: value.split(",") if isinstance(value, str) else value),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+]
+
+
+def _gpus(value: object) -> list[str]:
+    """The sources of GPU telemetry: true means NVML, false nothing."""
+    if isinstance(value, bool):
+        return ["nvml"] if value else []
+    read: list[str] = options()["gpu_metrics"].read(value)
+    return read
+
+
+Gpus = Annotated[
+    list[str],
+    BeforeValidator(_gpus),
+    WithJsonSchema({"anyOf": [{"type": "boolean"}, options()["gpu_metrics"].schema()]}),
+]
 
 
 SYNONYMS: Final[Mapping[str, str]] = {
@@ -112,7 +136,7 @@ class SuiteTable(BaseModel):
         return dict(zip(keys, table.values(), strict=True))
 
 
-OF_RUNS: Final = frozenset({"concurrency", "seed", "warmup"})
+OF_RUNS: Final = frozenset({"concurrency", "seed", "warmup", "max_turns"})
 """Options of runs that `[run]` takes too."""
 
 
@@ -140,10 +164,28 @@ class RunTable(SuiteTable):
     )
     seed: Seed = Field(default=None, description="As in [defaults], which overrides it.")
     warmup: Warmup = Field(default=None, description="As in [defaults], which overrides it.")
+    max_turns: Turns = Field(default=None, description="The most turns of an agent's episode.")
+    telemetry: StrictBool = Field(default=False, description="Record power, energy and use of the GPUs.")
+    gpu_metrics: Gpus = Field(default=[], description="As in [defaults]; true is nvml.")
+    energy_vendor: Literal["", "nvidia"] = Field(default="", description="Whose GPUs are read.")
+    wandb_project: Line = Field(default="", description="Publish each run to W&B: the project.")
+    wandb_entity: Line = Field(default="", description="W&B: the team or user.")
+    wandb_group: Line = Field(default="", description="W&B: the group of the runs.")
+    wandb_tags: Tags = Field(default=[], description="W&B: tags of the runs.")
+    sheets_spreadsheet_id: Line = Field(
+        default="", description="Add each run to a spreadsheet of Google Sheets: its id in the URL."
+    )
+    sheets_worksheet: Text = Field(default="Results", description="Sheets: the worksheet.")
+    sheets_credentials_path: Line = Field(
+        default="", description="Sheets: the key file of a service account, from the file's folder."
+    )
 
     def options(self) -> dict[str, Any]:
         """The options of runs in the table."""
-        return {name: getattr(self, name) for name in self.model_fields_set & OF_RUNS}
+        own = {name: getattr(self, name) for name in self.model_fields_set & OF_RUNS}
+        own = {name: value for name, value in own.items() if value is not None}
+        gpus = self.gpu_metrics or (["nvml"] if self.telemetry or self.energy_vendor else [])
+        return {**own, "gpu_metrics": gpus} if gpus else own
 
 
 class Options(SuiteTable):

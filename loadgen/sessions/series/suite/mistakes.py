@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
@@ -23,6 +23,7 @@ from loadgen.sessions.series.suite.document import (
     SuiteTable,
 )
 from loadgen.sessions.series.suite.option import elsewhere
+from loadgen.sessions.series.suite.other_keys import instead_of
 from workloads.errors import did_you_mean
 
 if TYPE_CHECKING:
@@ -104,13 +105,23 @@ def _error(source: SuiteSource, problem: ErrorDetails) -> UsageError:
     place: Place = tuple(problem["loc"])
     if place == ("models",) and problem["type"] in {"missing", "too_short"}:
         return source.error((), "there is no model: write [[models]] with a name and a url")
-    return source.error(place, _sentence(place, problem))
+    return source.error(place, _sentence(source, place, problem))
 
 
-def _sentence(place: Place, problem: ErrorDetails) -> str:
+def _table(source: SuiteSource, place: Place) -> Mapping[str, Any]:
+    """The table of a key, with `_` in its keys."""
+    table: Any = source.tables
+    for step in place[:-1]:
+        table = table[step]
+    return {str(name).replace("-", "_"): value for name, value in table.items()}
+
+
+def _sentence(source: SuiteSource, place: Place, problem: ErrorDetails) -> str:
     kind = problem["type"]
     if kind == "extra_forbidden":
-        return _unknown(place)
+        return _unknown(place, _table(source, place))
+    if place == ("run", "energy_vendor"):
+        return 'only NVIDIA\'s GPUs are read: write "nvidia", or declared_power in [defaults]'
     if kind == "list_type":
         name = place[0]
         return f"must be a list of tables: write [[{name}]]" if len(place) == 1 else 'must be a list: ["…"]'
@@ -127,25 +138,30 @@ def _sentence(place: Place, problem: ErrorDetails) -> str:
     return _MESSAGES.get(kind, message[:1].lower() + message[1:])
 
 
-def _unknown(place: Place) -> str:
+def _unknown(place: Place, table: Mapping[str, Any]) -> str:
     name = str(place[-1])
-    if (
-        len(place) > 1
-        and place[0] not in {"meta", "run", "judge", "gate", "backend"}
-        and (instead := elsewhere(name))
-    ):
+    if instead := _instead(place, name, table):
         return instead
-    if place[0] == "judge" and name in _JUDGE_HINTS:
-        return _JUDGE_HINTS[name]
-    if place[0] == "backend" and name == "api_key":
-        return _BACKEND_KEY
-    if place[0] == "gate" and name in Judge.model_fields:
-        return "[gate] has the rules for runs; the LLM that judges answers is configured in [judge]"
-    if name in SYNONYMS:
-        return f"this key is {SYNONYMS[name]!r} here, and belongs into {_home(SYNONYMS[name])}"
     keys = _valid_keys(place)
     few = f" ({', '.join(keys)})" if len(keys) < _FEW else ""
     return f"the key does not exist here{few}{did_you_mean(name, keys)}"
+
+
+def _instead(place: Place, name: str, table: Mapping[str, Any]) -> str | None:
+    """The replacement of a key of another tool or another table; None for an unknown key."""
+    of_options = len(place) > 1 and place[0] not in {"meta", "run", "judge", "gate", "backend"}
+    instead = elsewhere(name) if of_options else None
+    if place[0] == "judge":
+        instead = _JUDGE_HINTS.get(name)
+    if place[0] == "backend" and name == "api_key":
+        instead = _BACKEND_KEY
+    if place[0] == "gate" and name in Judge.model_fields:
+        instead = "[gate] has the rules for runs; the LLM that judges answers is configured in [judge]"
+    if instead is None and (of_options or place[0] == "run"):
+        instead = instead_of(name, table)
+    if instead is None and name in SYNONYMS:
+        instead = f"this key is {SYNONYMS[name]!r} here, and belongs into {_home(SYNONYMS[name])}"
+    return instead
 
 
 def _home(key: str) -> str:

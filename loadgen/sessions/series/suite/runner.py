@@ -8,6 +8,7 @@ from loadgen.sessions.errors import UsageError, exit_code
 from loadgen.sessions.series.options import point_of, prepared
 from loadgen.sessions.series.series import Series, SeriesKind
 from loadgen.sessions.series.suite.after_run import SAMPLE_FILES
+from loadgen.sessions.series.suite.trackers import TRACKERS, trackers_of
 from loadgen.sessions.settings.concerns import changed
 
 if TYPE_CHECKING:
@@ -105,5 +106,6 @@ def series_of(
         "secrets": secret_variables,
         "stop_on_failure": stop_on_failure,
         SAMPLE_FILES: sample_files,
+        TRACKERS: trackers_of(suite.run, source.path.absolute().parent),
     }
     return Series(SeriesKind.SUITE, definition, points, cooldown_s)
