@@ -232,7 +232,9 @@ class SessionOptions(ScoringOptions, total=False):
     on_node_loss: Literal["stop", "continue"] | None
     """With --ray: whether a node that is lost ends the run. The run is invalid either way."""
     server_metrics: str | Sequence[str] | None
-    """Record the server's Prometheus metrics; without a URL those at /metrics; repeatable."""
+    """Record the server's Prometheus metrics; without a URL those at /metrics; repeatable. Default: only
+    those at /metrics before and after the run, where a known server has them.
+    """
     server_metrics_interval: float | str | None
     """Time between two readings of the server's metrics."""
     host_metrics: bool | None

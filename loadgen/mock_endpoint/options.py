@@ -25,7 +25,7 @@ _MAX_PORT: Final = 65535
 
 _WITHOUT_SCENARIO: Final = (
     *("fast", "tls_cert", "replies", "count_eos", "hold_calls", "cache"),
-    *("close", "refuse", "stall", "die_after", "rate_limit"),
+    *("close", "refuse", "stall", "die_after", "fail_after", "rate_limit"),
 )
 """The options of responses, which a scenario has itself."""
 
@@ -53,6 +53,7 @@ class MockOptions:
         refuse: Members of a request's body that are refused with status 422.
         stall: `AT,FOR`, two times: stand still for so long, so long after the first completion request.
         die_after: A time: end so long after the first completion request, cutting off open streams.
+        fail_after: A time: answer requests with status 502 so long after the first completion request.
         rate_limit: `REQUESTS/TIME`: answer further requests within that time with status 429.
         replies: A JSONL file of scripted replies.
         truth: The JSONL file that the server's own record of each request goes to; overwritten.
@@ -85,6 +86,7 @@ class MockOptions:
     refuse: tuple[str, ...] = ()
     stall: str | None = None
     die_after: str | None = None
+    fail_after: str | None = None
     rate_limit: str | None = None
     replies: str | Path | None = None
     truth: str | Path | None = None

@@ -8,7 +8,7 @@ from itertools import accumulate, count, cycle, islice, repeat
 from random import Random
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from loadgen.mock_endpoint import rate_limit, replies
+from loadgen.mock_endpoint import lifetime, rate_limit, replies
 from loadgen.mock_endpoint.ask import RefusedRequest
 from loadgen.mock_endpoint.cache import Cache
 from loadgen.mock_endpoint.errors import MockOptionsError
@@ -101,7 +101,7 @@ class Script:
     """The planner of answers. Request n, in call order, draws equal values for equal seeds.
 
     Raises:
-        MockOptionsError: A distribution, the limit of the rate or the replies file cannot be used.
+        MockOptionsError: A distribution, a time, the limit of the rate or the replies file cannot be used.
     """
 
     def __init__(self, options: MockOptions) -> None:
@@ -117,14 +117,16 @@ class Script:
         self._seed = options.seed
         self._asked = 0
         self._cache = Cache() if options.cache else None
-        self._limit = rate_limit.read(options.rate_limit)
+        limit, outage_s = rate_limit.read(options.rate_limit), lifetime.read("fail_after", options.fail_after)
+        self._refusing = [each for each in (limit, outage_s and lifetime.Outage(outage_s)) if each]
         self._ending = (SILENT,) if options.count_eos else ()
         self._holds_calls = options.hold_calls
 
     def answer(self, ask: MockRequest) -> PlannedResponse:
         """Plan the answer to one request."""
-        if self._limit is not None and (refusal := self._limit.refusal()) is not None:
-            return PlannedResponse((), "stop", 0.0, self._itl, self._never_drawn_from, refusal)
+        for each in self._refusing:
+            if (refusal := each.refusal()) is not None:
+                return PlannedResponse((), "stop", 0.0, self._itl, self._never_drawn_from, refusal)
         answer = self._drawn(ask)
         if self._cache is None or answer.refusal is not None:
             return answer

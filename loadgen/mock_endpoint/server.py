@@ -44,7 +44,11 @@ def serve(options: MockOptions) -> Punctuality | None:
         MockOptionsError: An option cannot be used.
         MockSetupError: The port cannot be listened on.
     """
-    script, stall, lifetime_s = Script(options), read(options.stall), read_lifetime(options.die_after)
+    script, stall, lifetime_s = (
+        Script(options),
+        read(options.stall),
+        read_lifetime("die_after", options.die_after),
+    )
     tls = _tls(options)
     if options.scenario:
         _require_known(options.scenario)

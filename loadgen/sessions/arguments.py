@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 _LONG_OPTION: Final = re.compile(r"--[a-z][a-z-]*")
 _MAY_BE_EMPTY: Final = frozenset({"--api-key", "--judge-api-key"})
-_ALONE: Final = {"--server-metrics": "auto"}
-"""Options that may stand without a value, which is a URL, and what they then have."""
+_ALONE: Final = {"--server-metrics": ("auto", "none")}
+"""Options that may stand without a value: what they then have, and words that are values, as URLs are."""
 
 _FILES: Final = {
     "--markdown": None,
@@ -39,7 +39,9 @@ def refuse_empty(arguments: Sequence[str]) -> None:
 def with_values(arguments: Sequence[str]) -> list[str]:
     """Give the options that may stand alone their values; typer knows no option with an optional one."""
     return [
-        f"{word}={_ALONE[word]}" if word in _ALONE and "://" not in after and after != _ALONE[word] else word
+        f"{word}={_ALONE[word][0]}"
+        if word in _ALONE and "://" not in after and after not in _ALONE[word]
+        else word
         for word, after in pairwise([*arguments, ""])
     ]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from recorder.sensors.names import ENGINES, IDENTITY, NOT_SUCCESSES
+from recorder.sensors.names import ENGINES, IDENTITY, NOT_SUCCESSES, SERVER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -73,6 +73,12 @@ def naming_of(text: str) -> Naming | None:
         return None
     ((stem, prefix),) = (pair for pair, _ in counts.most_common(1))
     return Naming(_STEMS[stem], prefix)
+
+
+def is_known(text: str) -> bool:
+    """Whether a line of a page begins with a known metric of a server."""
+    naming = naming_of(text)
+    return naming is not None and _pattern(naming, tuple(SERVER), whole=False)[0].search(text) is not None
 
 
 def mentioned(text: str) -> str | None:

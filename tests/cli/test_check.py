@@ -194,7 +194,7 @@ def test_what_a_server_accepts_and_refuses(loadgen: Loadgen) -> None:
         "ok accepts ignore_eos, min_tokens, logprobs, tools",
         "warning refuses stream_options",
         "warning refuses seed (HTTP 422: seed: Extra inputs are not permitted)",
-        f"ok metrics {origin}/metrics: add --server-metrics to a run",
+        f"ok metrics {origin}/metrics: a run records them",
         "ok protocols chat, completions; not responses, messages",
     ]
     assert lines(by_path)[-5] == "ok accepts ignore_eos, min_tokens, logprobs"

@@ -72,7 +72,7 @@ def test_brackets_are_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """In the notation of a value."""
     text = printed(monkeypatch, "perf", "--help-all")
     assert "--shared-prefix TOKENS[xGROUPS]" in text
-    assert "--server-metrics [URL]" in text
+    assert "--server-metrics [URL|none]" in text
     assert "list[" not in text
 
 

@@ -24,7 +24,7 @@ from loadgen.cli.app import main
 url = sys.argv[1]
 sys.argv = [
     "loadgen", "perf", "--url", url, "--model", "small-model", "--concurrency", "4", "--requests", "40",
-    "--require", "ttft:p(99)<60s", "--on-invalid", "warn", "--out", "run",
+    "--require", "ttft:p(99)<60s", "--on-invalid", "warn", "--server-metrics", "none", "--out", "run",
 ]
 code = main()
 rooms = ("loadgen", "recorder", "reporter", "rulesets", "workloads")

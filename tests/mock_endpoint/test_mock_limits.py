@@ -85,6 +85,21 @@ def test_requests_above_the_rate(
     ]
 
 
+def test_a_gateway_whose_server_died(
+    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
+) -> None:
+    """The gateway goes on, with its pages and without answers."""
+    with start(ttft="0", itl="0", tokens="1", fail_after="1ns") as mock:
+        wire = connect(mock)
+        wire.ask(stream=False)
+        assert wire.read_json()[0] == 200
+        wire.ask()
+        status, body = wire.read_json()
+        wire.socket.sendall(b"GET /health HTTP/1.1\r\nHost: mock\r\n\r\n")
+        assert wire.read_head().startswith(b"HTTP/1.1 200")
+    assert (status, body["error"]["type"]) == (502, "bad_gateway")
+
+
 def test_the_next_span_begins_with_a_request() -> None:
     """Spans are not aligned: each begins with the first request after the last one."""
     limit = RateLimit(1, 1e-9)
@@ -97,6 +112,7 @@ def test_the_next_span_begins_with_a_request() -> None:
     ("option", "text", "written"),
     [
         *(("die_after", text, "write 5s") for text in ("", "0s", "-1s", "soon", "1e300h")),
+        ("fail_after", "0s", "write 5s"),
         *(("rate_limit", text, "write 60/1m") for text in ("", "60", "60/", "0/1s", "-1/1s", "1/0s", "a/1s")),
     ],
 )

@@ -47,6 +47,24 @@ def test_a_server_that_dies(perf: Callable[..., tuple[str, Any]], engine: str) -
     ]
 
 
+def test_a_gateway_whose_server_died(perf: Callable[..., tuple[str, Any]]) -> None:
+    """The endpoint is gone, though something answers."""
+    with start_mock(ttft="1ms", itl="1ms", tokens="4", fail_after="1s") as mock:
+        result, report = perf(mock.url, "--rate", 50, "-n", 150)
+    assert re.fullmatch(r"Result +INVALID +The endpoint went away after [\d.]+ (ms|s)", result), result
+    assert report["counts"]["by_error"] == {"http_502": report["counts"]["failed"]}
+
+
+def test_readings_of_a_server_that_dies(perf: Callable[..., tuple[str, Any]]) -> None:
+    """The table of server and client needs a last reading; a finding says when the readings ended."""
+    with start_mock(ttft="1ms", itl="1ms", tokens="4", die_after="1s") as mock:
+        _, report = perf(mock.url, "--rate", 50, "-n", 150, "--server-metrics")
+    assert report["server_side"]["compared"] == []
+    (unread,) = [each["message"] for each in report["findings"] if each["code"] == "sensor_unread"]
+    assert "Readings stopped" in unread
+    assert not [each for each in report["findings"] if each["code"].startswith("server_")]
+
+
 def test_a_server_that_limits_the_rate(perf: Callable[..., tuple[str, Any]]) -> None:
     """Of sixty requests, twenty are answered and forty refused."""
     with start_mock(ttft="1ms", itl="1ms", tokens="4", rate_limit="20/1h") as mock:

@@ -79,7 +79,9 @@ def require_table_of_truth(measured: Measured) -> None:
     assert rows["TPOT mean (ms)"]["server"] == pytest.approx(tpot_ms, rel=1e-5)
     assert rows["ITL mean (ms)"]["server"] == pytest.approx(itl_ms, rel=1e-5)
     assert rows["TPOT mean (ms)"]["client"] == pytest.approx(measured.report["tpot_ms"]["mean"], rel=1e-5)
-    assert rows["ITL mean (ms)"]["client"] == pytest.approx(measured.report["itl_ms"]["mean"], rel=1e-5)
+    assert rows["ITL mean (ms)"]["client"] == pytest.approx(
+        measured.report["itl_ms"]["mean"], abs=0.001
+    )  # gaps are kept in whole microseconds
     assert rows["output tokens"]["agrees"]
     assert len(measured.streams) == 30
 

@@ -1,4 +1,4 @@
-"""The parent's side of the sensor process: readings go to the recorder, and the process always ends."""
+"""The sensors of a session: readings go to the recorder, and the process that reads them always ends."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ import orjson
 
 from loadgen.driver.client.redaction import VARIABLES
 from loadgen.driver.sensing.config import line_of
-from loadgen.driver.sensing.process import LAST_S, READY, START, STOP
+from loadgen.driver.sensing.process import LAST_S, READY, SETTLE_S, START, STOP, sensor_of
 from loadgen.driver.system.child import command, exit_status, variables
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:
     from loadgen.driver.sensing.config import SensorConfig
     from recorder.schema import Row
+    from recorder.sensors.reading import Moment
     from recorder.writer import EventRecorder
 
 READY_S: Final = 5.0
@@ -34,10 +35,14 @@ class SensorProcess:
     Args:
         configs: What is read; without any there is no process.
         recorder: Gets the readings.
+        edges: What is read before and after the requests only, in this process: nothing is read meanwhile.
     """
 
-    def __init__(self, configs: tuple[SensorConfig, ...], recorder: EventRecorder) -> None:
+    def __init__(
+        self, configs: tuple[SensorConfig, ...], recorder: EventRecorder, edges: tuple[SensorConfig, ...] = ()
+    ) -> None:
         self._configs = configs
+        self._edges = list(map(sensor_of, edges))
         self._recorder = recorder
         self._process: asyncio.subprocess.Process | None = None
         self._reading: asyncio.Task[None] | None = None
@@ -81,6 +86,11 @@ class SensorProcess:
 
         To be called when there is a log, and the server has been asked for nothing but what is measured.
         """
+        for sensor in self._edges:
+            started = sensor.start()
+            started["interval_s"] = None
+            self._recorder.put(Event(EventType.SENSOR_STARTED, time.monotonic_ns(), data=started))
+        await self._read_edges("first")
         self._send(START)
         if self._process is not None:
             with suppress(TimeoutError):
@@ -88,6 +98,9 @@ class SensorProcess:
 
     async def finish(self) -> None:
         """Record the last readings. To be called when no request is in flight any more."""
+        if self._edges:
+            await asyncio.sleep(SETTLE_S)
+            await self._read_edges("last")
         process, reading = self._process, self._reading
         if process is None or reading is None:
             return
@@ -99,6 +112,13 @@ class SensorProcess:
         done, _ = await asyncio.wait([reading], timeout=LAST_S + 1)
         if not done:
             self._find("the last readings took too long and are missing")
+
+    async def _read_edges(self, moment: Moment) -> None:
+        """Read the sensors of this process; each reading has a time limit."""
+        reads = [asyncio.to_thread(sensor.read, whole=True) for sensor in self._edges]
+        for readings in await asyncio.gather(*reads):
+            for reading in readings:
+                self._recorder.put(reading.event(moment))
 
     def _send(self, line: bytes) -> None:
         if self._process is not None and self._process.stdin is not None:

@@ -37,7 +37,7 @@ STOP: Final = b"stop\n"
 LAST_S: Final = 4.0
 """So long the last readings may take."""
 
-_SETTLE_S: Final = 0.2
+SETTLE_S: Final = 0.2
 """How long a server has to count what it has just sent, before the last reading."""
 
 _MASK: Final = "***"
@@ -146,7 +146,7 @@ def main() -> None:
         runner.ready.wait()
     _write(READY)
     if lines.readline() == STOP:
-        time.sleep(_SETTLE_S)
+        time.sleep(SETTLE_S)
         for runner in runners:
             runner.stop()
         give_up_s = time.monotonic() + LAST_S

@@ -59,6 +59,7 @@ def _take(work: Work, load: int, seconds: float, settings: Mapping[str, Any]) ->
                     warmup=str(_WARMUP),
                     out=folder / "run",
                     quiet=True,
+                    server_metrics=["none"],
                     **settings,
                 ),
             )

@@ -24,9 +24,10 @@ from loadgen.sessions.observer import SILENT
 from loadgen.sessions.run.default_url import default_url_named
 from loadgen.sessions.run.environment import environment
 from loadgen.sessions.run.first_facts import put_first_facts
+from loadgen.sessions.run.found_metrics import with_found_metrics
 from loadgen.sessions.run.gate_watch import watch_gate
 from loadgen.sessions.run.recording import recording
-from loadgen.sessions.run.sensors import declared_power, sensors_of
+from loadgen.sessions.run.sensors import declared_power, found_sensors, sensors_of
 from loadgen.sessions.run.stop_notice import announce_stop
 from recorder.shards import coordinator_environment
 from recorder.store import LOG_NAME
@@ -65,6 +66,7 @@ async def measure_on_nodes(
         StoppedEarlyError: A stop was requested before the session; likewise.
         WriterError: The coordinator's log could not be written to its end.
     """
+    prepared = await with_found_metrics(prepared)
     plan, cluster, stop, clock = prepared.plan, prepared.perf.cluster, Stop(), system_clock()
     session_id = session_id or uuid4().hex
     place = ShardPlace.of(cluster, session_id)
@@ -82,7 +84,7 @@ async def measure_on_nodes(
         ends_on_loss = cluster.on_node_loss == "stop"
         group = NodeGroup(nodes.links, plan, recorder.put, clock, stop, ends_on_loss=ends_on_loss)
         sensors_here = tuple(sensor for sensor in sensors_of(prepared) if sensor.kind not in _OF_A_HOST)
-        async with SensorProcess(sensors_here, recorder) as sensors:
+        async with SensorProcess(sensors_here, recorder, found_sensors(prepared)) as sensors:
             questions = nodes.shared(packed(prepared.agenda(), plan))
             with default_url_named(prepared.perf.endpoint):
                 await stop.unless_asked(group.set_up(_configs(prepared, group, session_id, place), questions))

@@ -75,6 +75,7 @@ async def _parameters(
 
 
 async def _metrics(transport: Transport) -> CheckLine:
+    from recorder.sensors.exposition import is_known
     from recorder.sensors.scrape import ScrapeError, ScrapeTarget, scrape
 
     target = transport.endpoint
@@ -83,9 +84,9 @@ async def _metrics(transport: Transport) -> CheckLine:
         page = await asyncio.to_thread(scrape, ScrapeTarget(url, target.headers, target.verify))
     except ScrapeError as error:
         return CheckLine("metrics", "warning", f"no {url}: {target.redact(str(error))}")
-    if "# TYPE" not in page.text:
-        return CheckLine("metrics", "warning", f"{url} is not a page of Prometheus metrics")
-    return CheckLine("metrics", "ok", f"{url}: add --server-metrics to a run")
+    if not is_known(page.text):
+        return CheckLine("metrics", "warning", f"{url} has no metrics of a known server")
+    return CheckLine("metrics", "ok", f"{url}: a run records them")
 
 
 async def _protocols(own: str, transport: Transport, generation: Generation) -> CheckLine:

@@ -25,9 +25,10 @@ from loadgen.sessions.run.descriptors import require_descriptors
 from loadgen.sessions.run.endpoint_probe import require_ready
 from loadgen.sessions.run.environment import environment
 from loadgen.sessions.run.first_facts import put_first_facts
+from loadgen.sessions.run.found_metrics import with_found_metrics
 from loadgen.sessions.run.gate_watch import watch_gate
 from loadgen.sessions.run.recording import recording
-from loadgen.sessions.run.sensors import declared_power, sensors_of
+from loadgen.sessions.run.sensors import declared_power, found_sensors, sensors_of
 from loadgen.sessions.run.stop_notice import announce_stop
 from recorder.store import LOG_NAME
 from recorder.writer import EventRecorder
@@ -53,6 +54,7 @@ async def measure(
         StoppedEarlyError: A stop was requested before the session; there is no log then.
         WriterError: The log could not be written to its end.
     """
+    prepared = await with_found_metrics(prepared)
     plan, perf, stop, clock = prepared.plan, prepared.perf, Stop(), system_clock()
     if plan.episodes is not None:
         plan = replace(plan, episodes=plan.episodes.in_folder(folder))
@@ -71,7 +73,7 @@ async def measure(
         targets = providers.enter_context(reached(prepared.targets))
         pool.begin(targets, prepared.agenda(), perf.client.connect_ahead)
         calm()
-        async with SensorProcess(sensors_of(prepared), recorder) as sensors:
+        async with SensorProcess(sensors_of(prepared), recorder, found_sensors(prepared)) as sensors:
             await stop.unless_asked(_require_all_ready(prepared, targets, pool))
             return_free_memory()  # the questions have been sent
             async with recording(recorder, stop, observer):

@@ -67,6 +67,7 @@ class Prepared:
         after_seq: The last event of the log that this is based on; None for a new run.
         logged_questions: Of a resumed run, the numbers of the benchmark questions in its log.
         accuracy: The log's facts on benchmarks and their scoring; None where there are none.
+        metrics_pages: The metrics pages that were found, of a run that names none.
         sandboxes: What must be there where episodes are played and programs are graded.
     """
 
@@ -82,6 +83,7 @@ class Prepared:
     logged_questions: frozenset[int] = frozenset()
     accuracy: Mapping[str, Any] | None = None
     sandboxes: SandboxNeeds = NOTHING
+    metrics_pages: tuple[str, ...] = ()
 
     def agenda(self) -> Agenda:
         """The samples to send."""
@@ -104,6 +106,7 @@ class Prepared:
             "headers": sorted(self.targets[0].headers),
             "verify_tls": self.targets[0].verify,
             "probe": self.perf.endpoint.probe,
+            "server_metrics_found": list(self.metrics_pages),
             "gpus": self.perf.endpoint.gpus,
             "workers": self.workers,
             "transport": self.perf.client.transport,

@@ -14,9 +14,10 @@ from loadgen.driver.requests.remaining import remaining
 from loadgen.sessions.errors import UsageError, printable
 from loadgen.sessions.run.preparation import Prepared, prepare
 from loadgen.sessions.run.run_folder import folder_of, require_log, still_running
+from loadgen.sessions.run.sensors import own_page
 from loadgen.sessions.settings.stored import settings_from_stored
 from recorder.schema import encode
-from reporter.kinds import members
+from reporter.kinds import members, texts
 from reporter.log.so_far import so_far
 from workloads.amounts import duration_text
 from workloads.hugging_face import PREFIX
@@ -104,6 +105,10 @@ def prepare_resumption(settings: ResumeSettings, run: RunSoFar) -> Prepared:
         UsageError: An input has changed; the message says which, and what to do.
     """
     prepared = prepare(resumed_settings(settings, run))
+    logged = texts(run.settings.get("server_metrics_found"))
+    # Only pages of the endpoint: a log may come from elsewhere.
+    pages = dict.fromkeys(page for page in map(own_page, prepared.targets) if page in logged)
+    prepared = replace(prepared, metrics_pages=tuple(pages))
     _require_the_same(prepared, run)
     return _rest(prepared, run)
 

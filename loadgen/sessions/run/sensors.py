@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from loadgen.driver.sensing.config import SensorConfig
-from loadgen.sessions.settings.telemetry import AUTO, NVML
+from loadgen.sessions.settings.telemetry import AUTO, NONE, NVML
 from recorder.event import Event, EventType
 from recorder.payloads import SensorStarted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from loadgen.driver.client.endpoint import Endpoint
     from loadgen.sessions.run.preparation import Prepared
@@ -25,6 +25,11 @@ DCGM_INTERVAL_S: Final = 1.0
 def sensors_of(prepared: Prepared) -> tuple[SensorConfig, ...]:
     """The sensors of a run; none unless options ask for one."""
     return tuple(_sensors(prepared))
+
+
+def found_sensors(prepared: Prepared) -> tuple[SensorConfig, ...]:
+    """The pages that were found; they are read before and after the requests."""
+    return tuple(_of_pages(prepared, prepared.metrics_pages))
 
 
 def declared_power(prepared: Prepared, at_ns: int) -> Iterator[Event]:
@@ -42,18 +47,9 @@ def declared_power(prepared: Prepared, at_ns: int) -> Iterator[Event]:
 
 def _sensors(prepared: Prepared) -> Iterator[SensorConfig]:
     chosen = prepared.perf.telemetry
-    pages = list(dict.fromkeys(chosen.server_metrics))
+    pages = [page for page in chosen.server_metrics if page != NONE]
     urls = [url for page in pages for url in (_own_pages(prepared) if page == AUTO else [page])]
-    for number, url in enumerate(dict.fromkeys(urls)):
-        endpoint = _endpoint_at(prepared, url)
-        yield SensorConfig(
-            kind="server",
-            interval_s=chosen.server_metrics_interval,
-            url=url,
-            headers={} if endpoint is None else endpoint.headers,
-            verify=prepared.targets[0].verify,
-            labels={"page": str(number)},
-        )
+    yield from _of_pages(prepared, urls)
     for source in dict.fromkeys(chosen.gpu_metrics):
         if source == NVML:
             yield SensorConfig(kind="nvml", interval_s=chosen.gpu_metrics_interval)
@@ -66,8 +62,26 @@ def _sensors(prepared: Prepared) -> Iterator[SensorConfig]:
         yield SensorConfig(kind="host", interval_s=HOST_INTERVAL_S)
 
 
+def _of_pages(prepared: Prepared, urls: Iterable[str]) -> Iterator[SensorConfig]:
+    for number, url in enumerate(dict.fromkeys(urls)):
+        endpoint = _endpoint_at(prepared, url)
+        yield SensorConfig(
+            kind="server",
+            interval_s=prepared.perf.telemetry.server_metrics_interval,
+            url=url,
+            headers={} if endpoint is None else endpoint.headers,
+            verify=prepared.targets[0].verify,
+            labels={"page": str(number)},
+        )
+
+
 def _own_pages(prepared: Prepared) -> list[str]:
-    return [f"{_origin(target.url)}/metrics" for target in prepared.targets]
+    return list(map(own_page, prepared.targets))
+
+
+def own_page(target: Endpoint) -> str:
+    """The URL of the page that belongs to an endpoint."""
+    return f"{_origin(target.url)}/metrics"
 
 
 def _endpoint_at(prepared: Prepared, url: str) -> Endpoint | None:

@@ -174,6 +174,14 @@ class MockSettings:
             panel=_SCENARIOS,
         ),
     ] = None
+    fail_after: Annotated[
+        str | None,
+        Option(
+            metavar="TIME",
+            help="Answer requests with 502 so long after the first one, as a gateway without its server.",
+            panel=_SCENARIOS,
+        ),
+    ] = None
     rate_limit: Annotated[
         str | None,
         Option(

@@ -20,18 +20,21 @@ NVML: Final = "nvml"
 AUTO: Final = "auto"
 """In place of a URL: the page that belongs to the endpoint."""
 
+NONE: Final = "none"
+"""In place of a URL: no page, and none is looked for."""
+
 _VISIBLE: Final = re.compile(r"[!-~]+")
 
 SHORTEST_INTERVAL_S: Final = 0.02
 
 
 def page_url(value: str) -> str:
-    """Read the URL of a metrics page, or `auto`.
+    """Read the URL of a metrics page, `auto` or `none`.
 
     Raises:
-        OptionValueError: It is neither; the message does not repeat a password.
+        OptionValueError: The text has another form; the message does not repeat a password.
     """
-    if value == AUTO:
+    if value in (AUTO, NONE):
         return value
     if "@" in value or "?" in value:
         raise OptionValueError(
@@ -53,7 +56,7 @@ def gpu_source(value: str) -> str:
     Raises:
         OptionValueError: It is neither.
     """
-    if value == AUTO:
+    if value in (AUTO, NONE):
         raise OptionValueError("give nvml, or the URL of DCGM's exporter")
     return value if value == NVML else page_url(value)
 
@@ -66,8 +69,9 @@ class TelemetrySettings:
         list[str],
         Option(
             parser=page_url,
-            metavar="[URL]",
-            help="Record the server's Prometheus metrics; without a URL those at /metrics; repeatable.",
+            metavar="[URL|none]",
+            help="Record the server's Prometheus metrics; without a URL those at /metrics; repeatable. "
+            "Default: only those at /metrics before and after the run, where a known server has them.",
             panel=TELEMETRY,
         ),
     ] = field(default_factory=list)
@@ -148,6 +152,8 @@ class TelemetrySettings:
         for option, interval_s in intervals.items():
             if interval_s < SHORTEST_INTERVAL_S:
                 raise UsageError(f"{option} {interval_s:g}: must be at least {SHORTEST_INTERVAL_S:g} s")
+        if NONE in self.server_metrics and set(self.server_metrics) != {NONE}:
+            raise UsageError("--server-metrics none: excludes pages; leave out none, or the pages")
         figures = {
             "--declared-power": self.declared_power,
             "--param-count-b": self.param_count_b,
