@@ -27,8 +27,8 @@ def return_free_memory() -> None:
 def copy_shared_pages() -> None:
     """Copy the writable pages that a fork shares: each would be copied on its first write, for 5 µs or more.
 
-    The first request of a forked process writes some 250 of them. Takes about 15 ms; only Linux can do it. None
-    is copied in a process with much memory (a notebook).
+    The first request of a forked process writes some 250 of them. Takes about 15 ms; only Linux can do it.
+    In a process with much memory (a notebook), none is copied.
     """
     if not LINUX:
         return
