@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import socket
+import socketserver
 import subprocess
 import sys
 from pathlib import Path
@@ -44,6 +45,12 @@ BROKEN_PIPES = signal.getsignal(signal.SIGPIPE)
 # each worker of the suite would rewrite the assertions of all tests, which takes 20 s.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+
+# Stand-ins for servers: with five places in the queue, a connection that is dropped comes again after one
+# second, and the body of an answer waits 40 ms for an acknowledgement of its head.
+socketserver.TCPServer.request_queue_size = 128
+socketserver.StreamRequestHandler.disable_nagle_algorithm = True
 
 
 def pytest_configure() -> None:

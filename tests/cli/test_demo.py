@@ -7,22 +7,27 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.conftest import clean_environment
+
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
     from pathlib import Path
 
+    from tests.preloaded import Preloaded
+
 
 @pytest.mark.slow
 def test_the_demo_runs_the_whole_way(
-    loadgen: Callable[..., subprocess.CompletedProcess[str]],
+    preloaded: Preloaded,
     tmp_path: Path,
 ) -> None:
     """A report, a verdict, and reported figures next to the true ones; nothing is left running.
 
     A busy machine makes the client late (4), or the mock (1): the order of magnitude is checked.
     """
-    run = loadgen("demo", "--out", "run")
+    shorter = {"loadgen.cli.demo:_SECONDS": 1.5}
+    run = preloaded.run("demo", "--out", "run", cwd=tmp_path, env=clean_environment(), constants=shorter)
     assert run.returncode in {0, 1, 4}, run.stdout + run.stderr
     assert re.search(r"\d of 3 rules met", run.stdout), run.stdout
     assert re.search(r"completed requests .* agree", run.stdout)

@@ -32,9 +32,9 @@ def perf(loadgen: Callable[..., subprocess.CompletedProcess[str]]) -> Callable[.
 def test_a_server_that_dies(perf: Callable[..., tuple[str, Any]], engine: str) -> None:
     """Some streams have ended, some are cut, and what comes later finds nothing to connect to."""
     with start_mock(
-        ttft="1ms", itl="1ms", tokens="uniform:1..1000", die_after="1s", fast=engine == "fast"
+        ttft="1ms", itl="1ms", tokens="uniform:1..1000", die_after="500ms", fast=engine == "fast"
     ) as mock:
-        result, report = perf(mock.url, "--rate", 50, "-n", 150)
+        result, report = perf(mock.url, "--rate", 100, "-n", 150)
         truths = mock.truth()
     counts = report["counts"]
     assert re.fullmatch(r"Result +INVALID +The endpoint went away after [\d.]+ (ms|s)", result), result

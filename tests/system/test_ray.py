@@ -52,7 +52,8 @@ from pathlib import Path
 
 def grade(solution_str, ground_truth, **more):
     Path(str(os.getpid())).touch()
-    time.sleep(0.05)
+    if not Path("quick").exists():
+        time.sleep(0.05)
     return float(solution_str == f"#### {ground_truth}")
 """
 """A module with an eval function, and the processes that it has run in."""
@@ -161,7 +162,7 @@ def report_of(session: subprocess.Popen[str]) -> Any:
 
 def test_three_nodes_are_as_one(nodes: Nodes, mock: MockProcess, tmp_path: Path) -> None:
     """The same requests at the same offsets with the same answers; times within the bounds of both."""
-    options = ("--rate", "60", "-n", "240", "--seed", "7", "--on-invalid", "warn")
+    options = ("--rate", "120", "-n", "120", "--seed", "7", "--on-invalid", "warn")
     single = report_of(perf(mock, tmp_path / "one", *options))
     three = report_of(perf(mock, tmp_path / "three", *options, "--ray", nodes.address, "--nodes", "3"))
 
@@ -185,7 +186,7 @@ def test_three_nodes_are_as_one(nodes: Nodes, mock: MockProcess, tmp_path: Path)
 def test_a_node_that_is_frozen(nodes: Nodes, mock: MockProcess, tmp_path: Path) -> None:
     """For five seconds: it is named, and nothing is lost."""
     run = tmp_path / "run"
-    session = perf(mock, run, "--rate", "30", "-n", "300", "--ray", nodes.address)
+    session = perf(mock, run, "--rate", "30", "-n", "180", "--ray", nodes.address)
     await_requests(run)
     actor = nodes.actor_of_second()
     os.kill(actor.pid, signal.SIGSTOP)
@@ -194,7 +195,7 @@ def test_a_node_that_is_frozen(nodes: Nodes, mock: MockProcess, tmp_path: Path) 
     report = report_of(session)
 
     assert "node_silent" in {finding["code"] for finding in report["findings"]}
-    assert sorted(number for log in shards_of(run) for number in asked(log)) == list(range(300))
+    assert sorted(number for log in shards_of(run) for number in asked(log)) == list(range(180))
 
 
 def test_ctrl_c_drains(nodes: Nodes, mock: MockProcess, tmp_path: Path) -> None:
@@ -216,7 +217,7 @@ def test_scoring(nodes: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     """One node is killed in the middle: every answer is scored once, as on this machine."""
     (tmp_path / "slow.py").write_text(SLOW, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    answers = [f"#### {number % 3}" for number in range(400)]
+    answers = [f"#### {number % 3}" for number in range(200)]
     run = stored_run(tmp_path / "run", answers, ["1"] * len(answers))
 
     command = [sys.executable, "-m", "loadgen", "score", str(run), "--eval", "slow:grade", "--json"]
@@ -231,6 +232,7 @@ def test_scoring(nodes: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     rows = of(EventType.SCORED, events_of(run / "events.db"))
     assert len(rows) == 2 * len(answers)
 
+    (tmp_path / "quick").touch()
     alone = orjson.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     for score in (*three["accuracy"], *alone["accuracy"]):
         score["pass"] = 0
