@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from loadgen.driver.plan import Plan
     from loadgen.driver.progress import SessionProgress as Counters
-    from loadgen.sessions.series.outcome import PointOutcome
-    from loadgen.sessions.series.series import SeriesPoint
+    from loadgen.sessions.files.series_file import SeriesPoint
+    from loadgen.sessions.series_outcome import PointOutcome
 
 Result = TypeVar("Result")
 
@@ -163,8 +163,8 @@ def in_background(
         LoadgenError: As the work raises.
         KeyboardInterrupt: It came, and the session has ended.
     """
+    from loadgen.sessions.files.claimed_folders import give_back
     from loadgen.sessions.interrupt import forget_stops
-    from loadgen.sessions.run.claimed_folders import give_back
 
     if not _running.acquire(blocking=False):
         raise UsageError("a session runs in this process already: run them one after the other")

@@ -169,7 +169,7 @@ def search(
 def _measured(
     settings: PerfSettings, prices: PriceTable | None, progress: Callable[[Progress], None] | None
 ) -> Run:
-    from loadgen.sessions.run.session import run
+    from loadgen.sessions.run_session import run
     from loadgen.sessions.settings.concerns import changed
 
     def work(observer: Observer) -> Run:

@@ -40,7 +40,7 @@ def html_of_report(report: Callable[[], Report]) -> str | None:
 
 def html_of_series(folder: Path) -> str | None:
     """The runs of a sweep or a search as HTML; None if they cannot be read, likewise."""
-    from loadgen.sessions.series import series as files
+    from loadgen.sessions.files import series_file as files
     from loadgen.sessions.series.overview import overview
     from loadgen.sessions.series.so_far import outcomes_so_far
     from reporter.render import notebook

@@ -54,10 +54,10 @@ class Run:
     """
 
     def __init__(self, folder: str | Path) -> None:
-        from loadgen.sessions.run.run_folder import folder_of
-        from loadgen.sessions.series.series import require_run
+        from loadgen.sessions.files.run_folder import folder_of
+        from loadgen.sessions.files.series_file import require_run
         from recorder.store import LOG_NAME, log_path
-        from reporter.archive.place import archive_of
+        from reporter.log.storage_place import archive_of
 
         path = Path(folder)
         with one_tree():
@@ -151,7 +151,7 @@ class Run:
         Raises:
             UsageError: No rules are given, they are invalid, or the log cannot be read.
         """
-        from loadgen.sessions.gating.evaluation import evaluate
+        from loadgen.sessions.gate import evaluate
         from loadgen.sessions.settings.from_python import settings_of
         from loadgen.sessions.settings.gate import GateSettings
         from loadgen.sessions.settings.tokenizer import load

@@ -10,8 +10,8 @@ from reporter.bounds import COMPLETED, bounds
 from reporter.breakdown import breakdown
 from reporter.displayed import DisplayedReport
 from reporter.distribution import summaries, weighted_summary
-from reporter.evidence import CheckInputs, Violation
 from reporter.findings.acceptance import accepted
+from reporter.findings.check_inputs import CheckInputs, Violation
 from reporter.findings.client_overhead import DELAYS, ENDS, late_reads_ms, longest_delay_ms, overhead_of
 from reporter.findings.cold_start import cold_start
 from reporter.findings.failed_requests import failure_limit
@@ -20,17 +20,17 @@ from reporter.findings.overhead_effect import effects
 from reporter.findings.overload import overload_of
 from reporter.findings.steadiness import steadiness
 from reporter.findings.token_checks import token_checks
+from reporter.findings.undefined import undefined
 from reporter.findings.went_away import went_away
 from reporter.imported import has_starts, is_measured
 from reporter.log.database import all_figures, figures
 from reporter.log.session import client_health, recorder_health, run_facts
+from reporter.log.window import issuing_s
 from reporter.node_figures import nodes, shard
 from reporter.quantile import PERCENTILES
 from reporter.report import Finding, RequestCounts, ThroughputFigures, Tokens
-from reporter.undefined import undefined
 from reporter.windows.over_time import over_time
 from reporter.windows.rate_window import over_defined_window, uncounted
-from reporter.windows.window import issuing_s
 from rulesets.request_metrics import REQUEST_METRICS
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recorder.shards import SHARD
-from reporter.contents import statements
+from reporter import statements
 from reporter.kinds import document, members, text, whole
 from reporter.log.database import figures
 from reporter.nodes import NodeReport, Nodes

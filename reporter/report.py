@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from reporter.accuracy.task_score import TaskScore  # noqa: TC001 (the schema is made of what the annotations name)
-from reporter.costs.cost import Cost  # noqa: TC001 (the schema is made of what the annotations name)
 from reporter.episodes import Episodes  # noqa: TC001 (the schema is made of what the annotations name)
-from reporter.findings.overhead_limit import OWN_TTFT_LIMIT, OwnEffect, OwnLimit
 from reporter.health import ClientHealth, RecorderHealth  # noqa: TC001 (the schema is made of what the annotations name)
 from reporter.nodes import Nodes  # noqa: TC001 (the schema is made of what the annotations name)
 from reporter.run_facts import RunFacts  # noqa: TC001 (the schema is made of what the annotations name)
-from reporter.telemetry.energy import Energy  # noqa: TC001 (the schema is made of what the annotations name)
-from reporter.telemetry.server_side import ServerSide  # noqa: TC001 (the schema is made of what the annotations name)
+from reporter.values.cost import Cost  # noqa: TC001 (the schema is made of what the annotations name)
+from reporter.values.energy import Energy  # noqa: TC001 (the schema is made of what the annotations name)
+from reporter.values.overhead_limit import OWN_TTFT_LIMIT, OwnEffect, OwnLimit
+from reporter.values.server_side import ServerSide  # noqa: TC001 (the schema is made of what the annotations name)
+from reporter.values.task_score import TaskScore  # noqa: TC001 (the schema is made of what the annotations name)
 from rulesets.verdict import Verdict  # noqa: TC001 (the schema is made of what the annotations name)
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from reporter.accuracy.asked import asked, passes
-from reporter.accuracy.definitions import defined
 from reporter.errors import OptionError
 from reporter.log.condition import quoted
 from reporter.log.session import logged_settings
 from reporter.telemetry.sample_energy import COLUMNS as ENERGY
 from reporter.telemetry.sample_energy import CorrectBy, make_sample_energy
+from reporter.values.scorer_definitions import defined
 from rulesets.request_metrics import REQUEST_METRICS
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import orjson
 
-from reporter.accuracy.task_score import TaskScore
 from reporter.health import ClientHealth, RecorderHealth, WorkerHealth
 from reporter.report import Report
+from reporter.values.task_score import TaskScore
 
 
 def report_schema() -> dict[str, Any]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Hashable
 
     from reporter.displayed import DisplayedReport
-    from reporter.evidence import CheckInputs
+    from reporter.findings.check_inputs import CheckInputs
     from reporter.report_options import ReportOptions
 
 MOST_LOGS: Final = 4

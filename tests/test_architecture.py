@@ -251,7 +251,7 @@ ONE_PLACE = {
     r"^\s*(import|from) yaml": {
         "workloads.yaml_values",
         "rulesets.document",  # has anchors and merge keys, and reads key by key; a leaf that imports nothing
-        "loadgen.sessions.exporting.writing",  # writes
+        "loadgen.sessions.files.plain_files",  # writes
     },
     r"get_close_matches|difflib import SequenceMatcher": {
         "workloads.errors",
@@ -260,7 +260,7 @@ ONE_PLACE = {
         "workloads.tasks.mrcr",  # a score
     },
     r"\.replace\(path\)": {
-        "loadgen.sessions.whole_file",
+        "loadgen.sessions.files.whole_file",
         "reporter.sample_results",  # DuckDB writes the file
     },
     r"subprocess\.Popen\(": {

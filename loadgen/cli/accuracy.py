@@ -27,8 +27,8 @@ def accuracy(settings: AccuracySettings) -> None:
     """
     from loadgen.cli.perf import finish
     from loadgen.cli.terminal.observer import Terminal
-    from loadgen.sessions.run.session import run
     from loadgen.sessions.run.tool_model import with_tool_model
+    from loadgen.sessions.run_session import run
     from loadgen.sessions.settings.accuracy import with_load
     from loadgen.sessions.settings.prices import load
 

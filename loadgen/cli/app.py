@@ -17,7 +17,7 @@ from loadgen.cli.options import command, command_of, command_over
 from loadgen.cli.terminal.streams import file_on_standard_output, mend_streams
 from loadgen.sessions import errors
 from loadgen.sessions.arguments import refuse_empty, with_values
-from loadgen.sessions.run.claimed_folders import give_back
+from loadgen.sessions.files.claimed_folders import give_back
 from loadgen.sessions.secrets import redacted
 from rulesets.exit_codes import ExitCode
 

@@ -10,9 +10,9 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from loadgen.sessions.files.series_file import Series
     from loadgen.sessions.series.audit.output_caching import AuditResult
     from loadgen.sessions.series.options import Secrets
-    from loadgen.sessions.series.series import Series
     from loadgen.sessions.settings.audit import AuditSettings
     from loadgen.sessions.settings.resume import ResumeSettings
 
@@ -32,9 +32,9 @@ def output_caching(settings: AuditSettings, perf: Mapping[str, Any]) -> None:
 
     loadgen audit output-caching --url $URL --model llama -c 32 --salt
     """
+    from loadgen.sessions.files.series_file import Series, SeriesKind, new_series_folder
     from loadgen.sessions.series.audit.phases import phases, threshold_of
     from loadgen.sessions.series.options import Secrets, check
-    from loadgen.sessions.series.series import Series, SeriesKind, new_series_folder
 
     secrets = Secrets(perf["api_key"], tuple(perf["header"]))
     points = phases(settings, perf)

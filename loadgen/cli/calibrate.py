@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from loadgen.sessions.calibration.capacity import Calibration
     from loadgen.sessions.calibration.climb import ClimbStep
-    from loadgen.sessions.calibration.work import Work
+    from loadgen.sessions.capacity.capacity import Calibration
+    from loadgen.sessions.capacity.work import Work
     from loadgen.sessions.settings.calibrate import CalibrateSettings
 
 
@@ -80,7 +80,7 @@ def _show(calibration: Calibration, taken: Mapping[Work, list[ClimbStep]], *, js
 
 def _keep(calibration: Calibration) -> None:
     """Save the calibration; a read-only cache is worth a note only."""
-    from loadgen.sessions.calibration.stored import calibration_file, save
+    from loadgen.sessions.capacity.stored import calibration_file, save
 
     try:
         save(calibration)

@@ -10,13 +10,13 @@ import typer
 
 from loadgen.cli.terminal.show import show_as
 from loadgen.sessions.errors import printable
+from loadgen.sessions.files.run_folder import require_no_log
 from loadgen.sessions.formats import FORMATS, TEXT, render, require_format
-from loadgen.sessions.gating.outcome import exit_code
 from loadgen.sessions.gating.outputs import write_output
 from loadgen.sessions.plotting import plots_of_series
 from loadgen.sessions.program import program
-from loadgen.sessions.run.run_folder import require_no_log
 from loadgen.sessions.settings.formats import chosen_format
+from loadgen.sessions.verdict_exit import exit_code
 from reporter.render.compared_points import left_out
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def compare_series(settings: CompareSettings, compare: Callable[[CompareSettings
         UsageError: There are more than two series, runs are among them, or no point is in both.
         typer.Exit: With the most severe exit code of the comparisons.
     """
-    from loadgen.sessions.series.comparison import compare_points, points_of_series
+    from loadgen.sessions.series_comparison import compare_points, points_of_series
 
     reference, *others = points_of_series(settings)
     if not others:

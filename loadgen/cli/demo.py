@@ -33,7 +33,7 @@ def demo(
     from loadgen.sessions.demo_figures import compared_with_truth
     from loadgen.sessions.formats import TEXT
     from loadgen.sessions.program import program
-    from loadgen.sessions.run.session import outcome, run
+    from loadgen.sessions.run_session import outcome, run
     from loadgen.sessions.settings.perf import perf_settings
 
     typer.echo(f"A mock endpoint with TTFT {_TTFT}, ITL {_ITL}, {_TOKENS} tokens per reply;")

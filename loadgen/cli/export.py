@@ -46,7 +46,7 @@ def export(settings: ExportSettings) -> None:
 def _export_mlperf(settings: ExportSettings) -> None:
     from loadgen.sessions.exporting.bundle import write_bundle
     from loadgen.sessions.exporting.options import require_fitting_options
-    from loadgen.sessions.series.series import is_series
+    from loadgen.sessions.files.series_file import is_series
     from loadgen.sessions.settings.tokenizer import load
 
     folder, of_series = settings.mlperf_endpoints, is_series(settings.run)
@@ -58,7 +58,7 @@ def _export_mlperf(settings: ExportSettings) -> None:
 
         bundle = curve(settings, tokenizer)
     else:
-        from loadgen.sessions.exporting.scenario import bundle_of as scenario
+        from loadgen.sessions.mlperf_scenario import bundle_of as scenario
 
         bundle = scenario(settings, tokenizer)
     write_bundle(folder, bundle, force=settings.force)
@@ -88,7 +88,7 @@ def _tell(folder: Path, bundle: Bundle, *, as_json: bool) -> None:
 
 def _say(exported: Exported, *, as_json: bool) -> None:
     from loadgen.sessions.errors import printable
-    from reporter.render.figures import counted
+    from reporter.number_text import counted
 
     if exported.text is not None:
         sys.stdout.write(exported.text)

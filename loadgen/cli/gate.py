@@ -36,14 +36,14 @@ def gate(settings: GateSettings) -> None:
     from loadgen.cli.terminal.show import print_as
     from loadgen.cli.terminal.verdicts import publish_verdicts
     from loadgen.sessions.errors import UsageError
-    from loadgen.sessions.gating.evaluation import evaluate
+    from loadgen.sessions.files.run_folder import folder_of
+    from loadgen.sessions.files.series_file import is_series
+    from loadgen.sessions.gate import evaluate
     from loadgen.sessions.gating.idle import idle_options
-    from loadgen.sessions.gating.outcome import exit_code, most_severe
-    from loadgen.sessions.gating.whole import evaluate_series
-    from loadgen.sessions.run.run_folder import folder_of
-    from loadgen.sessions.series.series import is_series
+    from loadgen.sessions.series.series_gate import evaluate_series
     from loadgen.sessions.settings.formats import chosen_format
     from loadgen.sessions.settings.tokenizer import load
+    from loadgen.sessions.verdict_exit import exit_code, most_severe
     from reporter.render.named_verdict import NamedVerdict
 
     end_with_the_reader()

@@ -40,7 +40,7 @@ def import_results(
     from loadgen.sessions.formats import JSON, TEXT
     from loadgen.sessions.importing.log import import_results as imported
     from loadgen.sessions.run.report import write_report
-    from loadgen.sessions.run.session import outcome
+    from loadgen.sessions.run_session import outcome
 
     folder = imported(form, path, out, model, result)
     report = write_report(folder, None)

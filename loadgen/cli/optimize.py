@@ -11,8 +11,8 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from loadgen.sessions.files.series_file import Series
     from loadgen.sessions.series.options import Secrets
-    from loadgen.sessions.series.series import Series
     from loadgen.sessions.settings.optimize import OptimizeSettings
     from loadgen.sessions.settings.resume import ResumeSettings
 

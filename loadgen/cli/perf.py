@@ -33,7 +33,7 @@ def perf(settings: PerfSettings) -> None:
     loadgen perf --url $URL --model llama --prompts gsm8k.jsonl.gz --prompt-column question --offline
     """
     from loadgen.cli.terminal.observer import Terminal
-    from loadgen.sessions.run.session import run
+    from loadgen.sessions.run_session import run
 
     terminal = Terminal(quiet=settings.output.quiet, live=not settings.output.no_live)
     with redirect_stdout(sys.stderr):  # Ray prints news of the cluster
@@ -45,7 +45,7 @@ def finish(report: Report, folder: Path, settings: PerfSettings) -> NoReturn:
     """Print the report of an ended session, publish the verdict, and exit with the outcome."""
     from loadgen.cli.terminal.show import print_as
     from loadgen.sessions.program import program
-    from loadgen.sessions.run.session import outcome
+    from loadgen.sessions.run_session import outcome
 
     output = settings.output
     form, verbose = JSON if output.json else TEXT, output.verbose

@@ -106,8 +106,8 @@ def report(
     _require_text(form, output, traces=trace_detail, breakdown="--by" if by else "--stats" if stats else "")
     from loadgen.cli.terminal.pipe import end_with_the_reader
     from loadgen.cli.terminal.show import show_as
-    from loadgen.sessions.run.run_folder import require_no_log
-    from loadgen.sessions.series.series import is_series
+    from loadgen.sessions.files.run_folder import require_no_log
+    from loadgen.sessions.files.series_file import is_series
     from loadgen.sessions.settings.prices import load as load_prices
     from loadgen.sessions.settings.tokenizer import load
     from loadgen.sessions.trace_listing import trace_lines
@@ -187,7 +187,7 @@ def _made(
 
 def _report_series(run: Path, of_a_run: Mapping[str, object], form: str, output: Path | None) -> int:
     from loadgen.cli.report_series import show_series
-    from loadgen.sessions.run.run_folder import folder_of
+    from loadgen.sessions.files.run_folder import folder_of
 
     if options := [option for option, value in of_a_run.items() if value is not None]:
         raise UsageError(

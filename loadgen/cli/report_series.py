@@ -6,13 +6,13 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from loadgen.sessions.errors import UsageError, printable
+from loadgen.sessions.files import series_file as files
+from loadgen.sessions.files.series_file import SeriesKind
 from loadgen.sessions.formats import JSON, TEXT
 from loadgen.sessions.gating.outputs import write_output
-from loadgen.sessions.series import series as files
-from loadgen.sessions.series.outcome import SeriesResult, most_severe
 from loadgen.sessions.series.overview import series_as
-from loadgen.sessions.series.series import SeriesKind
 from loadgen.sessions.series.so_far import outcomes_so_far
+from loadgen.sessions.series_outcome import SeriesResult, most_severe
 from recorder.lock import is_held
 from rulesets.exit_codes import ExitCode
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from loadgen.sessions.series.outcome import PointOutcome
-    from loadgen.sessions.series.series import Series
+    from loadgen.sessions.files.series_file import Series
+    from loadgen.sessions.series_outcome import PointOutcome
 
 
 def show_series(folder: Path, form: str = TEXT, output: Path | None = None) -> int:

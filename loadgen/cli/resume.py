@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.series.series import SERIES, SeriesKind, read
+from loadgen.sessions.files.series_file import SERIES, SeriesKind, read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +31,7 @@ def resume(settings: ResumeSettings) -> None:
 
     loadgen resume runs/20260101-120000-llama
     """
-    from loadgen.sessions.series.series import is_series
+    from loadgen.sessions.files.series_file import is_series
 
     if is_series(settings.run):
         resume_series(settings)
@@ -42,7 +42,7 @@ def resume(settings: ResumeSettings) -> None:
 def _resume_run(settings: ResumeSettings) -> None:
     from loadgen.cli.perf import finish
     from loadgen.cli.terminal.observer import Terminal
-    from loadgen.sessions.run.resuming import finish_run
+    from loadgen.sessions.resuming import finish_run
 
     terminal = Terminal(quiet=settings.quiet, live=not settings.no_live)
     with redirect_stdout(sys.stderr):  # Ray prints news of the cluster

@@ -44,7 +44,7 @@ def run(settings: RunSettings) -> None:
         return
     from loadgen.cli.suite_runs import conduct_suite
     from loadgen.cli.terminal.observer import Terminal
-    from loadgen.sessions.series.series import new_series_folder
+    from loadgen.sessions.files.series_file import new_series_folder
     from loadgen.sessions.series.suite.keys import from_environment, named, secrets_of
     from loadgen.sessions.series.suite.runner import name_of, series_of, sound
 
@@ -78,7 +78,7 @@ def _dry_run(settings: RunSettings, source: SuiteSource, suite: Suite, entries: 
     from loadgen.cli.terminal.observer import Terminal
     from loadgen.cli.terminal.show import page
     from loadgen.cli.terminal.suite_plan import as_text
-    from loadgen.sessions.gating.foreseen import warn_of
+    from loadgen.sessions.run.preflight import warn_of
     from loadgen.sessions.series.options import Secrets
     from loadgen.sessions.series.suite.keys import named, unset
     from loadgen.sessions.series.suite.plan import as_rows

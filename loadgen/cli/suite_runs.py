@@ -11,19 +11,19 @@ from loadgen.cli.terminal.observer import Terminal
 from loadgen.cli.terminal.suite_table import as_text
 from loadgen.cli.terminal.verdicts import publish_series_verdicts
 from loadgen.sessions.errors import printable
-from loadgen.sessions.gating.outcome import most_severe
 from loadgen.sessions.program import program
 from loadgen.sessions.series.runner import run_series
 from loadgen.sessions.series.suite.after_run import after_run
 from loadgen.sessions.series.suite.keys import secrets_of
 from loadgen.sessions.series.suite.resumption import require_resumable
 from loadgen.sessions.series.suite.summary import summed_up
+from loadgen.sessions.verdict_exit import most_severe
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from loadgen.sessions.series.outcome import SeriesResult
-    from loadgen.sessions.series.series import Series
+    from loadgen.sessions.files.series_file import Series
+    from loadgen.sessions.series_outcome import SeriesResult
     from loadgen.sessions.settings.resume import ResumeSettings
 
 

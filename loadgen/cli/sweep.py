@@ -10,8 +10,8 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from loadgen.sessions.files.series_file import Series
     from loadgen.sessions.series.options import Secrets
-    from loadgen.sessions.series.series import Series
     from loadgen.sessions.settings.resume import ResumeSettings
     from loadgen.sessions.settings.sweep import SweepSettings
 
@@ -51,9 +51,9 @@ def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quie
     from loadgen.cli.terminal.observer import Terminal
     from loadgen.cli.terminal.verdicts import publish_series_verdicts
     from loadgen.sessions.errors import printable
-    from loadgen.sessions.gating.outcome import most_severe
     from loadgen.sessions.series.sweep.result import SWEEP
     from loadgen.sessions.series.sweep.session import run_sweep
+    from loadgen.sessions.verdict_exit import most_severe
 
     ended = run_sweep(folder, series, secrets, Terminal(quiet=quiet, live=live))
     if ended.interrupted:

@@ -48,15 +48,15 @@ def watch(
     loadgen watch RUN --json | jq --unbuffered .throughput.qps
     """
     from loadgen.cli.terminal.pipe import end_with_the_reader
-    from loadgen.sessions.run.session import outcome
+    from loadgen.sessions.files.series_file import is_series
     from loadgen.sessions.run.watching import await_log
-    from loadgen.sessions.series.series import is_series
+    from loadgen.sessions.run_session import outcome
 
     end_with_the_reader()
     await_log(run, wait)
     if is_series(run):
         from loadgen.cli.watch_series import watch_series
-        from loadgen.sessions.run.run_folder import folder_of
+        from loadgen.sessions.files.run_folder import folder_of
 
         raise typer.Exit(
             watch_series(

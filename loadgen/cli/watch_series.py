@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from loadgen.cli.report_series import show_series
 from loadgen.sessions.errors import printable
-from loadgen.sessions.series import series as files
+from loadgen.sessions.files import series_file as files
 from recorder.lock import is_held
 from recorder.store import LOG_NAME
 
@@ -42,8 +42,8 @@ def watch_series(folder: Path, watch_run: Callable[[Path], None], *, json: bool)
             sys.stdout.flush()
         watch_run(place)
     if json:
-        from loadgen.sessions.series.outcome import most_severe
         from loadgen.sessions.series.so_far import outcomes_so_far
+        from loadgen.sessions.series_outcome import most_severe
 
         return most_severe(outcomes_so_far(folder, files.read(folder)))
     return show_series(folder)

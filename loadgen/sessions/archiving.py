@@ -10,7 +10,7 @@ from loadgen.sessions.observer import SILENT
 from loadgen.sessions.package_version import package_version
 from recorder.shards import FOLDER as SHARDS
 from recorder.store import log_path
-from reporter.archive.place import FOLDER, place
+from reporter.log.storage_place import FOLDER, place
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,7 @@ def archive_run(run: Path, to: str | None, observer: Observer = SILENT) -> dict[
     Raises:
         LogError: As for `reporter.archive.write.archive`.
     """
-    from loadgen.sessions.run.run_folder import folder_of, require_log
+    from loadgen.sessions.files.run_folder import folder_of, require_log
     from reporter.archive.write import archive
 
     require_log(run, "to have it elsewhere, copy all its files, archive.json last")

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.series.series import is_series, runs_in
-from reporter.archive.place import has_log, is_remote
+from loadgen.sessions.files.series_file import is_series, runs_in
+from reporter.log.storage_place import has_log, is_remote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

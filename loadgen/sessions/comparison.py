@@ -51,8 +51,8 @@ def _rules(settings: CompareSettings) -> Rules:
 
 def _named(runs: Sequence[Path], baseline: Sequence[Path]) -> list[tuple[str, list[Path]]]:
     """The sides by name, each with its runs, the reference first."""
-    from loadgen.sessions.run.run_folder import require_distinct
-    from reporter.compare.references import runs_of
+    from loadgen.sessions.files.run_folder import require_distinct
+    from reporter.references import runs_of
 
     if len(runs) == len(baseline) == 1:
         runs, baseline = [*baseline, *runs], []
@@ -76,8 +76,8 @@ def _sides(
     tokenizer: Any,
 ) -> list[Side]:
     """The sides, read one run after the other: one log at a time is in memory."""
-    from reporter.compare.references import evidence, log_head
     from reporter.compare.side import ComparedRun, Side, look
+    from reporter.references import evidence, log_head
 
     def looked(run: Path) -> ComparedRun:
         with evidence(run, tokenizer=tokenizer) as run_evidence:

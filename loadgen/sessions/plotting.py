@@ -20,7 +20,7 @@ MOST_RUNS: Final = 6
 
 def usual_plot(runs: Sequence[Path]) -> str:
     """The plot that is made where none is named."""
-    from loadgen.sessions.series.series import is_series
+    from loadgen.sessions.files.series_file import is_series
 
     if len(runs) > 1:
         return "ttft-cdf"
@@ -38,7 +38,7 @@ def plots_of(runs: Sequence[Path], what: str, tag: str | None = None) -> list[Pl
     Raises:
         UsageError: The plot does not exist, or not for these runs; the tag is unknown; a run cannot be read.
     """
-    from loadgen.sessions.series.series import is_series
+    from loadgen.sessions.files.series_file import is_series
     from reporter.plots.catalog import DIFFERENCES, OF_SWEEPS, SETS
 
     require_plot_name(what)
@@ -106,7 +106,7 @@ def picture_path(what: str, out: Path | None) -> Path:
     Raises:
         UsageError: The file's ending is not that of a picture, or a log would be overwritten.
     """
-    from loadgen.sessions.run.run_folder import require_no_log
+    from loadgen.sessions.files.run_folder import require_no_log
     from reporter.render.plot import Picture
 
     path = Path(f"{what}.svg") if out is None else out
@@ -126,7 +126,7 @@ def write_picture(plots: Sequence[Plot | NoPlot], path: Path) -> bool:
     Raises:
         SetupError: The file cannot be written.
     """
-    from loadgen.sessions.whole_file import write_whole
+    from loadgen.sessions.files.whole_file import write_whole
     from reporter.plots.plot import Plot
     from reporter.render.plot import picture
 
@@ -151,10 +151,10 @@ def plots_of_comparison(comparison: Comparison) -> list[Plot | NoPlot]:
     Raises:
         LogError: A log cannot be read.
     """
-    from reporter.compare.references import has_log
     from reporter.plots.catalog import PLOTS, SETS
-    from reporter.plots.comparison import differences
     from reporter.plots.plot import NoPlot
+    from reporter.references import has_log
+    from reporter.render.comparison_figure import differences
 
     runs = [Path(run) for side in comparison.sides for run in side.runs]
     with_logs = [run for run in runs if has_log(run)]
@@ -171,8 +171,8 @@ def plots_of_comparison(comparison: Comparison) -> list[Plot | NoPlot]:
 
 def plots_of_series(folders: Sequence[Path]) -> list[Plot | NoPlot]:
     """Throughput against interactivity and TTFT: the points of several sweeps; none of other series."""
-    from loadgen.sessions.run.run_folder import folder_of
-    from loadgen.sessions.series.series import SeriesKind, read
+    from loadgen.sessions.files.run_folder import folder_of
+    from loadgen.sessions.files.series_file import SeriesKind, read
     from reporter.plots.catalog import OF_SWEEPS
     from reporter.plots.pareto import points_of_sweeps
 
@@ -213,7 +213,7 @@ def _of_runs(runs: Sequence[Path], names: Sequence[str], tag: str | None) -> lis
 
 def labels(runs: Sequence[Path]) -> dict[str, Path]:
     """Short names of runs or series: of their folders, where these differ."""
-    from loadgen.sessions.run.run_folder import folder_of, require_distinct
+    from loadgen.sessions.files.run_folder import folder_of, require_distinct
 
     require_distinct(runs)
     names = [folder_of(run).resolve().name for run in runs]
@@ -236,8 +236,8 @@ def _require_tag(log: OpenLog, tag: str) -> None:
 
 
 def _of_sweep(folder: Path, names: Sequence[str]) -> list[Plot | NoPlot]:
-    from loadgen.sessions.run.run_folder import folder_of
-    from loadgen.sessions.series.series import SeriesKind, read
+    from loadgen.sessions.files.run_folder import folder_of
+    from loadgen.sessions.files.series_file import SeriesKind, read
     from loadgen.sessions.series.so_far import outcomes_so_far
     from loadgen.sessions.series.sweep.result import plots_of as plots_of_sweep
 
@@ -253,6 +253,6 @@ def _of_sweep(folder: Path, names: Sequence[str]) -> list[Plot | NoPlot]:
 def _differences(runs: Sequence[Path]) -> Plot | NoPlot:
     from loadgen.sessions.comparison import compare_runs
     from loadgen.sessions.settings.compare import CompareSettings
-    from reporter.plots.comparison import differences
+    from reporter.render.comparison_figure import differences
 
     return differences(compare_runs(CompareSettings(runs=list(runs))))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def checked(file: str, book: Book) -> Iterable[str]:
     """A file of rules in a line, and a line for each warning."""
-    from reporter.render.figures import counted
+    from reporter.number_text import counted
     from rulesets.linting import warnings
 
     where: dict[str, list[str]] = {}

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.run.run_folder import REPORT
+from loadgen.sessions.files.run_folder import REPORT
 from recorder.lock import is_held
-from reporter.archive.place import has_log
+from reporter.log.storage_place import has_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -88,7 +88,7 @@ def _runs(folder: Path, kind: str | None, depth: int) -> Iterator[tuple[Path, st
 
 
 def _series_kind(folder: Path) -> str | None:
-    from loadgen.sessions.series.series import SERIES
+    from loadgen.sessions.files.series_file import SERIES
 
     try:
         return str(orjson.loads((folder / SERIES).read_bytes())["kind"])

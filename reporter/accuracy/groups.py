@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from reporter.accuracy.mean import VALUE
 from reporter.accuracy.spread import spread
-from reporter.accuracy.task_score import GroupScore
 from reporter.log.condition import quoted
+from reporter.values.task_score import GroupScore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 from reporter.accuracy.mean import mean_in
 from reporter.accuracy.rows import of_entry
 from reporter.accuracy.spread import spread
-from reporter.accuracy.task_score import HeadlineFigure
 from reporter.errors import HeadlineError
+from reporter.values.task_score import HeadlineFigure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

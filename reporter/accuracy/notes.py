@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.accuracy.definitions import changed_options
 from reporter.kinds import texts, whole
+from reporter.values.scorer_definitions import changed_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from reporter.accuracy.asked import RunTask, ScorerPass, StoppedScorer
-    from reporter.accuracy.definitions import Definition
     from reporter.accuracy.rows import SampleCounts
+    from reporter.values.scorer_definitions import Definition
 
 RESCORE: Final = "loadgen score RUN"
 JUDGE: Final = "loadgen score RUN --judge-url URL --judge-model MODEL"

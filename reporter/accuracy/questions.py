@@ -6,14 +6,14 @@ import math
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
-from reporter.accuracy.task_score import plain
+from reporter.values.task_score import plain
 from rulesets.scores import score
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reporter.accuracy.task_score import TaskScore
     from reporter.log.database import OpenLog
+    from reporter.values.task_score import TaskScore
 
 
 _BY_QUESTION: Final = """

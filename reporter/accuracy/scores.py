@@ -6,23 +6,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.accuracy.asked import asked, passes, stopped
-from reporter.accuracy.definitions import defined
 from reporter.accuracy.groups import groups
 from reporter.accuracy.headlines import headlines, without_unparsed
 from reporter.accuracy.notes import notes, of_stopped, of_unparsed
 from reporter.accuracy.repeated import pass_figures
 from reporter.accuracy.rows import SampleCounts, attempts, counts, not_scored, with_graded_rows
 from reporter.accuracy.statistics import over_repeats, over_samples
-from reporter.accuracy.task_score import TaskScore, unknown_headlines
 from reporter.errors import OptionError
 from reporter.log.session import logged_settings
+from reporter.values.scorer_definitions import defined
+from reporter.values.task_score import TaskScore, unknown_headlines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reporter.accuracy.asked import RunTask, ScorerPass, StoppedScorer
-    from reporter.accuracy.definitions import Definition
     from reporter.log.database import OpenLog
+    from reporter.values.scorer_definitions import Definition
 
 
 def accuracy(log: OpenLog, scoring_pass: int | None = None) -> list[TaskScore]:

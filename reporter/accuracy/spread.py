@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from reporter.accuracy.mean import EVERY
 from reporter.accuracy.rows import of_entry
-from reporter.accuracy.task_score import ConfidenceInterval
+from reporter.values.task_score import ConfidenceInterval
 from rulesets.statistics import normal, wilson
 
 if TYPE_CHECKING:

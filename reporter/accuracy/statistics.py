@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING, Final
 
-from reporter.accuracy.task_score import RepeatStatistics, SampleStatistics
+from reporter.values.task_score import RepeatStatistics, SampleStatistics
 
 if TYPE_CHECKING:
     from reporter.accuracy.rows import SampleCounts

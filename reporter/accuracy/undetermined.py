@@ -9,7 +9,7 @@ from reporter.report import Finding
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reporter.accuracy.task_score import TaskScore
+    from reporter.values.task_score import TaskScore
 
 CODE = "score_undetermined"
 

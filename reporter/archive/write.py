@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 from recorder.errors import LogError
 from recorder.lock import is_held
 from recorder.store import log_path
-from reporter.archive.archived_log import opened_archive
-from reporter.archive.manifest import SMALL_TABLES, ArchivedTables, File, Manifest
-from reporter.archive.place import MANIFEST, UNFINISHED, place
 from reporter.border import blaming
+from reporter.log.archive_manifest import SMALL_TABLES, ArchivedTables, File, Manifest
+from reporter.log.archived_log import opened_archive
 from reporter.log.database_in_memory import empty_database
 from reporter.log.event_codes import with_event_codes
 from reporter.log.opened import each_log
+from reporter.log.storage_place import MANIFEST, UNFINISHED, place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
-    from reporter.archive.place import Place
     from reporter.log.sqlite_log import SqliteLog
+    from reporter.log.storage_place import Place
 
 PART_EVENTS: Final = 500_000
 PART_BYTES: Final = 64 << 20

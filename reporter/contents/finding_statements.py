@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.contents import statements
+from reporter import statements
 from reporter.log.sql_files import sql_file
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def of_finding(code: str, report: Report, windows: str = "") -> tuple[tuple[str,
     Args:
         code: Of the finding.
         report: That it is in.
-        windows: As for `reporter.contents.statements.rates`.
+        windows: As for `reporter.statements.rates`.
     """
     if code in _OVERHEAD:
         return (*statements.overhead(report), ("Failures", _FAILURES))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.contents.statements import MEASURED
+from reporter.statements import MEASURED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

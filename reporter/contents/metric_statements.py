@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
+from reporter import statements
 from reporter.compare.metric import target_of
-from reporter.contents import statements
 from reporter.log.condition import condition, quoted
 from rulesets.errors import ExpressionError
 from rulesets.expression import parse
@@ -36,7 +36,7 @@ def rules(report: Report, windows: str = "") -> str:
 
     Args:
         report: The report.
-        windows: As for `reporter.contents.statements.rates`.
+        windows: As for `reporter.statements.rates`.
     """
     verdict = report.verdict
     if verdict is None or not statements.has_rates(report, windows):

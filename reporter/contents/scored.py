@@ -11,9 +11,9 @@ from reporter.contents.texts import prompt_in_words, reference_in_words, respons
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reporter.accuracy.task_score import TaskScore
     from reporter.answers import ReadTexts
     from reporter.log.database import OpenLog
+    from reporter.values.task_score import TaskScore
 
 TABLES: Final = ("questions", "scores", "prompt_events")
 """What has to be loaded of a log first."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.contents.statements import STAGE, part
 from reporter.log.condition import quoted
 from reporter.log.sql_files import sql_file
+from reporter.statements import STAGE, part
 from reporter.windows.spans import span_number
 from reporter.windows.stages import stage_spans, stages_of
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.costs.cost import Cost, TaskCost
-from reporter.render.figures import counted
+from reporter.number_text import counted
+from reporter.values.cost import Cost, TaskCost
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reporter.accuracy.task_score import TaskScore
     from reporter.costs.prices import Price, PriceTable
     from reporter.log.database import OpenLog
+    from reporter.values.task_score import TaskScore
 
 TABLES: Final = ("scores", "judge_calls")
 """What has to be loaded of a log first, where its questions are those of benchmarks."""

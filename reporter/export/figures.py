@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.accuracy.task_score import plain
 from reporter.report import Summary
+from reporter.values.task_score import plain
 from rulesets.request_metrics import REQUEST_METRICS
 from rulesets.scores import main, named
 

@@ -17,7 +17,7 @@ from reporter.findings import client_limits, overload_finding
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reporter.evidence import Check
+    from reporter.findings.check_inputs import Check
     from reporter.report import Finding, Validity
     from reporter.run_facts import OnInvalid
 

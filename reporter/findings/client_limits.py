@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.evidence import Check, CheckInputs, listed
+from reporter.findings.check_inputs import Check, CheckInputs, listed
 from reporter.findings.overhead_effect import FEWEST, affected, in_words, may_be_too_late, too_late
-from reporter.findings.overhead_limit import OWN_TTFT_LIMIT
 from reporter.findings.overload import OPEN_LOOP
 from reporter.findings.remedies import (
     COMFORTABLE,
@@ -18,6 +17,7 @@ from reporter.findings.remedies import (
     worker_share,
 )
 from reporter.report import Finding
+from reporter.values.overhead_limit import OWN_TTFT_LIMIT
 from rulesets.evaluators.client_delay import IN_DOUBT
 
 if TYPE_CHECKING:

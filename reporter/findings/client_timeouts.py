@@ -14,7 +14,7 @@ from reporter.report import Finding
 from workloads.amounts import duration_text
 
 if TYPE_CHECKING:
-    from reporter.evidence import Check, CheckInputs
+    from reporter.findings.check_inputs import Check, CheckInputs
 
 OPTIONS: Final = {"total_timeout": "--timeout", "first_byte_timeout": "--first-byte-timeout"}
 """The failures whose limit counts from the start of an offline run, and the options that set it."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.render.figures import figure
+from reporter.number_text import figure
 from reporter.report import Finding
 
 if TYPE_CHECKING:
-    from reporter.evidence import Check, CheckInputs
+    from reporter.findings.check_inputs import Check, CheckInputs
     from reporter.findings.cold_start import ColdStart
 
 

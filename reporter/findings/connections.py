@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.render.figures import counted
+from reporter.number_text import counted
 from reporter.report import Finding
 
 if TYPE_CHECKING:
-    from reporter.evidence import Check, CheckInputs
+    from reporter.findings.check_inputs import Check, CheckInputs
 
 _FEWEST: Final = 20
 """Requests, from which on a pattern is one."""

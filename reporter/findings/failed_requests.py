@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.evidence import listed
+from reporter.findings.check_inputs import listed
 from reporter.findings.client_limits import OWN_FAILURES
 from reporter.findings.failure_remedies import failure_remedy
-from reporter.render.figures import seconds
+from reporter.number_text import seconds
 from reporter.report import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reporter.evidence import Check, CheckInputs
+    from reporter.findings.check_inputs import Check, CheckInputs
     from rulesets.ruleset import Ruleset
 
 MANY_FAILURES: Final = 0.05

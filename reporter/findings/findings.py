@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter import undefined
-from reporter.evidence import Check, CheckInputs, Violation, listed
 from reporter.findings import (
     client_limits,
     client_timeouts,
@@ -23,11 +21,13 @@ from reporter.findings import (
     short_run,
     steadiness,
     token_findings,
+    undefined,
 )
 from reporter.findings.acceptance import marked
+from reporter.findings.check_inputs import Check, CheckInputs, Violation, listed
 from reporter.findings.failed_requests import classes, for_example, remedy
 from reporter.findings.overload import OVERLOADED
-from reporter.render.figures import counted, whole
+from reporter.number_text import counted, whole
 from reporter.report import Finding, Validity
 
 if TYPE_CHECKING:

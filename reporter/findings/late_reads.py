@@ -10,7 +10,7 @@ from reporter.report import Finding
 from rulesets.request_metrics import REQUEST_METRICS
 
 if TYPE_CHECKING:
-    from reporter.evidence import Check, CheckInputs
+    from reporter.findings.check_inputs import Check, CheckInputs
     from reporter.report import MetricBounds, Summary
 
 NOTEWORTHY: Final = 0.01

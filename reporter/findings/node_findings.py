@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reporter.findings.overload import OPEN_LOOP
-from reporter.render.figures import counted
+from reporter.number_text import counted
 from reporter.report import Finding
 
 if TYPE_CHECKING:
-    from reporter.evidence import Check, CheckInputs
+    from reporter.findings.check_inputs import Check, CheckInputs
     from reporter.nodes import NodeReport, Nodes
 
 RATE_DOUBT: Final = 0.01

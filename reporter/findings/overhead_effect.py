@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from reporter.findings.overhead_limit import OWN_TTFT_LIMIT, OwnEffect
+from reporter.values.overhead_limit import OWN_TTFT_LIMIT, OwnEffect
 from rulesets.evaluators.client_delay import IN_DOUBT, AffectedFigure
 
 if TYPE_CHECKING:

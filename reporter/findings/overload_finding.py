@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reporter.findings.overload import OVERLOADED
-from reporter.render.figures import figure, seconds, whole
+from reporter.number_text import figure, seconds, whole
 from reporter.report import Finding
 
 if TYPE_CHECKING:
-    from reporter.evidence import Check, CheckInputs
+    from reporter.findings.check_inputs import Check, CheckInputs
     from reporter.findings.overload import Overload
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from reporter.findings.overload import OPEN_LOOP
 
 if TYPE_CHECKING:
-    from reporter.evidence import CheckInputs
+    from reporter.findings.check_inputs import CheckInputs
 
 COMFORTABLE: Final = 0.7
 """The share of a core, or of all CPUs, up to which a client answers at once."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from recorder.finish_reasons import AnswerEnding, ending_of
-from reporter.evidence import listed
+from reporter.findings.check_inputs import listed
 from reporter.kinds import document, members
-from reporter.render.figures import counted
+from reporter.number_text import counted
 from reporter.report import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reporter.evidence import Check, CheckInputs
+    from reporter.findings.check_inputs import Check, CheckInputs
 
 _UNASKED: Final = "unasked_response"
 _SHOWN: Final = 5

@@ -8,7 +8,7 @@ from reporter.findings.overload import OPEN_LOOP
 from reporter.report import Finding
 
 if TYPE_CHECKING:
-    from reporter.evidence import Check, CheckInputs
+    from reporter.findings.check_inputs import Check, CheckInputs
 
 SHORTFALL: Final = 0.1
 """Of the rate that was asked for; nearer than this, the throughput speaks for itself."""

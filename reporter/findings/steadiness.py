@@ -10,7 +10,7 @@ from reporter.windows.steady_state import steady_state
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reporter.evidence import Check, CheckInputs
+    from reporter.findings.check_inputs import Check, CheckInputs
     from reporter.report import Moment, Window
 
 CLEAR_DRIFT: Final = 0.5

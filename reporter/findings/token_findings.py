@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.render.figures import counted, figure, percent
+from reporter.number_text import counted, figure, percent
 from reporter.report import Finding
 
 if TYPE_CHECKING:
-    from reporter.evidence import Check, CheckInputs
+    from reporter.findings.check_inputs import Check, CheckInputs
 
 NOTABLE_SHARE: Final = 0.05
 """Of the responses; a few texts of white space or of rare characters have unusual counts."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from reporter.render.figures import bar, figure, whole
+from reporter.number_text import bar, figure, whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

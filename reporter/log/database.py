@@ -12,7 +12,7 @@ from reporter.log.database_in_memory import empty_database
 from reporter.log.definitions import READ_BY_VIEWS, define
 from reporter.log.sql_files import execute_file, sql_file
 from reporter.log.tables import load_big_tables, load_only, load_tables, tables_of
-from reporter.windows.window import Timeline, together, window
+from reporter.log.window import Timeline, together, window
 from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final
 
 from recorder.shards import shard_log
 from recorder.store import LOG_NAME
-from reporter.archive.place import place
 from reporter.errors import NoRoomError
+from reporter.log.storage_place import place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -79,8 +79,8 @@ def opened(run: Path) -> Iterator[OpenSource]:
         stack.enter_context(blaming(log_path(run)))
         if not log_path(run).exists():
             # What reads archives takes as long to import as a small table to make.
-            from reporter.archive.archived_log import opened_archive
-            from reporter.archive.place import archive_of
+            from reporter.log.archived_log import opened_archive
+            from reporter.log.storage_place import archive_of
 
             archived = archive_of(run)
             if archived is not None:

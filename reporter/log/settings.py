@@ -66,8 +66,8 @@ def head(run: Path) -> LogHead:
 def _opening(run: Path, log: Path) -> tuple[Any, Any, Any] | None:
     """The settings, the environment and the start, from the log or the archive."""
     if not log.exists():
-        from reporter.archive.manifest import archived_opening
-        from reporter.archive.place import archive_of
+        from reporter.log.archive_manifest import archived_opening
+        from reporter.log.storage_place import archive_of
 
         archived = archive_of(run)
         if archived is not None:

@@ -28,7 +28,7 @@ OF_SWEEPS: Final[Mapping[str, str]] = {
 """Those of a sweep, by `reporter.plots.pareto`, with what they show."""
 
 DIFFERENCES: Final = "differences"
-"""That of a comparison, by `reporter.plots.comparison`."""
+"""That of a comparison, by `reporter.render.comparison_figure`."""
 
 SETS: Final[Mapping[str, tuple[str, ...]]] = {
     "over-time": ("rate-over-time", "in-flight-over-time", "tokens-over-time", "ttft-over-time"),

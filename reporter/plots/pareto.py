@@ -6,15 +6,15 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
-from reporter.contents import statements
+from reporter import statements
 from reporter.pareto import front, knee
 from reporter.plots.plot import Axis, NoPlot, Plot, PlotSeries
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from reporter.log.planes import Plane
     from reporter.pareto import Spot
+    from reporter.plots.planes import Plane
     from reporter.plots.plot import Kind
     from reporter.plots.slo_region import SloRegion
 

@@ -11,7 +11,7 @@ from rulesets.expression import parse
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reporter.log.planes import Plane
+    from reporter.plots.planes import Plane
     from rulesets.target import Target
     from rulesets.verdict import VerdictRow
 

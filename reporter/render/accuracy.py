@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
-from reporter.render.figures import NOTHING, figure, fixed, whole
+from reporter.number_text import NOTHING, figure, fixed, whole
 from reporter.render.page import Column, block, clean, grid, sentence, text
 
 if TYPE_CHECKING:
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from reporter.accuracy.task_score import (
+    from reporter.report import Report
+    from reporter.values.task_score import (
         ConfidenceInterval,
         GroupScore,
         HeadlineFigure,
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
         SampleStatistics,
         TaskScore,
     )
-    from reporter.report import Report
 
 MOST_FIGURES: Final = 10
 """Of a task; report.json has the others too."""

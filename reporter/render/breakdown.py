@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
+from reporter.number_text import NOTHING, decimals, fixed, whole
 from reporter.render import accuracy
-from reporter.render.figures import NOTHING, decimals, fixed, whole
 from reporter.render.page import Column, clean, grid
 
 if TYPE_CHECKING:

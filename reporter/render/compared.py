@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reporter.compare.metric import BRIEF
-from reporter.render.figures import NOTHING, decimals, fixed
+from reporter.number_text import NOTHING, decimals, fixed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

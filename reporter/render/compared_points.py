@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from reporter.number_text import NOTHING
 from reporter.render import compared
-from reporter.render.figures import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

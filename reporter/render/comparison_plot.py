@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reporter.plots.comparison import differences
+from reporter.render.comparison_figure import differences
 from reporter.render.plot import picture
 
 if TYPE_CHECKING:

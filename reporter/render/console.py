@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from rich.text import Text
 
 from reporter.findings.acceptance import IN_WORDS
+from reporter.number_text import whole
 from reporter.render import (
     accuracy,
     breakdown,
@@ -22,7 +23,6 @@ from reporter.render import (
     totals,
     verdict,
 )
-from reporter.render.figures import whole
 from reporter.render.heading import heading
 from reporter.render.named_run import naming
 from reporter.render.page import block, draw, sentence, text

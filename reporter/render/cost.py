@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.render.figures import NOTHING, as_written, decimals, fixed, whole
+from reporter.number_text import NOTHING, as_written, decimals, fixed, whole
 from reporter.render.page import clean
 
 if TYPE_CHECKING:

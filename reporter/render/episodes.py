@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.render.figures import NOTHING, counted, figure, whole
+from reporter.number_text import NOTHING, counted, figure, whole
 from reporter.render.page import Column, block, grid, sentence, text
 
 if TYPE_CHECKING:

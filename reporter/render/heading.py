@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rich.text import Text
 
-from reporter.render.figures import as_written, counted, seconds, whole
+from reporter.number_text import as_written, counted, seconds, whole
 from reporter.render.page import clean, sentence, text
 from workloads.arrivals import ARRIVAL_PROCESSES
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rich.text import Text
 
-from reporter.render.figures import figure, percent, reading, size, whole
+from reporter.number_text import figure, percent, reading, size, whole
 from reporter.render.page import block, sentence, text
 
 if TYPE_CHECKING:

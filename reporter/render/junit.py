@@ -22,8 +22,8 @@ from rulesets.expression import subject
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reporter.accuracy.task_score import TaskScore
     from reporter.render.named_verdict import NamedVerdict
+    from reporter.values.task_score import TaskScore
     from rulesets.verdict import VerdictRow
 
 _KINDS: Final = {"FAIL": "failure", "INVALID": "error", "INCONCLUSIVE": "error", "SKIP": "skipped"}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
-from reporter.render.figures import decimals, fixed, whole
+from reporter.number_text import decimals, fixed, whole
 from reporter.render.page import LABEL_WIDTH, Column, grid
 from rulesets.metric_table import BY_NAME
 

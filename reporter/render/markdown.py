@@ -8,17 +8,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from reporter.number_text import whole
 from reporter.render import cost, rule
 from reporter.render.accuracy import called, interval_in_words, value_in_words
-from reporter.render.figures import whole
 from reporter.render.named_verdict import in_short, met, ruleset_of, share
 from reporter.render.page import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from reporter.accuracy.task_score import TaskScore
     from reporter.render.named_verdict import NamedVerdict
+    from reporter.values.task_score import TaskScore
     from rulesets.verdict import VerdictRow
 
 MOST_BYTES: Final = 1024 * 1024

@@ -11,9 +11,9 @@ from reporter.render.page import clean
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reporter.accuracy.task_score import TaskScore
     from reporter.report import Report
     from reporter.run_facts import RunFacts
+    from reporter.values.task_score import TaskScore
     from rulesets.verdict import Verdict, VerdictRow
 
 _UNNAMED: Final = "run"

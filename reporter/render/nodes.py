@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
-from reporter.render.figures import NOTHING, counted, figure, fixed, whole
+from reporter.number_text import NOTHING, counted, figure, fixed, whole
 from reporter.render.page import Column, clean, grid
 
 if TYPE_CHECKING:

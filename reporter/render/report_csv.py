@@ -13,9 +13,9 @@ from rulesets.request_metrics import REQUEST_METRICS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reporter.accuracy.task_score import TaskScore
     from reporter.episodes import Episodes
     from reporter.report import PartReport, Report
+    from reporter.values.task_score import TaskScore
 
 _RATES: Final = ("qps", "output_tps", "total_tps")
 _COUNTS: Final = ("issued", "completed", "failed", "cancelled")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.render.figures import figure
+from reporter.number_text import figure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

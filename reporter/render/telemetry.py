@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.render.figures import NOTHING, as_written, counted, figure, percent, whole
+from reporter.number_text import NOTHING, as_written, counted, figure, percent, whole
 from reporter.render.page import Column, block, grid, sentence, text
 
 if TYPE_CHECKING:
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from reporter.report import Report
-    from reporter.telemetry.energy import Energy
-    from reporter.telemetry.server_side import ServerSide, SideBySide
+    from reporter.values.energy import Energy
+    from reporter.values.server_side import ServerSide, SideBySide
 
 _ENGINES: Final = {"vllm": "vLLM", "sglang": "SGLang", "tgi": "TGI", "tensorrt_llm": "TensorRT-LLM"}
 _COLUMNS: Final = (

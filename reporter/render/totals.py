@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
-from reporter.render.figures import NOTHING, decimals, figure, fixed, percent, seconds, whole
+from reporter.number_text import NOTHING, decimals, figure, fixed, percent, seconds, whole
 from reporter.render.imported import figures
 from reporter.render.page import sentence, text
 

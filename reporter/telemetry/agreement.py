@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.log.database import all_figures, figures
-from reporter.telemetry.server_side import ServerSide, SideBySide
+from reporter.values.server_side import ServerSide, SideBySide
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

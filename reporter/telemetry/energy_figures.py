@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Final
 
 from reporter.costs.costs import correct_answers
 from reporter.log.database import figures
-from reporter.telemetry.energy import Energy, MetricStats, TaskEnergy
 from reporter.telemetry.sample_energy import CorrectBy, make_sample_energy
+from reporter.values.energy import Energy, MetricStats, TaskEnergy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reporter.accuracy.task_score import TaskScore
     from reporter.log.database import OpenLog
     from reporter.report import Report
+    from reporter.values.task_score import TaskScore
 
 STATS: Final = (
     *("energy_joules", "power_watts", "gpu_utilization_pct", "throughput_tok_per_sec"),

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from reporter.evidence import listed
-from reporter.render.figures import counted, figure, percent, whole
+from reporter.findings.check_inputs import listed
+from reporter.number_text import counted, figure, percent, whole
 from reporter.report import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reporter.telemetry.server_side import ServerSide, SideBySide
+    from reporter.values.server_side import ServerSide, SideBySide
 
 _EXCERPT: Final = 160
 _NAMES: Final = {

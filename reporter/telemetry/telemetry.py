@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from reporter.findings.findings import in_order
 from reporter.log.database import all_figures
 from reporter.log.session import generation, logged_settings
-from reporter.render.figures import counted, percent
+from reporter.number_text import counted, percent
 from reporter.report import Finding
 from reporter.telemetry import agreement, energy_figures, sample_energy
 from reporter.telemetry.server_findings import about_server, unread
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from reporter.log.database import OpenLog
     from reporter.report import Report
-    from reporter.telemetry.energy import Energy
+    from reporter.values.energy import Energy
 
 
 def with_telemetry(log: OpenLog, report: Report) -> Report:

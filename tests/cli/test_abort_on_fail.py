@@ -15,9 +15,9 @@ from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.follower import Follower, metrics_of, watches
 from loadgen.sessions.run.gate_watch import require_watchable, watch_gate
 from loadgen.sessions.run.report import make_report
-from loadgen.sessions.run.session import outcome, run
+from loadgen.sessions.run_session import outcome, run
 from loadgen.sessions.settings.perf import perf_settings
-from reporter.log.growing_log import GrowingLog
+from reporter.live.growing_log import GrowingLog
 from reporter.log.query import query
 from rulesets.ruleset import of_expressions
 from tests.reporter.conftest import Run, ns

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.mock_endpoint.truth import Truth
-from loadgen.sessions.calibration.capacity import Calibration, Capacity
-from loadgen.sessions.calibration.stored import save, this_machine
-from loadgen.sessions.calibration.truth import MedianAndP99, compare_with_truth, lateness, spread
-from loadgen.sessions.calibration.verdict import CapacityLimit, LimitedBy
+from loadgen.sessions.capacity.capacity import Calibration, Capacity
+from loadgen.sessions.capacity.stored import save, this_machine
+from loadgen.sessions.capacity.truth import MedianAndP99, compare_with_truth, lateness, spread
+from loadgen.sessions.capacity.verdict import CapacityLimit, LimitedBy
 from reporter.log.query import query
 from tests.truths import truth_of
 

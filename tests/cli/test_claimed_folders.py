@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loadgen.sessions.run import claimed_folders
-from loadgen.sessions.run.claimed_folders import claim, give_back, is_claimed
+from loadgen.sessions.files import claimed_folders
+from loadgen.sessions.files.claimed_folders import claim, give_back, is_claimed
 
 if TYPE_CHECKING:
     import subprocess

@@ -19,9 +19,9 @@ from loadgen.sessions.errors import UsageError
 from loadgen.sessions.exporting.bundle import Bundle, write_bundle
 from loadgen.sessions.exporting.disclosed import Disclosed, disclosed
 from loadgen.sessions.exporting.official import Official, canonical
-from loadgen.sessions.run.run_folder import model_folder
+from loadgen.sessions.files.run_folder import model_folder
+from loadgen.sessions.files.series_file import Series, SeriesKind, SeriesPoint, folder_of, write
 from loadgen.sessions.series.audit.result import RECORD, VERIFIED
-from loadgen.sessions.series.series import Series, SeriesKind, SeriesPoint, folder_of, write
 from loadgen.sessions.settings.export import ExportSettings
 from recorder import EventType
 from recorder.errors import BeingWrittenError
@@ -403,7 +403,7 @@ def test_an_invalid_run_is_written_and_ends_with_4(
 ) -> None:
     """Who reads only the exit code is not misled."""
     unsound = Bundle({"x": b"1"}, {}, [], ["the client limited it"])
-    monkeypatch.setattr("loadgen.sessions.exporting.scenario.bundle_of", lambda *_: unsound)
+    monkeypatch.setattr("loadgen.sessions.mlperf_scenario.bundle_of", lambda *_: unsound)
     with pytest.raises(typer.Exit) as end:
         exported(made_run, tmp_path / "out", json=True)
     assert end.value.exit_code == 4

@@ -12,7 +12,7 @@ import pytest
 
 from loadgen.cli.export import export
 from loadgen.sessions.errors import SetupError, UsageError
-from loadgen.sessions.exporting.target_url import AUTHORIZATION
+from loadgen.sessions.files.target_url import AUTHORIZATION
 from loadgen.sessions.settings.export import ExportSettings
 from reporter.log.query import query
 from tests.cli.stand_ins import StandIn, stand_in

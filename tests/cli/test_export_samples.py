@@ -12,8 +12,8 @@ import pytest
 from loadgen.cli.export import export
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.exporting.samples import write_run_samples
+from loadgen.sessions.files.series_file import Series, SeriesKind, SeriesPoint, folder_of, write
 from loadgen.sessions.observer import Observer
-from loadgen.sessions.series.series import Series, SeriesKind, SeriesPoint, folder_of, write
 from loadgen.sessions.settings.export import ExportSettings
 from reporter.costs.prices import read_prices
 from reporter.report_options import ReportOptions

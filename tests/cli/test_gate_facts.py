@@ -14,7 +14,7 @@ import typer
 from loadgen.cli.gate import gate
 from loadgen.cli.sql import sql
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.series.series import Series, SeriesKind, SeriesPoint, folder_of, write
+from loadgen.sessions.files.series_file import Series, SeriesKind, SeriesPoint, folder_of, write
 from loadgen.sessions.settings.gate import GateSettings
 from recorder.store import LOG_NAME
 from rulesets.errors import RulesetError

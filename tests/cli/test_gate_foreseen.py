@@ -9,7 +9,7 @@ import pytest
 from loadgen.cli.run import run
 from loadgen.cli.terminal.observer import Terminal
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.gating.foreseen import warn_of
+from loadgen.sessions.run.preflight import warn_of
 from loadgen.sessions.run.preparation import prepare
 from loadgen.sessions.settings.perf import perf_settings
 from loadgen.sessions.settings.run import RunSettings

@@ -13,7 +13,7 @@ from loadgen.cli.run import run as run_suite
 from loadgen.cli.score import score
 from loadgen.cli.search import search
 from loadgen.cli.sweep import sweep
-from loadgen.sessions.run import session
+from loadgen.sessions import run_session as session
 from loadgen.sessions.run_list import listed
 from loadgen.sessions.settings.run import RunSettings
 from loadgen.sessions.settings.score import ScoreSettings

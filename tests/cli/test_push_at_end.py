@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.exporting.target_url import AUTHORIZATION
+from loadgen.sessions.files.target_url import AUTHORIZATION
 from loadgen.sessions.settings.output import OutputSettings
 from tests.cli.stand_ins import StandIn, stand_in
 from tests.conftest import clean_environment

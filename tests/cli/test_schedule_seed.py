@@ -15,7 +15,7 @@ from loadgen.cli.export import export
 from loadgen.driver.arrivals.rate_profile import Flat
 from loadgen.driver.load import ProcessArrivals
 from loadgen.driver.requests.order import order_of
-from loadgen.sessions.run.session import run
+from loadgen.sessions.run_session import run
 from loadgen.sessions.settings.export import ExportSettings
 from loadgen.sessions.settings.perf import perf_settings
 from reporter import MetricsReporter

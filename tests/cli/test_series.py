@@ -17,10 +17,7 @@ from loadgen.cli.resume import resume
 from loadgen.cli.terminal.observer import Terminal
 from loadgen.driver.errors import UnreachableError
 from loadgen.sessions.errors import SetupError, UsageError
-from loadgen.sessions.series.options import Secrets, check, point_of, settings_of
-from loadgen.sessions.series.outcome import PointOutcome, SeriesResult, most_severe
-from loadgen.sessions.series.runner import run_series
-from loadgen.sessions.series.series import (
+from loadgen.sessions.files.series_file import (
     SERIES,
     Series,
     SeriesKind,
@@ -33,6 +30,9 @@ from loadgen.sessions.series.series import (
     write,
     write_json,
 )
+from loadgen.sessions.series.options import Secrets, check, point_of, settings_of
+from loadgen.sessions.series.runner import run_series
+from loadgen.sessions.series_outcome import PointOutcome, SeriesResult, most_severe
 from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 from loadgen.sessions.settings.resume import ResumeSettings
 from recorder.lock import Hold

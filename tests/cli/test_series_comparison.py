@@ -15,7 +15,7 @@ import typer
 
 from loadgen.cli.compare import compare
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.series.comparison import compare_points, points_of_series
+from loadgen.sessions.series_comparison import compare_points, points_of_series
 from loadgen.sessions.settings.compare import CompareSettings
 from reporter.log.tables import BIG_TABLES
 from reporter.render.html.page import Tables
@@ -50,7 +50,7 @@ def written(
     capsys: pytest.CaptureFixture[str],
 ) -> Callable[[str], str]:
     """Write the comparison in a format."""
-    monkeypatch.setattr("loadgen.sessions.series.comparison.compare_points", lambda *_: compared)
+    monkeypatch.setattr("loadgen.sessions.series_comparison.compare_points", lambda *_: compared)
 
     def write(form: str) -> str:
         with suppress(typer.Exit):
@@ -100,7 +100,7 @@ def test_the_markdown_file_and_what_only_runs_have(
     sweeps: list[Path], compared: SeriesComparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`--markdown` writes the same; a picture is of one pair of runs."""
-    monkeypatch.setattr("loadgen.sessions.series.comparison.compare_points", lambda *_: compared)
+    monkeypatch.setattr("loadgen.sessions.series_comparison.compare_points", lambda *_: compared)
     path = tmp_path / "comparison.md"
     with suppress(typer.Exit):
         compare(CompareSettings(runs=sweeps, markdown=path))

@@ -19,8 +19,8 @@ from loadgen.cli.report import report
 from loadgen.cli.sql import sql
 from loadgen.cli.watch import watch
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.files.series_file import SERIES, read, write
 from loadgen.sessions.run_list import listed
-from loadgen.sessions.series.series import SERIES, read, write
 from loadgen.sessions.settings.compare import CompareSettings
 from recorder.lock import Hold
 from reporter.errors import QueryError

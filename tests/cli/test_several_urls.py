@@ -57,7 +57,7 @@ def test_urls_can_be_repeated(
         seen.append(perf)
         raise Exit
 
-    monkeypatch.setattr("loadgen.sessions.run.session.run", stop)
+    monkeypatch.setattr("loadgen.sessions.run_session.run", stop)
     environment = {} if variable is None else {"LOADGEN_URL": variable}
     CliRunner().invoke(application("perf"), ["perf", *arguments, "--model", "m"], env=environment)
     prepared = prepare(seen[0])

@@ -165,8 +165,8 @@ def test_a_run_starts_without_the_reporter() -> None:
     """What only a report needs is imported after the last request."""
     script = (
         "import sys\n"
-        "import loadgen.cli.perf, loadgen.sessions.run.session, loadgen.sessions.run.preparation\n"
-        "import loadgen.sessions.gating.foreseen, loadgen.sessions.run.measurement\n"
+        "import loadgen.cli.perf, loadgen.sessions.run_session, loadgen.sessions.run.preparation\n"
+        "import loadgen.sessions.run.preflight, loadgen.sessions.run.measurement\n"
         "print(*(name for name in sys.modules if name.startswith(('reporter.report', 'duckdb', 'pyarrow'))))"
     )
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loadgen.cli.terminal.status_line import StatusLine
-from reporter.render.figures import bar
+from reporter.number_text import bar
 
 if TYPE_CHECKING:
     import pytest

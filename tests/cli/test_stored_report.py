@@ -11,9 +11,9 @@ from typing import Any
 import orjson
 import pytest
 
+from loadgen.sessions.files.run_folder import REPORT
 from loadgen.sessions.gating.reference import read_rules
 from loadgen.sessions.run.report import make_report, write_report
-from loadgen.sessions.run.run_folder import REPORT
 from loadgen.sessions.series.stored_report import stored_report
 from recorder.store import LOG_NAME
 from rulesets.definitions import Definitions

@@ -15,9 +15,9 @@ from typer import Exit
 from loadgen.cli.run import run
 from loadgen.cli.terminal.series_table import table
 from loadgen.mock_endpoint.process import MockProcess, start_mock
-from loadgen.sessions.series.outcome import PointOutcome
-from loadgen.sessions.series.series import SeriesPoint
+from loadgen.sessions.files.series_file import SeriesPoint
 from loadgen.sessions.series.suite.summary import required, sentence, verdict
+from loadgen.sessions.series_outcome import PointOutcome
 from loadgen.sessions.settings.run import RunSettings
 from reporter.report import Finding, Validity
 from rulesets.verdict import Verdict, VerdictRow

@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from loadgen.sessions.scoring.choice import choose
-from loadgen.sessions.scoring.options import ScoringChoices
+from loadgen.sessions.settings.scoring_choices import ScoringChoices
 from loadgen.sessions.settings.task_names import canonical_rule
 from loadgen.sessions.task_listing import details, duration, table
 from loadgen.sessions.tasks import facts

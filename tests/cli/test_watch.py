@@ -24,7 +24,7 @@ from recorder.lock import Hold, is_held
 from recorder.session import Session
 from recorder.store import Store
 from reporter import MetricsReporter
-from reporter.render.one_line import line
+from reporter.one_line import line
 from reporter.report import Summary
 
 if TYPE_CHECKING:

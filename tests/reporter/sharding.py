@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from recorder import Event, EventType, schema, shards
 from recorder.session import Session
 from recorder.store import Store
-from reporter.archive.place import place
+from reporter.log.storage_place import place
 from tests.reporter.conftest import BASE_NS, WALL_NS
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reporter.evidence import CheckInputs
+from reporter.findings.check_inputs import CheckInputs
 from reporter.findings.client_timeouts import round_up
 from reporter.findings.findings import findings
 from reporter.report import Finding, RequestCounts

@@ -12,9 +12,9 @@ import pytest
 from recorder.column_types import require_types
 from recorder.errors import LogError
 from reporter.archive.write import archive
+from reporter.live.growing_log import GrowingLog
 from reporter.live.tail import LogTail
 from reporter.log.database import open_log
-from reporter.log.growing_log import GrowingLog
 from reporter.log.query import query
 from reporter.log.so_far import so_far
 from reporter.log.tables import rows

@@ -13,7 +13,7 @@ from reporter.compare.metric import metric
 from reporter.compare.side import Side, look
 from reporter.log.database import open_log
 from reporter.log.settings import LogHead
-from reporter.measured import measured
+from reporter.measured_run import measured
 from reporter.render.comparison import render
 from rulesets.definitions import Definitions
 from rulesets.evaluation import evaluate

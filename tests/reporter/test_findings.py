@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from recorder import EventType
-from reporter.evidence import CheckInputs, Violation
+from reporter.findings.check_inputs import CheckInputs, Violation
 from reporter.findings.client_limits import OWN_FAILURES
 from reporter.findings.client_overhead import ClientOverhead, OwnPart
 from reporter.findings.findings import findings, validity

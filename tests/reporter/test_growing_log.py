@@ -18,8 +18,8 @@ from recorder.errors import LogError
 from recorder.session import Session
 from recorder.store import Store
 from reporter.bounds import column
+from reporter.live.growing_log import EndedRequest, GrowingLog, followed_metrics
 from reporter.log.database import open_log
-from reporter.log.growing_log import EndedRequest, GrowingLog, followed_metrics
 from rulesets.definitions import Definitions
 from tests.conftest import EXAMPLES
 from tests.for_each import for_each

@@ -9,8 +9,8 @@ import pytest
 from reporter import MetricsReporter
 from reporter.log import database
 from reporter.log.database import COUNTS, open_log
+from reporter.log.window import Window
 from reporter.windows.spans import SpanRow, span_macro
-from reporter.windows.window import Window
 from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:

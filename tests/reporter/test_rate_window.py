@@ -9,7 +9,7 @@ import pytest
 
 from recorder import EventType
 from reporter import MetricsReporter
-from reporter.measured import measured
+from reporter.measured_run import measured
 from reporter.report import ThroughputFigures
 from rulesets.definitions import Definitions
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.evidence import CheckInputs
+from reporter.findings.check_inputs import CheckInputs
 from reporter.findings.remedies import COMFORTABLE, KEEP_OFF, relief
 from reporter.health import ClientHealth
 from reporter.report import RequestCounts

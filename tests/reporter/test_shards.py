@@ -15,19 +15,18 @@ from hypothesis import strategies as st
 
 from recorder import EventType, shards
 from recorder.errors import LogError
-from reporter import MetricsReporter
-from reporter.archive.place import Place, place
+from reporter import MetricsReporter, statements
 from reporter.archive.write import archive
-from reporter.contents import statements
 from reporter.errors import NoRoomError
 from reporter.log import fetched_shards
 from reporter.log.database import open_log
 from reporter.log.node_clock import fitted
 from reporter.log.query import query
+from reporter.log.storage_place import Place, place
 from reporter.measured.evidence import LogEvidence
 from reporter.nodes import NodeReport
+from reporter.number_text import NOTHING
 from reporter.render import console, nodes
-from reporter.render.figures import NOTHING
 from reporter.render.page import draw
 from rulesets.evaluation import evaluate
 from rulesets.of_report import OfReport

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from reporter.evidence import CheckInputs
+from reporter.findings.check_inputs import CheckInputs
 from reporter.findings.findings import findings
 from reporter.findings.steadiness import steadiness
 from reporter.report import Moment, RequestCounts, SteadyState, Window

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from reporter.log.window import TIMER_NS, Timeline, window
 from reporter.report import Window
-from reporter.windows.window import TIMER_NS, Timeline, window
 
 SECOND = 1_000_000_000
 

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from loadgen.driver.errors import NodeGoneError
-from loadgen.sessions.cluster.grading_node import GradingNode
-from loadgen.sessions.cluster.installed import installed
 from loadgen.sessions.cluster.node import Node
+from loadgen.sessions.ray.node_facts import installed
+from loadgen.sessions.scoring.grading_node import GradingNode
 from recorder.shards import node_name
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class PlainLink:
 
 
 class PlainNodes:
-    """Nodes as plain processes; see `loadgen.sessions.cluster.nodes.StartedNodes`. In a running event loop.
+    """Nodes as plain processes; see `loadgen.sessions.ray.nodes.StartedNodes`. In a running event loop.
 
     Args:
         number: How many there are.
@@ -195,7 +195,7 @@ class PlainNodes:
 
 
 class PlainCluster(PlainNodes):
-    """Two nodes as plain processes, in place of `loadgen.sessions.cluster.ray_nodes.RayNodes`."""
+    """Two nodes as plain processes, in place of `loadgen.sessions.ray.ray_nodes.RayNodes`."""
 
     def __init__(self, address: str, number: int | None, service: type[Any], first: int = 0) -> None:
         del address

@@ -16,9 +16,9 @@ from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.load import Closed, Load, Offline
 from loadgen.driver.plan import Plan
-from loadgen.sessions.calibration.capacity import Calibration, Capacity, Machine, exceeds
-from loadgen.sessions.calibration.stored import calibration_file, save, saved, this_machine, warn_beyond
-from loadgen.sessions.calibration.verdict import CapacityLimit, LimitedBy
+from loadgen.sessions.capacity.capacity import Calibration, Capacity, Machine, exceeds
+from loadgen.sessions.capacity.stored import calibration_file, save, saved, this_machine, warn_beyond
+from loadgen.sessions.capacity.verdict import CapacityLimit, LimitedBy
 from recorder.event import Event, EventType
 from tests.driver.manual_clock import open_loop
 from workloads.arrivals import ARRIVAL_PROCESSES

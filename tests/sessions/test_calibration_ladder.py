@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from loadgen.sessions.calibration.climb import NOT_TRIED, ClimbStep, capacity, climb
 from loadgen.sessions.calibration.ladder import Ladder
-from loadgen.sessions.calibration.truth import ComparedTimes, MedianAndP99, ReportedAndTrue
-from loadgen.sessions.calibration.verdict import LimitedBy, limit
-from loadgen.sessions.calibration.work import REQUESTS, STREAMS, Step
+from loadgen.sessions.capacity.truth import ComparedTimes, MedianAndP99, ReportedAndTrue
+from loadgen.sessions.capacity.verdict import LimitedBy, limit
+from loadgen.sessions.capacity.work import REQUESTS, STREAMS, Step
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,8 +13,8 @@ import pytest
 import loadgen
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.run.sandbox_needs import NOTHING, sandbox_needs
-from loadgen.sessions.scoring.options import ScoringChoices
 from loadgen.sessions.scoring.scoring_pass import score_run
+from loadgen.sessions.settings.scoring_choices import ScoringChoices
 from loadgen.sessions.settings.tasks import TaskSettings
 from tests.containers.daemon import IMAGE, built_images
 from workloads.dataset import Dataset

@@ -23,15 +23,15 @@ from loadgen.driver.nodes.handle import NodeHandle
 from loadgen.driver.system.clock import system_clock
 from loadgen.mock_endpoint.process import MockProcess, start_mock
 from loadgen.sessions.cluster.measurement import measure_on_nodes
-from loadgen.sessions.cluster.nodes import require_same, require_share
-from loadgen.sessions.cluster.ray_nodes import RayNodes
 from loadgen.sessions.errors import SetupError, UsageError
+from loadgen.sessions.ray.nodes import require_same, require_share
+from loadgen.sessions.ray.ray_nodes import RayNodes
 from loadgen.sessions.run.preparation import prepare
 from loadgen.sessions.settings.perf import perf_settings
 from recorder.event import EventType
 from recorder.lifecycle import TERMINAL, violations
 from recorder.shards import FOLDER, SOURCE, ClockReading, shard_log
-from reporter.archive.place import Place, place
+from reporter.log.storage_place import Place, place
 from tests.driver.test_worker_pool import events, of
 from tests.object_stores import BUCKET, SECRET
 from tests.sessions.plain_nodes import PlainLink, PlainNodes

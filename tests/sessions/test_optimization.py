@@ -22,7 +22,7 @@ from loadgen.sessions.series.optimization.descriptions import (
 from loadgen.sessions.series.optimization.evidence import Answered, Evaluate, Reflect, Spent, StepResult
 from loadgen.sessions.series.optimization.plan import optimize
 from loadgen.sessions.series.optimization.split import split
-from loadgen.sessions.series.optimization.variant import VARIANTS
+from loadgen.sessions.settings.variant import VARIANTS
 from workloads.tool_benchmark import ToolScenario, get_benchmark_scenarios, load_tool_set
 
 if TYPE_CHECKING:

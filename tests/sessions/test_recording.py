@@ -13,8 +13,8 @@ import pytest
 
 from loadgen.cli.terminal.observer import Terminal
 from loadgen.driver.stop import Stop
-from loadgen.sessions.run import recording as module
-from loadgen.sessions.run.recording import recording
+from loadgen.sessions import recording as module
+from loadgen.sessions.recording import recording
 from recorder.errors import LogExistsError, WriterStalledError
 from recorder.event import Event, EventType
 from recorder.store import Store

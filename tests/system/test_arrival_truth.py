@@ -19,7 +19,7 @@ import pytest
 from loadgen.driver.load import Open, ProcessArrivals
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.run.loads import load_of
-from loadgen.sessions.run.session import run
+from loadgen.sessions.run_session import run
 from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 from tests.remembered_logs import query
 from tests.truths import truth_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from loadgen.mock_endpoint.process import start_mock
-from loadgen.sessions.run.session import outcome, run
+from loadgen.sessions.run_session import outcome, run
 from loadgen.sessions.settings.perf import perf_settings
 from reporter.log.query import query
 

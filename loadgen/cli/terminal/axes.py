@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-    from loadgen.sessions.series.outcome import PointOutcome
+    from loadgen.sessions.series_outcome import PointOutcome
 
 NONE: Final = "-"
 _LEAST_AXIS: Final = 16

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from loadgen.sessions.calibration.verdict import LimitedBy
+from loadgen.sessions.capacity.verdict import LimitedBy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from loadgen.sessions.calibration.capacity import Calibration, Capacity
     from loadgen.sessions.calibration.climb import ClimbStep
-    from loadgen.sessions.calibration.truth import ReportedAndTrue
+    from loadgen.sessions.capacity.capacity import Calibration, Capacity
+    from loadgen.sessions.capacity.truth import ReportedAndTrue
 
 _TIMES: Final = "{:>17}" * 3
 _HEAD: Final = "{:>10} {:>10} {:>10}" + _TIMES + "{:>10}  {}"

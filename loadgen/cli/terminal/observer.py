@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from loadgen.driver.judge_client import Tally
     from loadgen.driver.plan import Plan
     from loadgen.driver.progress import SessionProgress
-    from loadgen.sessions.series.outcome import PointOutcome
-    from loadgen.sessions.series.series import SeriesPoint
+    from loadgen.sessions.files.series_file import SeriesPoint
+    from loadgen.sessions.series_outcome import PointOutcome
 
 
 class Terminal(Observer):

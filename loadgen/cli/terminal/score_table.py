@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from loadgen.sessions.series.outcome import PointOutcome
+    from loadgen.sessions.series_outcome import PointOutcome
 
 
 def lines(outcomes: Sequence[PointOutcome], axes: Sequence[str], *, width: int) -> list[RenderableType]:

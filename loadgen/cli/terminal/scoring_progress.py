@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.render.figures import bar
+from reporter.number_text import bar
 from workloads.score import Status
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from loadgen.sessions.series.outcome import PointOutcome
-    from loadgen.sessions.series.series import SeriesPoint
+    from loadgen.sessions.files.series_file import SeriesPoint
+    from loadgen.sessions.series_outcome import PointOutcome
 
 
 def begins(point: SeriesPoint, number: int, total: int, pause_s: float) -> str:

@@ -14,7 +14,7 @@ from reporter.render.page import Column, draw, grid, text
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from loadgen.sessions.series.outcome import PointOutcome
+    from loadgen.sessions.series_outcome import PointOutcome
     from reporter.sweep import Figures
 
 _EXACT: Final = 1000

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from loadgen.sessions.series.outcome import PointOutcome
-    from loadgen.sessions.series.series import Series
+    from loadgen.sessions.files.series_file import Series
+    from loadgen.sessions.series_outcome import PointOutcome
 
 
 def as_text(folder: Path, series: Series, outcomes: Sequence[PointOutcome], *, compact: bool = False) -> str:

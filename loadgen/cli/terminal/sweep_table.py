@@ -12,7 +12,7 @@ from loadgen.sessions.series.sweep.fronts import fronts_and_knees
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from loadgen.sessions.series.outcome import PointOutcome
+    from loadgen.sessions.series_outcome import PointOutcome
 
 
 def as_text(outcomes: Sequence[PointOutcome]) -> str:

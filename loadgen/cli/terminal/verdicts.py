@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from loadgen.sessions.series.outcome import PointOutcome
+    from loadgen.sessions.series_outcome import PointOutcome
     from reporter.render.named_verdict import NamedVerdict
 
 
@@ -54,7 +54,7 @@ def publish_series_verdicts(folder: Path, outcomes: Sequence[PointOutcome], *, q
     Returns:
         The exit code of the rules over all runs.
     """
-    from loadgen.sessions.gating.together import verdicts_of
+    from loadgen.sessions.series.sweep_evidence import verdicts_of
 
     verdicts = verdicts_of(outcomes)
     if verdicts.parts or verdicts.scored:

@@ -7,7 +7,7 @@ import shutil
 import sys
 from typing import TYPE_CHECKING
 
-from reporter.render.one_line import line
+from reporter.one_line import line
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,10 +9,10 @@ from loadgen.sessions.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from loadgen.sessions.calibration.capacity import Calibration
     from loadgen.sessions.calibration.climb import ClimbStep
     from loadgen.sessions.calibration.ladder import Ladder
-    from loadgen.sessions.calibration.work import Work
+    from loadgen.sessions.capacity.capacity import Calibration
+    from loadgen.sessions.capacity.work import Work
     from loadgen.sessions.settings.calibrate import CalibrateSettings
 
 _SPARE_FILES: Final = 128
@@ -25,7 +25,7 @@ def stored_calibration() -> Calibration:
     Raises:
         UsageError: None is stored.
     """
-    from loadgen.sessions.calibration.stored import calibration_file, saved
+    from loadgen.sessions.capacity.stored import calibration_file, saved
 
     calibration = saved()
     if calibration is None:
@@ -39,7 +39,7 @@ def ladders(settings: CalibrateSettings) -> Mapping[Work, Ladder]:
     """Where each kind of work starts and ends; no more streams than this process may have connections."""
     from loadgen.driver.system.open_files import allow_many_files
     from loadgen.sessions.calibration.ladder import Ladder
-    from loadgen.sessions.calibration.work import REQUESTS, STREAMS
+    from loadgen.sessions.capacity.work import REQUESTS, STREAMS
 
     precision = 1.0 if settings.quick else 0.25
     most_streams = min(settings.max_streams, max(1, allow_many_files() - _SPARE_FILES))
@@ -54,10 +54,10 @@ def calibration_of(settings: CalibrateSettings, taken: Mapping[Work, list[ClimbS
     from datetime import datetime
     from importlib.metadata import version
 
-    from loadgen.sessions.calibration.capacity import Calibration
     from loadgen.sessions.calibration.climb import capacity
-    from loadgen.sessions.calibration.stored import this_machine
-    from loadgen.sessions.calibration.work import REQUESTS, STREAMS
+    from loadgen.sessions.capacity.capacity import Calibration
+    from loadgen.sessions.capacity.stored import this_machine
+    from loadgen.sessions.capacity.work import REQUESTS, STREAMS
 
     return Calibration(
         machine=this_machine(),

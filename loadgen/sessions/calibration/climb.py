@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.sessions.calibration.capacity import Capacity
-from loadgen.sessions.calibration.verdict import CapacityLimit, LimitedBy, limit
+from loadgen.sessions.capacity.capacity import Capacity
+from loadgen.sessions.capacity.verdict import CapacityLimit, LimitedBy, limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from loadgen.sessions.calibration.ladder import Ladder
-    from loadgen.sessions.calibration.work import Step, Work
+    from loadgen.sessions.capacity.work import Step, Work
 
 NOT_TRIED: Final = CapacityLimit(LimitedBy.LADDER, "more was not tried")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from loadgen.sessions.calibration.work import Step, Work
+    from loadgen.sessions.capacity.work import Step, Work
     from reporter.report import Report
 
 _MODEL: Final = "calibration"
@@ -42,9 +42,9 @@ def take(work: Work, load: int, seconds: float, **settings: Any) -> Step:
 
 def _take(work: Work, load: int, seconds: float, settings: Mapping[str, Any]) -> Step:
     from loadgen.mock_endpoint.process import start_mock
-    from loadgen.sessions.calibration.truth import compare_with_truth, lateness
-    from loadgen.sessions.calibration.work import Step
-    from loadgen.sessions.run.session import run
+    from loadgen.sessions.capacity.truth import compare_with_truth, lateness
+    from loadgen.sessions.capacity.work import Step
+    from loadgen.sessions.run_session import run
     from loadgen.sessions.scratch_folder import scratch_folder
     from loadgen.sessions.settings.perf import perf_settings
 

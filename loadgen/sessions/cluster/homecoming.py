@@ -21,14 +21,14 @@ from recorder.errors import BeingWrittenError, LogError, RecorderError
 from recorder.session import boot_id
 from recorder.shards import FOLDER, shard_log
 from recorder.store import verify
-from reporter.archive.place import store_address
+from reporter.log.storage_place import store_address
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from loadgen.driver.nodes.handle import NodeHandle
     from loadgen.driver.nodes.link import NodeLink
-    from loadgen.sessions.cluster.nodes import StartedNodes
+    from loadgen.sessions.ray.nodes import StartedNodes
     from loadgen.sessions.settings.cluster import ClusterSettings
 
 PIECE_BYTES: Final = 4 * 1024 * 1024

@@ -19,14 +19,14 @@ from loadgen.driver.system.clock import system_clock
 from loadgen.driver.workers.packing import packed
 from loadgen.sessions.cluster.homecoming import NodeLog, ShardPlace, bring_all_home
 from loadgen.sessions.cluster.node import NodeConfig
+from loadgen.sessions.environment import environment
 from loadgen.sessions.interrupt import note_stop
 from loadgen.sessions.observer import SILENT
+from loadgen.sessions.recording import recording
 from loadgen.sessions.run.default_url import default_url_named
-from loadgen.sessions.run.environment import environment
 from loadgen.sessions.run.first_facts import put_first_facts
 from loadgen.sessions.run.found_metrics import with_found_metrics
 from loadgen.sessions.run.gate_watch import watch_gate
-from loadgen.sessions.run.recording import recording
 from loadgen.sessions.run.sensors import declared_power, found_sensors, sensors_of
 from loadgen.sessions.run.stop_notice import announce_stop
 from recorder.shards import coordinator_environment
@@ -36,8 +36,8 @@ from recorder.writer import EventRecorder
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from loadgen.sessions.cluster.nodes import StartedNodes
     from loadgen.sessions.observer import Observer
+    from loadgen.sessions.ray.nodes import StartedNodes
     from loadgen.sessions.run.preparation import Prepared
 
 _OF_A_HOST: Final = frozenset({"host", "nvml"})

@@ -30,11 +30,11 @@ from loadgen.driver.workers.packing import unpacked
 from loadgen.driver.workers.pool import WorkerPool
 from loadgen.sessions.cluster.homecoming import end_lost
 from loadgen.sessions.cluster.object_store import note_in_store, upload_log
-from loadgen.sessions.cluster.surroundings import enter, take_usual_priority
+from loadgen.sessions.environment import environment
+from loadgen.sessions.ray.node_environment import enter, take_usual_priority
+from loadgen.sessions.recording import recording
 from loadgen.sessions.run.endpoint_probe import require_ready
-from loadgen.sessions.run.environment import environment
 from loadgen.sessions.run.episodes import require_players
-from loadgen.sessions.run.recording import recording
 from loadgen.sessions.run.sandbox_needs import NOTHING
 from recorder.errors import RecorderError, WriterError
 from recorder.event import Event, EventType

@@ -10,7 +10,7 @@ import orjson
 from loadgen.driver.errors import UnreachableError
 from recorder.errors import LogError
 from recorder.store import LOG_NAME
-from reporter.archive.place import place
+from reporter.log.storage_place import place
 
 if TYPE_CHECKING:
     from pathlib import Path

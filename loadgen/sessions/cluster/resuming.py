@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from loadgen.driver.errors import NodeGoneError
 from loadgen.driver.system.event_loop import run_async
 from loadgen.sessions.cluster.homecoming import ShardPlace, bring_stranded
-from loadgen.sessions.cluster.installed import installed
-from loadgen.sessions.cluster.nodes import require_same
 from loadgen.sessions.cluster.session import recorded, require_capable
 from loadgen.sessions.errors import SetupError
+from loadgen.sessions.ray.node_facts import installed
+from loadgen.sessions.ray.nodes import require_same
 from loadgen.sessions.run.resumption import announce_rest, end_log, prepare_resumption, resumed_settings
 from reporter.log.opened import opened
 from reporter.log.so_far import so_far
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from loadgen.sessions.cluster.nodes import StartedNodes
     from loadgen.sessions.observer import Observer
+    from loadgen.sessions.ray.nodes import StartedNodes
     from loadgen.sessions.run.preparation import Prepared
     from loadgen.sessions.settings.resume import ResumeSettings
     from recorder.errors import WriterError
@@ -39,7 +39,7 @@ def finish_on_nodes(
         UsageError: An input has changed, or a node would have nothing to do.
     """
     from loadgen.sessions.cluster.node import Node
-    from loadgen.sessions.cluster.ray_nodes import RayNodes
+    from loadgen.sessions.ray.ray_nodes import RayNodes
 
     cluster = resumed_settings(settings, run).cluster
     with opened(folder) as log:

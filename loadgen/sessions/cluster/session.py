@@ -6,17 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from loadgen.driver.system.event_loop import run_async
-from loadgen.sessions.cluster.installed import installed
-from loadgen.sessions.cluster.nodes import require_same, require_share
 from loadgen.sessions.observer import SILENT
+from loadgen.sessions.ray.node_facts import installed
+from loadgen.sessions.ray.nodes import require_same, require_share
 from recorder.errors import WriterError, WriterStalledError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from loadgen.sessions.cluster.nodes import StartedNodes
     from loadgen.sessions.observer import Observer
+    from loadgen.sessions.ray.nodes import StartedNodes
     from loadgen.sessions.run.preparation import Prepared
     from loadgen.sessions.settings.perf import PerfSettings
 
@@ -31,11 +31,11 @@ def run_on_nodes(
         UsageError: A node would have nothing to do.
     """
     from loadgen.sessions.cluster.node import Node
-    from loadgen.sessions.cluster.ray_nodes import RayNodes
-    from loadgen.sessions.gating.foreseen import warn_of
+    from loadgen.sessions.files.run_folder import new_run_folder
+    from loadgen.sessions.ray.ray_nodes import RayNodes
     from loadgen.sessions.run.gate_watch import require_watchable
+    from loadgen.sessions.run.preflight import warn_of
     from loadgen.sessions.run.preparation import prepare
-    from loadgen.sessions.run.run_folder import new_run_folder
     from loadgen.sessions.run.scores import warn_of_no_judge
 
     prepared = prepare(settings)

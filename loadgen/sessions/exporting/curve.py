@@ -12,8 +12,8 @@ from loadgen.sessions.exporting.lacking import of_curve, of_point, undisclosed
 from loadgen.sessions.exporting.measured import ENDPOINTS, basis_of, measuring
 from loadgen.sessions.exporting.official import Official
 from loadgen.sessions.exporting.point import NAMELESS, ExportedPoint
-from loadgen.sessions.exporting.writing import as_json, as_yaml
-from reporter.accuracy.task_score import plain
+from loadgen.sessions.files.plain_files import as_json, as_yaml
+from reporter.values.task_score import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -71,9 +71,9 @@ def bundle_of(settings: ExportSettings, tokenizer: Tokenizer | None) -> Bundle:
 
 def _runs(path: Path) -> Mapping[str, Path]:
     """The folders of a series' runs, by point."""
-    from loadgen.sessions.run.run_folder import folder_of
-    from loadgen.sessions.series import series as files
-    from reporter.archive.place import has_log
+    from loadgen.sessions.files import series_file as files
+    from loadgen.sessions.files.run_folder import folder_of
+    from reporter.log.storage_place import has_log
 
     folder = folder_of(path)
     series = files.read(folder)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.exporting.writing import as_json
+from loadgen.sessions.files.plain_files import as_json
 from workloads.documents import read_text
 from workloads.errors import MalformedError
 

@@ -94,7 +94,7 @@ def write(settings: ExportSettings, name: str) -> Exported:
         SetupError: The target cannot be written.
         LogError: The run cannot be read.
     """
-    from loadgen.sessions.series.series import is_series
+    from loadgen.sessions.files.series_file import is_series
 
     if is_series(settings.run):
         raise UsageError(f"{flag(name)}: {settings.run} is a series of runs; export each of its runs")

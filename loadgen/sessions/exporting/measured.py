@@ -94,7 +94,7 @@ def measuring(run: Path, basis: Basis) -> Iterator[MeasuredRun]:
         BeingWrittenError: It is still running.
     """
     from loadgen.sessions.errors import UsageError
-    from loadgen.sessions.run.run_folder import still_running
+    from loadgen.sessions.files.run_folder import still_running
     from recorder.store import log_path
     from reporter.border import blaming
     from reporter.log.settings import settings

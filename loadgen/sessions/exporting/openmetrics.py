@@ -17,7 +17,7 @@ from loadgen.sessions.errors import SetupError
 from loadgen.sessions.exporting.exported import Exported
 from loadgen.sessions.exporting.report import report_of, requests_of
 from loadgen.sessions.exporting.target_file import require_writable, writing
-from loadgen.sessions.exporting.target_url import AUTHORIZATION, gateway_url
+from loadgen.sessions.files.target_url import AUTHORIZATION, gateway_url
 
 if TYPE_CHECKING:
     from loadgen.sessions.observer import Observer

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import SetupError
 from loadgen.sessions.exporting.exported import Exported
-from loadgen.sessions.exporting.extra import importing
-from loadgen.sessions.exporting.target_url import base_url
+from loadgen.sessions.extra_packages import importing
+from loadgen.sessions.files.target_url import base_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.errors import SetupError, UsageError
+from loadgen.sessions.files.run_folder import require_no_log
+from loadgen.sessions.files.whole_file import write_whole
 from loadgen.sessions.formats import render
 from loadgen.sessions.observer import SILENT
-from loadgen.sessions.run.run_folder import require_no_log
-from loadgen.sessions.whole_file import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -15,7 +15,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.run.run_folder import REPORT
+from loadgen.sessions.files.run_folder import REPORT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,10 +6,10 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.sessions.environment import environment
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.files.run_folder import new_run_folder
 from loadgen.sessions.importing.load_events import events
-from loadgen.sessions.run.environment import environment
-from loadgen.sessions.run.run_folder import new_run_folder
 from recorder.store import LOG_NAME
 from recorder.writer import EventRecorder
 from workloads.results.catalog import load_format

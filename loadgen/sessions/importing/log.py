@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.sessions.environment import environment
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.files.run_folder import new_run_folder
 from loadgen.sessions.importing.events import Imported, run_events, scoring_events, task_of
-from loadgen.sessions.run.environment import environment
-from loadgen.sessions.run.run_folder import new_run_folder
 from recorder.store import LOG_NAME
 from recorder.writer import EventRecorder
 from workloads.results.catalog import LOADS, result_format

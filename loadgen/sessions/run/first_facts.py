@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from loadgen.driver.client.proxies import ignored_proxy
+from loadgen.sessions.recording import put_all
 from loadgen.sessions.run.benchmark_questions import question_events
-from loadgen.sessions.run.recording import put_all
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:

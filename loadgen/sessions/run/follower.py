@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from reporter.log.growing_log import GrowingLog
+    from reporter.live.growing_log import GrowingLog
     from rulesets.lost import TargetWatch
     from rulesets.ruleset import Ruleset
 
@@ -70,7 +70,7 @@ def watches(rules: Ruleset, skipped: Collection[str] = ()) -> list[TargetWatch]:
         rules: The rules of the run.
         skipped: Ids and groups of rules that are left out.
     """
-    from reporter.log.growing_log import followed_metrics
+    from reporter.live.growing_log import followed_metrics
     from rulesets.evaluators.targets import group_of
     from rulesets.lost import TargetWatch, can_be_lost
 
@@ -89,7 +89,7 @@ def main(path: Path) -> None:
     os.nice(19)
     import orjson
 
-    from reporter.log.growing_log import GrowingLog
+    from reporter.live.growing_log import GrowingLog
     from reporter.log.settings import settings
     from rulesets.ruleset import Ruleset
 

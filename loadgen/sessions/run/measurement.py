@@ -17,17 +17,17 @@ from loadgen.driver.system.collector import calm
 from loadgen.driver.system.memory import return_free_memory
 from loadgen.driver.system.open_files import allow_many_files
 from loadgen.driver.workers.pool import WorkerPool
-from loadgen.sessions.calibration.stored import warn_beyond
+from loadgen.sessions.capacity.stored import warn_beyond
+from loadgen.sessions.environment import environment
 from loadgen.sessions.interrupt import note_stop
 from loadgen.sessions.observer import SILENT
+from loadgen.sessions.recording import recording
 from loadgen.sessions.run.default_url import default_url_named
 from loadgen.sessions.run.descriptors import require_descriptors
 from loadgen.sessions.run.endpoint_probe import require_ready
-from loadgen.sessions.run.environment import environment
 from loadgen.sessions.run.first_facts import put_first_facts
 from loadgen.sessions.run.found_metrics import with_found_metrics
 from loadgen.sessions.run.gate_watch import watch_gate
-from loadgen.sessions.run.recording import recording
 from loadgen.sessions.run.sensors import declared_power, found_sensors, sensors_of
 from loadgen.sessions.run.stop_notice import announce_stop
 from recorder.store import LOG_NAME

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from reporter.render.figures import bar
+from reporter.number_text import bar
 
 if TYPE_CHECKING:
     from loadgen.driver.plan import Plan

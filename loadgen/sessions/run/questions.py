@@ -76,7 +76,7 @@ def count_of(settings: LoadSettings, only: int | None, load: Load, duration_s: f
 
 def _only(dataset: Dataset, number: int) -> Dataset:
     """The dataset reduced to one question."""
-    from reporter.render.figures import counted
+    from reporter.number_text import counted
 
     asked = dataset.samples
     if number >= len(asked):

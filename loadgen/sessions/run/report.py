@@ -7,11 +7,11 @@ from dataclasses import asdict, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.sessions.files.run_folder import REPORT, folder_of
+from loadgen.sessions.files.whole_file import write_whole
 from loadgen.sessions.gating.inputs import GateInputs
 from loadgen.sessions.observer import SILENT
-from loadgen.sessions.run.run_folder import REPORT, folder_of
-from loadgen.sessions.whole_file import write_whole
-from reporter.archive.place import is_remote
+from reporter.log.storage_place import is_remote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -68,7 +68,7 @@ def opened_report(
     from loadgen.sessions.settings.definitions import chosen, definitions_of, with_definitions
     from reporter.kinds import members
     from reporter.log.settings import settings
-    from reporter.measured import measured
+    from reporter.measured_run import measured
     from reporter.report_options import ReportOptions
 
     skip = inputs.skip

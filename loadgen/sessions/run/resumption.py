@@ -12,8 +12,8 @@ from loadgen.driver.load import later
 from loadgen.driver.requests.order import order_of
 from loadgen.driver.requests.remaining import remaining
 from loadgen.sessions.errors import UsageError, printable
+from loadgen.sessions.files.run_folder import folder_of, require_log, still_running
 from loadgen.sessions.run.preparation import Prepared, prepare
-from loadgen.sessions.run.run_folder import folder_of, require_log, still_running
 from loadgen.sessions.run.sensors import own_page
 from loadgen.sessions.settings.stored import settings_from_stored
 from recorder.schema import encode
@@ -294,7 +294,7 @@ def end_log(prepared: Prepared, folder: Path) -> None:
     """Close a log that has everything but an end: a segment in which nothing was left to do."""
     import time
 
-    from loadgen.sessions.run.environment import environment
+    from loadgen.sessions.environment import environment
     from recorder.event import EventType
     from recorder.store import LOG_NAME
     from recorder.writer import EventRecorder

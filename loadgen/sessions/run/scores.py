@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loadgen.sessions.observer import Observer
-    from loadgen.sessions.scoring.options import JudgeEndpoint, ScoringChoices
     from loadgen.sessions.settings.cluster import ClusterSettings
+    from loadgen.sessions.settings.scoring_choices import JudgeEndpoint, ScoringChoices
     from loadgen.sessions.settings.tasks import TaskSettings
     from workloads.dataset import Dataset
     from workloads.scorer import Scorer
@@ -29,7 +29,7 @@ def scoring_of(tasks: TaskSettings, cluster: ClusterSettings | None = None) -> S
     Raises:
         UsageError: The judge's key cannot be read.
     """
-    from loadgen.sessions.scoring.options import ScoringChoices
+    from loadgen.sessions.settings.scoring_choices import ScoringChoices
 
     return ScoringChoices(
         scorers=tuple(tasks.scorer),

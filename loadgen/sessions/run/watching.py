@@ -31,7 +31,7 @@ def reports_while_it_runs(run: Path, interval_s: float) -> Iterator[Report]:
 
 def readings_while_it_runs(run: Path, interval_s: float, read: Callable[[], Reading]) -> Iterator[Reading]:
     """Repeated readings of a run by a function, as for `reports_while_it_runs`."""
-    from loadgen.sessions.run.run_folder import folder_of
+    from loadgen.sessions.files.run_folder import folder_of
     from recorder.lock import is_held
 
     folder = folder_of(run).resolve()
@@ -50,10 +50,10 @@ def await_log(run: Path, wait_s: float) -> None:
     Raises:
         LogError: The path has no log that this version reads, or none appeared in time.
     """
-    from loadgen.sessions.series.series import is_series
+    from loadgen.sessions.files.series_file import is_series
     from recorder.errors import NotALogError
     from recorder.store import log_path, verify
-    from reporter.archive.place import archive_of
+    from reporter.log.storage_place import archive_of
 
     give_up_s = time.monotonic() + wait_s
     while not is_series(run) and (log_path(run).exists() or archive_of(run) is None):

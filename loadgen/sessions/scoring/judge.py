@@ -18,10 +18,10 @@ from loadgen.driver.errors import EndpointError
 from loadgen.driver.judge_client import JudgeCall, JudgeClient
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.event_loop import run_async
+from loadgen.sessions.environment import environment
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.observer import SILENT
-from loadgen.sessions.run.environment import environment
-from loadgen.sessions.run.recording import recording
+from loadgen.sessions.recording import recording
 from recorder.store import log_path
 from recorder.writer import EventRecorder
 from reporter.answers import NEEDED, stored_answers, texts_of
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from loadgen.driver.judge_client import Tally
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.scoring.choice import Chosen
-    from loadgen.sessions.scoring.options import JudgeEndpoint, ScoringChoices
+    from loadgen.sessions.settings.scoring_choices import JudgeEndpoint, ScoringChoices
     from reporter.answers import Stored
     from reporter.log.database import OpenLog
     from workloads.scorer import Inquiry

@@ -13,10 +13,10 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.files.run_folder import folder_of, require_log, still_running
 from loadgen.sessions.observer import SILENT
-from loadgen.sessions.run.run_folder import folder_of, require_log, still_running
 from loadgen.sessions.scoring.choice import Chosen, choose
-from loadgen.sessions.scoring.options import ScoringChoices
+from loadgen.sessions.settings.scoring_choices import ScoringChoices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from loadgen.sessions.scoring.site import Site
     from recorder.schema import Row
     from recorder.writer import EventRecorder
-    from reporter.accuracy.task_score import TaskScore
+    from reporter.accuracy.scoring_passes import Scorable
     from reporter.answers import ReadTexts, Stored
     from reporter.log.database import OpenLog
-    from reporter.log.passes import Scorable
+    from reporter.values.task_score import TaskScore
 
 DEFAULT: Final = ScoringChoices()
 
@@ -134,7 +134,7 @@ def score_run(folder: Path, options: ScoringChoices = DEFAULT, observer: Observe
 def _site(options: ScoringChoices, observer: Observer) -> AbstractContextManager[Site]:
     """Where graders run."""
     if options.ray is not None:
-        from loadgen.sessions.cluster.scoring import graders_on_ray
+        from loadgen.sessions.scoring.on_nodes import graders_on_ray
 
         return graders_on_ray(options, observer)
     from loadgen.sessions.scoring.site import Here
@@ -181,7 +181,7 @@ def require_scorable(run: Path) -> None:
 
 def _scorable(log: OpenLog, folder: Path, options: ScoringChoices) -> tuple[Scorable, Sequence[Chosen]]:
     """The answers to score, and the scorers."""
-    from reporter.log.passes import scorable
+    from reporter.accuracy.scoring_passes import scorable
 
     there = scorable(log)
     if not there.tasks:
@@ -250,7 +250,7 @@ def _judge(options: ScoringChoices) -> dict[str, Any]:
 
 def _scored(log: OpenLog, folder: Path, plan: _PassPlan, site: Site, observer: Observer) -> Scoring:
     """Run the pass."""
-    from loadgen.sessions.run.environment import environment
+    from loadgen.sessions.environment import environment
     from recorder.event import EventType
     from recorder.store import log_path
     from recorder.writer import EventRecorder

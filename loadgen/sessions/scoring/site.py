@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from loadgen.sessions.scoring.choice import Chosen
-    from loadgen.sessions.scoring.options import ScoringChoices
     from loadgen.sessions.scoring.pool import Grader
+    from loadgen.sessions.settings.scoring_choices import ScoringChoices
     from workloads.sandbox.base import SandboxSpec
 
 GRADINGS_A_PROCESS: Final = 16

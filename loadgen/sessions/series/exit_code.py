@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loadgen.sessions.series.series import SeriesKind
+from loadgen.sessions.files.series_file import SeriesKind
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from loadgen.sessions.series.series import Series
+    from loadgen.sessions.files.series_file import Series
     from reporter.report import Report
 
 
@@ -17,7 +17,7 @@ def exit_code_of(report: Report, series: Series, number: int) -> int:
 
     Overload alone is not an error there: 0, or 1 (a target is missed) where there are rules.
     """
-    from loadgen.sessions.run.session import outcome
+    from loadgen.sessions.run_session import outcome
 
     errors = {finding.code for finding in report.findings if finding.severity == "error"}
     if series.kind == SeriesKind.SWEEP and report.validity.overloaded and len(errors) == 1:

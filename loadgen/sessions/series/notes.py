@@ -9,7 +9,7 @@ from loadgen.sessions.series.rows import result
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from loadgen.sessions.series.outcome import PointOutcome
+    from loadgen.sessions.series_outcome import PointOutcome
     from rulesets.verdict import Verdict
 
 _TELLING: Final = frozenset({"too_short"})

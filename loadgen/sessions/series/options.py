@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loadgen.sessions.errors import UsageError, exit_code
+from loadgen.sessions.files.series_file import SeriesPoint
 from loadgen.sessions.gating.reference import placed
 from loadgen.sessions.run.benchmark_questions import placed_task
-from loadgen.sessions.series.series import SeriesPoint
 from loadgen.sessions.settings.concerns import flat_values
 from loadgen.sessions.settings.field import fields_of
 from loadgen.sessions.settings.perf import PerfSettings

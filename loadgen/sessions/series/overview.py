@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.sessions.files.series_file import SeriesKind
 from loadgen.sessions.series.notes import notes_of
 from loadgen.sessions.series.rows import result, rows
-from loadgen.sessions.series.series import SeriesKind
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from loadgen.sessions.series.outcome import PointOutcome
-    from loadgen.sessions.series.series import Series
+    from loadgen.sessions.files.series_file import Series
+    from loadgen.sessions.series_outcome import PointOutcome
     from reporter.render.series import SeriesOverview
 
 
@@ -52,7 +52,7 @@ def overview(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> 
         series: As its file has it.
         outcomes: Those of its runs that have ended, at least one.
     """
-    from loadgen.sessions.series.outcome import most_severe
+    from loadgen.sessions.series_outcome import most_severe
     from reporter.render.series import SeriesOverview
 
     code = most_severe(outcomes)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from loadgen.sessions.series.outcome import PointOutcome
+    from loadgen.sessions.series_outcome import PointOutcome
 
 _ACCEPTED: Final = "accepted"
 """Invalid because of the client, and accepted (`--on-invalid warn`)."""

@@ -9,24 +9,24 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from loadgen.sessions.errors import UsageError, is_interrupt
+from loadgen.sessions.files import series_file as files
+from loadgen.sessions.files.claimed_folders import is_claimed
 from loadgen.sessions.interrupt import require_no_stop
 from loadgen.sessions.observer import SILENT
 from loadgen.sessions.program import program
-from loadgen.sessions.run.claimed_folders import is_claimed
-from loadgen.sessions.series import series as files
 from loadgen.sessions.series.exit_code import exit_code_of
 from loadgen.sessions.series.options import settings_of
-from loadgen.sessions.series.outcome import UNFINISHED, PointOutcome, SeriesResult
 from loadgen.sessions.series.rows import rows
 from loadgen.sessions.series.so_far import outcome_of
+from loadgen.sessions.series_outcome import UNFINISHED, PointOutcome, SeriesResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from loadgen.sessions.files.series_file import Series, SeriesPoint
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.series.options import Secrets
-    from loadgen.sessions.series.series import Series, SeriesPoint
 
     Following = Callable[[Sequence[PointOutcome]], SeriesPoint | None]
 
@@ -131,7 +131,7 @@ def _run(
     Raises:
         KeyboardInterrupt: It was interrupted.
     """
-    from loadgen.sessions.run.session import run
+    from loadgen.sessions.run_session import run
     from loadgen.sessions.series.stored_report import stored_report
 
     place, point = files.folder_of(folder, series, number), series.points[number]

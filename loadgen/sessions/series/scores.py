@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from reporter.accuracy.task_score import TaskScore
     from reporter.report import Report
+    from reporter.values.task_score import TaskScore
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from loadgen.sessions.files.series_file import Series, folder_of
 from loadgen.sessions.observer import SILENT
 from loadgen.sessions.series.exit_code import exit_code_of
-from loadgen.sessions.series.outcome import UNFINISHED, PointOutcome
-from loadgen.sessions.series.series import Series, folder_of
+from loadgen.sessions.series_outcome import UNFINISHED, PointOutcome
 from recorder.errors import BeingWrittenError
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ def outcome_of(folder: Path, series: Series, number: int, observer: Observer = S
     Raises:
         BeingWrittenError: It is running now.
     """
+    from loadgen.sessions.files.run_folder import still_running
     from loadgen.sessions.run.report import write_report
-    from loadgen.sessions.run.run_folder import still_running
     from loadgen.sessions.series.stored_report import stored_report
     from recorder.errors import LogError
     from recorder.store import LOG_NAME

@@ -6,9 +6,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from loadgen.sessions.files.run_folder import REPORT
 from loadgen.sessions.package_version import package_version
-from loadgen.sessions.run.run_folder import REPORT
-from reporter.archive.place import source_files
+from reporter.log.storage_place import source_files
 
 if TYPE_CHECKING:
     from pathlib import Path

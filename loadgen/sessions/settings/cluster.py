@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.option import Option
 from recorder.errors import LogError
-from reporter.archive.place import store_address
+from reporter.log.storage_place import store_address
 
 if TYPE_CHECKING:
     from loadgen.sessions.settings.endpoints import EndpointsSettings

@@ -8,12 +8,12 @@ from typing import Annotated, Final, Literal
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.formats import TEXT
-from loadgen.sessions.gating.outcome import Inconclusive
 from loadgen.sessions.settings.formats import Json, VerdictFormat
 from loadgen.sessions.settings.on_invalid import HELP
 from loadgen.sessions.settings.option import Argument, Option
 from loadgen.sessions.settings.task_names import canonical_rule
 from loadgen.sessions.settings.tokenizer import Tokenizer
+from loadgen.sessions.verdict_exit import Inconclusive
 
 RULES: Final = "Rules"
 FURTHER_INPUTS: Final = "Further inputs"

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.series.optimization.variant import VARIANTS
 from loadgen.sessions.settings.concerns import flat_options
 from loadgen.sessions.settings.failures import share
 from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Option
 from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.variant import VARIANTS
 from workloads.tasks.tool_selection import ALL, levels
 from workloads.tasks.tool_sets import OWN
 

@@ -61,7 +61,7 @@ class OutputSettings:
 
     def __post_init__(self) -> None:
         if self.push_gateway is not None:
-            from loadgen.sessions.exporting.target_url import gateway_url
+            from loadgen.sessions.files.target_url import gateway_url
 
             gateway_url(self.push_gateway)
         if self.trace_detail and self.json:

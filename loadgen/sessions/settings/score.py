@@ -7,12 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.scoring.defaults import (
-    DEFAULT_GRADER_TIMEOUT_S,
-    DEFAULT_JUDGE_CONCURRENCY,
-    DEFAULT_JUDGE_TIMEOUT_S,
-)
-from loadgen.sessions.scoring.options import ScoringChoices
 from loadgen.sessions.settings.cluster import CLUSTER, check_nodes
 from loadgen.sessions.settings.endpoint import seconds
 from loadgen.sessions.settings.formats import Json
@@ -38,6 +32,12 @@ from loadgen.sessions.settings.scoring import (
     check_sandbox,
     judge_of,
     sandbox_of,
+)
+from loadgen.sessions.settings.scoring_choices import ScoringChoices
+from loadgen.sessions.settings.scoring_defaults import (
+    DEFAULT_GRADER_TIMEOUT_S,
+    DEFAULT_JUDGE_CONCURRENCY,
+    DEFAULT_JUDGE_TIMEOUT_S,
 )
 
 MOST_PROCESSES = 1024

@@ -9,7 +9,7 @@ from loadgen.sessions.settings.endpoint import seconds
 from loadgen.sessions.settings.option import Option
 
 if TYPE_CHECKING:
-    from loadgen.sessions.scoring.options import JudgeEndpoint
+    from loadgen.sessions.settings.scoring_choices import JudgeEndpoint
     from workloads.sandbox.base import SandboxKind, SandboxSpec
 
 SCORING: Final = "Scoring"
@@ -226,8 +226,8 @@ def judge_of(settings: JudgeSettings) -> JudgeEndpoint | None:
     """
     if settings.judge_url is None or settings.judge_model is None:
         return None
-    from loadgen.sessions.scoring.options import JudgeEndpoint
     from loadgen.sessions.secrets import lines
+    from loadgen.sessions.settings.scoring_choices import JudgeEndpoint
 
     api_key = settings.judge_api_key
     return JudgeEndpoint(

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.scoring.defaults import DEFAULT_JUDGE_CONCURRENCY, DEFAULT_JUDGE_TIMEOUT_S
 from loadgen.sessions.settings.option import Option, OptionValueError
 from loadgen.sessions.settings.scoring import (
     DEFAULT_PASS_THRESHOLD,
@@ -28,6 +27,7 @@ from loadgen.sessions.settings.scoring import (
     check_judge,
     check_sandbox,
 )
+from loadgen.sessions.settings.scoring_defaults import DEFAULT_JUDGE_CONCURRENCY, DEFAULT_JUDGE_TIMEOUT_S
 from workloads.catalog import canonical
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from loadgen.sessions.gating.outcome import Inconclusive
 from loadgen.sessions.settings.on_invalid import HELP
 from loadgen.sessions.settings.option import RESULT, Option
 from loadgen.sessions.settings.task_names import canonical_rule
+from loadgen.sessions.verdict_exit import Inconclusive
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

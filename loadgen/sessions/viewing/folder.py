@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run_list import Listed, listed
-from reporter.archive.place import has_log, source_files
+from reporter.log.storage_place import has_log, source_files
 
 if TYPE_CHECKING:
     from pathlib import Path

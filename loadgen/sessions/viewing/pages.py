@@ -15,7 +15,7 @@ from loadgen.sessions.viewing.run_table import COLUMNS, address, row_of
 from recorder.lock import is_held
 from reporter.errors import QueryError
 from reporter.log.query import VIEWS
-from reporter.render.figures import counted, figure, whole
+from reporter.number_text import counted, figure, whole
 from reporter.render.html.template import asset
 from reporter.render.page import clean
 from rulesets.exit_codes import ExitCode

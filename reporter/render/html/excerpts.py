@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from reporter.contents import requests
 from reporter.contents.excerpt import Excerpt
 from reporter.kinds import document, members
-from reporter.render.figures import figure, whole
+from reporter.number_text import figure, whole
 from reporter.render.html.marks import TONES
 from reporter.render.html.page import (
     Mark,

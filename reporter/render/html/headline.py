@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.contents import statements
+from reporter import statements
+from reporter.number_text import NOTHING, decimals, figure, fixed, whole
 from reporter.render.accuracy import PLAIN, called, interval_in_words, value_in_words
-from reporter.render.figures import NOTHING, decimals, figure, fixed, whole
 from reporter.render.html.page import FigureCard, FigureCards
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from reporter.render.figures import NOTHING, decimals, fixed
+from reporter.number_text import NOTHING, decimals, fixed
 from reporter.render.html.page import Table
 from reporter.render.html.visible import visible
 

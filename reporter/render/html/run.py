@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
-from reporter.contents import cost_statements, finding_statements, metric_statements, statements
+from reporter import statements
+from reporter.contents import cost_statements, finding_statements, metric_statements
 from reporter.contents.intervals import intervals
 from reporter.contents.run import RunContents
 from reporter.render import (
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from reporter.episodes import Episodes
     from reporter.render.html.page import Cell, Section, Tone
     from reporter.report import Report
-    from reporter.telemetry.server_side import SideBySide
+    from reporter.values.server_side import SideBySide
     from rulesets.verdict import Verdict
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reporter.contents import statements
+from reporter import statements
+from reporter.number_text import counted
 from reporter.plots.plot import NoPlot, Plot
-from reporter.render.figures import counted
 from reporter.render.html import template
 from reporter.render.html.marks import TONES
 from reporter.render.html.page import Mark, Page, PlotGroup, Plots, Prose, Table, Tables

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reporter.contents import metric_statements
-from reporter.plots.comparison import differences
+from reporter.number_text import counted
 from reporter.plots.plot import NoPlot, Plot
 from reporter.render import compared
 from reporter.render.compared_points import NOTE, left_out, rows, titles
-from reporter.render.figures import counted
+from reporter.render.comparison_figure import differences
 from reporter.render.html import template
 from reporter.render.html.comparison import changes, figures
 from reporter.render.html.marks import TONES

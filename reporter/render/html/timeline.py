@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reporter.render.figures import figure, whole
+from reporter.number_text import figure, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,4 +1,4 @@
--- For each segment, in order, the moments that its window follows from (reporter.windows.window.Timeline).
+-- For each segment, in order, the moments that its window follows from (reporter.log.window.Timeline).
 SELECT
     ended,
     performance.started_ns,

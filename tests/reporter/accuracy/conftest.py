@@ -16,10 +16,10 @@ from recorder.session import Session
 from recorder.store import Store
 from reporter import MetricsReporter
 from reporter.accuracy.scores import accuracy
-from reporter.accuracy.task_score import plain
 from reporter.log.database import OpenLog
 from reporter.log.sql_files import sql_file
 from reporter.report import Window
+from reporter.values.task_score import plain
 from tests.reporter.conftest import BASE_NS, WALL_NS, Run, ns
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reporter.accuracy import scores
-from reporter.accuracy.definitions import Definition
 from reporter.accuracy.mean import Mean, mean_in
 from reporter.errors import HeadlineError
+from reporter.values.scorer_definitions import Definition
 from rulesets.statistics import wilson
 from workloads.catalog import TASKS, workload
 from workloads.scorer import Headline

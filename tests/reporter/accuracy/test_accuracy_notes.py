@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from reporter.accuracy.asked import ScorerPass
-from reporter.accuracy.definitions import Definition
 from reporter.accuracy.notes import of_scoring
 from reporter.accuracy.rows import SampleCounts
+from reporter.values.scorer_definitions import Definition
 
 COUNTS = SampleCounts(
     **{name: 0 for name in SampleCounts.__dataclass_fields__ if name not in {"bounded", "why"}},

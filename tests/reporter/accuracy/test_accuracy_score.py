@@ -10,10 +10,10 @@ import orjson
 import pytest
 
 from reporter import MetricsReporter
-from reporter.accuracy.task_score import plain
 from reporter.errors import OptionError
 from reporter.log.query import query
 from reporter.schema import report_schema
+from reporter.values.task_score import plain
 from rulesets.statistics import clustered, wilson
 from rulesets.statistics.attempts import all_of, any_of
 

@@ -8,9 +8,9 @@ import orjson
 import pytest
 
 from recorder.errors import LogError
-from reporter.compare.references import evidence, evidences, log_head, runs_of
 from reporter.errors import NotARunError
 from reporter.log.settings import LogHead
+from reporter.references import evidence, evidences, log_head, runs_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

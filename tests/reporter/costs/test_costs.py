@@ -27,7 +27,7 @@ from tests.reporter.conftest import Run
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reporter.costs.cost import Cost
+    from reporter.values.cost import Cost
 
 SMALL = Price("small*", 1, 0.5, 10, 20, "2026-01-01", "me")
 TABLE = PriceTable("prices.yaml", (SMALL,))

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reporter import MetricsReporter
-from reporter.contents import finding_statements, span_statements, statements
+from reporter import MetricsReporter, statements
+from reporter.contents import finding_statements, span_statements
 from reporter.log.query import queries, query
-from reporter.measured import measured
+from reporter.measured_run import measured
 from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from recorder import EventType
-from reporter import MetricsReporter
-from reporter.contents import statements
+from reporter import MetricsReporter, statements
 from reporter.contents.intervals import intervals
 from reporter.contents.run import RunContents
 from reporter.log.query import query

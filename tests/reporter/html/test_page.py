@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.sessions.formats import render as render_as
-from reporter import MetricsReporter, TPOTReportingMode
-from reporter.contents import statements
+from reporter import MetricsReporter, TPOTReportingMode, statements
 from reporter.contents.requests import FAILED, SLOWEST
 from reporter.plots.plot import Axis, Plot, PlotSeries
 from reporter.render.html.excerpts import failed

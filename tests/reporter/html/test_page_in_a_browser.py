@@ -12,8 +12,8 @@ from loadgen.sessions.comparison import compare_runs
 from loadgen.sessions.formats import render
 from loadgen.sessions.plotting import plots_of_comparison
 from loadgen.sessions.settings.compare import CompareSettings
-from reporter.log.planes import planes
 from reporter.plots.pareto import pareto_plot
+from reporter.plots.planes import planes
 from reporter.plots.plot import Plot
 from reporter.plots.slo_region import SloRegion
 from reporter.render.series import SeriesOverview

@@ -14,7 +14,8 @@ from loadgen.sessions.run.report import opened_report
 from loadgen.sessions.settings.compare import CompareSettings
 from loadgen.sessions.settings.definitions import with_definitions
 from recorder import EventType
-from reporter.contents import metric_statements, statements
+from reporter import statements
+from reporter.contents import metric_statements
 from reporter.contents.run import RunContents, run_contents
 from reporter.log.query import queries
 from reporter.log.query_series import query_series

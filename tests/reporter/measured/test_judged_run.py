@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reporter.measured import measured
+from reporter.measured_run import measured
 from reporter.report_options import ReportOptions
 from rulesets.definitions import Definitions
 from rulesets.demands import (

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reporter.measured import measured
 from reporter.measured.timeline import SegmentLine
+from reporter.measured_run import measured
 from reporter.report_options import ReportOptions
 from rulesets.condition import Condition
 from rulesets.definitions import Definitions

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reporter.log.planes import planes
 from reporter.plots.pareto import SLO_REGION, pareto_plot
+from reporter.plots.planes import planes
 from reporter.plots.plot import Plot
 from reporter.plots.slo_region import slo_region
 from reporter.sweep import Figures
@@ -16,7 +16,7 @@ from rulesets.evaluators.row import VerdictRow
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reporter.log.planes import Plane
+    from reporter.plots.planes import Plane
 
 RUNS = {"c1": (100.0, 50.0, 10.0), "c8": (500.0, 80.0, 12.5), "c64": (900.0, 400.0, 40.0)}
 """Output tokens/s, median TTFT and median TPOT."""

@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from reporter.accuracy.task_score import (
+from reporter.render import markdown
+from reporter.render.breakdown import names
+from reporter.render.console import render
+from reporter.render.named_verdict import NamedVerdict
+from reporter.values.task_score import (
     ConfidenceInterval,
     GroupScore,
     HeadlineFigure,
@@ -13,10 +17,6 @@ from reporter.accuracy.task_score import (
     SampleStatistics,
     TaskScore,
 )
-from reporter.render import markdown
-from reporter.render.breakdown import names
-from reporter.render.console import render
-from reporter.render.named_verdict import NamedVerdict
 from rulesets.verdict import Verdict
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
-from reporter.render import figures
+from reporter import number_text as figures
 
 
 @pytest.mark.parametrize(

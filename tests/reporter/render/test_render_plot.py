@@ -7,8 +7,8 @@ from typing import get_args
 
 import pytest
 
-from reporter.log.planes import planes
 from reporter.plots.pareto import pareto_plot
+from reporter.plots.planes import planes
 from reporter.plots.plot import Axis, Kind, NoPlot, Plot, PlotSeries
 from reporter.render.plot import picture
 from reporter.sweep import Figures

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-from loadgen.sessions.cluster import scoring
-from loadgen.sessions.cluster.scoring import OnNodes
 from loadgen.sessions.errors import SetupError
 from loadgen.sessions.observer import Observer
-from loadgen.sessions.scoring.options import ScoringChoices
+from loadgen.sessions.scoring import on_nodes as scoring
+from loadgen.sessions.scoring.on_nodes import OnNodes
 from loadgen.sessions.scoring.scoring_pass import score_run
+from loadgen.sessions.settings.scoring_choices import ScoringChoices
 from reporter.log.query import query
 from tests.sessions.plain_nodes import PlainNodes
 from tests.sessions.scoring.test_scoring_pass import events_by_pass

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.scoring.options import ScoringChoices
 from loadgen.sessions.scoring.scoring_pass import score_run
+from loadgen.sessions.settings.scoring_choices import ScoringChoices
 from recorder.errors import BeingWrittenError, NotALogError, OldLogError
 from recorder.lock import Hold
 from tests.processes import is_gone

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.sessions.exporting.extra import importing
 from loadgen.sessions.exporting.trackers.tracker import reported
+from loadgen.sessions.extra_packages import importing
 
 if TYPE_CHECKING:
     from loadgen.sessions.settings.export import ExportSettings

@@ -12,7 +12,7 @@ from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from loadgen.sessions.series.series import SeriesPoint
+    from loadgen.sessions.files.series_file import SeriesPoint
     from loadgen.sessions.settings.audit import AuditSettings
 
 
@@ -50,7 +50,7 @@ def threshold_of(settings: AuditSettings, perf: Mapping[str, Any]) -> float:
 def _reference(audit_settings: AuditSettings, perf: Mapping[str, Any]) -> PerfSettings:
     """The phase of distinct samples: none is sent twice, in the warm-up or after it."""
     from loadgen.sessions.run.preparation import prepare
-    from reporter.render.figures import counted
+    from reporter.number_text import counted
 
     settings = perf_settings(**{**perf, "requests": audit_settings.requests})
     prepared = prepare(settings)

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import SetupError
+from loadgen.sessions.files import series_file as files
+from loadgen.sessions.files.whole_file import write_whole
 from loadgen.sessions.observer import SILENT
-from loadgen.sessions.series import series as files
 from loadgen.sessions.series.audit.output_caching import REFERENCE, REPEATED, TEST, AuditPhase, audit
-from loadgen.sessions.whole_file import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.series.audit.output_caching import AuditResult
-    from loadgen.sessions.series.outcome import PointOutcome
+    from loadgen.sessions.series_outcome import PointOutcome
 
 FOLDER: Final = "audit"
 RECORD: Final = f"{FOLDER}/audit_{TEST}.json"

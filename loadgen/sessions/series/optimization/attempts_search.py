@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.series.optimization.descriptions import Descriptions
     from loadgen.sessions.series.optimization.evidence import Step, StepResult
-    from loadgen.sessions.series.optimization.variant import Variant
+    from loadgen.sessions.settings.variant import Variant
     from workloads.tool_benchmark import ToolScenario
 
 ROUNDS: Final = 3

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from loadgen.sessions.exporting.writing import as_yaml
+from loadgen.sessions.files.plain_files import as_yaml
 from workloads.grading.json_answer import json_in
 
 if TYPE_CHECKING:

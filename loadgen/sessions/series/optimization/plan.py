@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from loadgen.sessions.series.optimization.evidence import Step, StepResult
     from loadgen.sessions.series.optimization.split import Split
     from loadgen.sessions.series.optimization.training import Trained
-    from loadgen.sessions.series.optimization.variant import Variant
+    from loadgen.sessions.settings.variant import Variant
 
 
 @dataclass(frozen=True, slots=True)

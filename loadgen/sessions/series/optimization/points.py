@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.files.whole_file import write_whole
 from loadgen.sessions.series.optimization.descriptions import to_yaml
 from loadgen.sessions.series.optimization.evidence import Answered, Evaluate, Spent, StepResult
 from loadgen.sessions.series.options import point_of
 from loadgen.sessions.settings.perf import perf_settings
-from loadgen.sessions.whole_file import write_whole
 from reporter.log.query import queries
 from workloads.tasks.tool_files import available
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from loadgen.sessions.files.series_file import SeriesPoint
     from loadgen.sessions.series.optimization.evidence import Reflect, Step
-    from loadgen.sessions.series.optimization.variant import Variant
-    from loadgen.sessions.series.outcome import PointOutcome
-    from loadgen.sessions.series.series import SeriesPoint
+    from loadgen.sessions.series_outcome import PointOutcome
+    from loadgen.sessions.settings.variant import Variant
     from workloads.tool_benchmark import ToolScenario
 
 INPUTS: Final = "inputs"

@@ -12,6 +12,7 @@ from loadgen.sessions.observer import SILENT
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
 
+    from loadgen.sessions.files.series_file import Series, SeriesPoint
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.series.optimization.evidence import Step, StepResult
     from loadgen.sessions.series.optimization.plan import Optimized
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     from loadgen.sessions.series.optimization.result import OptimizationOutcome
     from loadgen.sessions.series.optimization.split import Split
     from loadgen.sessions.series.options import Secrets
-    from loadgen.sessions.series.outcome import PointOutcome
-    from loadgen.sessions.series.series import Series, SeriesPoint
+    from loadgen.sessions.series_outcome import PointOutcome
     from loadgen.sessions.settings.optimize import OptimizeSettings
     from loadgen.sessions.settings.perf import PerfSettings
 
@@ -39,9 +39,9 @@ def new_optimization(settings: OptimizeSettings, perf: Mapping[str, Any]) -> tup
         UsageError: GEPA is not installed, a set of scenarios is empty, or the budget is too small.
         WorkloadError: The tool set does not exist, or a file is malformed.
     """
-    from loadgen.sessions.exporting.extra import importing
+    from loadgen.sessions.extra_packages import importing
+    from loadgen.sessions.files.series_file import Series, SeriesKind, new_series_folder
     from loadgen.sessions.series.options import Secrets
-    from loadgen.sessions.series.series import Series, SeriesKind, new_series_folder
 
     if settings.optimizer == "gepa":
         with importing("loadgen optimize tools", "optimize"):
@@ -109,7 +109,7 @@ class _Steps:
         self, folder: Path, series: Series, settings_of: Callable[[SeriesPoint], PerfSettings]
     ) -> None:
         from loadgen.sessions.series.optimization.evidence import Spent
-        from loadgen.sessions.series.optimization.variant import VARIANTS
+        from loadgen.sessions.settings.variant import VARIANTS
 
         self._folder, self._definition = folder, series.definition
         self._split = _split(series.definition)
@@ -228,8 +228,8 @@ def _common(settings: OptimizeSettings, perf: Mapping[str, Any]) -> tuple[Series
 def _runs(
     folder: Path, definition: Mapping[str, Any], settings_of: Callable[[SeriesPoint], PerfSettings]
 ) -> Runs:
+    from loadgen.sessions.files.series_file import SeriesPoint
     from loadgen.sessions.series.optimization.points import Runs
-    from loadgen.sessions.series.series import SeriesPoint
     from loadgen.sessions.settings.concerns import flat_values
     from workloads.tool_benchmark import load_model_config
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.sessions.exporting.extra import importing
+from loadgen.sessions.extra_packages import importing
 from loadgen.sessions.series.optimization.descriptions import proposed_in
 from loadgen.sessions.series.optimization.evidence import Evaluate, Reflect, TrialEvidence, key_of
 from loadgen.sessions.series.optimization.prompt import reflection_prompt
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.series.optimization.descriptions import Descriptions
     from loadgen.sessions.series.optimization.evidence import Answered, Step, StepResult
-    from loadgen.sessions.series.optimization.variant import Variant
+    from loadgen.sessions.settings.variant import Variant
     from workloads.tool_benchmark import ToolScenario
 
 MINIBATCH: Final = 12

@@ -10,7 +10,7 @@ from loadgen.sessions.settings.search import SPAN, SearchSettings
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from loadgen.sessions.series.series import SeriesPoint
+    from loadgen.sessions.files.series_file import SeriesPoint
 
 
 def common_point(settings: SearchSettings, perf: Mapping[str, Any], low: float) -> SeriesPoint:

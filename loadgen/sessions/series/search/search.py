@@ -6,6 +6,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from loadgen.sessions.files.series_file import SeriesPoint
 from loadgen.sessions.observer import SILENT
 from loadgen.sessions.series.options import prepared, settings_of, settings_to_read
 from loadgen.sessions.series.runner import run_series
@@ -13,17 +14,16 @@ from loadgen.sessions.series.search.requirements import required_of
 from loadgen.sessions.series.search.result import SearchOutcome
 from loadgen.sessions.series.search.strategy import SearchRange, StopReason, next_step
 from loadgen.sessions.series.search.trials import Trials
-from loadgen.sessions.series.series import SeriesPoint
 from loadgen.sessions.settings.concerns import flat_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from loadgen.sessions.files.series_file import Series
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.series.options import Secrets
-    from loadgen.sessions.series.outcome import PointOutcome
-    from loadgen.sessions.series.series import Series
+    from loadgen.sessions.series_outcome import PointOutcome
     from loadgen.sessions.settings.perf import PerfSettings
 
 RESULT: Final = "search.json"

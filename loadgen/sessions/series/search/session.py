@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from loadgen.sessions.files.series_file import Series
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.series.options import Secrets
     from loadgen.sessions.series.search.result import SearchOutcome
-    from loadgen.sessions.series.series import Series
     from loadgen.sessions.settings.search import SearchSettings
 
 
@@ -31,10 +31,10 @@ def new_search(settings: SearchSettings, perf: Mapping[str, Any]) -> tuple[Path,
     Raises:
         UsageError: Nothing is required, or the range is empty.
     """
+    from loadgen.sessions.files.series_file import Series, SeriesKind, new_series_folder
     from loadgen.sessions.series.options import Secrets
     from loadgen.sessions.series.search.range import common_point, span_of
     from loadgen.sessions.series.search.requirements import required_of
-    from loadgen.sessions.series.series import Series, SeriesKind, new_series_folder
 
     required_of(settings.require, perf["ruleset"], perf["scenario"], perf["model"], perf["skip"])
     low, high = span_of(settings)
@@ -54,8 +54,8 @@ def new_search(settings: SearchSettings, perf: Mapping[str, Any]) -> tuple[Path,
 
 def run_search(folder: Path, series: Series, secrets: Secrets, observer: Observer = SILENT) -> SearchOutcome:
     """Search, and write `search.json`. A resumed search has the whole budget again."""
+    from loadgen.sessions.files.series_file import write_json
     from loadgen.sessions.series.search.search import RESULT, seek
-    from loadgen.sessions.series.series import write_json
 
     result = seek(folder, series, secrets, observer)
     write_json(folder / RESULT, result.to_dict())

@@ -19,9 +19,9 @@ from reporter.findings.rate_held import kept_up
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from loadgen.sessions.series.outcome import PointOutcome
+    from loadgen.sessions.files.series_file import SeriesPoint
     from loadgen.sessions.series.search.requirements import Required
-    from loadgen.sessions.series.series import SeriesPoint
+    from loadgen.sessions.series_outcome import PointOutcome
     from rulesets.verdict import Verdict
 
 SCOUT_S: Final = 2.0

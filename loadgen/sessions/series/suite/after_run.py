@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+    from loadgen.sessions.files.series_file import Series
     from loadgen.sessions.observer import Observer
-    from loadgen.sessions.series.outcome import PointOutcome
-    from loadgen.sessions.series.series import Series
+    from loadgen.sessions.series_outcome import PointOutcome
 
 SAMPLE_FILES: Final = "sample_files"
 """The key of a series' definition that asks for a file of samples per run."""

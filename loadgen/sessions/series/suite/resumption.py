@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from loadgen.sessions.series.series import Series
+    from loadgen.sessions.files.series_file import Series
     from loadgen.sessions.settings.resume import ResumeSettings
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loadgen.sessions.errors import UsageError, exit_code
+from loadgen.sessions.files.series_file import Series, SeriesKind
 from loadgen.sessions.series.options import point_of, prepared
-from loadgen.sessions.series.series import Series, SeriesKind
 from loadgen.sessions.series.suite.after_run import SAMPLE_FILES
 from loadgen.sessions.series.suite.trackers import TRACKERS, trackers_of
 from loadgen.sessions.settings.concerns import changed
@@ -14,9 +14,9 @@ from loadgen.sessions.settings.concerns import changed
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from loadgen.sessions.files.series_file import SeriesPoint
     from loadgen.sessions.run.preparation import Prepared
     from loadgen.sessions.series.options import Secrets
-    from loadgen.sessions.series.series import SeriesPoint
     from loadgen.sessions.series.suite.document import Suite
     from loadgen.sessions.series.suite.keys import Named
     from loadgen.sessions.series.suite.matrix import MatrixRun

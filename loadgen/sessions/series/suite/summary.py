@@ -6,11 +6,11 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import printable
-from loadgen.sessions.gating.outcome import most_severe
+from loadgen.sessions.files.series_file import write_json
+from loadgen.sessions.files.whole_file import write_whole
 from loadgen.sessions.series.rows import result, rows
 from loadgen.sessions.series.runner import SUMMARY
-from loadgen.sessions.series.series import write_json
-from loadgen.sessions.whole_file import write_whole
+from loadgen.sessions.verdict_exit import most_severe
 from reporter.render.series_csv import series_as_csv
 from rulesets.verdict import EXIT_CODES
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from loadgen.sessions.series.outcome import PointOutcome, SeriesResult
-    from loadgen.sessions.series.series import Series
+    from loadgen.sessions.files.series_file import Series
+    from loadgen.sessions.series_outcome import PointOutcome, SeriesResult
 
 CSV: Final = "summary.csv"
 _VERDICTS: Final[dict[int, str]] = {code: status for status, code in EXIT_CODES.items()}

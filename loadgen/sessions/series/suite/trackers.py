@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import SetupError, UsageError
-from loadgen.sessions.exporting.extra import importing
+from loadgen.sessions.extra_packages import importing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

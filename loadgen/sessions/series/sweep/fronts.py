@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.series.sweep.result import planes_of
-from reporter.log.planes import INTERACTIVITY, TTFT
 from reporter.pareto import front, knee
+from reporter.plots.planes import INTERACTIVITY, TTFT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from loadgen.sessions.series.outcome import PointOutcome
-    from reporter.log.planes import Plane
+    from loadgen.sessions.series_outcome import PointOutcome
+    from reporter.plots.planes import Plane
 
 
 def fronts_and_knees(outcomes: Sequence[PointOutcome]) -> list[str]:

@@ -11,7 +11,7 @@ from loadgen.sessions.settings.perf import perf_settings
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from loadgen.sessions.series.series import SeriesPoint
+    from loadgen.sessions.files.series_file import SeriesPoint
     from loadgen.sessions.settings.sweep import SweepSettings
 
 

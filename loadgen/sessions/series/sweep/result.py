@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.sessions.series import series as files
+from loadgen.sessions.files import series_file as files
+from loadgen.sessions.files.whole_file import write_whole
 from loadgen.sessions.series.rows import rows
-from loadgen.sessions.whole_file import write_whole
-from reporter.log.planes import planes
 from reporter.pareto import front, knee
+from reporter.plots.planes import planes
 from reporter.render.series_csv import series_as_csv
 from reporter.sweep import figures
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from loadgen.sessions.series.outcome import PointOutcome
-    from reporter.log.planes import Plane
+    from loadgen.sessions.series_outcome import PointOutcome
+    from reporter.plots.planes import Plane
     from reporter.plots.plot import NoPlot, Plot
 
 SWEEP: Final = "sweep.json"

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from loadgen.sessions.files.series_file import Series
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.series.options import Secrets
-    from loadgen.sessions.series.outcome import SeriesResult
-    from loadgen.sessions.series.series import Series
+    from loadgen.sessions.series_outcome import SeriesResult
     from loadgen.sessions.settings.sweep import SweepSettings
 
 
@@ -31,8 +31,8 @@ def new_sweep(settings: SweepSettings, perf: Mapping[str, Any]) -> tuple[Path, S
     Raises:
         UsageError: Nothing is varied, a value cannot be one, or there is no matplotlib to plot with.
     """
+    from loadgen.sessions.files.series_file import Series, SeriesKind, new_series_folder
     from loadgen.sessions.series.options import Secrets
-    from loadgen.sessions.series.series import Series, SeriesKind, new_series_folder
     from loadgen.sessions.series.sweep.points import points_of
 
     secrets = Secrets(perf["api_key"], tuple(perf["header"]), perf["judge_api_key"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from loadgen.sessions.scoring.defaults import (
+from loadgen.sessions.settings.scoring_defaults import (
     DEFAULT_GRADER_MEMORY,
     DEFAULT_GRADER_TIMEOUT_S,
     DEFAULT_JUDGE_CONCURRENCY,

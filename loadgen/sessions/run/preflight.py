@@ -202,9 +202,9 @@ def without_score(rules: Ruleset, accuracy: Mapping[str, Any], skip: Collection[
 
 def _expected(accuracy: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """`accuracy` of the future report, with the names alone."""
-    from reporter.accuracy.definitions import defined
     from reporter.accuracy.repeated import pass_figures
-    from reporter.accuracy.task_score import TaskScore, unknown_headlines
+    from reporter.values.scorer_definitions import defined
+    from reporter.values.task_score import TaskScore, unknown_headlines
 
     pass_at, hat, _ = pass_figures([(accuracy["repeats"], 0, 1)])
     for task_facts in accuracy["tasks"]:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from loadgen.sessions.calibration.work import Step, Work
+    from loadgen.sessions.capacity.work import Step, Work
 
 
 class LimitedBy(StrEnum):

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import orjson
 
 from loadgen.driver.workers.sizing import usable_cpus
+from loadgen.sessions.files.whole_file import write_whole
 from loadgen.sessions.observer import SILENT
-from loadgen.sessions.whole_file import write_whole
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from loadgen.driver.plan import Plan
-    from loadgen.sessions.calibration.capacity import Calibration, Machine
+    from loadgen.sessions.capacity.capacity import Calibration, Machine
     from loadgen.sessions.observer import Observer
 
 
@@ -29,7 +29,7 @@ def calibration_file() -> Path:
 
 def this_machine() -> Machine:
     """This machine, with the processors that this process may use."""
-    from loadgen.sessions.calibration.capacity import Machine
+    from loadgen.sessions.capacity.capacity import Machine
 
     return Machine(platform.node(), usable_cpus())
 
@@ -51,7 +51,7 @@ def saved() -> Calibration | None:
         stored = calibration_file().read_bytes()
     except (OSError, RuntimeError):
         return None
-    from loadgen.sessions.calibration.capacity import Calibration
+    from loadgen.sessions.capacity.capacity import Calibration
 
     try:
         calibration = Calibration.of_dict(orjson.loads(stored))
@@ -71,7 +71,7 @@ def warn_beyond(plan: Plan, put: Callable[[Event], object], at_ns: int, observer
     """
     if (calibration := saved()) is None:
         return
-    from loadgen.sessions.calibration.capacity import exceeds
+    from loadgen.sessions.capacity.capacity import exceeds
 
     if (message := exceeds(calibration, plan)) is None:
         return

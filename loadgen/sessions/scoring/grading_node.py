@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from loadgen.sessions.cluster.surroundings import enter, take_usual_priority
+from loadgen.sessions.ray.node_environment import enter, take_usual_priority
 from loadgen.sessions.scoring.choice import Chosen, scorer_named
 from loadgen.sessions.scoring.site import Here
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.scoring.grader import Result
     from loadgen.sessions.scoring.grading import Grading
-    from loadgen.sessions.scoring.options import ScoringChoices
     from loadgen.sessions.scoring.pool import Grader
+    from loadgen.sessions.settings.scoring_choices import ScoringChoices
 
 
 @dataclass(frozen=True, slots=True)

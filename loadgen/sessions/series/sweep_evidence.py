@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.gating.outcome import exit_code, most_severe
 from loadgen.sessions.gating.reference import require_known
+from loadgen.sessions.verdict_exit import exit_code, most_severe
 from reporter.render.named_verdict import NamedVerdict
 from rulesets.verdict import Verdict, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from loadgen.sessions.series.outcome import PointOutcome
+    from loadgen.sessions.series_outcome import PointOutcome
     from reporter.report import Report
     from rulesets.evaluators.row import VerdictRow
     from rulesets.ruleset import Ruleset

@@ -6,11 +6,11 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.log.database import figures
-from reporter.render.figures import counted
+from reporter.number_text import counted
 from reporter.report import Finding
 
 if TYPE_CHECKING:
-    from reporter.evidence import Check, CheckInputs
+    from reporter.findings.check_inputs import Check, CheckInputs
     from reporter.log.database import OpenLog
     from rulesets.definitions import Definitions
 

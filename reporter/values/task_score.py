@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reporter.accuracy.definitions import Definition
+    from reporter.values.scorer_definitions import Definition
 
 Better = Literal["higher", "lower"]
 Unit = Literal["share", "number"]

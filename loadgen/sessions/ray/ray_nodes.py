@@ -7,8 +7,8 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from loadgen.driver.errors import NodeGoneError
-from loadgen.sessions.cluster import installed
 from loadgen.sessions.errors import SetupError
+from loadgen.sessions.ray import node_facts as installed
 from recorder.shards import node_name
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class RayLink:
 
 
 class RayNodes:
-    """One node on each machine of a cluster; see `loadgen.sessions.cluster.nodes.StartedNodes`.
+    """One node on each machine of a cluster; see `loadgen.sessions.ray.nodes.StartedNodes`.
 
     A context manager at whose end the nodes have ended, and Ray is left as it was.
 

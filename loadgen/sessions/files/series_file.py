@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import SetupError, UsageError
-from loadgen.sessions.run.claimed_folders import claim
-from loadgen.sessions.run.run_folder import require_empty
-from loadgen.sessions.whole_file import write_whole
+from loadgen.sessions.files.claimed_folders import claim
+from loadgen.sessions.files.run_folder import require_empty
+from loadgen.sessions.files.whole_file import write_whole
 from recorder.store import LOG_NAME
-from reporter.archive.place import has_log
+from reporter.log.storage_place import has_log
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from recorder.errors import LogError
-from reporter.archive.place import MANIFEST
+from reporter.log.storage_place import MANIFEST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reporter.archive.place import Place
+    from reporter.log.storage_place import Place
 
 VERSION: Final = 1
 """Of the format; a reader accepts its own and older ones."""

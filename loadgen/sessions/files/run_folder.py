@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.run.claimed_folders import claim
+from loadgen.sessions.files.claimed_folders import claim
 from recorder.errors import BeingWrittenError, LogExistsError
 from recorder.store import LOG_NAME, log_path
-from reporter.archive.place import archive_of, is_remote
+from reporter.log.storage_place import archive_of, is_remote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

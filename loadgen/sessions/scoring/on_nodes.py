@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 from loadgen.driver.nodes.handle import SET_UP_TIMES, SILENCE_S, NodeHandle
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.system.signals import deferred
-from loadgen.sessions.cluster.grading_node import GradingConfig, GradingNode
-from loadgen.sessions.cluster.installed import installed
-from loadgen.sessions.cluster.nodes import require_same
 from loadgen.sessions.errors import LoadgenError, SetupError
+from loadgen.sessions.ray.node_facts import installed
+from loadgen.sessions.ray.nodes import require_same
+from loadgen.sessions.scoring.grading_node import GradingConfig, GradingNode
 from loadgen.sessions.scoring.needs import needed_references
 from loadgen.sessions.scoring.pool import GraderLostError
 from loadgen.sessions.scoring.site import most_graders
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
     from types import TracebackType
 
-    from loadgen.sessions.cluster.nodes import StartedNodes
     from loadgen.sessions.observer import Observer
+    from loadgen.sessions.ray.nodes import StartedNodes
     from loadgen.sessions.scoring.choice import Chosen
     from loadgen.sessions.scoring.grader import Result
     from loadgen.sessions.scoring.grading import Grading
-    from loadgen.sessions.scoring.options import ScoringChoices
+    from loadgen.sessions.settings.scoring_choices import ScoringChoices
 
 _T = TypeVar("_T")
 
@@ -50,7 +50,7 @@ def graders_on_ray(options: ScoringChoices, observer: Observer) -> Iterator[OnNo
     Raises:
         SetupError: The nodes cannot take part; which, and what to do.
     """
-    from loadgen.sessions.cluster.ray_nodes import RayNodes
+    from loadgen.sessions.ray.ray_nodes import RayNodes
 
     with RayNodes(options.ray or "auto", options.nodes, GradingNode) as nodes:
         require_same(installed(), nodes.facts)

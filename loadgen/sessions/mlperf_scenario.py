@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.sessions.exporting.bundle import Bundle
 from loadgen.sessions.exporting.headlines import headlines
 from loadgen.sessions.exporting.measured import LOADGEN, basis_of, counted_otherwise, measuring
-from loadgen.sessions.exporting.writing import as_json, as_yaml
+from loadgen.sessions.files.plain_files import as_json, as_yaml
+from loadgen.sessions.files.run_folder import model_folder
 from loadgen.sessions.gating.audits import audits_in
 from loadgen.sessions.gating.scores import scores_of
-from loadgen.sessions.run.run_folder import model_folder
 from loadgen.sessions.series.audit.output_caching import TEST
 from loadgen.sessions.series.audit.result import RECORD, VERIFIED, verified
-from reporter.accuracy.task_score import plain
+from reporter.values.task_score import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from loadgen.sessions.comparison import compare_runs
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.gating.outcome import exit_code, most_severe
+from loadgen.sessions.files import series_file as files
+from loadgen.sessions.files.run_folder import folder_of
 from loadgen.sessions.plotting import labels
-from loadgen.sessions.run.run_folder import folder_of
-from loadgen.sessions.series import series as files
-from reporter.archive.place import has_log
+from loadgen.sessions.verdict_exit import exit_code, most_severe
 from reporter.compare.points import PointComparison, SeriesComparison
+from reporter.log.storage_place import has_log
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

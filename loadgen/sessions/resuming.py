@@ -25,10 +25,10 @@ def finish_run(settings: ResumeSettings, observer: Observer = SILENT) -> tuple[R
         BeingWrittenError: It is still running.
         UsageError: It cannot be resumed; the message says why, and what to do.
     """
+    from loadgen.sessions.files.run_folder import folder_of
     from loadgen.sessions.run.resumption import is_complete, resumable, resumed_settings
-    from loadgen.sessions.run.run_folder import folder_of
     from loadgen.sessions.run.scores import score
-    from loadgen.sessions.run.session import reported, score_if_over
+    from loadgen.sessions.run_session import reported, score_if_over
 
     run, folder = resumable(settings.run), folder_of(settings.run)
     perf = resumed_settings(settings, run)
@@ -46,7 +46,7 @@ def _finish_here(
 ) -> tuple[Prepared, WriterError | None]:
     from loadgen.driver.workers.launcher import WorkerLauncher
     from loadgen.sessions.run.resumption import announce_rest, end_log, prepare_resumption
-    from loadgen.sessions.run.session import conduct
+    from loadgen.sessions.run_session import conduct
 
     prepared = prepare_resumption(settings, run)
     if not prepared.left:

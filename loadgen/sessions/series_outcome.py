@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from loadgen.sessions.gating.outcome import most_severe as most_severe_code
+from loadgen.sessions.verdict_exit import most_severe as most_severe_code
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from loadgen.sessions.series.series import SeriesPoint
+    from loadgen.sessions.files.series_file import SeriesPoint
     from reporter.report import Report
 
 UNFINISHED: Final = frozenset({"interrupted", "cut_off"})

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from recorder.store import LOG_NAME
-from reporter.archive.place import has_log as has_source
 from reporter.errors import NotARunError
 from reporter.log.settings import LogHead, head
+from reporter.log.storage_place import has_log as has_source
 from reporter.report import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def evidence(
         NotARunError: It is not a report.
         LogError: It is not a log that can be read.
     """
-    from reporter.measured import measured
+    from reporter.measured_run import measured
     from reporter.report_options import ReportOptions
     from rulesets.definitions import Definitions
     from rulesets.of_report import OfReport

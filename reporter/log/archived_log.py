@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from recorder.errors import LogError
 from recorder.event import EventType
-from reporter.archive.manifest import SMALL_TABLES, manifest
 from reporter.border import blaming
+from reporter.log.archive_manifest import SMALL_TABLES, manifest
 from reporter.log.database_in_memory import empty_database
 from reporter.log.event_codes import with_event_codes
 from reporter.log.one_log import EventsFile, OneLog, spans
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
-    from reporter.archive.manifest import ArchivedTables, Manifest
-    from reporter.archive.place import Place
+    from reporter.log.archive_manifest import ArchivedTables, Manifest
     from reporter.log.segments import Part, Segment
+    from reporter.log.storage_place import Place
 
 _BATCH_ROWS: Final = 122_880
 """DuckDB's own row groups."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reporter.render.figures import figure, whole
+from reporter.number_text import figure, whole
 from reporter.render.page import clean
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.gating.evaluation import evaluate
+from loadgen.sessions.gate import evaluate
 from loadgen.sessions.gating.power import power_of
 from loadgen.sessions.gating.scores import accuracy_of_points
-from loadgen.sessions.gating.together import over_all, point
+from loadgen.sessions.series.sweep_evidence import over_all, point
 from reporter.render.named_verdict import NamedVerdict
 from rulesets.verdict import Verdict
 
@@ -32,7 +32,7 @@ def evaluate_series(settings: GateSettings, tokenizer: Tokenizer | None) -> list
     Raises:
         UsageError: It has no run yet, or no rules.
     """
-    from loadgen.sessions.run.run_folder import folder_of
+    from loadgen.sessions.files.run_folder import folder_of
 
     folder = folder_of(settings.run)
     power_of(settings.power, series=True)
@@ -49,7 +49,7 @@ def _evaluated(
     folder: Path, settings: GateSettings, tokenizer: Tokenizer | None
 ) -> dict[str, tuple[Report, Ruleset] | None]:
     """The report and rules of each point, by its name; None for one that has not been run."""
-    from loadgen.sessions.series import series as files
+    from loadgen.sessions.files import series_file as files
 
     series, places = files.read(folder), _places(folder)
     if not any(place.exists() for place in places.values()):
@@ -67,7 +67,7 @@ def _evaluated(
 
 def _places(folder: Path) -> dict[str, Path]:
     """The logs of a series, by the names of its points."""
-    from loadgen.sessions.series import series as files
+    from loadgen.sessions.files import series_file as files
     from recorder.store import LOG_NAME
 
     series = files.read(folder)
@@ -89,8 +89,8 @@ def _settings_of(settings: GateSettings, name: str) -> GateSettings:
 
 
 def _of_series(path: Path, name: str) -> Path:
-    from loadgen.sessions.run.run_folder import folder_of
-    from loadgen.sessions.series.series import is_series
+    from loadgen.sessions.files.run_folder import folder_of
+    from loadgen.sessions.files.series_file import is_series
 
     if not is_series(path):
         return path
@@ -107,9 +107,9 @@ def _not_run(name: str, folder: Path) -> NamedVerdict:
 
 def _baseline(settings: GateSettings) -> list[Point]:
     """The points of the series that the command line compares with."""
+    from loadgen.sessions.files.run_folder import folder_of
+    from loadgen.sessions.files.series_file import is_series
     from loadgen.sessions.run.report import make_report
-    from loadgen.sessions.run.run_folder import folder_of
-    from loadgen.sessions.series.series import is_series
 
     series = [folder_of(path) for path in map(Path, settings.baseline) if is_series(path)]
     return [

@@ -56,9 +56,9 @@ def _run_here(settings: PerfSettings, observer: Observer) -> tuple[Prepared, Pat
 
         workers = 1 if settings.episodes.sequential else settings.client.workers
         _spawn(launcher, workers_of(workers, load_of(settings.load), settings.load.requests))
-        from loadgen.sessions.gating.foreseen import warn_of
+        from loadgen.sessions.files.run_folder import new_run_folder
         from loadgen.sessions.run.gate_watch import require_watchable
-        from loadgen.sessions.run.run_folder import new_run_folder
+        from loadgen.sessions.run.preflight import warn_of
         from loadgen.sessions.run.scores import warn_of_no_judge
 
         prepared = prepare(settings)
@@ -188,7 +188,7 @@ def outcome(report: Report, inconclusive: str = "5") -> int:
         return ExitCode.INVALID
     code: int = ExitCode.PASS
     if report.verdict is not None:
-        from loadgen.sessions.gating.outcome import exit_code
+        from loadgen.sessions.verdict_exit import exit_code
 
         code = exit_code(report.verdict.status, inconclusive)
     return ExitCode.INVALID if code == ExitCode.PASS and _has_open_scores(report) else code

@@ -41,13 +41,13 @@ def evaluate(
         UsageError: No rules are given, or an input that they need is missing.
         LogError, NotARunError, RulesetError: Something cannot be read.
     """
+    from loadgen.sessions.files.run_folder import require_distinct
     from loadgen.sessions.gating.audits import audits_in
     from loadgen.sessions.gating.inputs import GateInputs
     from loadgen.sessions.gating.power import power_of
     from loadgen.sessions.gating.scores import scores_of
     from loadgen.sessions.run.report import write_report
-    from loadgen.sessions.run.run_folder import require_distinct
-    from reporter.compare.references import evidences, runs_of
+    from reporter.references import evidences, runs_of
     from reporter.report_options import ReportOptions
 
     rules, left_out = rules_of(run, settings) if ruleset is None else (ruleset, ())
@@ -78,8 +78,8 @@ def _of_rules(rules: Ruleset, skip: Sequence[str], ruleset: str | None) -> list[
     named = rules.baseline is not None and rules.baseline.ref
     if not named or "baseline" in skip:
         return []
-    from reporter.compare.references import runs_of
     from reporter.errors import NotARunError
+    from reporter.references import runs_of
     from rulesets.errors import RulesetError
     from rulesets.loading import mistake
 

@@ -1,0 +1,1 @@
+"""The files and folders of runs and series."""

@@ -1,0 +1,1 @@
+"""The nodes of a Ray cluster: starting them, and what each has installed."""
