@@ -28,11 +28,7 @@ def copy_shared_pages() -> None:
     """Copy the writable pages that a fork shares: each would be copied on its first write, for 5 µs or more.
 
     The first request of a forked process writes some 250 of them. Takes about 15 ms; only Linux can do it.
-<<<<<<< HEAD
     In a process with much memory (a notebook), none is copied.
-=======
-    None is copied in a process with much memory (a notebook).
->>>>>>> a9871239 (No circle of folders is left: reports' values, formatted numbers, archives' reading and sessions' files are below what uses them)
     """
     if not LINUX:
         return
