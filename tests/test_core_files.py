@@ -1,0 +1,140 @@
+"""The core of the program: its files in the order of a request's life, as docs/architecture.md lists them."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Final
+
+from tests import golden
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROOT: Final = golden.ROOT
+PAGE: Final = ROOT / "docs" / "architecture.md"
+MOST_LINES: Final = 15_000
+
+CORE: Final = {
+    "From the command to the plan": (
+        "loadgen/cli/perf.py",
+        "loadgen/sessions/run_session.py",
+        "loadgen/sessions/run/preparation.py",
+        "loadgen/sessions/run/measurement.py",
+        "loadgen/driver/plan.py",
+        "loadgen/driver/load.py",
+        "workloads/sample.py",
+        "workloads/dataset.py",
+    ),
+    "Issuing": (
+        "loadgen/driver/session.py",
+        "loadgen/driver/phase.py",
+        "loadgen/driver/arrivals/schedule.py",
+        "loadgen/driver/issuing.py",
+        "loadgen/driver/requests/agenda.py",
+        "loadgen/driver/requests/concurrency_limit.py",
+        "loadgen/driver/requests/conversation.py",
+        "loadgen/driver/requests/turn.py",
+        "loadgen/driver/requests/attempt.py",
+        "loadgen/driver/requests/retries.py",
+        "loadgen/driver/stop.py",
+    ),
+    "Sending and stamping": (
+        "loadgen/driver/client/endpoint.py",
+        "loadgen/driver/client/request.py",
+        "loadgen/driver/client/http_transport.py",
+        "loadgen/driver/client/connection.py",
+        "loadgen/driver/client/arrival.py",
+        "loadgen/driver/client/late.py",
+        "loadgen/driver/client/exchange.py",
+    ),
+    "Reading the answer": (
+        "loadgen/driver/client/codec.py",
+        "loadgen/driver/client/chat_completions.py",
+        "loadgen/driver/client/openai.py",
+        "loadgen/driver/client/sse.py",
+        "loadgen/driver/client/read_frame.py",
+        "loadgen/driver/client/stream.py",
+        "loadgen/driver/client/answer.py",
+        "loadgen/driver/client/failure.py",
+        "loadgen/driver/requests/evidence.py",
+    ),
+    "From the worker to the disk": (
+        "loadgen/driver/workers/pool.py",
+        "loadgen/driver/workers/process.py",
+        "loadgen/driver/workers/shipping.py",
+        "recorder/event.py",
+        "recorder/lifecycle.py",
+        "recorder/writer.py",
+        "recorder/backlog.py",
+        "recorder/store.py",
+        "recorder/schema.py",
+    ),
+    "From the log to a report": (
+        "reporter/log/opened.py",
+        "reporter/log/sqlite_log.py",
+        "reporter/log/tables.py",
+        "reporter/log/database.py",
+        "reporter/log/window.py",
+        "reporter/sql/requests.sql",
+        "reporter/sql/counted.sql",
+        "reporter/sql/samples.sql",
+        "reporter/sql/arriving.sql",
+        "reporter/sql/arrived.sql",
+        "reporter/distribution.py",
+        "reporter/bounds.py",
+        "reporter/measured/rates.py",
+        "reporter/metrics.py",
+        "reporter/report.py",
+        "reporter/reporter.py",
+        "reporter/measured_run.py",
+        "reporter/measured/evidence.py",
+    ),
+    "From the report to the verdict": (
+        "rulesets/metric_definition.py",
+        "rulesets/request_metrics.py",
+        "rulesets/metric_table.py",
+        "rulesets/expression.py",
+        "rulesets/target.py",
+        "rulesets/ruleset.py",
+        "rulesets/evaluation.py",
+        "rulesets/evaluators/rules.py",
+        "rulesets/evaluators/rule.py",
+        "rulesets/evaluators/targets.py",
+        "rulesets/evaluators/figure.py",
+        "rulesets/statistics/order_statistics.py",
+        "rulesets/verdict.py",
+        "rulesets/exit_codes.py",
+        "reporter/render/console.py",
+    ),
+}
+"""The core, by the step of a request's life. A file that only some runs need belongs elsewhere."""
+
+
+def first_line(path: Path) -> str:
+    """The first sentence of a file's docstring, or of the comment of a SQL file."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".sql":
+        lines = (line.removeprefix("--").strip() for line in text.splitlines() if line.startswith("--"))
+        return " ".join(lines).split(". ")[0].removesuffix(".") + "."
+    return (ast.get_docstring(ast.parse(text)) or "").splitlines()[0]
+
+
+def table() -> str:
+    """The core as a table for each step."""
+    parts = []
+    for step, files in CORE.items():
+        rows = "".join(f"| `{file}` | {first_line(ROOT / file)} |\n" for file in files)
+        parts.append(f"\n### {step}\n\n| file | concept |\n|---|---|\n{rows}")
+    return "".join(parts) + "\n"
+
+
+def test_the_page_lists_the_core() -> None:
+    """File by file, each with the first line of its docstring."""
+    golden.check_part(PAGE, "<!-- core -->\n", "<!-- end of core -->", table())
+
+
+def test_the_core_can_be_read_in_an_afternoon() -> None:
+    """At most 15,000 lines, each file once."""
+    files = [file for files in CORE.values() for file in files]
+    assert len(files) == len(set(files))
+    assert sum(len((ROOT / file).read_text(encoding="utf-8").splitlines()) for file in files) <= MOST_LINES
