@@ -174,6 +174,7 @@ def _made(
     """The report, and the further options of its format: the run, or the contents of its log."""
     from loadgen.cli.terminal.observer import Terminal
     from loadgen.sessions.program import program
+    from loadgen.sessions.run.repeat import repeat_command
     from loadgen.sessions.run.report import write_report, write_report_with_contents
 
     if not FORMATS[form].shows_log:
@@ -182,6 +183,7 @@ def _made(
     return made, {
         "contents": contents,
         "command": f"{program()} report {printable(str(run))} --format {form}",
+        "repeat": repeat_command(run),
     }
 
 

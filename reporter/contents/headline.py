@@ -1,4 +1,4 @@
-"""The opening figures of a page, with intervals: throughput, TTFT, TPOT and latency."""
+"""The opening figures of a page, with intervals: throughput, TTFT, TPOT, latency and failures."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ LEVEL: Final = 0.95
 """Of the intervals."""
 
 MEASURED: Final = (
-    *("output_tps", "qps", "ttft:p(50)", "ttft:p(99)", "tpot:p(50)", "tpot:p(99)", "itl:p(99)"),
-    *("latency:p(50)", "latency:p(99)"),
+    *("output_tps", "qps", "ttft:p(50)", "ttft:p(99)", "tpot:p(50)", "tpot:p(99)", "itl:p(50)", "itl:p(99)"),
+    *("latency:p(50)", "latency:p(99)", "error"),
 )
 """The figures of a page, as `loadgen compare --metric` names them."""
 

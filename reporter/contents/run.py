@@ -13,6 +13,7 @@ from reporter.contents.narrow import narrowed
 from reporter.measured.evidence import LogEvidence
 from reporter.plots.catalog import PLOTS
 from reporter.plots.make import make_plot
+from reporter.plots.phases import phases_of
 from reporter.plots.plot import NoPlot, Plot
 from reporter.telemetry.agreement import has_sensors
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from reporter.contents.requests import RequestExcerpt
     from reporter.contents.scored import ScoredSamples
     from reporter.log.database import OpenLog
+    from reporter.plots.phases import RunPhase
     from reporter.report import Report
 
 _BUILT_IN: Final = frozenset({"phase", "endpoint", "turn", "stage"})
@@ -52,6 +54,7 @@ class RunContents:
         samples: Some scored answers; None of a run without benchmarks.
         windows: The windows of rates as SQL, where they are not the run's own.
         stages: The query of the stages of the load; empty without any.
+        phases: Warm-up, measured window and drain, on the time axis of the plots.
     """
 
     headlines: Mapping[str, HeadlineValue] = field(default_factory=dict)
@@ -63,6 +66,7 @@ class RunContents:
     samples: ScoredSamples | None = None
     windows: str = ""
     stages: str = ""
+    phases: tuple[RunPhase, ...] = ()
 
 
 def run_contents(report: Report, evidence: LogEvidence) -> RunContents:
@@ -96,6 +100,7 @@ def run_contents(report: Report, evidence: LogEvidence) -> RunContents:
             samples=scored.scored_samples(log, report.accuracy, read) if has_scores else None,
             windows=span_statements.windows(log),
             stages=span_statements.stages(log, report),
+            phases=phases_of(log),
         )
 
 

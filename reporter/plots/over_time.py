@@ -16,7 +16,7 @@ _REQUESTS_A_MOMENT: Final = 8
 
 _NOTHING: Final = "no request has been issued"
 
-CLOCK: Final = f"""\
+SEGMENTS: Final = """\
 -- Segments of a resumed run follow each other: the time between them does not count.
 WITH segments AS (
     SELECT sitting, min(least(scheduled_ns, issued_ns)) AS first_ns,
@@ -32,7 +32,10 @@ clock AS (
             ORDER BY sitting ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         ), 0)::BIGINT + coalesce(start_ns - min(first_ns) OVER (), 0) AS origin_ns
     FROM segments, measured_window
-),
+)"""
+
+CLOCK: Final = f"""\
+{SEGMENTS},
 
 -- At most {_MOST_MOMENTS} moments, of 1, 2 or 5 times a power of ten.
 moments AS (
@@ -139,16 +142,7 @@ counts AS (
 _MIDDLE: Final = "round((floor(issued_s / width) + 0.5) * width, 9)"
 """SQL for the middle of the moment that a request was issued in."""
 
-_TTFT: Final = f"""\
-{CLOCK}
-
-SELECT $part series, x, y
-FROM (
-    SELECT part, unnest(['p50', 'p99']) AS series, {_MIDDLE} AS x,
-        unnest(quantile_cont(ttft_ms, [0.5, 0.99])) AS y
-    FROM requests, moments
-    WHERE status = 'completed' AND ttft_ms IS NOT NULL
-    GROUP BY part, x
+_FAILED: Final = f"""\
     UNION ALL
     -- How long the failed requests of a moment took to fail, the median.
     SELECT part, 'failed requests', {_MIDDLE} AS x,
@@ -156,10 +150,26 @@ FROM (
     FROM requests, moments
     WHERE status = 'failed'
     GROUP BY part, x
-)
+"""  # noqa: S608
+
+
+def _latency(column: str, further: str = "") -> str:
+    """SQL for the median and the p99 of a latency at each moment."""
+    return f"""\
+{CLOCK}
+
+SELECT $part series, x, y
+FROM (
+    SELECT part, unnest(['p50', 'p99']) AS series, {_MIDDLE} AS x,
+        unnest(quantile_cont({column}, [0.5, 0.99])) AS y
+    FROM requests, moments
+    WHERE status = 'completed' AND {column} IS NOT NULL
+    GROUP BY part, x
+{further})
 WHERE y > 0
 ORDER BY part, list_position(['p50', 'p99', 'failed requests'], series), x
 """  # noqa: S608
+
 
 _OVERHEAD: Final = f"""\
 {CLOCK}
@@ -220,10 +230,20 @@ OVER_TIME: Final = (
         title="TTFT and failures over time",
         shows="TTFT by when requests were issued, and how long failed ones took to fail",
         x=TIME,
-        y=Axis("TTFT, or time to failure", "ms", "log"),
+        y=Axis("TTFT, or time to failure", "ms"),
         kinds={"p50": "line", "p99": "line", "failed requests": "points"},
-        sql=_TTFT,
+        sql=_latency("ttft_ms", _FAILED),
         lacking="no request has completed with a streamed token, and none has failed",
+    ),
+    PlotDefinition(
+        name="latency-over-time",
+        title="Latency over time",
+        shows="latency by when requests were issued",
+        x=TIME,
+        y=Axis("latency", "ms"),
+        kinds="line",
+        sql=_latency("latency_ms"),
+        lacking="no request has completed",
     ),
     PlotDefinition(
         name="client-overhead",

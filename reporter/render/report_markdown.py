@@ -15,7 +15,7 @@ from reporter.render.page import plain
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reporter.render.html.page import Cell, Section, Table
+    from reporter.render.html.page import CardFigure, Cell, Section, Table
     from reporter.report import Report
 
 
@@ -33,6 +33,7 @@ def render(report: Report, *, contents: RunContents | None = None, most_bytes: i
     head = (
         f"### {safe(page.title)}{': ' * bool(marks)}{safe(marks)}",
         "",
+        *([safe(page.answer), ""] if page.answer else ()),
         *(f"- {safe(line)}" for line in lines if line),
     )
     body = chain.from_iterable(map(_section, page.sections))
@@ -49,10 +50,8 @@ def _content(section: Section) -> Iterator[str]:
     match section:
         case FigureCards():
             for card in section.cards:
-                more = "; ".join(filter(None, (card.interval, *card.more)))
-                yield f"- {safe(card.label)}: {safe(f'{card.value} {card.unit}'.rstrip())}" + (
-                    f" ({safe(more)})" if more else ""
-                )
+                figures = (_figure(it) for it in card.figures)
+                yield f"- {safe(card.label)}: {safe('; '.join((*figures, *card.more)))}"
         case Remarks():
             for remark in section.remarks:
                 yield f"- **{safe(remark.mark.text)}** {safe(remark.message)} {safe(remark.remedy)}".rstrip()
@@ -65,6 +64,12 @@ def _content(section: Section) -> Iterator[str]:
                 yield from ("", *(f"- {safe(note)}" for note in section.notes))
         case Prose():
             yield from (f"- {safe(paragraph)}" for paragraph in section.paragraphs)
+
+
+def _figure(figure: CardFigure) -> str:
+    """A figure of a card: `p99 217 ms (189 to 234)`."""
+    interval = f"({figure.interval})" if figure.interval else ""
+    return " ".join(filter(None, (figure.name, figure.value, figure.unit, interval)))
 
 
 def _table(table: Table, *, is_first: bool) -> Iterator[str]:

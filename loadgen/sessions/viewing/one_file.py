@@ -23,12 +23,14 @@ def report_page(run: Path, name: str) -> str:
     Raises:
         LogError: The log cannot be read.
     """
+    from loadgen.sessions.run.repeat import repeat_command
     from loadgen.sessions.run.report import opened_report
     from reporter.contents.run import run_contents
 
     with opened_report(run, None) as (report, evidence):
         contents = run_contents(report, evidence)
-    return render("report", _HTML, report, contents=contents, command=f"loadgen report {name} --format html")
+    command = f"loadgen report {name} --format html"
+    return render("report", _HTML, report, contents=contents, command=command, repeat=repeat_command(run))
 
 
 def comparison_page(runs: Sequence[Path]) -> str:

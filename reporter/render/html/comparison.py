@@ -1,4 +1,4 @@
-"""The page of a comparison: verdict, changes with intervals, figures, and other differences."""
+"""The page of a comparison: verdict, figures with changes and intervals, plots, and other differences."""
 
 from __future__ import annotations
 
@@ -61,9 +61,6 @@ def _sections(comparison: Comparison, plots: Sequence[Plot | NoPlot]) -> Iterato
     if drawn:
         absent = tuple(plot for plot in plots if not isinstance(plot, Plot))
         yield Plots("plots", "Plots", drawn, {}, absent)
-    for number, (title, rows) in enumerate(families):
-        query = metric_statements.figures(row.metric for row in rows)
-        yield Tables(f"figures-{number}", f"Figures: {title.lower()}", (figures(comparison, rows, query),))
     if comparison.unlike:
         yield Prose(
             "configuration",
@@ -76,16 +73,21 @@ def _sections(comparison: Comparison, plots: Sequence[Plot | NoPlot]) -> Iterato
 
 
 def changes(comparison: Comparison, rows: Sequence[ComparisonRow], query: str) -> Iterator[Table]:
-    """A table of differences for each side but the first, with the query of the figures."""
+    """For each side but the first a table of both figures and the change, with the query of the figures."""
     place = compared.TITLES.index("finding")
+    metric, *titles = compared.TITLES
     for index in range(1, len(comparison.sides)):
         cells: list[tuple[Cell, ...]] = []
         for row in rows:
-            texts = compared.cells(comparison, row, index)
-            tone = _TONES.get(row.changes[index - 1].finding, "")
-            cells.append((*texts[:place], Mark(texts[place], tone), *texts[place + 1 :]))
+            _, *texts = compared.cells(comparison, row, index)
+            texts[place - 1 : place] = [
+                Mark(texts[place - 1], _TONES.get(row.changes[index - 1].finding, ""))
+            ]
+            figures, *further = compared.figures([row], (0, index))
+            cells += [(*figures, *texts), *((*line, *("" for _ in texts)) for line in further)]
+        labels = (compared.label(comparison, side) for side in (0, index))
         yield Table(
-            compared.TITLES,
+            (metric, *labels, *titles),
             tuple(cells),
             compared.change_of(comparison, index),
             wordy=frozenset({"finding"}),
@@ -100,10 +102,3 @@ _TONES: Final[Mapping[str, Tone]] = {
     "no significant difference": "dim",
     "not tested": "dim",
 }
-
-
-def figures(comparison: Comparison, rows: Sequence[ComparisonRow], query: str) -> Table:
-    """The figures of each side."""
-    sides = range(len(comparison.sides))
-    labels = (compared.label(comparison, index) for index in sides)
-    return Table(("metric", *labels), tuple(compared.figures(rows, sides)), sql=query)

@@ -57,7 +57,7 @@ def slowest(excerpts: Sequence[RequestExcerpt]) -> Requests:
             whole(excerpt.output_tokens),
         ),
     )
-    note = f"The {len(rows)} slowest measured requests. Click a row for prompt, output and chunks."
+    note = f"The {len(rows)} slowest measured requests. Click a time for prompt, output and chunks."
     table = Requests("slowest", "Slowest requests", _SLOW, rows, note, requests.SLOWEST, words=2)
     return _without_empty_tags(table)
 
@@ -83,6 +83,7 @@ def failed(excerpts: Sequence[RequestExcerpt], of: int) -> Requests:
 
 
 _MESSAGE: Final = 200
+_TO_THE_MILLISECOND: Final = len("2026-01-01 00:00:00.000")
 
 
 def _without_empty_tags(table: Requests) -> Requests:
@@ -99,8 +100,7 @@ def _rows(
     """An expandable row for each request: time of issue, tags, and further cells."""
     return tuple(
         RequestRow(
-            (excerpt.issued_at, _tags(excerpt), *cells(excerpt)),
-            "Prompt, output and chunks",
+            (excerpt.issued_at[:_TO_THE_MILLISECOND], _tags(excerpt), *cells(excerpt)),
             _timeline(excerpt),
             quotes,
         )
@@ -136,6 +136,7 @@ def _request_quotes(excerpt: RequestExcerpt) -> Iterator[Quote]:
         "endpoint": excerpt.endpoint,
         "HTTP status": excerpt.http_status,
         "finish reason": excerpt.finish_reason,
+        "tags": _tags(excerpt) or None,
     }
     yield _quote(
         "Request", "\n".join(f"{name}: {value}" for name, value in facts.items() if value is not None)
@@ -162,14 +163,27 @@ def _sample_quotes(sample: ScoredSample) -> Iterator[Quote]:
 
 def _sample(sample: ScoredSample, quotes: tuple[Quote, ...]) -> OpenedSample:
     attempt = (f"attempt {sample.attempt}",) if sample.attempt > 1 else ()
+    output = " ".join(sample.answer["output"].text.split()) if "output" in sample.answer else ""
     return OpenedSample(
         task=sample.task,
         status=Mark(sample.outcome, TONES.get(sample.outcome, "doubt")),
         question=sample.question_id,
+        asked=_one_line(sample.question.text),
         tags=(*sample.tags.values(), *attempt),
-        extracted=sample.extracted[:80],
+        answer=_one_line(sample.extracted) or (f"…{output[-_IN_A_ROW:]}" if output else ""),
+        reference=_one_line(sample.reference.text),
         quotes=quotes,
     )
+
+
+_ASKED: Final = 140
+_IN_A_ROW: Final = 60
+
+
+def _one_line(text: str) -> str:
+    """The beginning of a text without line ends."""
+    words = " ".join(text[: 2 * _ASKED].split())
+    return words if len(words) <= _ASKED else f"{words[: _ASKED - 1]}…"
 
 
 def _timeline(excerpt: RequestExcerpt) -> ResponseTimeline:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reporter import statements
-from reporter.number_text import NOTHING, decimals, figure, fixed, whole
+from reporter.number_text import decimals, figure, fixed, percent, whole
 from reporter.render.accuracy import PLAIN, called, interval_in_words, value_in_words
-from reporter.render.html.page import FigureCard, FigureCards
+from reporter.render.html.page import CardFigure, FigureCard, FigureCards
+from reporter.render.page import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -16,102 +17,104 @@ if TYPE_CHECKING:
     from reporter.contents.run import RunContents
     from reporter.report import Report
 
-_NOTE: Final = "95 % confidence intervals, widened for autocorrelation."
-_NO_INTERVAL: Final = "no interval: too few independent requests"
+_NOTE: Final = (
+    "Ranges are 95 % confidence intervals, widened for autocorrelation; "
+    "a figure without one has too few independent requests."
+)
 _TITLES: Final = {"ttft": "TTFT", "tpot": "TPOT", "itl": "ITL", "latency": "Latency"}
-_FURTHER: Final[Mapping[str, tuple[str, ...]]] = {
-    "ttft:p(50)": ("ttft:p(99)",),
-    "tpot:p(50)": ("tpot:p(99)", "itl:p(99)"),
-    "latency:p(50)": ("latency:p(99)",),
-}
-"""The latencies of the cards, with what is below them."""
+_MOST_ERRORS: Final = 3
+"""Kinds of failures that the card of failures names."""
 
 
 def cards(report: Report, contents: RunContents) -> FigureCards | None:
-    """The cards: scores, throughput, TTFT, TPOT and latency; None where the run has none of these."""
+    """The cards: scores, throughput, TTFT, TPOT or ITL, latency, failures; None where there is no figure."""
     headlines = contents.headlines
     rates = statements.rates(report, contents.windows)
     made = (*_scores(report), *_throughput(report, headlines, rates), *_latencies(report, headlines))
+    if not made:
+        return None
     note = _NOTE if any(headline.low is not None for headline in headlines.values()) else ""
-    return (
-        FigureCards("figures", "Figures", made, note, (("Requests", statements.counts()),)) if made else None
-    )
+    return FigureCards("figures", "Figures", (*made, *_failures(report, headlines)), note)
 
 
 def _scores(report: Report) -> Iterator[FigureCard]:
     for score in report.accuracy:
         name, headline = next(iter(score.headlines.items()))
-        ends = interval_in_words(headline.interval, headline.unit)
         bound = "at least " if score.unscored and headline.value is not None else ""
+        figure_of_score = CardFigure(
+            f"{bound}{value_in_words(headline.value, headline.unit)}",
+            interval=interval_in_words(headline.interval, headline.unit).replace("..", " to "),
+        )
         yield FigureCard(
             label=called(score) if name == PLAIN else f"{called(score)}: {name}",
-            value=f"{bound}{value_in_words(headline.value, headline.unit)}",
-            interval=f"95 %: {ends.replace('..', ' to ')}" if ends else "",
+            figures=(figure_of_score,),
             more=(f"{whole(score.issued)} samples, {whole(score.unscored)} unscored",),
             sql=statements.accuracy(),
         )
 
 
 def _throughput(report: Report, headlines: Mapping[str, HeadlineValue], rates: str) -> Iterator[FigureCard]:
-    tokens, requests = headlines.get("output_tps"), headlines.get("qps")
-    first = tokens or requests
-    if first is None:
-        return
-    more = [] if tokens is None or requests is None else [_line("", requests, "requests/s")]
-    if report.throughput.total_tps is not None:
-        more.append(f"{figure(report.throughput.total_tps, 4)} total tokens/s")
-    yield FigureCard(
-        label="Output throughput" if tokens else "Throughput",
-        value=_number(first, first.value),
-        unit="tokens/s" if tokens else "requests/s",
-        interval=_interval(first),
-        more=tuple(more),
-        sql=rates,
-    )
+    units = {"output_tps": "tokens/s", "qps": "requests/s"}
+    figures = tuple(_figure(headlines[name], unit=unit) for name, unit in units.items() if name in headlines)
+    if figures:
+        total = report.throughput.total_tps
+        more = () if total is None else (f"{figure(total, 4)} total tokens/s",)
+        label = "Output throughput" if "output_tps" in headlines else "Throughput"
+        yield FigureCard(label, figures, more, rates)
 
 
 def _latencies(report: Report, headlines: Mapping[str, HeadlineValue]) -> Iterator[FigureCard]:
-    for name, further in _FURTHER.items():
-        if (first := headlines.get(name)) is None:
-            continue
-        column = f"{name.partition(':')[0]}_ms"
-        yield FigureCard(
-            label=_title(name),
-            value=_number(first, first.value),
-            unit=first.unit,
-            interval=_interval(first),
-            more=tuple(
-                _line(_title(other), headlines[other], headlines[other].unit, but=_title(name))
-                for other in further
-                if other in headlines
-            ),
-            sql=statements.latency(report, column),
-        )
+    for metrics in (("ttft",), ("tpot", "itl"), ("latency",)):
+        shown = {
+            metric: tuple(
+                _figure(headlines[name], statistic)
+                for statistic in ("p50", "p99")
+                if (name := f"{metric}:p({statistic[1:]})") in headlines
+            )
+            for metric in metrics
+        }
+        first = next((metric for metric, figures in shown.items() if figures), None)
+        if first is not None:
+            more = tuple(
+                f"{_TITLES[metric]} {', '.join(f'{it.name} {it.value}' for it in figures)} ms"
+                for metric, figures in shown.items()
+                if metric != first and figures
+            )
+            sql = statements.latency(report, f"{first}_ms")
+            yield FigureCard(_TITLES[first], shown[first], more, sql)
 
 
-def _title(name: str) -> str:
-    """`TTFT p99` of `ttft:p(99)`."""
-    metric, _, statistic = name.partition(":")
-    return f"{_TITLES[metric]} {statistic.replace('(', '').replace(')', '')}"
+def _failures(report: Report, headlines: Mapping[str, HeadlineValue]) -> Iterator[FigureCard]:
+    counts, error = report.counts, headlines.get("error")
+    interval = "" if error is None or error.high is None else f"{_ends(error, scale=100, of=error.high)} %"
+    value = CardFigure(
+        percent(counts.failed, counts.issued), interval=interval, tone="bad" if counts.failed else ""
+    )
+    common = sorted(counts.by_error.items(), key=lambda item: (-item[1], item[0]))
+    named = [f"{whole(count)} {clean(name)}" for name, count in common[:_MOST_ERRORS]]
+    others = sum(count for _, count in common[_MOST_ERRORS:])
+    more = (
+        f"{whole(counts.failed)} of {whole(counts.issued)} requests",
+        *named,
+        *([f"{whole(others)} others"] if others else []),
+    )
+    yield FigureCard("Failures", (value,), more, statements.counts())
 
 
-def _line(title: str, headline: HeadlineValue, unit: str, but: str = "") -> str:
-    """A further figure; without the metric's name if equal to the card's."""
-    metric, _, statistic = title.partition(" ")
-    shown = statistic if but.startswith(f"{metric} ") else title
-    ends = "" if headline.low is None or headline.high is None else f" ({_ends(headline)})"
-    return f"{shown} {_number(headline, headline.value)} {unit}{ends}".strip()
+def _figure(headline: HeadlineValue, name: str = "", unit: str = "") -> CardFigure:
+    """A figure with as many decimals as show three digits."""
+    return CardFigure(
+        fixed(headline.value, decimals(headline.value)),
+        unit or headline.unit,
+        name,
+        "" if headline.low is None and headline.high is None else _ends(headline),
+    )
 
 
-def _interval(headline: HeadlineValue) -> str:
-    return _NO_INTERVAL if headline.low is None and headline.high is None else f"95 %: {_ends(headline)}"
-
-
-def _ends(headline: HeadlineValue) -> str:
-    low, high = (NOTHING if end is None else _number(headline, end) for end in (headline.low, headline.high))
-    return f"{low} to {high}"
-
-
-def _number(headline: HeadlineValue, value: float) -> str:
-    """With as many decimals as show three digits of the figure."""
-    return fixed(value, decimals(headline.value))
+def _ends(headline: HeadlineValue, scale: int = 1, of: float | None = None) -> str:
+    """The ends of an interval, with as many decimals as show three digits of a figure."""
+    places = decimals(scale * (headline.value if of is None else of))
+    low, high = (None if end is None else fixed(scale * end, places) for end in (headline.low, headline.high))
+    if high is None:
+        return f"from {low}"
+    return f"{low} to {high}" if headline.low else f"up to {high}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from reporter.findings.acceptance import IN_WORDS
 from reporter.render import totals
 from reporter.render.html.page import Mark
+from reporter.render.named_verdict import met
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,21 +34,34 @@ TONES: Final[Mapping[str, Tone]] = {
 
 
 def result(report: Report) -> tuple[Mark, ...]:
-    """The run's validity, an abnormal ending if any, and the verdict."""
-    marks = []
+    """The answer first: what is wrong with the run, or the verdict; that a run is valid comes last."""
+    validity, verdict = report.validity, report.verdict
     errors = any(finding.severity == "error" for finding in report.findings)
-    if report.run.ended != "running" or errors:
-        marks.append(_validity(report))
+    # A run in progress is not valid, but need not have an error either.
+    judged = report.run.ended != "running" or errors
+    marks = [_validity(report)] if judged else []
     if ended := totals.ended(report):
         marks.append(Mark(ended, "doubt"))
-    if report.verdict is not None:
-        marks.append(Mark(report.verdict.status, TONES[report.verdict.status]))
-    if report.validity.summary:
-        marks.append(Mark(report.validity.summary, "bad" if not report.validity.valid else "doubt"))
-    return tuple(marks)
+    if verdict is not None and (validity.stands or verdict.status != "INVALID"):
+        marks.append(Mark(verdict.status, TONES[verdict.status]))
+    return tuple(sorted(marks, key=lambda mark: mark.tone == "dim"))
+
+
+def reason(report: Report) -> str:
+    """The one reason for the result: what makes the run invalid, the first missed rule, or the rules met."""
+    validity, verdict = report.validity, report.verdict
+    if not validity.valid:
+        return validity.summary or (validity.reasons[0] if validity.reasons else "")
+    rows = () if verdict is None else verdict.rows
+    missed = [row for row in rows if row.severity == "fail" and row.status not in {"PASS", "SKIP"}]
+    if missed:
+        return "; ".join([missed[0].reason, *([f"and {len(missed) - 1} more"] if len(missed) > 1 else [])])
+    if validity.summary:
+        return validity.summary
+    return "No target was set (--require)." if verdict is None else met(verdict.rows)
 
 
 def _validity(report: Report) -> Mark:
     if report.validity.accepted:
         return Mark(f"{report.validity.label}, {IN_WORDS}", "doubt")
-    return Mark(report.validity.label, "good" if report.validity.valid else "bad")
+    return Mark("valid", "dim") if report.validity.valid else Mark(report.validity.label, "bad")

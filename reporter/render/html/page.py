@@ -6,14 +6,17 @@ user: the templates escape them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from reporter.contents.excerpt import Excerpt
+    from reporter.plots.phases import RunPhase
     from reporter.plots.plot import NoPlot, Plot
+    from reporter.plots.target_lines import TargetLine
 
 Tone = Literal["", "good", "bad", "doubt", "dim"]
 """What a color means: met, not met, in doubt or accepted, of less interest. Words say the same."""
@@ -28,22 +31,37 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class FigureCard:
-    """A figure that the page opens with.
+class CardFigure:
+    """A figure of a card.
 
     Attributes:
-        label: The name of the figure.
         value: The figure, rounded for display.
         unit: The unit.
+        name: Such as `p99`; empty where the card's label says it.
         interval: The confidence interval as text; empty if unknown.
-        more: Further lines, such as other percentiles.
-        sql: The query that has the figure.
+        tone: Of the value.
+    """
+
+    value: str
+    unit: str = ""
+    name: str = ""
+    interval: str = ""
+    tone: Tone = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FigureCard:
+    """Figures of one subject that the page opens with.
+
+    Attributes:
+        label: The subject.
+        figures: The figures, the most important first.
+        more: Further lines.
+        sql: The query that has the figures.
     """
 
     label: str
-    value: str
-    unit: str = ""
-    interval: str = ""
+    figures: tuple[CardFigure, ...]
     more: tuple[str, ...] = ()
     sql: str = ""
 
@@ -174,6 +192,9 @@ class Plots:
         groups: In the order of the page.
         parts: By tag and by the name of a plot, the plot with a series per value of the tag.
         absent: Those that the run has no data for.
+        note: A remark for the reader.
+        lines: By the name of a plot, the targets that are lines in it.
+        phases: The phases of a run, which every plot over time marks.
     """
 
     template: ClassVar = "plots"
@@ -183,6 +204,8 @@ class Plots:
     parts: Mapping[str, Mapping[str, Plot]]
     absent: tuple[NoPlot, ...] = ()
     note: str = ""
+    lines: Mapping[str, tuple[TargetLine, ...]] = field(default_factory=dict)
+    phases: tuple[RunPhase, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +240,6 @@ class RequestRow:
     """An expandable row for one request, with details."""
 
     cells: tuple[Cell, ...]
-    label: str
     timeline: ResponseTimeline
     quotes: tuple[Quote, ...]
 
@@ -250,16 +272,20 @@ class OpenedSample:
         task: The benchmark.
         status: The outcome.
         question: The benchmark's name of the question.
+        asked: The beginning of the question.
         tags: Such as the subject.
-        extracted: What the grader took for the answer; empty where there is none.
+        answer: What the grader took for the answer; the end of the response where there is nothing.
+        reference: The beginning of what the answer was scored against.
         quotes: Question, answer, reference, reason, and what a judge said.
     """
 
     task: str
     status: Mark
     question: str
+    asked: str
     tags: tuple[str, ...]
-    extracted: str
+    answer: str
+    reference: str
     quotes: tuple[Quote, ...]
 
 
@@ -280,9 +306,9 @@ class Samples:
         return tuple(dict.fromkeys(sample.task for sample in self.samples))
 
     @property
-    def statuses(self) -> tuple[str, ...]:
-        """The outcomes, each once."""
-        return tuple(dict.fromkeys(sample.status.text for sample in self.samples))
+    def statuses(self) -> Mapping[str, int]:
+        """The outcomes, each with how many samples have it."""
+        return Counter(sample.status.text for sample in self.samples)
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,11 +331,14 @@ class Page:
 
     Attributes:
         title: The title.
-        marks: The result: valid or not, and the verdict.
+        marks: The result, the most important mark first.
         lines: A few lines that describe the run.
         sections: The sections, in order; the caller leaves out empty ones.
         footer: Where the figures are from, and how to make the page again.
         variables: SQL in front of every query of the page.
+        answer: The one reason for the result; empty where the marks say all.
+        command: The command that repeats the run; empty if unknown.
+        folded: The anchors of sections that a click opens.
     """
 
     title: str
@@ -318,3 +347,6 @@ class Page:
     sections: tuple[Section, ...]
     footer: tuple[str, ...] = ()
     variables: str = ""
+    answer: str = ""
+    command: str = ""
+    folded: frozenset[str] = frozenset()

@@ -12,12 +12,16 @@ from reporter.render.html.page import Table
 from reporter.render.html.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from reporter.plots.plot import Axis, Plot, PlotSeries
+    from reporter.render.html.page import Plots
 
 _DIGITS: Final = 6
 """Significant digits of a point: more than a screen can show at any zoom that a page allows."""
+
+_CUT_PCT: Final = 99
+"""How far a page shows a cumulative distribution at first: the slowest 1 % would take most of the axis."""
 
 _MOST_ROWS: Final = 40
 """Of a table: of longer series evenly spaced points."""
@@ -26,19 +30,28 @@ _UNSAFE: Final = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
 """What would end the element that the JSON is in."""
 
 
-def as_json(plots: Iterable[Plot], parts: Mapping[str, Mapping[str, Plot]]) -> str:
+def as_json(sections: Sequence[Plots]) -> str:
     """Plots as JSON that is safe inside a script element.
 
     Args:
-        plots: The plots of all requests.
-        parts: By tag and by name, those with a series per value of the tag.
+        sections: The sections of the page that have plots.
     """
+    parts = {tag: of_tag for section in sections for tag, of_tag in section.parts.items()}
+    lines = {name: of_plot for section in sections for name, of_plot in section.lines.items()}
+    phases = next((section.phases for section in sections if section.phases), ())
     data = {
-        "plots": {plot.name: _plot(plot) for plot in plots},
+        "plots": {
+            plot.name: _plot(plot) for section in sections for group in section.groups for plot in group.plots
+        },
         "parts": [
             {"tag": visible(tag), "plots": {name: _plot(plot) for name, plot in of_tag.items()}}
             for tag, of_tag in parts.items()
         ],
+        "lines": {
+            name: [{"axis": line.axis, "at": line.bound, "label": visible(line.label)} for line in of_plot]
+            for name, of_plot in lines.items()
+        },
+        "phases": [[visible(phase.name), _rounded(phase.start_s), _rounded(phase.end_s)] for phase in phases],
     }
     text = orjson.dumps(data).decode()
     return text.translate(_UNSAFE).replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
@@ -53,12 +66,23 @@ def as_tables(plot: Plot) -> list[Table]:
 
 
 def _plot(plot: Plot) -> dict[str, Any]:
-    return {
+    drawn: dict[str, Any] = {
         "title": plot.title,
         "x": _axis(plot.x),
         "y": _axis(plot.y),
         "series": [_series(series) for series in plot.series],
     }
+    if plot.name.endswith("-cdf"):
+        drawn["upTo"] = _rounded(_p99(plot))
+    return drawn
+
+
+def _p99(plot: Plot) -> float:
+    """Where the last series of a cumulative distribution reaches 99 %."""
+    return max(
+        next(float(x) for x, y in zip(series.x, series.y, strict=True) if y is not None and y >= _CUT_PCT)
+        for series in plot.series
+    )
 
 
 def _axis(axis: Axis) -> dict[str, str]:

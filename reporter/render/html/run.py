@@ -1,8 +1,8 @@
-"""The page of a run: key figures first, then plots, requests and samples."""
+"""The page of a run: the result, key figures and a plot first; tables and plots; then requests, folded."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Final
 
 from reporter import statements
@@ -26,10 +26,10 @@ from reporter.render.heading import heading
 from reporter.render.html import template
 from reporter.render.html.excerpts import failed, samples, slowest
 from reporter.render.html.headline import cards
-from reporter.render.html.marks import TONES, result
-from reporter.render.html.page import Mark, Page, Plots, Prose, Remark, Remarks, Table, Tables
-from reporter.render.html.plot_groups import grouped
-from reporter.render.page import plain
+from reporter.render.html.marks import TONES, reason, result
+from reporter.render.html.page import Mark, Page, Prose, Remark, Remarks, Table, Tables
+from reporter.render.html.run_plots import RunPlots
+from reporter.render.page import clean, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,40 +41,61 @@ if TYPE_CHECKING:
     from rulesets.verdict import Verdict
 
 
-def render(report: Report, *, contents: RunContents | None = None, command: str = "") -> str:
+def render(
+    report: Report, *, contents: RunContents | None = None, command: str = "", repeat: str = ""
+) -> str:
     """The report as one HTML file.
 
     Args:
         report: The report.
         contents: Further contents of the log; None if only the report is available.
         command: The command that makes the page again.
+        repeat: The command that repeats the run.
     """
-    return template.write(page_of(report, contents or RunContents(), command))
+    return template.write(replace(page_of(report, contents or RunContents(), command), command=repeat))
 
 
 def page_of(report: Report, contents: RunContents, command: str = "") -> Page:
     """The page of a run as a value."""
     title, *lines = map(plain, heading(report))
+    details = tuple(_details(report, contents))
     return Page(
         title=title,
         marks=result(report),
         lines=(*lines, plain(totals.requests(report))),
-        sections=tuple(_sections(report, contents)),
+        sections=(*_sections(report, contents), *details),
         footer=tuple(_footer(report, command)),
         variables=statements.variables(report),
+        answer=clean(reason(report)),
+        folded=frozenset(section.anchor for section in details),
     )
 
 
 def _sections(report: Report, contents: RunContents) -> Iterator[Section]:
-    yield from _first_screen(report, contents)
-    if report.episodes is not None:
-        yield _episodes(report.episodes)
+    verdict = report.verdict
+    plots = RunPlots(contents, () if verdict is None else verdict.rows)
+    if opening := cards(report, contents):
+        yield opening
+    if report.accuracy:
+        yield _accuracy(report)
+    yield from plots.opening()
+    yield _findings(report, contents.windows)
+    if own := imported.rows(report):
+        name = str((report.run.imported or {}).get("format"))
+        yield Tables("imported", f"Figures of {name}", (Table(imported.COLUMNS, tuple(own)),))
     if contents.samples is not None and contents.samples.samples:
         yield samples(contents.samples)
-    if contents.plots:
-        yield Plots("plots", "Plots", grouped(contents.plots), contents.parts, contents.absent, _ZOOM)
     if tables := tuple(_latencies(report)):
         yield Tables("latencies", "Latencies", tables)
+    if verdict and verdict.rows:
+        yield rules(verdict, metric_statements.rules(report, contents.windows))
+    if report.episodes is not None:
+        yield _episodes(report.episodes)
+    yield from plots.further()
+
+
+def _details(report: Report, contents: RunContents) -> Iterator[Section]:
+    """The sections that a click opens."""
     if contents.slowest:
         yield slowest(contents.slowest)
     if contents.failed:
@@ -92,20 +113,6 @@ def _sections(report: Report, contents: RunContents) -> Iterator[Section]:
         yield Prose("intervals", "Intervals", paragraphs, tuple((of, sql) for of, _, sql in named))
 
 
-def _first_screen(report: Report, contents: RunContents) -> Iterator[Section]:
-    if opening := cards(report, contents):
-        yield opening
-    yield _findings(report, contents.windows)
-    if own := imported.rows(report):
-        name = str((report.run.imported or {}).get("format"))
-        yield Tables("imported", f"Figures of {name}", (Table(imported.COLUMNS, tuple(own)),))
-    if report.verdict and report.verdict.rows:
-        yield rules(report.verdict, metric_statements.rules(report, contents.windows))
-    if report.accuracy:
-        yield _accuracy(report)
-
-
-_ZOOM: Final = "Drag across a plot to zoom, double-click to reset; a name in a legend hides its series."
 _PARTS: Final = "Latencies are in milliseconds."
 
 

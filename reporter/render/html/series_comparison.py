@@ -12,7 +12,7 @@ from reporter.render import compared
 from reporter.render.compared_points import NOTE, left_out, rows, titles
 from reporter.render.comparison_figure import differences
 from reporter.render.html import template
-from reporter.render.html.comparison import changes, figures
+from reporter.render.html.comparison import changes
 from reporter.render.html.marks import TONES
 from reporter.render.html.page import Mark, Page, PlotGroup, Plots, Remark, Remarks, Table, Tables
 
@@ -80,7 +80,7 @@ def _sections(series: SeriesComparison, plots: Sequence[Plot | NoPlot]) -> Itera
         comparison = point.comparison
         for title, of_family in compared.families(comparison.rows, verbose=False):
             query = metric_statements.figures(row.metric for row in of_family)
-            tables = (*changes(comparison, of_family, query), figures(comparison, of_family, query))
+            tables = tuple(changes(comparison, of_family, query))
             anchor = f"point-{number}-{'primary' if of_family[0].decides else 'other'}"
             yield Tables(anchor, f"{point.name}: {title.lower()}", tables)
 

@@ -11,6 +11,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
+from reporter.plots.phases import PHASES, in_words
 from reporter.render.html.page import Plots, Samples
 from reporter.render.html.plot_data import as_json, as_tables
 from reporter.render.html.timeline import bar, parts, words
@@ -29,12 +30,9 @@ def write(page: Page) -> str:
     from markupsafe import Markup
 
     plots = [section for section in page.sections if isinstance(section, Plots)]
-    has_script = bool(plots) or any(isinstance(section, Samples) for section in page.sections)
+    has_script = bool(plots or page.command) or any(isinstance(section, Samples) for section in page.sections)
     style, charts, script = (asset(name) for name in ("page.css", "charts.min.js", "page.js"))
-    data = as_json(
-        (plot for section in plots for group in section.groups for plot in group.plots),
-        {tag: of_tag for section in plots for tag, of_tag in section.parts.items()},
-    )
+    data = as_json(plots)
     return (
         _environment()
         .get_template("page.html.j2")
@@ -95,5 +93,7 @@ def _environment() -> Environment:
         "bar": bar,
         "timeline_words": words,
         "timeline_parts": parts,
+        "phases": in_words,
     }
+    environment.globals["phases_sql"] = PHASES
     return environment

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from loadgen.sessions.run.repeat import repeat_command
 from loadgen.sessions.run.report import opened_report
 from recorder import EventType
 from reporter.contents.run import RunContents, run_contents
@@ -52,7 +53,8 @@ def made_page(run: Path, path: Path) -> MadePage:
     """The page of a run, in a file."""
     with opened_report(run, None) as (report, evidence):
         contents = run_contents(report, evidence)
-    html = render(report, contents=contents, command=f"loadgen report {run} --format html")
+    command = f"loadgen report {run} --format html"
+    html = render(report, contents=contents, command=command, repeat=repeat_command(run))
     path.write_text(html, encoding="utf-8")
     return MadePage(run, report, contents, html, path)
 
@@ -62,6 +64,7 @@ def hostile_page(a_run: Callable[..., Any], tmp_path_factory: pytest.TempPathFac
     """The page of 80 requests of two classes and 3 failures, with hostile texts everywhere."""
     run = a_run()
     run.settings |= {"model": f"model {SAFE}", "url": "http://127.0.0.1:1/<u>", "load": {"kind": "closed"}}
+    run.settings |= {"command": "perf", "options": {"model": f"model {SAFE}", "requests": 83}}
     for number in range(80):
         at_ms = 25 * number
         run.answers(
@@ -75,7 +78,7 @@ def hostile_page(a_run: Callable[..., Any], tmp_path_factory: pytest.TempPathFac
             },
         )
     for number in range(3):
-        run.fails("http_500", at_ms=2000 + number, failed=2050, message=f"boom {SAFE}")
+        run.fails("http_500", at_ms=2000 + number, failed=2190, message=f"boom {SAFE}")
     run.session(EventType.FINDING, 2100, code="odd", severity="warning", message=SAFE, remedy=SAFE)
     folder = run.stops(2100).ends(2200).write()
     return made_page(folder, tmp_path_factory.mktemp("page") / "report.html")

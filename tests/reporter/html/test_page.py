@@ -16,10 +16,14 @@ from hypothesis import strategies as st
 
 from loadgen.sessions.formats import render as render_as
 from reporter import MetricsReporter, TPOTReportingMode, statements
+from reporter.contents.excerpt import Excerpt
 from reporter.contents.requests import FAILED, SLOWEST
+from reporter.contents.scored import ScoredSample, ScoredSamples
 from reporter.plots.plot import Axis, Plot, PlotSeries
-from reporter.render.html.excerpts import failed
-from reporter.render.html.page import FigureCard, FigureCards, Page, Plots
+from reporter.render import compared
+from reporter.render.html.comparison import page_of as comparison_page
+from reporter.render.html.excerpts import failed, samples
+from reporter.render.html.page import CardFigure, FigureCard, FigureCards, Page, PlotGroup, Plots, Tables
 from reporter.render.html.plot_data import as_json, as_tables
 from reporter.render.html.template import asset, write
 from reporter.render.html.visible import visible
@@ -209,12 +213,17 @@ def plot_of(*series: PlotSeries, scale: str = "linear") -> Plot:
     return Plot("a-plot", "A plot", axis, Axis("rate", "requests/s"), series, "SELECT 1")
 
 
+def section_of(plot: Plot) -> Plots:
+    """A section with one plot."""
+    return Plots("plots", "Plots", (PlotGroup(plot.title, (plot,)),), {})
+
+
 def test_points_are_on_the_page_as_they_are() -> None:
     """With six digits, and what is not finite as a gap."""
     plot = plot_of(
         PlotSeries(f"rate {SAFE}", "band", (1.0, 2.5, 3.123456789), (4, None, float("inf")), (1.0,) * 3)
     )
-    data = orjson.loads(as_json([plot], {}))
+    data = orjson.loads(as_json([section_of(plot)]))
     (series,) = data["plots"]["a-plot"]["series"]
     assert series == {
         "name": f"rate {visible(SAFE)}",
@@ -228,7 +237,7 @@ def test_points_are_on_the_page_as_they_are() -> None:
 @given(st.text())
 def test_no_text_ends_the_element_of_the_data(text: str) -> None:
     """Whatever a series is called."""
-    json = as_json([plot_of(PlotSeries(text, "line", (1.0,), (2.0,)))], {})
+    json = as_json([section_of(plot_of(PlotSeries(text, "line", (1.0,), (2.0,))))])
     assert not re.search("[<>&\u2028\u2029\u202e\x00-\x1f]", json)
     assert orjson.loads(json)["plots"]["a-plot"]["series"][0]["name"] == visible(text)
 
@@ -256,7 +265,12 @@ def test_a_long_series_is_a_short_table() -> None:
 def test_a_page_of_any_sections() -> None:
     """The frame is not of runs alone."""
     cards = FigureCards(
-        "figures", "Figures", (FigureCard("A", "1", "ms", sql="SELECT 1"), FigureCard("B", "2"))
+        "figures",
+        "Figures",
+        (
+            FigureCard("A", (CardFigure("1", "ms", "p50"), CardFigure("2", "ms", "p99")), sql="SELECT 1"),
+            FigureCard("B", (CardFigure("2"),)),
+        ),
     )
     html = write(Page("title", (), ("line",), (cards, Plots("plots", "Plots", (), {}))))
     assert '<a href="#figures">Figures</a>' in html
@@ -268,7 +282,7 @@ def test_requests_without_tags_have_no_column_of_tags(hostile_page: MadePage) ->
     request = hostile_page.contents.failed[0]
     tagged, untagged = (failed([replace(request, tags=tags)], of=1) for tags in ('{"class": "chat"}', "{}"))
     assert [column for column in tagged.columns if column not in untagged.columns] == ["tags"]
-    assert tagged.rows[0].cells == (request.issued_at, "class=chat", *untagged.rows[0].cells[1:])
+    assert tagged.rows[0].cells == (request.issued_at[:23], "class=chat", *untagged.rows[0].cells[1:])
     assert (tagged.words, untagged.words) == (4, 3)
 
 
@@ -285,3 +299,43 @@ def test_a_comparison_has_a_page(hostile_page: MadePage, accuracy_page: MadePage
     for row in comparison.rows:
         assert row.metric in text or not row.decides
     assert len(html) < 200_000
+    # Before, after and the change are in one row.
+    page = comparison_page(comparison)
+    (table,) = next(section for section in page.sections if isinstance(section, Tables)).tables
+    before, after = (compared.label(comparison, side) for side in (0, 1))
+    assert table.columns[:4] == ("metric", before, after, "change")
+    row = next(row for row in comparison.rows if row.decides)
+    (figures,) = list(compared.figures([row], (0, 1)))[:1]
+    assert table.rows[0][:4] == (*figures, compared.by(row, row.changes[0].by))
+
+
+def test_a_cumulative_distribution_is_shown_up_to_its_p99() -> None:
+    """The slowest 1 % would take most of the axis; all points are there."""
+    fast, slow = (
+        PlotSeries(name, "step", places, (50.0, 99.0, 100.0))
+        for name, places in (("fast", (1.0, 2.0, 900.0)), ("slow", (2.0, 3.5, 4.0)))
+    )
+    plots = [replace(plot_of(fast, slow), name=name) for name in ("ttft-cdf", "ttft-percentiles")]
+    data = orjson.loads(as_json([section_of(plot) for plot in plots]))["plots"]
+    assert data["ttft-cdf"]["upTo"] == 3.5
+    assert data["ttft-cdf"]["series"][0]["x"] == [1, 2, 900]
+    assert "upTo" not in data["ttft-percentiles"]
+
+
+def test_a_closed_sample_shows_question_answer_and_reference() -> None:
+    """In one line each; of an answer that could not be parsed the end."""
+    scored = ScoredSample(
+        *("gsm8k", "correct", 1.0, "q1", 1, {}, "18", "", Excerpt("How\nmany " + 200 * "x", 209)),
+        *({"output": Excerpt("So it is\n#### 18", 16)}, Excerpt("18", 2), {}),
+    )
+    unparsed = replace(
+        scored, outcome="unparsed", extracted="", answer={"output": Excerpt(f"{80 * 'a'}\nI cannot say", 93)}
+    )
+    shown = samples(ScoredSamples((scored, unparsed), 2, "SELECT 1"))
+    first, second = shown.samples
+    assert (first.asked[:11], len(first.asked)) == ("How many xx", 140)
+    assert (first.answer, first.reference) == ("18", "18")
+    assert second.answer == f"…{47 * 'a'} I cannot say"
+    assert shown.statuses == {"correct": 1, "unparsed": 1}
+    html = write(Page("title", (), (), (shown,)))
+    assert '<option value="unparsed">unparsed (1)</option>' in html

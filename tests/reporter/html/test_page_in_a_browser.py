@@ -14,8 +14,10 @@ from loadgen.sessions.plotting import plots_of_comparison
 from loadgen.sessions.settings.compare import CompareSettings
 from reporter.plots.pareto import pareto_plot
 from reporter.plots.planes import planes
-from reporter.plots.plot import Plot
+from reporter.plots.plot import Axis, Plot, PlotSeries
 from reporter.plots.slo_region import SloRegion
+from reporter.render.html.page import Page, PlotGroup, Plots
+from reporter.render.html.template import write
 from reporter.render.series import SeriesOverview
 from reporter.sweep import Figures
 from tests.accessibility import serious_violations
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from tests.reporter.html.conftest import MadePage
 
 SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
+ONE_LINE = 45
 DARK = "rgb(20, 23, 28)"
 BACKGROUND = "getComputedStyle(document.body).backgroundColor"
 
@@ -98,16 +101,17 @@ def opened_page(browser: Any, hostile_page: MadePage) -> Iterator[Opened]:
 def test_it_opens_quietly(hostile_page: MadePage, open_page: Any, size: str) -> None:
     """No complaint, no request but for itself, nothing of the hostile texts ran, nothing is too wide.
 
-    In dark mode as well, where it prints in the colors of paper. The first screen has the result, the
-    figures, and that there are findings.
+    In dark mode as well, where it prints in the colors of paper. The first screen has the result and the
+    figures; that of a desktop also the plot over time.
     """
     page = open_page(hostile_page, size)
     width, height = SIZES[size]
-    for selector in (".title .mark", ".card:last-of-type .value"):
+    for selector in (".answer .mark", ".card .value"):
         box = page.tab.locator(selector).first.bounding_box()
         assert box["y"] + box["height"] <= height, selector
     if size == "desktop":
-        assert page.tab.locator("#findings h2").bounding_box()["y"] < height
+        box = page.tab.locator("#first .canvas").bounding_box()
+        assert box["y"] + box["height"] <= height
     for scheme, color in (("light", "rgb(251, 251, 252)"), ("dark", DARK)):
         page.tab.emulate_media(color_scheme=scheme)
         assert page.tab.evaluate("window.pwned") is None
@@ -260,10 +264,26 @@ def test_a_drag_zooms_and_a_button_resets(opened_page: Opened) -> None:
     assert opened_page.tab.evaluate(where) == 100
 
 
+def test_a_cumulative_distribution_is_cut_at_its_p99(
+    hostile_page: MadePage, open_page: Any, tmp_path: Path
+) -> None:
+    """A button shows the slowest 1 % too."""
+    series = PlotSeries("TTFT", "step", (1.0, 2.0, 900.0), (50.0, 99.0, 100.0))
+    plot = Plot("ttft-cdf", "TTFT", Axis("TTFT", "ms"), Axis("share", "%"), (series,), "SELECT 1")
+    section = Plots("plots", "Plots", (PlotGroup("TTFT", (plot,)),), {})
+    (tmp_path / "page.html").write_text(write(Page("title", (), (), (section,))), encoding="utf-8")
+    page = open_page(replace(hostile_page, path=tmp_path / "page.html"))
+    where = "charts.getInstanceByDom(document.querySelector('[data-plot]')).getOption().dataZoom[0].end"
+    assert page.tab.evaluate(where) < 1
+    page.tab.get_by_role("button", name="Reset zoom").click()
+    assert page.tab.evaluate(where) == 100
+    assert page.complaints == []
+
+
 def test_a_tag_filters_the_plots(hostile_page: MadePage, opened_page: Opened) -> None:
     """All of its values, or one of them; then all requests again."""
     opened_page.show("ttft-cdf")
-    select = opened_page.tab.locator("[data-filter]")
+    select = opened_page.tab.locator("[data-filter]").first
     part = hostile_page.contents.parts["class"]["ttft-cdf"]
     select.select_option(label="each class")
     assert {name for name, *_ in opened_page.drawn("ttft-cdf")} == {"chat", "<b>code</b>"}
@@ -277,14 +297,79 @@ def test_a_tag_filters_the_plots(hostile_page: MadePage, opened_page: Opened) ->
 
 
 def test_a_request_opens(hostile_page: MadePage, opened_page: Opened) -> None:
-    """Its prompt, its output and its chunks."""
+    """Its prompt, its output and its chunks; each request takes one line, and all of them are folded."""
+    assert not opened_page.tab.locator("#slowest").is_visible()
+    opened_page.tab.locator("summary", has=opened_page.tab.locator("#slowest-title")).click()
     row = opened_page.tab.locator("#slowest tbody").first
+    assert row.bounding_box()["height"] < ONE_LINE
     assert not row.locator("pre.quote").first.is_visible()
     row.locator("summary").click()
     assert row.locator("pre.quote").first.is_visible()
     slow = hostile_page.contents.slowest[0]
     assert row.locator("path.chunk").get_attribute("d").count("M") == slow.chunks
     assert "window.pwned" in row.text_content()
+
+
+def test_a_finding_takes_one_line_and_opens(opened_page: Opened) -> None:
+    """With its remedy."""
+    finding = opened_page.tab.locator("details.remark").first
+    assert finding.bounding_box()["height"] < ONE_LINE
+    assert not finding.locator("p.note").first.is_visible()
+    finding.locator("summary").first.click()
+    assert finding.locator("p.note").first.is_visible()
+
+
+def test_latency_over_time_is_linear_and_can_be_logarithmic(opened_page: Opened) -> None:
+    """By a switch, which a plot of less than a decade has none of; warm-up and drain stay marked."""
+    kind = (
+        """charts.getInstanceByDom(document.querySelector('#first [data-plot]')).getOption().yAxis[0].type"""
+    )
+    switch = opened_page.tab.locator("#first button.log")
+    assert opened_page.tab.evaluate(kind) == "value"
+    switch.click()
+    assert (opened_page.tab.evaluate(kind), switch.get_attribute("aria-pressed")) == ("log", "true")
+    switch.click()
+    assert opened_page.tab.evaluate(kind) == "value"
+    assert opened_page.tab.locator("button.log[hidden]").count() > 0
+    assert opened_page.tab.locator("#first svg").get_by_text("window", exact=True).count() == 1
+
+
+def test_the_command_is_copied(hostile_page: MadePage, open_page: Any) -> None:
+    """As it is on the page; where the clipboard is refused, it is selected."""
+    for permissions, message in (
+        (["clipboard-read", "clipboard-write"], "copied"),
+        ([], "selected: copy with Ctrl+C"),
+    ):
+        page = open_page(hostile_page, permissions=permissions)
+        page.tab.locator("details.command summary").click()
+        page.tab.locator("[data-copy]").click()
+        page.tab.get_by_text(message).wait_for()
+        assert (
+            page.tab.locator("#command")
+            .text_content()
+            .startswith("loadgen perf --url 'http://127.0.0.1:1/<u>'")
+        )
+    copied = open_page(hostile_page, permissions=["clipboard-read"]).tab.evaluate(
+        "navigator.clipboard.readText()"
+    )
+    assert copied == page.tab.locator("#command").text_content()
+
+
+def test_no_cell_covers_another_on_a_phone(hostile_page: MadePage, open_page: Any) -> None:
+    """In every table; a table that is wider than the screen scrolls in a box."""
+    page = open_page(hostile_page, "phone")
+    page.tab.evaluate("document.querySelectorAll('details').forEach(element => { element.open = true; })")
+    assert page.tab.evaluate("document.documentElement.scrollWidth") == SIZES["phone"][0]
+    covered = """() => [...document.querySelectorAll('tr')].filter(row => {
+        const range = document.createRange();
+        const places = [...row.cells].filter(cell => cell.textContent).map(cell => {
+            range.selectNodeContents(cell);
+            const { left, right } = range.getBoundingClientRect();
+            return { left, right: Math.min(right, cell.getBoundingClientRect().right) };
+        });
+        return places.some((place, index) => index && place.left < places[index - 1].right);
+    }).map(row => row.textContent)"""
+    assert page.tab.evaluate(covered) == []
 
 
 def test_samples_can_be_browsed(accuracy_page: MadePage, open_page: Any) -> None:

@@ -72,7 +72,7 @@
     return { type: "polygon", shape: { points: [...upper, ...lower] }, style: { fill: tint, opacity: 0.22 }, silent: true };
   };
   const bar = (plot, tint) => (params, api) => {
-    const floor = api.coord([api.value(2), plot.y.scale === "log" ? 1e-9 : 0]);
+    const floor = api.coord([api.value(2), 0]);
     const [left, right] = [api.coord([api.value(2), api.value(1)]), api.coord([api.value(3), api.value(1)])];
     const frame = params.coordSys;
     const [start, end] = [Math.max(left[0], frame.x), Math.min(right[0], frame.x + frame.width)];
@@ -183,10 +183,11 @@
   };
   // Plots over time have the same axis, whatever part of it each has points in.
   const moments = Object.values(data.plots).filter((plot) => plot.x.scale === "time").flatMap((plot) => plot.series.flatMap((series) => series.x));
-  const timeSpan = moments.reduce(([least, most], x) => [Math.min(least, x), Math.max(most, x)], [Infinity, -Infinity]);
+  const timeSpan = [...moments, ...data.phases.flatMap(([, start, end]) => [start, end])].reduce(([least, most], x) => [Math.min(least, x), Math.max(most, x)], [Infinity, -Infinity]);
+  const canBeLog = (plot) => plot.y.unit === "ms" && ["time", "percentile"].includes(plot.x.scale) && decades(plot, "y") >= 1;
   const axis = (plot, name, isAcross, isNarrow) => {
     const described = plot[name];
-    const isLog = described.scale === "log" && decades(plot, name) >= 1;
+    const isLog = name === "y" && plot.isLog && canBeLog(plot);
     const type = described.scale === "category" ? "category" : isLog ? "log" : "value";
     const label = {
       color: color("--dim"), hideOverlap: true, fontSize: 11,
@@ -201,7 +202,7 @@
       nameTextStyle: { color: color("--dim"), fontSize: 11.5 }, axisLabel: label, axisLine: { onZero: false, lineStyle: { color: color("--line") } },
       axisTick: { lineStyle: { color: color("--line") } }, splitLine: { lineStyle: { color: color("--grid") } },
       minorSplitLine: { show: false }, splitNumber: isAcross ? (isNarrow ? 4 : 6) : 5,
-      scale: type !== "category" && (described.scale === "log" || (name === "x" && !plot.series.some((series) => series.labels))),
+      scale: type !== "category" && (isLog || (name === "x" && !plot.series.some((series) => series.labels))),
     };
     if (described.scale === "time") {
       Object.assign(result, { min: timeSpan[0], max: timeSpan[1] });
@@ -259,9 +260,61 @@
     },
   });
 
+  // Warm-up and drain are shaded: the window is what figures are of.
+  const shaded = () => ({
+    type: "custom", data: data.phases, silent: true, tooltip: { show: false }, encode: { x: [1, 2] }, z: 0, clip: true,
+    renderItem: ({ coordSys, dataIndex }, api) => {
+      const name = data.phases[dataIndex][0];
+      const [[start], [end]] = [1, 2].map((place) => api.coord([api.value(place), 0]));
+      const [left, right] = [Math.max(start, coordSys.x), Math.min(end, coordSys.x + coordSys.width)];
+      if (right <= left) return undefined;
+      const text = {
+        type: "text", x: (left + right) / 2, y: coordSys.y + 2,
+        style: { text: CHARACTER * name.length < right - left ? name : "", fill: color("--dim"), fontSize: 11, align: "center", verticalAlign: "top" },
+      };
+      const area = {
+        type: "rect", shape: { x: left, y: coordSys.y, width: right - left, height: coordSys.height },
+        style: { fill: color("--dim"), opacity: name === "window" ? 0 : 0.14 },
+      };
+      return { type: "group", children: [area, text] };
+    },
+  });
+  // The bounds of rules, dashed. One that is far from all points is named at the end of the axis, and leaves it as it is.
+  const FAR = 3;
+  const bounds = (plot) => {
+    const most = Math.max(...plot.series.flatMap((series) => series.y).filter(Number.isFinite));
+    return plot.lines.map(({ axis: name, at, label }, index) => {
+      const isAcross = name === "y";
+      const isFar = !isAcross || at > FAR * most;
+      return {
+        type: "custom", data: [[isFar ? null : 1.1 * at]], silent: true, tooltip: { show: false }, encode: { y: 0 }, z: 2,
+        renderItem: ({ coordSys: { x: left, y: top, width, height } }, api) => {
+          const place = api.coord(isAcross ? [0, at] : [at, 0])[isAcross ? 1 : 0];
+          const isOutside = isAcross ? place < top : place > left + width || place < left;
+          const shape = isAcross ? { x1: left, y1: place, x2: left + width, y2: place } : { x1: place, y1: top, x2: place, y2: top + height };
+          const isRight = isAcross || isOutside || place > left + width / 2;
+          const text = {
+            type: "text",
+            x: isAcross || isOutside ? left + width - 4 : place + (isRight ? -4 : 4), y: (isAcross && !isOutside ? place : top + 14 * (1 + index)) + 4,
+            style: {
+              verticalAlign: "top", text: isOutside ? `${label} ${isAcross ? "↑" : "→"}` : label, fill: color("--ink"), fontSize: 11, align: isRight ? "right" : "left",
+              stroke: color("--card"), lineWidth: 3,
+            },
+          };
+          const line = { type: "line", shape, style: { stroke: color("--error"), lineWidth: 1.5, lineDash: [6, 4] } };
+          return { type: "group", children: isOutside ? [text] : [line, text] };
+        },
+      };
+    });
+  };
+
+  const places = (plot) => plot.series.flatMap((series) => series.x);
+  const isCut = (plot) => plot.upTo < Math.max(...places(plot));
   const option = (plot, hidden, isNarrow) => {
     const shown = plot.series.map((series, index) => (hidden.has(series.label) ? [] : drawn(plot, series, index))).flat();
     if (isRows(plot)) shown.push(zero());
+    if (plot.x.scale === "time" && data.phases.length) shown.push(shaded());
+    shown.push(...bounds(plot));
     shown.push(...names(plot, hidden));
     const isScatter = plot.series.every((series) => series.kind === "points" || series.kind === "bars");
     return {
@@ -272,7 +325,7 @@
         borderColor: color("--line"), textStyle: { color: color("--ink") }, transitionDuration: 0, axisPointer: { type: "line", animation: false },
       },
       xAxis: axis(plot, isRows(plot) ? "y" : "x", true, isNarrow), yAxis: axis(plot, isRows(plot) ? "x" : "y", false, isNarrow),
-      dataZoom: [{ type: "inside", xAxisIndex: 0, filterMode: "none", zoomOnMouseWheel: "ctrl", moveOnMouseMove: false, moveOnMouseWheel: false }],
+      dataZoom: [{ ...(isCut(plot) && { startValue: Math.min(...places(plot)), endValue: plot.upTo }), type: "inside", xAxisIndex: 0, filterMode: "none", zoomOnMouseWheel: "ctrl", moveOnMouseMove: false, moveOnMouseWheel: false }],
       series: shown,
     };
   };
@@ -319,6 +372,11 @@
       this.filter = null;
       this.chart = null;
       this.variant.querySelector(".reset").addEventListener("click", () => this.zoom(0, 100));
+      this.log = this.variant.querySelector(".log");
+      this.log.addEventListener("click", () => {
+        this.isLog = !this.isLog;
+        this.draw();
+      });
     }
 
     get isShown() {
@@ -328,6 +386,11 @@
     draw() {
       if (!this.isShown) return;
       this.plot = chosen(this.name, this.filter);
+      this.plot.lines = data.lines[this.name] ?? [];
+      this.isLog ??= this.plot.y.scale === "log";
+      this.plot.isLog = this.isLog;
+      this.log.hidden = !canBeLog(this.plot);
+      this.log.setAttribute("aria-pressed", String(this.isLog));
       if (isRows(this.plot)) {
         const rows = new Set(this.plot.series.flatMap((series) => series.x)).size;
         this.canvas.style.height = `${ROOM + ROW * rows}px`;
@@ -338,6 +401,7 @@
         this.listen();
       }
       this.chart.setOption(option(this.plot, this.hidden, isPrinted || this.canvas.clientWidth < 420), { notMerge: true });
+      this.frame.classList.toggle("zoomed", isCut(this.plot));
       this.legend();
     }
 
@@ -415,7 +479,8 @@
     });
   }
 
-  for (const select of document.querySelectorAll("[data-filter]")) {
+  const selects = [...document.querySelectorAll("[data-filter]")];
+  for (const select of selects) {
     const filters = [null];
     data.parts.forEach(({ tag, plots }, index) => {
       const values = [...new Set(Object.values(plots).flatMap((plot) => plot.series.map((series) => series.group)))];
@@ -431,6 +496,7 @@
       select.append(group);
     });
     select.addEventListener("change", () => {
+      for (const other of selects) other.value = select.value;
       for (const figure of figures) {
         figure.filter = filters[Number(select.value)];
         figure.hidden.clear();
@@ -457,6 +523,20 @@
     browse();
   }
 
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    button.addEventListener("click", async () => {
+      const source = document.getElementById(button.dataset.copy);
+      const said = button.parentElement.querySelector("output");
+      try {
+        await navigator.clipboard.writeText(source.textContent);
+        said.textContent = "copied";
+      } catch {
+        getSelection().selectAllChildren(source);
+        said.textContent = "selected: copy with Ctrl+C";
+      }
+    });
+  }
+
   let widths = "";
   addEventListener("resize", () => {
     const now = String(innerWidth);
@@ -467,13 +547,17 @@
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
   // The page is laid out for the screen when it is asked to print: plots get the sizes that they have on paper.
   const PAPER = { width: 300, height: 230 };
+  let folds = [];
   addEventListener("beforeprint", () => {
     isPrinted = true;
+    folds = [...document.querySelectorAll("details.fold:not([open])")];
+    for (const fold of folds) fold.open = true;
     drawAll();
     figures.forEach((figure) => figure.chart?.resize(isRows(figure.plot) ? { width: 2 * PAPER.width } : PAPER));
   });
   addEventListener("afterprint", () => {
     isPrinted = false;
+    for (const fold of folds) fold.open = false;
     drawAll();
     figures.forEach((figure) => figure.chart?.resize({ width: "auto", height: "auto" }));
   });

@@ -1,0 +1,70 @@
+"""The bounds of rules as lines in the plots of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from rulesets.errors import ExpressionError
+from rulesets.expression import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from rulesets.verdict import VerdictRow
+
+
+@dataclass(frozen=True, slots=True)
+class TargetLine:
+    """A line across a plot.
+
+    Attributes:
+        axis: The axis that the bound is on.
+        bound: The bound, in the unit of that axis.
+        label: The rule as text.
+    """
+
+    axis: Literal["x", "y"]
+    bound: float
+    label: str
+
+
+_PLOTS: Final[Mapping[str, Sequence[tuple[str, Literal["x", "y"]]]]] = {
+    **{
+        metric: (
+            (f"{metric}-over-time", "y"),
+            (f"{metric}-histogram", "x"),
+            (f"{metric}-cdf", "x"),
+            (f"{metric}-percentiles", "y"),
+        )
+        for metric in ("ttft", "tpot", "itl", "latency")
+    },
+    "qps": (("rate-over-time", "y"),),
+    "output_tps": (("tokens-over-time", "y"),),
+}
+"""By metrics, the plots whose axis has the metric's figures."""
+
+
+def target_lines(rows: Iterable[VerdictRow]) -> Mapping[str, tuple[TargetLine, ...]]:
+    """The lines of each plot, by its name: targets on all requests, and the conditions of a goodput."""
+    lines: dict[str, dict[TargetLine, None]] = {}
+    for row in rows:
+        for metric, bound, label in _bounds(row):
+            for plot, axis in _PLOTS.get(metric, ()):
+                lines.setdefault(plot, {})[TargetLine(axis, bound, label)] = None
+    return {plot: tuple(of_plot) for plot, of_plot in lines.items()}
+
+
+def _bounds(row: VerdictRow) -> Iterator[tuple[str, float, str]]:
+    """The metric, the bound and the text of each bound of a rule."""
+    if row.group not in {"target", "goodput"}:
+        return
+    try:
+        target = parse(row.target)
+    except ExpressionError:
+        return
+    if target.where or target.delta:
+        return
+    yield target.metric, target.bound, row.target
+    for condition in target.conditions:
+        yield condition.metric, condition.bound, str(condition)

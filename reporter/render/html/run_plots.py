@@ -1,0 +1,67 @@
+"""The plots of a run's page: one on the first screen, then those over time, then distributions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reporter.plots.target_lines import target_lines
+from reporter.render.html.page import Plots
+from reporter.render.html.plot_groups import grouped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from reporter.contents.run import RunContents
+    from reporter.plots.plot import Plot
+    from rulesets.verdict import VerdictRow
+
+_OPENING: Final = ("ttft-over-time", "latency-over-time", "rate-over-time")
+"""The plot of the first screen: the first of these that the run has data for."""
+
+_ZOOM: Final = "Drag across a plot to zoom, double-click to reset; a name in a legend hides its series."
+
+
+class RunPlots:
+    """The plots of a run, by section.
+
+    Args:
+        contents: With the plots.
+        rows: The rows of the verdict, whose bounds are lines.
+    """
+
+    def __init__(self, contents: RunContents, rows: Sequence[VerdictRow]) -> None:
+        self._contents = contents
+        self._lines = target_lines(rows)
+        names = {plot.name for plot in contents.plots}
+        self._first = next((name for name in _OPENING if name in names), None)
+
+    def opening(self) -> Iterator[Plots]:
+        """The plot of the first screen."""
+        plots = [plot for plot in self._contents.plots if plot.name == self._first]
+        if plots:
+            yield self._section("first", plots[0].title.replace(" and failures", ""), plots)
+
+    def further(self) -> Iterator[Plots]:
+        """Plots over time, then the others."""
+        further = [plot for plot in self._contents.plots if plot.name != self._first]
+        over_time = [plot for plot in further if plot.x.scale == "time"]
+        others = [plot for plot in further if plot.x.scale != "time"]
+        if over_time:
+            yield self._section("over-time", "Over time", over_time, note=_ZOOM)
+        if others:
+            yield self._section("distributions", "Distributions", others, is_last=True)
+
+    def _section(
+        self, anchor: str, title: str, plots: Sequence[Plot], *, note: str = "", is_last: bool = False
+    ) -> Plots:
+        contents = self._contents
+        return Plots(
+            anchor,
+            title,
+            grouped(plots),
+            {} if anchor == "first" else contents.parts,
+            contents.absent if is_last else (),
+            note,
+            self._lines,
+            contents.phases,
+        )
