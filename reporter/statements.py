@@ -246,6 +246,8 @@ SELECT run, any_value(requests_per_s) AS requests_per_s,
     quantile_cont(ttft_ms, 0.99) FILTER (status = 'completed') AS ttft_p99_ms,
     quantile_cont(tpot_ms, 0.5) FILTER (status = 'completed') AS tpot_p50_ms,
     quantile_cont(tpot_ms, 0.99) FILTER (status = 'completed') AS tpot_p99_ms,
+    quantile_cont(latency_ms, 0.5) FILTER (status = 'completed') AS latency_p50_ms,
+    quantile_cont(latency_ms, 0.99) FILTER (status = 'completed') AS latency_p99_ms,
     count(*) FILTER (status IN ('failed', 'cancelled'))
         / nullif(count(*) FILTER (status IN ('completed', 'failed', 'cancelled')), 0) AS error_rate
 FROM samples LEFT JOIN rates USING (run)

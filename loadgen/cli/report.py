@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast, get_args
 
 import typer
 
-from loadgen.sessions.errors import UsageError, printable
+from loadgen.sessions.errors import UsageError
 from loadgen.sessions.formats import FORMATS, TEXT, require_format
 from loadgen.sessions.settings.definitions import (
     LatencyOrigin,
@@ -173,18 +173,13 @@ def _made(
 ) -> tuple[Report, dict[str, Any]]:
     """The report, and the further options of its format: the run, or the contents of its log."""
     from loadgen.cli.terminal.observer import Terminal
-    from loadgen.sessions.program import program
-    from loadgen.sessions.run.repeat import repeat_command
+    from loadgen.sessions.run.repeat import commands_of_page
     from loadgen.sessions.run.report import write_report, write_report_with_contents
 
     if not FORMATS[form].shows_log:
         return write_report(run, None, options=options, choice=choice, observer=Terminal()), {"run": run}
     made, contents = write_report_with_contents(run, options, choice=choice, observer=Terminal())
-    return made, {
-        "contents": contents,
-        "command": f"{program()} report {printable(str(run))} --format {form}",
-        "repeat": repeat_command(run),
-    }
+    return made, {"contents": contents, **commands_of_page(run, form)}
 
 
 def _report_series(run: Path, of_a_run: Mapping[str, object], form: str, output: Path | None) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reporter.contents.run import RunContents
 from reporter.render import totals
-from reporter.render.html.page import FigureCards, Mark, Prose, Remarks, Tables
+from reporter.render.html.page import FigureCards, Prose, Remarks, Tables
 from reporter.render.html.run import page_of
 from reporter.render.markdown import MOST_BYTES, fitting, safe, table_row
 from reporter.render.page import plain
@@ -83,4 +83,4 @@ def _table(table: Table, *, is_first: bool) -> Iterator[str]:
 
 
 def _cell(cell: Cell) -> str:
-    return safe(cell.text if isinstance(cell, Mark) else cell)
+    return safe(cell if isinstance(cell, str) else cell.text)

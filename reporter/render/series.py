@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.number_text import figure
@@ -26,6 +26,8 @@ class SeriesOverview:
         conclusions: What follows from the runs, in sentences.
         notes: Why runs are invalid, what they missed, and what their figures do not show.
         plots: Of a sweep, throughput against interactivity and against TTFT.
+        lines: Model and endpoint, loads, prompts and dates.
+        links: The address of each run's report, by the name of the run; empty where there is none.
     """
 
     name: str
@@ -36,6 +38,8 @@ class SeriesOverview:
     conclusions: Sequence[str] = ()
     notes: Sequence[str] = ()
     plots: Sequence[Plot | NoPlot] = ()
+    lines: Sequence[str] = ()
+    links: Mapping[str, str] = field(default_factory=dict)
 
 
 _FIGURES: Final = {

@@ -25,6 +25,19 @@ _ALWAYS_SENT: Final = frozenset({"user-agent", "authorization"})
 _COMMAND_LINE: Final = "command line"
 
 
+def commands_of_page(run: Path, form: str) -> dict[str, str]:
+    """The commands that a page shows: `command` makes the page again, `repeat` repeats the run.
+
+    Raises:
+        LogError: It is not a log that can be read.
+    """
+    from loadgen.sessions.errors import printable
+    from loadgen.sessions.program import program
+
+    command = f"{program()} report {printable(str(run))} --format {form}"
+    return {"command": command, "repeat": repeat_command(run)}
+
+
 def repeat_command(log: Path) -> str:
     """The command line that repeats a run; empty for a log of another program or command.
 

@@ -54,6 +54,7 @@ def overview(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> 
     """
     from loadgen.sessions.series_outcome import most_severe
     from reporter.render.series import SeriesOverview
+    from reporter.render.series_heading import lines
 
     code = most_severe(outcomes)
     required = any(outcome.report.verdict is not None for outcome in outcomes) or code != ExitCode.PASS
@@ -64,6 +65,7 @@ def overview(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> 
         rows=rows(outcomes, folder),
         results=[result(outcome) for outcome in outcomes],
         notes=list(notes_of(outcomes)),
+        lines=lines([outcome.report for outcome in outcomes], [outcome.point.axes for outcome in outcomes]),
         **_of_kind(folder, series, outcomes),
     )
 

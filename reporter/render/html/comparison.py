@@ -74,15 +74,13 @@ def _sections(comparison: Comparison, plots: Sequence[Plot | NoPlot]) -> Iterato
 
 def changes(comparison: Comparison, rows: Sequence[ComparisonRow], query: str) -> Iterator[Table]:
     """For each side but the first a table of both figures and the change, with the query of the figures."""
-    place = compared.TITLES.index("finding")
     metric, *titles = compared.TITLES
     for index in range(1, len(comparison.sides)):
         cells: list[tuple[Cell, ...]] = []
         for row in rows:
-            _, *texts = compared.cells(comparison, row, index)
-            texts[place - 1 : place] = [
-                Mark(texts[place - 1], _TONES.get(row.changes[index - 1].finding, ""))
-            ]
+            _, *before, finding, detectable = compared.cells(comparison, row, index)
+            mark = Mark(finding, _TONES.get(row.changes[index - 1].finding, ""))
+            texts: list[Cell] = [*before, mark, detectable]
             figures, *further = compared.figures([row], (0, index))
             cells += [(*figures, *texts), *((*line, *("" for _ in texts)) for line in further)]
         labels = (compared.label(comparison, side) for side in (0, index))

@@ -31,6 +31,14 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
+class Link:
+    """A text that leads to another page."""
+
+    text: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
 class CardFigure:
     """A figure of a card.
 
@@ -115,7 +123,7 @@ class Remarks:
     nothing: str = ""
 
 
-Cell = str | Mark
+Cell = str | Mark | Link
 
 
 _SHORT: Final = 28

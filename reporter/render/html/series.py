@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING
 
 from reporter import statements
 from reporter.number_text import counted
+from reporter.plots.load_curves import load_curves
 from reporter.plots.plot import NoPlot, Plot
 from reporter.render.html import template
 from reporter.render.html.marks import TONES
-from reporter.render.html.page import Mark, Page, PlotGroup, Plots, Prose, Table, Tables
+from reporter.render.html.page import Link, Mark, Page, PlotGroup, Plots, Prose, Table, Tables
 from reporter.render.page import plain
 from reporter.render.series import SCORE_TITLES, scores, table, titles, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reporter.render.html.page import Section
+    from reporter.render.html.page import Cell, Section
     from reporter.render.series import SeriesOverview
 
 
@@ -30,12 +31,13 @@ def page_of(series: SeriesOverview) -> Page:
     return Page(
         title=f"{series.kind.capitalize()} {plain(series.name)}",
         marks=(Mark(series.status, TONES.get(series.status, "")),) if series.status else (),
-        lines=(counted(len(series.rows), "run"),),
+        lines=tuple(plain(line) for line in (*series.lines, counted(len(series.rows), "run")) if line),
         sections=tuple(_sections(series)),
         footer=(
             "The report of each run is in its folder.",
             'Run a query of this page: loadgen sql SERIES "QUERY"',
         ),
+        answer=plain(series.notes[0]) if series.notes and series.status not in {"", "PASS"} else "",
     )
 
 
@@ -47,12 +49,10 @@ def _sections(series: SeriesOverview) -> Iterator[Section]:
             tuple(map(plain, series.conclusions)),
             (("Figures of the runs", statements.of_series()),),
         )
-    if drawn := tuple(PlotGroup(plot.title, (plot,)) for plot in series.plots if isinstance(plot, Plot)):
-        absent = tuple(plot for plot in series.plots if isinstance(plot, NoPlot))
-        yield Plots("plots", "Plots", drawn, {}, absent)
+    yield from _plots(series)
     runs = Table(
         tuple(titles(series)),
-        tuple(map(tuple, table(series))),
+        tuple(_row(series, cells) for cells in table(series)),
         words=words(series),
         wordy=frozenset({"result"}),
         sql=statements.of_series(),
@@ -62,6 +62,26 @@ def _sections(series: SeriesOverview) -> Iterator[Section]:
         yield Tables("scores", "Scores", (_scores(rows),))
     if series.notes:
         yield Prose("notes", "Notes", tuple(map(plain, series.notes)))
+
+
+def _plots(series: SeriesOverview) -> Iterator[Plots]:
+    """The curves over the load, latencies one at a time; then the planes of a sweep."""
+    curves = load_curves(series.rows)
+    every = [plot for plot in (*curves, *series.plots) if isinstance(plot, Plot)]
+    latencies = tuple(plot for plot in every if plot in curves[1:])
+    choices = tuple(plot.y.label for plot in latencies)
+    groups = [PlotGroup(plot.title, (plot,)) for plot in every if plot not in latencies]
+    if latencies:
+        groups.insert(1, PlotGroup("Latency against throughput", latencies, choices))
+    if groups:
+        absent = tuple(plot for plot in (*curves, *series.plots) if isinstance(plot, NoPlot))
+        yield Plots("plots", "Plots", tuple(groups), {}, absent)
+
+
+def _row(series: SeriesOverview, cells: Sequence[str]) -> tuple[Cell, ...]:
+    """A run with a link to its report."""
+    name, *further = cells
+    return (Link(name, series.links[name]) if name in series.links else name, *further)
 
 
 def _scores(rows: Sequence[Sequence[str]]) -> Table:

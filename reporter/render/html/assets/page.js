@@ -46,12 +46,12 @@
   const color = (name) => (isPrinted && LIGHT[name]) || getComputedStyle(root).getPropertyValue(name).trim();
   // Series whose names say whether that is good; the others have the colors of their places.
   const MEANINGS = {
-    better: "--good", "meets its targets": "--good", "SLO region": "--good", worse: "--error", wanted: "--c5", run: "--c5",
+    better: "--good", "meets its targets": "--good", "SLO region": "--good", worse: "--error", invalid: "--error", wanted: "--c5", run: "--c5",
     "no significant difference": "--c5", "in doubt": "--c4", different: "--c1", "too few runs": "--c5", "too few requests": "--c5", "not tested": "--c5",
     knee: "--c6", "Pareto front": "--c1",
   };
   const colorOf = (series, index) => color(isError(series) ? "--error" : MEANINGS[series.group === undefined ? series.name : ""] || `--c${(index % COLORS) + 1}`);
-  const isUndecided = (series) => /^(too few|not tested|in doubt)\b/.test(series.name);
+  const isUndecided = (series) => /^(too few|not tested|in doubt|invalid)\b/.test(series.name);
   const isRows = (plot) => plot.x.scale === "category";
 
   // ---- one series of a plot as series of the library
@@ -113,7 +113,8 @@
       ...shared, type: "line", step: series.kind === "step" ? "end" : false, connectNulls: false, lineStyle: { color: tint, width: 2 },
       showSymbol: points.length <= 30 && series.kind !== "step", symbol: "circle", symbolSize: 6,
     };
-    if (series.kind !== "band") return [line];
+    const ends = series.low && { ...shared, ...ENDS, encode: encoded(plot, [1, 2, 3]), renderItem: whisker(plot, tint) };
+    if (series.kind !== "band") return ends ? [line, ends] : [line];
     return [{ ...shared, ...ENDS, encode: encoded(plot, [1, 2, 3]), renderItem: polygon(series, tint) }, line];
   };
 
@@ -184,7 +185,7 @@
   // Plots over time have the same axis, whatever part of it each has points in.
   const moments = Object.values(data.plots).filter((plot) => plot.x.scale === "time").flatMap((plot) => plot.series.flatMap((series) => series.x));
   const timeSpan = [...moments, ...data.phases.flatMap(([, start, end]) => [start, end])].reduce(([least, most], x) => [Math.min(least, x), Math.max(most, x)], [Infinity, -Infinity]);
-  const canBeLog = (plot) => plot.y.unit === "ms" && ["time", "percentile"].includes(plot.x.scale) && decades(plot, "y") >= 1;
+  const canBeLog = (plot) => plot.y.unit === "ms" && (["time", "percentile"].includes(plot.x.scale) || plot.series.some((series) => series.labels)) && decades(plot, "y") >= 1;
   const axis = (plot, name, isAcross, isNarrow) => {
     const described = plot[name];
     const isLog = name === "y" && plot.isLog && canBeLog(plot);
