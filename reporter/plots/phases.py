@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reporter.plots.over_time import SEGMENTS
 from reporter.number_text import seconds
+from reporter.plots.over_time import SEGMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
