@@ -17,6 +17,9 @@ COMMANDS = {
 }
 """Every command by its words: of a group, those in it."""
 
+PERF = "perf"
+"""A command with more than half of the options of this one refers to them."""
+
 
 def reference() -> str:
     """The whole reference, in Markdown."""
@@ -45,12 +48,31 @@ def section(name: str, command: Any) -> str:
         "| option | default | what it does |",
         "|---|---|---|",
     ]
-    rows = [
-        f"| {spelled(parameter)} | {default(parameter)} | {parameter.help} |"
+    own, of_perf = rows(command), rows(COMMANDS[PERF])
+    shared = own.keys() & of_perf.keys()
+    if name == PERF or len(shared) < len(of_perf) / 2:
+        return "\n".join([*lines, *own]) + "\n"
+    left_out = ", ".join(f"`{word}`" for word in of_perf.values() if word not in own.values())
+    return (
+        "\n".join(
+            [
+                *lines,
+                *(row for row in own if row not in shared),
+                "",
+                f"And the options of [loadgen perf](#loadgen-perf), except {left_out}.",
+            ],
+        )
+        + "\n"
+    )
+
+
+def rows(command: Any) -> dict[str, str]:
+    """The lines of a table of options, and the longest spelling of each."""
+    return {
+        f"| {spelled(parameter)} | {default(parameter)} | {parameter.help} |": max(parameter.opts, key=len)
         for parameter in command.params
         if parameter.name != "help"
-    ]
-    return "\n".join([*lines, *rows]) + "\n"
+    }
 
 
 def prose(text: str) -> str:
