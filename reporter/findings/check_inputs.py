@@ -48,6 +48,7 @@ class CheckInputs:
         held_ms: How long those of them waited for a place that had to.
         token_sources: How many of them have their token count from where; `unknown` for those without one.
         input_unknown: How many of them have no count of input tokens.
+        bare: Whether requests have neither phases nor sendings, and all are measured from their issue.
         scheduled_span_ns: From the first to the last intended issue; of conversations, of their first turns.
         issued_span_ns: From the first to the last issue of those.
         seconds: How many seconds had a request that was due in them.
@@ -121,6 +122,7 @@ class CheckInputs:
     held_ms: Summary | None = None
     token_sources: Mapping[str, int] = field(default_factory=dict)
     input_unknown: int = 0
+    bare: bool = False
     scheduled_span_ns: int | None = None
     issued_span_ns: int | None = None
     seconds: int = 0

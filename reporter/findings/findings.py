@@ -156,6 +156,18 @@ def _to_finish(evidence: CheckInputs) -> str:
     return f"{covered} Run `loadgen resume RUN` to finish."
 
 
+def _bare(evidence: CheckInputs) -> Finding | None:
+    if not evidence.bare:
+        return None
+    return Finding(
+        "phases_assumed",
+        "warning",
+        "The log has no phases and no REQUEST_SENT: all requests are measured, TTFT counts from "
+        "LOADGEN_ISSUE_CALLED, and TPOT ends with COMPLETE.",
+        "Record the phase of each request, REQUEST_SENT and the arrivals (docs/python.md).",
+    )
+
+
 def _nothing_issued(evidence: CheckInputs) -> Finding | None:
     if evidence.counts.issued or evidence.figures_only:
         return None
@@ -310,6 +322,7 @@ _CHECKS: Final[tuple[Check, ...]] = (
     _cut_off,
     _running,
     _interrupted,
+    _bare,
     _nothing_issued,
     _nothing_completed,
     *node_findings.CHECKS,

@@ -115,6 +115,19 @@ FROM joined() AS payloads;
 
 RESET disabled_optimizers;
 
+-- A log with the issue, the first chunk and the end of each request alone has neither phases nor sendings: all requests
+-- are measured, from their issue to their end. A finding says so.
+CREATE OR REPLACE TABLE bare AS
+SELECT count(*) > 0 AND bool_and(phase IS NULL AND sent_ns IS NULL AND issues > 0) AS is_bare FROM requests;
+
+CREATE OR REPLACE MACRO is_bare() AS (SELECT is_bare FROM bare);
+
+UPDATE requests
+SET measured = true, phase = 'performance', sent_ns = issued_ns, sent_high_ns = issued_ns,
+    last_token_ns = CASE status WHEN 'completed' THEN coalesce(last_token_ns, ended_ns) END,
+    last_token_low_ns = CASE status WHEN 'completed' THEN coalesce(last_token_low_ns, ended_ns) END
+WHERE is_bare();
+
 UPDATE requests SET settled = settled_together
 FROM (
     SELECT

@@ -137,15 +137,15 @@ FROM (
             getvariable('tpot_end') IS NOT DISTINCT FROM 'complete' AS to_complete,
             CASE
                 WHEN to_complete THEN (complete_ns - first_counted_ns) / 1e6
-                WHEN chunks > 1 THEN (last_token_ns - first_counted_ns) / 1e6
+                WHEN coalesce(chunks, 2) > 1 THEN (last_token_ns - first_counted_ns) / 1e6
             END AS decode_ms,
             CASE
                 WHEN to_complete THEN since(first_counted_ns, complete_low_ns)
-                WHEN chunks > 1 THEN since(first_counted_ns, last_token_low_ns)
+                WHEN coalesce(chunks, 2) > 1 THEN since(first_counted_ns, last_token_low_ns)
             END AS decode_low_ms,
             CASE
                 WHEN to_complete THEN since(first_counted_low_ns, complete_ns)
-                WHEN chunks > 1 THEN since(first_counted_low_ns, last_token_ns)
+                WHEN coalesce(chunks, 2) > 1 THEN since(first_counted_low_ns, last_token_ns)
             END AS decode_high_ms
         FROM (
             SELECT

@@ -9,6 +9,7 @@ import pytest
 import rulesets
 from recorder import EventRecorder, EventType, payloads
 from reporter import MetricsReporter
+from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -87,3 +88,51 @@ def test_an_event_without_its_place_is_reported_as_invalid(tmp_path: Path) -> No
         report = reporter.create_report()
     assert "stamps_out_of_order" in {finding.code for finding in report.findings}
     assert not report.validity.valid
+
+
+def write_bare(folder: Path) -> None:
+    """Ten requests of three events: a TTFT of 20 ms, 11 tokens in the 50 ms after; the last one fails."""
+    record = EventRecorder.record_event
+    with EventRecorder(path=folder / "events.db") as recorder:
+        start_ns = recorder.session.started_at_ns
+        record(EventType.TEST_STARTED, start_ns, "")
+        for number in range(10):
+            uuid, at_ns = f"request {number}", start_ns + number * 100 * MS
+            record(EventType.LOADGEN_ISSUE_CALLED, at_ns, uuid)
+            record(EventType.FIRST_CHUNK, at_ns + 20 * MS, uuid)
+            if number == 9:
+                record(EventType.ERROR, at_ns + 30 * MS, uuid, data=payloads.Failed(error="reset"))
+            else:
+                complete = payloads.Complete(output_tokens=11)
+                record(EventType.COMPLETE, at_ns + 70 * MS, uuid, data=complete)
+        record(EventType.STOP_PERFORMANCE_TRACKING, start_ns + 2000 * MS)
+        record(EventType.TEST_ENDED, start_ns + 2100 * MS)
+
+
+def test_the_events_of_the_metrics_specification_alone_give_figures(tmp_path: Path) -> None:
+    """Without phases and sendings: measured from the issue to the completion, and a finding says so."""
+    write_bare(tmp_path)
+    with MetricsReporter(tmp_path) as reporter:
+        report = reporter.create_report()
+        tracked = reporter.create_report(definitions=Definitions(throughput_window="tracked"))
+    assert (report.counts.issued, report.counts.completed, report.counts.failed) == (10, 9, 1)
+    assert report.ttft_ms is not None
+    assert report.tpot_ms is not None
+    assert report.latency_ms is not None
+    assert (report.ttft_ms.p50, report.tpot_ms.p50, report.latency_ms.p50) == pytest.approx((20, 5, 70))
+    assert report.throughput.output_tps == pytest.approx(99 / 0.87)
+    # From TEST_STARTED to STOP_PERFORMANCE_TRACKING.
+    assert tracked.window.duration_s == pytest.approx(2.0)
+    assert tracked.throughput.qps == pytest.approx(4.5)
+    assert report.latency_from_schedule_ms is None
+    codes = {finding.code for finding in report.findings}
+    assert "phases_assumed" in codes
+    assert not codes & {"nothing_issued", "completed_but_never_sent", "stamps_out_of_order"}
+
+
+def test_a_log_with_a_phase_is_read_as_it_is(tmp_path: Path) -> None:
+    """Nothing is assumed where any request has a phase."""
+    write(tmp_path)
+    with MetricsReporter(tmp_path) as reporter:
+        report = reporter.create_report()
+    assert "phases_assumed" not in {finding.code for finding in report.findings}

@@ -25,6 +25,7 @@ seconds AS (
 )
 
 SELECT
+    is_bare() AS bare,
     (SELECT sum(scheduled_span_ns) FROM spans)::BIGINT AS scheduled_span_ns,
     (SELECT sum(issued_span_ns) FROM spans)::BIGINT AS issued_span_ns,
     (SELECT count(*) FROM seconds) AS seconds,

@@ -1,7 +1,7 @@
 -- For each segment, in order, the moments that its window follows from (reporter.log.window.Timeline).
 SELECT
     ended,
-    performance.started_ns,
+    if(is_bare(), test_started_ns, performance.started_ns) AS started_ns,
     performance.duration_s,
     stopped_ns,
     first_issue_ns,
@@ -14,6 +14,7 @@ LEFT JOIN (
     SELECT
         sitting,
         max(at_ns) FILTER (type = 'STOP_PERFORMANCE_TRACKING' AND node IS NULL) AS stopped_ns,
+        min(at_ns) FILTER (type = 'TEST_STARTED') AS test_started_ns,
         max(at_ns) AS last_session_ns
     FROM session_events
     GROUP BY sitting
