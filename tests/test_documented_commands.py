@@ -23,6 +23,7 @@ from tests.conftest import ROOT, clean_environment
 from tests.documented_commands import Shown, shown
 from tests.for_each import for_each
 from tests.workloads.results.harness_files import harbor, terminal_bench
+from tests.workloads.results.load_files import vllm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -158,6 +159,7 @@ def folder(preloaded: Preloaded, server: MockProcess, tmp_path_factory: pytest.T
         shutil.copy(place / "RUN" / "report.json", place / name)
     terminal_bench(place / "runs" / "2026-01-01__12-00-00")
     harbor(place / "jobs" / "2026-01-01__12-00-00")
+    shutil.copy(vllm(place), place / "results.json")
     shutil.copytree(ROOT / "examples", place / "examples")
     shutil.copy(ROOT / "examples" / "rulesets" / "chat.yaml", place)
     shutil.copy(ROOT / "examples" / "suite.toml", place)
