@@ -16,6 +16,7 @@ def episodes(log: OpenLog) -> Episodes | None:
     endings: dict[str, int] = {row["ending"]: row["count"] for row in all_figures(log, "episode_endings")}
     if not endings:
         return None
+    log.load(("episodes",))
     rows: list[dict[str, Any]] = all_figures(log, "episodes")
     return Episodes(
         count=sum(endings.values()),

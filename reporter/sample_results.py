@@ -209,6 +209,7 @@ def _rows_of_episodes(log: OpenLog, options: ResultOptions) -> tuple[str, str]:
 
     if not log.execute("SELECT 1 FROM requests WHERE is_episode LIMIT 1").fetchall():
         raise OptionError("the run has no episodes: leave --episodes out, and use --samples")
+    log.load(("episodes",))
     texts, joins = (TEXTS, JOINS) if options.texts else ("", "")
     return EPISODES.format(judged=JUDGED, texts=texts, joins=joins), "started_at_utc, conversation_id"
 

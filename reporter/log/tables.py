@@ -64,8 +64,6 @@ _TABLES: Final[Mapping[str, str | None]] = {
     "recounted": None,
     "counted": None,
     "samples": None,
-    "episodes": None,
-    "open_episodes": None,
     "arriving": None,
     "arrived": None,
     "early": None,
@@ -107,6 +105,8 @@ BIG_TABLES: Final[Mapping[str, str | None]] = {
     "prompt_events": """
         SELECT seq, coalesce(data, '') AS data FROM events
         WHERE code = EventType.LOADGEN_ISSUE_CALLED AND texts IS NOT NULL""",
+    "episodes": None,
+    "open_episodes": None,
     "asked": None,
     "scores": None,
     "reported_passes": None,
