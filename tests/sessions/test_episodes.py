@@ -217,7 +217,7 @@ def test_an_unfinished_episode_is_asked_again(server: MockProcess, folder: Path)
         ({"agent": "own_agents:nothing"}, "has no nothing"),
         ({"agent": "no_such_module:agent"}, "importing no_such_module fails"),
         ({"agent": "own_agents:AGENT"}, "has no AGENT"),
-        ({"agent": "own_agents"}, "write MODULE:ATTRIBUTE"),
+        ({"agent": "own_agents"}, "not MODULE:ATTRIBUTE"),
         ({"agent": "own_agents:ADD"}, "neither an async function"),
         ({"agent": "own_agents:talk", "user_url": "http://127.0.0.1:1"}, "--user-model"),
         ({"agent": "own_agents:talk", "max_turns": 0}, "--max-turns 0"),
