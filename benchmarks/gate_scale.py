@@ -39,7 +39,7 @@ RULES: Final = (
     "tpot:p(99)<12ms@es99-estimate",
     "latency:p(90)<300ms@ucl95",
     "latency:mean<300ms@ucl95",
-    "ttft:p(95)<20ms@ucl95-bootstrap",
+    "ttft:p(95)<20ms@ucl95-order_stat",
     "itl:p(99)<20ms",
     "tps>1000@lcl95",
     "qps>10@lcl95",

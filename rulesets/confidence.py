@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Method = Literal[
     "early_stopping",
+    "effective",
     "order_stat",
     "wilson",
     "batch_means",
@@ -51,8 +52,8 @@ class Confidence:
     """The proof that a target asks for beyond the figure alone.
 
     Attributes:
-        method: `early_stopping` and `order_stat` for percentiles, `batch_means` for rates and means,
-            `bootstrap` for all of these, `wilson` for shares and for scores that are one, `normal` for
+        method: `effective`, `order_stat` and `early_stopping` for percentiles, `batch_means` and `bootstrap`
+            for rates and means, `wilson` for shares and for scores that are one, `normal` for
             scores (by their standard error), `mann_whitney` for the change from a baseline.
         level: The confidence, 0.5 to below 1; for `mann_whitney` 1 - alpha.
         form: Of early stopping: whether the number over the bound is tested, or the figure estimated. They
@@ -72,7 +73,7 @@ def methods(quantity: Quantity, stat: str, *, delta: bool) -> tuple[Method, ...]
     if delta:
         return ("mann_whitney",)
     if PERCENTILE.fullmatch(stat):
-        return ("order_stat", "bootstrap", "early_stopping")
+        return ("effective", "order_stat", "early_stopping")
     match quantity.kind, stat:
         case ("throughput", _) | (_, "mean"):
             return ("batch_means", "bootstrap")

@@ -146,17 +146,14 @@ class MetricValues(Protocol):
         """The means of equal spans of time, by when requests were issued; empty where too few for two."""
         ...
 
-    def block_counts(self, edges: Sequence[float]) -> tuple[tuple[int, ...], ...]:
-        """For each of these spans, how many values are at most each edge, and last how many there are."""
-        ...
-
     def in_order(self, edge: float | None = None) -> Sequence[tuple[int, float]]:
         """The count and sum of finite values, request by request in the order of issue.
 
         Of many requests, of equal spans of time instead; some may be empty.
 
         Args:
-            edge: Where it is given, the second number is how many values are at most this.
+            edge: Where it is given, the second number is how many values are at most this, and infinite
+                values count too.
         """
         ...
 

@@ -56,7 +56,7 @@ def _fewest(target: Target) -> int | None:
     match confidence.method:
         case "early_stopping" if p is not None:
             return early_stopping.samples_needed(0, 0, p, confidence.form or "test", confidence.level)
-        case "order_stat" if p is not None:
+        case "effective" | "order_stat" if p is not None:
             return order_statistics.samples_needed(0, 0, p, confidence.level, side)
         case "wilson" if target.quantity.kind in {"error", "good"} and 0 < target.bound < 1:
             met = 0 if side == "upper" else 1

@@ -197,15 +197,6 @@ class Summarized:
         """
         self._cannot("the means of spans of time")
 
-    def block_counts(self, edges: Sequence[float]) -> tuple[tuple[int, ...], ...]:
-        """The counts of spans of time, of which a report keeps none.
-
-        Raises:
-            Unanswerable: Always.
-        """
-        del edges
-        self._cannot("the counts of spans of time")
-
     def in_order(self, edge: float | None = None) -> Sequence[tuple[int, float]]:
         """The values in the order of issue, of which a report keeps none.
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from reporter.kinds import members, number
 from rulesets.errors import Unanswerable
-from rulesets.statistics import normal, order_statistics, student, wilson
+from rulesets.statistics import effective_size, normal, order_statistics, student, wilson
 from rulesets.statistics.long_run import long_run
 from rulesets.statistics.two_percentiles import Ordered, ordered
 
@@ -68,10 +68,6 @@ class ComparedFigure:
     is_share: bool = False
     better: Literal["higher", "lower"] = "higher"
     questions: Mapping[str, float] | None = None
-
-
-_FEWEST: Final = 4
-"""No run counts for fewer independent requests in a share: fewer cannot differ at 5 %."""
 
 
 def figure(run: Evidence, metric: ComparedMetric, level: float) -> ComparedFigure | None:
@@ -133,7 +129,7 @@ def _percentile(run: Evidence, metric: ComparedMetric, level: float) -> Compared
     value, n = sample.percentile(p), sample.count
     if value is None or not math.isfinite(value):
         return None
-    effective = _effective(_asked(partial(sample.in_order, value)), level)
+    effective = effective_size.of_share(_asked(partial(sample.in_order, value)), level)
     if effective is None or value <= 0:
         return ComparedFigure(value, n)
     effective = min(n, effective)
@@ -184,30 +180,12 @@ def _of_share(count: int, of: int, cells: Cells, level: float) -> ComparedFigure
     """A share by Wilson's interval of the effective number of requests."""
     if not of:
         return None
-    value, effective = count / of, min(of, _effective(cells, level) or of)
+    value, effective = count / of, min(of, effective_size.of_share(cells, level) or of)
     low, high = wilson.interval(round(value * effective), effective, level)
     z = critical(level, None)
     return ComparedFigure(
         value, of, low, high, below=(value - low) / z, above=(high - value) / z, effective=effective
     )
-
-
-def _effective(cells: Cells, level: float) -> int | None:
-    """The number of independent requests of equal certainty; None with too few cells.
-
-    It is never more than there are, and is made smaller by (z / t)², as an estimated variance is not a known
-    one.
-    """
-    n = round(sum(of for of, _ in cells))
-    share = sum(amount for _, amount in cells) / n if n else 0.0
-    varies = long_run([amount - share * of for of, amount in cells])
-    if varies is None:
-        return None
-    of_share = varies.of_mean * (len(cells) / n) ** 2 if n else 0.0
-    if not of_share:
-        return n
-    few = (critical(level, None) / critical(level, 2 * varies.freedom)) ** 2
-    return min(n, max(_FEWEST, math.floor(share * (1 - share) / of_share * few)))
 
 
 def _accuracy(run: Evidence, metric: ComparedMetric, level: float) -> ComparedFigure | None:

@@ -18,23 +18,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class SpanValues:
-    """The values in a span of time, relative to two edges.
-
-    Attributes:
-        below: How many values are at most the lowest edge.
-        finite: How many finite ones there are.
-        infinite: How many infinite ones.
-        between: The values above the lowest edge, up to the highest.
-    """
-
-    below: int
-    finite: int
-    infinite: int
-    between: Ranked
-
-
-@dataclass(frozen=True, slots=True)
 class LogSample:
     """A `rulesets.evidence.MetricValues`.
 
@@ -43,15 +26,13 @@ class LogSample:
         method: How percentiles are taken.
         means: Gives, for each of the finest equal spans of time, how many finite values there are of requests
             that were issued in it, and their sum.
-        spans: Gives what each of them has between two edges.
-        order: Gives, request by request in the order of issue or in short spans of time, how many finite
-            values there are, and their sum, or how many of them are at most an edge.
+        order: Gives, request by request in the order of issue or in short spans of time, the number of
+            values, and how many are at most an edge; without an edge, the sum of the finite ones.
     """
 
     ranked: Ranked
     method: PercentileMethod
     means: Callable[[], Sequence[tuple[int, float]]]
-    spans: Callable[[float, float], Sequence[SpanValues]]
     order: Callable[[float | None], Sequence[tuple[int, float]]]
 
     @property
@@ -100,20 +81,6 @@ class LogSample:
         sums = (tuple(map(sum, zip(*block, strict=True))) for block in grouped(spans, size))
         return tuple(total / count for count, total in sums)
 
-    def block_counts(self, edges: Sequence[float]) -> tuple[tuple[int, ...], ...]:
-        """For each of these spans, how many values are at most each edge, and last how many there are."""
-        spans = self.spans(min(edges), max(edges)) if self.count and edges else ()
-        size = group_size([span.finite for span in spans]) if spans else None
-        if size is None:
-            return ()
-        return tuple(
-            (
-                *(sum(span.below + span.between.at_most(edge) for span in block) for edge in edges),
-                sum(span.finite + span.infinite for span in block),
-            )
-            for block in grouped(spans, size)
-        )
-
     def in_order(self, edge: float | None = None) -> Sequence[tuple[int, float]]:
-        """The count of finite values, and the sum or the count up to an edge, over time."""
+        """The count of values, and the sum of the finite ones or the count up to an edge, over time."""
         return self.order(edge)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+import math
 from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from reporter.bounds import column, gaps
 from reporter.log.condition import condition
 from reporter.measured.blocks import FINEST
 from reporter.measured.ranked import Ranked
-from reporter.measured.sample import LogSample, SpanValues
+from reporter.measured.sample import LogSample
 from reporter.measured.timeline import issued_in
 from rulesets.metric_table import BY_NAME
 from rulesets.request_metrics import REQUEST_METRICS
@@ -60,9 +60,7 @@ class Values:
     def of(self, metric: str, where: Where) -> LogSample:
         """The values of a metric over a part of the requests that completed."""
         table = self._table(f"FROM ({_rows(metric, condition(where), '0', self.end)})", metric)
-        # A request that failed generated nothing: an infinite latency, but no infinite speed.
-        is_speed = BY_NAME[metric].quantity.kind == "speed"
-        infinite = self.violations(where) if self.violations and not is_speed else 0
+        infinite = self.violations(where) if self.violations and self._are_lost(metric) else 0
         ranked = Ranked(_packed(table["value"], "d"), _upto(table), infinite)
         requests = cache(lambda: self._requests(where) if _is_of_gaps(metric) else ranked.count)
         one_by_one = cache(lambda: self._one_by_one(metric, where))
@@ -70,7 +68,6 @@ class Values:
             ranked,
             self.method,
             means=cache(lambda: self._means(metric, where)),
-            spans=lambda low, high: self._spans(metric, where, low, high),
             order=lambda edge: self._in_order(metric, where, edge, requests, one_by_one),
         )
 
@@ -88,9 +85,12 @@ class Values:
         """
         many = requests() > ONE_BY_ONE
         if not many and not _is_of_gaps(metric):
-            return [(1, value if edge is None else float(value <= edge)) for value in one_by_one()]
+            if edge is not None:
+                return [(1, float(value <= edge)) for value in one_by_one()]
+            return [(1, value) for value in one_by_one() if math.isfinite(value)]
         span = issued_in(self.log, SPANS) if many else BY_ISSUE
-        rows, amount = _rows(metric, condition(where), span, self.end), "fsum(value * weight)"
+        lost = self._are_lost(metric) and edge is not None
+        rows, amount = _rows(metric, condition(where), span, self.end, lost=lost), "fsum(value * weight)"
         if edge is not None:
             amount = f"coalesce(sum(weight) FILTER (value <= '{edge!r}'::DOUBLE), 0)::DOUBLE"
         span_rows = self.log.execute(
@@ -103,10 +103,14 @@ class Values:
         return [amounts.get(number, (0, 0.0)) for number in range(SPANS)]
 
     def _one_by_one(self, metric: str, where: Where) -> Sequence[float]:
-        """The value of each request that has one, in the order of issue."""
-        rows = _rows(metric, condition(where), BY_ISSUE, self.end)
+        """The value of each request that has one, in the order of issue; violations are infinite."""
+        rows = _rows(metric, condition(where), BY_ISSUE, self.end, lost=self._are_lost(metric))
         query = f"SELECT value FROM ({rows}) ORDER BY span"  # noqa: S608 (what a log or a rule has is quoted)
         return [value for (value,) in self.log.execute(query).fetchall()]
+
+    def _are_lost(self, metric: str) -> bool:
+        """Whether a request that failed has an infinite value: it generated nothing, so no infinite speed."""
+        return self.violations is not None and BY_NAME[metric].quantity.kind != "speed"
 
     def _requests(self, where: Where) -> int:
         """How many requests completed."""
@@ -124,50 +128,14 @@ class Values:
         sums = {span: (count, total) for span, count, total in span_rows}
         return [sums.get(number, (0, 0.0)) for number in range(FINEST)]
 
-    def _spans(self, metric: str, where: Where, low: float, high: float) -> Sequence[SpanValues]:
-        """For each of the finest spans of time: the counts up to `low`, up to `high`, and in all."""
-        span = issued_in(self.log)
-        rows = _rows(metric, condition(where), span, self.end)
-        span_rows = self.log.execute(
-            "SELECT span, coalesce(sum(weight) FILTER (value <= $low), 0)::BIGINT, sum(weight)::BIGINT "  # noqa: S608 (what a log or a rule has is quoted)
-            f"FROM ({rows}) GROUP BY span",
-            {"low": low},
-        ).fetchall()
-        counts = {number: (below, finite) for number, below, finite in span_rows}
-        table = self._table(
-            f"FROM ({rows}) WHERE value > '{low!r}'::DOUBLE AND value <= '{high!r}'::DOUBLE", metric, "span, "
-        )
-        spans, values = _packed(table["span"], "q"), _packed(table["value"], "d")
-        edges = [bisect_left(spans, number) for number in range(FINEST + 1)]
-        infinite = self._lost(where, span)
-        return [
-            SpanValues(
-                *counts.get(number, (0, 0)),
-                infinite[number],
-                Ranked(values[start:end], _upto(table, start, end)),
-            )
-            for number, (start, end) in enumerate(pairwise(edges))
-        ]
-
-    def _table(self, rows: str, metric: str, by: str = "") -> Any:
-        """Values in ascending order, optionally by span: each separately, or with multiplicity."""
+    def _table(self, rows: str, metric: str) -> Any:
+        """Values in ascending order: each separately, or with multiplicity."""
         weight, grouped = (
-            (", sum(weight)::BIGINT AS weight", f"GROUP BY {by}value") if metric in _REPEATED else ("", "")
+            (", sum(weight)::BIGINT AS weight", "GROUP BY value") if metric in _REPEATED else ("", "")
         )
         return self.log.connection.sql(
-            f"SELECT {by}value{weight} {rows} {grouped} ORDER BY {by}value"
+            f"SELECT value{weight} {rows} {grouped} ORDER BY value"
         ).to_arrow_table()
-
-    def _lost(self, where: Where, span: str) -> list[int]:
-        """How many infinite values each of the finest spans has."""
-        if not self.violations:
-            return [0] * FINEST
-        rows = self.log.execute(
-            f"SELECT {span} AS span, count(*) FROM samples "  # noqa: S608 (what a log or a rule has is quoted)
-            f"WHERE measured AND status IN ('failed', 'cancelled') AND {condition(where)} GROUP BY ALL"
-        ).fetchall()
-        counts = dict(rows)
-        return [counts.get(number, 0) for number in range(FINEST)]
 
 
 def _is_of_gaps(metric: str) -> bool:
@@ -175,8 +143,8 @@ def _is_of_gaps(metric: str) -> bool:
     return BY_NAME[metric].per == "gap"
 
 
-def _rows(metric: str, where: str, span: str, end: ValueEnd | None) -> str:
-    """SQL for the values, each with span and multiplicity."""
+def _rows(metric: str, where: str, span: str, end: ValueEnd | None, *, lost: bool = False) -> str:
+    """SQL for the values, each with span and multiplicity; with infinite ones of `lost` requests."""
     if _is_of_gaps(metric) and end:
         requests = (
             f"SELECT *, ({span})::BIGINT AS span FROM counted "  # noqa: S608 (what a log or a rule has is quoted)
@@ -189,18 +157,22 @@ def _rows(metric: str, where: str, span: str, end: ValueEnd | None) -> str:
             f"FROM (SELECT ({span})::BIGINT AS span, unnest(chunk_gaps_us[2:]) AS gap_us FROM counted "
             f"WHERE measured AND status = 'completed' AND {where}) GROUP BY span, gap_us"
         )
-    values = column(metric, end)
+    values = f"{column(metric, end)}::DOUBLE"
+    ended = "'completed'"
+    if lost:
+        values = f"CASE status WHEN 'completed' THEN {values} ELSE 'infinity' END"
+        ended += ", 'failed', 'cancelled'"
     return (
-        f"SELECT ({span})::BIGINT AS span, {values}::DOUBLE AS value, 1 AS weight FROM samples "  # noqa: S608 (what a log or a rule has is quoted)
-        f"WHERE measured AND status = 'completed' AND value IS NOT NULL AND {where}"
+        f"SELECT ({span})::BIGINT AS span, {values} AS value, 1 AS weight FROM samples "  # noqa: S608 (what a log or a rule has is quoted)
+        f"WHERE measured AND status IN ({ended}) AND value IS NOT NULL AND {where}"
     )
 
 
-def _upto(table: Any, start: int = 0, end: int | None = None) -> Sequence[int] | None:
-    """Up to each value how many there are, from one row to another; None where each is there once."""
+def _upto(table: Any) -> Sequence[int] | None:
+    """Up to each value how many there are; None where each is there once."""
     if "weight" not in table.column_names:
         return None
-    return list(accumulate(_packed(table["weight"], "q")[start:end]))
+    return list(accumulate(_packed(table["weight"], "q")))
 
 
 def _packed(column: Any, kind: Literal["d", "q"]) -> Sequence[Any]:

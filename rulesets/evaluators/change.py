@@ -247,9 +247,10 @@ def _mann_whitney(change: Change, sides: Sides) -> RuleOutcome:
 
 
 def _bootstrap(change: Change, sides: Sides) -> RuleOutcome:
-    low, high = bootstrap.two_sample_interval(
-        sides.before, sides.after, _change_of, 1 - exactly(change.alpha), SEED
-    )
+    if not sides.are_positive:
+        return _without_ratio(change.target, sides)
+    shift = bootstrap.two_sample_interval(*sides.logarithms, 1 - exactly(change.alpha), SEED)
+    low, high = map(math.expm1, shift)
     words = f"bootstrap, {100 * (1 - change.alpha):g} %: {100 * low:+.3g} to {100 * high:+.3g} %"
     outcome = sides.outcome(change.target, words)
     return _significant(change.target, outcome, significant=not low <= 0 <= high)
@@ -270,9 +271,7 @@ def _tost(change: Change, sides: Sides) -> RuleOutcome:
     """
     target = change.target
     if not sides.are_positive:
-        outcome = sides.outcome(target, "")
-        reason = f"{figure.name_of(target)} is 0 in a run, and a test of ratios has nothing to say of it"
-        return replace(outcome, status="INCONCLUSIVE", reason=reason, remedy="compare by mann_whitney")
+        return _without_ratio(target, sides)
     upper = target.op in {"<", "<="}
     limit, words = _welch(sides, change.alpha, upper=upper)
     outcome = replace(sides.outcome(target, words), limit=target.in_unit(limit))
@@ -284,6 +283,13 @@ def _tost(change: Change, sides: Sides) -> RuleOutcome:
     reason = is_asked_for(name, outcome.limit, target.op, target.value, target.unit)
     remedy = f"measure more runs on each side: {_FURTHER}"
     return replace(outcome, status="INCONCLUSIVE", reason=reason, remedy=remedy)
+
+
+def _without_ratio(target: Target, sides: Sides) -> RuleOutcome:
+    reason = f"{figure.name_of(target)} is 0 in a run, and a test of ratios has nothing to say of it"
+    return replace(
+        sides.outcome(target, ""), status="INCONCLUSIVE", reason=reason, remedy="compare by mann_whitney"
+    )
 
 
 def _worse(target: Target, outcome: RuleOutcome) -> RuleOutcome:
@@ -309,10 +315,6 @@ def _welch(sides: Sides, alpha: float, *, upper: bool) -> tuple[float, str]:
     ratio = fmean(after) - fmean(before) + (far if upper else -far)
     side = "upper" if upper else "lower"
     return math.expm1(ratio), f"{side} {100 * (1 - alpha):g} % limit (TOST, Welch)"
-
-
-def _change_of(before: Sequence[float], after: Sequence[float]) -> float:
-    return Sides(before, after).change
 
 
 _TESTS: Final[Mapping[Test, Callable[[Change, Sides], RuleOutcome]]] = {

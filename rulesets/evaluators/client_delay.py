@@ -153,8 +153,8 @@ def values_of(target: Target, run: Evidence) -> list[float | None]:
 
 
 def _has_moving_limit(target: Target) -> bool:
-    """Whether a target has a confidence limit that is between two others if each value is between theirs."""
-    return target.confidence is not None and target.confidence.method in {"order_stat", "wilson"}
+    """Whether a target has a confidence limit that moves with the values."""
+    return target.confidence is not None and target.confidence.method in {"effective", "order_stat", "wilson"}
 
 
 def _moved(target: Target, by_ms: float) -> Target:

@@ -14,6 +14,8 @@ from rulesets.statistics import (
     batch_means,
     bootstrap,
     early_stopping,
+    effective_size,
+    long_run,
     normal,
     order_statistics,
     wilson,
@@ -30,10 +32,6 @@ if TYPE_CHECKING:
 
 SEED: Final = 0
 """The seed of the bootstrap: the same run gets the same verdict."""
-
-EDGES: Final = 128
-"""The number of values around a percentile that each block looks at: five standard errors to each side,
-three times as wide as independent samples would have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +65,8 @@ def of_percentile(
     match confidence.method:
         case "early_stopping":
             return _early_stopping(sample, p, confidence)
-        case "bootstrap":
-            return _of_resampled_percentile(sample, p, confidence.level, upper=upper)
+        case "effective":
+            return _of_effective(sample, p, confidence.level, upper=upper)
         case _:
             return _order_statistic(sample, p, confidence.level, upper=upper)
 
@@ -107,7 +105,7 @@ def _distance(blocks: Sequence[float], confidence: Confidence, *, upper: bool) -
     if confidence.method != "bootstrap":
         interval = batch_means.interval(blocks, two_sided)
         return interval.half_width if interval else 0.0
-    low, high = bootstrap.interval(blocks, fmean, two_sided, SEED) or (0.0, 0.0)
+    low, high = bootstrap.interval(blocks, two_sided, SEED) or (0.0, 0.0)
     return max(0.0, high - fmean(blocks) if upper else fmean(blocks) - low)
 
 
@@ -211,26 +209,32 @@ def _order_statistic(sample: MetricValues, p: Fraction, level: float, *, upper: 
     return ConfidenceLimit(value, _words(side, level, "order statistic"), needed)
 
 
-def _of_resampled_percentile(
-    sample: MetricValues, p: Fraction, level: float, *, upper: bool
-) -> ConfidenceLimit:
-    """The limit from resampled spans of the run: for autocorrelated latencies."""
-    side, two_sided = _side(upper=upper), 2 * exactly(level) - 1
-    edges = _edges(sample, p)
-    counts = sample.block_counts(edges)
-    words = _words(side, level, f"bootstrap, {len(counts)} blocks")
-    ends = bootstrap.percentile_interval(counts, edges, p, two_sided, SEED) if edges and two_sided else None
-    value = None if ends is None else ends[upper]
-    return ConfidenceLimit(value, words, _order_statistic(sample, p, level, upper=upper).needed)
+def _of_effective(sample: MetricValues, p: Fraction, level: float, *, upper: bool) -> ConfidenceLimit:
+    """The order statistic of the effective number of requests: for requests that resemble their neighbors."""
+    n, side = sample.count, _side(upper=upper)
+    size = _effective(sample, p, 2 * level - 1) if n else None
+    if size is None:
+        words = _words(side, level, f"order statistic; it takes {long_run.FEWEST_VALUES} requests in order")
+        return ConfidenceLimit(None, words, _unknown, "send more requests")
+    find = order_statistics.upper_rank if upper else order_statistics.lower_rank
+    rank = find(size, p, level)
+
+    def needed(op: Op, bound: float) -> int | None:
+        unmet = round(sample.unmet(op, bound) * size / n)
+        samples = order_statistics.samples_needed(unmet, size, p, level, side)
+        return None if samples is None else math.ceil(samples * n / size)
+
+    # Of n values, those that have the rank among `size` evenly spaced ones, on the safe side.
+    place = None if rank is None else -(-(rank + 1) * n // size) - 1 if upper else rank * n // size
+    words = _words(side, level, f"order statistic, effective n = {size:,}")
+    return ConfidenceLimit(None if place is None else sample.at(place), words, needed)
 
 
-def _edges(sample: MetricValues, p: Fraction) -> list[float]:
-    """Values around a percentile, ascending, each once."""
+def _effective(sample: MetricValues, p: Fraction, level: float) -> int | None:
+    """The effective number of values around a percentile."""
     n = sample.count
-    reach = 15 * math.sqrt(n * p * (1 - p)) + 1
-    low, high = max(0, math.floor(n * p - reach)), min(n - 1, math.ceil(n * p + reach))
-    step = max(1, (high - low) // EDGES)
-    return sorted({value for rank in range(low, high + 1, step) if math.isfinite(value := sample.at(rank))})
+    size = effective_size.of_share(sample.in_order(sample.at(min(n - 1, math.floor(n * p)))), level)
+    return None if size is None else min(n, size)
 
 
 def _scaled(n: int, far: float, room: float) -> int | None:

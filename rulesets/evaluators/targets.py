@@ -30,7 +30,7 @@ MISSING: Final[Mapping[OnMissing, Status]] = {"fail": "FAIL", "skip": "SKIP", "i
 _DISTRIBUTIONS: Final = ("latency", "length", "speed", "interactivity")
 
 KINDS: Final = (
-    *(f"{kind}.{how}" for kind in _DISTRIBUTIONS for how in ("figure", "order_stat")),
+    *(f"{kind}.{how}" for kind in _DISTRIBUTIONS for how in ("figure", "effective", "order_stat")),
     *(f"{kind}.bootstrap" for kind in (*_DISTRIBUTIONS, "throughput")),
     *(f"{kind}.batch_means" for kind in (*_DISTRIBUTIONS, "throughput")),
     "latency.early_stopping.test",

@@ -40,7 +40,8 @@ _MOST_SUM: Final = 0.99
 FEWEST: Final = 5
 """A series never counts for fewer independent values than this, or than 0.8 √n: so few say nothing of D."""
 _ROOT: Final = 0.8
-_FEWEST_VALUES: Final = 8
+FEWEST_VALUES: Final = 8
+"""Fewer values tell nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ def long_run(series: Sequence[float]) -> LongRun | None:
         None with fewer than 8 values.
     """
     n = len(series)
-    if n < _FEWEST_VALUES:
+    if n < FEWEST_VALUES:
         return None
     mean, spread = fmean(series), variance(series)
     apart = [value - mean for value in series]

@@ -5,7 +5,7 @@ With B ~ Binomial(n, p) the number of n samples that are at most the percentile 
 Ranks here count from 0: rank k is x_(k+1), and exceeds the percentile or is it with P(B ≤ k).
 
 It takes the samples for independent. Those of one run resemble their neighbours, and the interval is then too
-narrow: a bootstrap over blocks (bootstrap.py) is the remedy.
+narrow: the effective number of samples (effective_size.py) is the remedy.
 """
 
 from __future__ import annotations

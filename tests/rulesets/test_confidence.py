@@ -21,7 +21,7 @@ def proof(metric: str, stat: str | None, op: str, asked: dict[str, Any], *, delt
 @pytest.mark.parametrize(
     ("metric", "stat", "op", "asked", "meant"),
     [
-        ("ttft", "p99", "<", {}, Confidence("order_stat", 0.95, None, "upper")),
+        ("ttft", "p99", "<", {}, Confidence("effective", 0.95, None, "upper")),
         ("ttft", "p99", "<", {"method": "early_stopping"}, Confidence("early_stopping", 0.99, "test")),
         (
             "ttft",
@@ -33,8 +33,8 @@ def proof(metric: str, stat: str | None, op: str, asked: dict[str, Any], *, delt
         ("ttft", "mean", "<=", {"level": 0.99}, Confidence("batch_means", 0.99, None, "upper")),
         ("tps", None, ">=", {"side": "lower"}, Confidence("batch_means", 0.95, None, "lower")),
         ("osl", "mean", ">", {}, Confidence("batch_means", 0.95, None, "lower")),
-        ("osl", "p90", "<", {}, Confidence("order_stat", 0.95, None, "upper")),
-        ("interactivity", "p90", ">", {}, Confidence("order_stat", 0.95, None, "lower")),
+        ("osl", "p90", "<", {}, Confidence("effective", 0.95, None, "upper")),
+        ("interactivity", "p90", ">", {}, Confidence("effective", 0.95, None, "lower")),
         ("error", None, "<", {}, Confidence("wilson", 0.95, None, "upper")),
         ("accuracy.x", None, ">", {}, Confidence("normal", 0.95, None, "lower")),
     ],
@@ -63,7 +63,7 @@ def test_a_change_is_tested() -> None:
         ({"level": float("nan")}, "not nan"),
         ({"side": "both"}, "there is no side 'both'; choose one of upper or lower"),
         ({"side": "lower"}, "a bound of < is compared with the upper limit; write ucl"),
-        ({"form": "test"}, "order_stat has no form 'test'; early_stopping has a test and an estimate"),
+        ({"form": "test"}, "effective has no form 'test'; early_stopping has a test and an estimate"),
         ({"method": "early_stopping", "side": "upper"}, "early_stopping has no side; leave 'upper' out"),
         ({"method": "early_stopping", "form": 1}, "early stopping has no form 1"),
     ],

@@ -209,31 +209,21 @@ def test_a_metric_without_values(judged: Any) -> None:
     for metric, where in (("connect", EVERY), ("ttft", (("class", "none"),)), ("itl", (("no", "tag"),))):
         sample = judged[1].sample(metric, where)
         assert (sample.count, sample.mean(), sample.percentile(Fraction(1, 2))) == (0, None, None)
-        assert (sample.block_means(), sample.block_counts([1.0])) == ((), ())
+        assert (sample.block_means(), list(sample.in_order(1.0))) == ((), [])
         assert sample.unmet("<", 5.0) == 0
 
 
 @pytest.mark.parametrize("metric", ["ttft", "itl", "tpot"])
-def test_blocks_are_equal_spans_of_issuing(
-    judged: Any, violated: Any, requests: list[dict[str, Any]], metric: str
-) -> None:
-    """32 of them where each has five values: the means, and how many values are at most an edge."""
+def test_blocks_are_equal_spans_of_issuing(judged: Any, requests: list[dict[str, Any]], metric: str) -> None:
+    """32 of them where each has five values, with their means."""
     length = requests[-1]["at_ms"] - requests[0]["at_ms"]
     blocks: list[list[float]] = [[] for _ in range(32)]
-    lost = [0] * 32
     for request in requests:
         block = min(31, int(request["at_ms"] * 32 // length))
         blocks[block] += values([request], metric)
-        lost[block] += request["what"] != "completed"
     assert min(map(len, blocks)) >= 5
     sample = judged[1].sample(metric, EVERY)
     assert sample.block_means() == pytest.approx([sum(block) / len(block) for block in blocks])
-    edges = [5.0, 24.5, 35.0]
-    expected = [[*(sum(v <= edge for v in block) for edge in edges), len(block)] for block in blocks]
-    assert [list(block) for block in sample.block_counts(edges)] == expected
-    assert violated[1].sample(metric, EVERY).block_counts(edges) == tuple(
-        (*counts[:-1], counts[-1] + gone) for counts, gone in zip(expected, lost, strict=True)
-    )
 
 
 @pytest.mark.slow
@@ -410,6 +400,25 @@ def test_values_in_the_order_of_issue(metric: str, judged: Any, requests: list[d
         )
         assert [round(total, 6) for _, total in rows] != sorted(round(total, 6) for _, total in rows)
         assert len(done) == len(rows)
+
+
+def test_failed_requests_have_their_place_in_the_order(
+    violated: Any, requests: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where they count as violations: above every edge, and in no sum."""
+    sample = violated[1].sample("ttft", EVERY)
+    edge = sample.percentile(Fraction(1, 2))
+    ended = sorted(requests, key=lambda request: request["at_ms"])
+    lost = [place for place, request in enumerate(ended) if request["what"] != "completed"]
+    assert lost
+    rows = sample.in_order(edge)
+    assert len(rows) == sample.count == len(requests)
+    assert {rows[place] for place in lost} == {(1, 0.0)}
+    assert sum(below for _, below in rows) == sample.count - sample.unmet("<=", edge)
+    assert len(sample.in_order()) == len(requests) - len(lost)
+    monkeypatch.setattr("reporter.measured.values.ONE_BY_ONE", 10)
+    spans = violated[1].sample("ttft", EVERY).in_order(edge)
+    assert tuple(map(sum, zip(*spans, strict=True))) == tuple(map(sum, zip(*rows, strict=True)))
 
 
 def test_many_requests_are_taken_by_spans_of_time(judged: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,13 +64,6 @@ class Values:
         """The means of parts of equal size."""
         return tuple(fmean(block) for block in self._blocks())
 
-    def block_counts(self, edges: Sequence[float]) -> tuple[tuple[int, ...], ...]:
-        """The counts of parts of equal size."""
-        return tuple(
-            (*(sum(value <= edge for value in block) for edge in edges), len(block))
-            for block in self._blocks()
-        )
-
     def in_order(self, edge: float | None = None) -> list[tuple[int, float]]:
         """One by one."""
         return [(1, value if edge is None else float(value <= edge)) for value in self.values]

@@ -70,7 +70,8 @@ def test_too_few_samples_for_any_limit(make_run: MakeRun) -> None:
 
 def test_a_limit_beyond_the_bound(make_run: MakeRun) -> None:
     """The figure meets the bound, its limit does not: the row has both."""
-    row = row_of("ttft:p(95)<500ms@ucl95", with_over(make_run, 40, 1000))
+    rule = "ttft:p(95)<500ms@ucl95-order_stat"
+    row = row_of(rule, with_over(make_run, 40, 1000))
     assert (row.status, row.observed, row.limit) == ("INCONCLUSIVE", 100.0, 1000.0)
     assert row.method == "p95 (linear interpolation); upper 95 % limit (order statistic)"
     assert row.reason == (
@@ -80,14 +81,32 @@ def test_a_limit_beyond_the_bound(make_run: MakeRun) -> None:
     match = re.fullmatch(r"about ([\d,]+) are needed", row.remedy)
     assert match
     enough = int(match[1].replace(",", ""))
-    assert (
-        row_of("ttft:p(95)<500ms@ucl95", with_over(make_run, math.ceil(0.04 * enough), enough)).status
-        == "PASS"
-    )
+    assert row_of(rule, with_over(make_run, math.ceil(0.04 * enough), enough)).status == "PASS"
     half = enough // 2
-    assert (
-        row_of("ttft:p(95)<500ms@ucl95", with_over(make_run, math.ceil(0.04 * half), half)).status != "PASS"
-    )
+    assert row_of(rule, with_over(make_run, math.ceil(0.04 * half), half)).status != "PASS"
+
+
+def test_requests_that_are_slow_together_count_for_fewer(make_run: MakeRun) -> None:
+    """Slow requests that are apart pass; as many that are neighbors take far more requests."""
+    apart, together = [100.0] * 2000, [100.0] * 2000
+    apart[17::33] = [1000.0] * len(apart[17::33])
+    together[700:760] = [1000.0] * 60
+    rule = "ttft:p(95)<500ms@ucl95"
+    assert row_of(rule, make_run(samples={"ttft": apart})).status == "PASS"
+    row = row_of(rule, make_run(samples={"ttft": together}))
+    assert (row.status, row.limit, row.n) == ("INCONCLUSIVE", None, 2000)
+    assert re.search(r"2,000; upper 95 % limit \(order statistic, effective n = \d\d\)", row.reason)
+    needed = re.fullmatch(r"about ([\d,]+) are needed", row.remedy)
+    assert needed
+    assert int(needed[1].replace(",", "")) > 10_000
+    assert row_of(f"{rule}-order_stat", make_run(samples={"ttft": together})).status == "PASS"
+
+
+def test_too_few_requests_to_see_how_they_depend(make_run: MakeRun) -> None:
+    """Seven have no limit, and the row says what it takes."""
+    row = row_of("ttft:p(50)<500ms@ucl95", make_run(samples={"ttft": [100.0] * 7}))
+    assert (row.status, row.limit, row.remedy) == ("INCONCLUSIVE", None, "send more requests")
+    assert row_of("ttft:p(50)<500ms@ucl95", make_run(samples={"ttft": [100.0] * 8})).status == "PASS"
 
 
 def test_a_figure_that_misses_its_bound_fails_however_unsure(make_run: MakeRun) -> None:
@@ -115,14 +134,14 @@ def test_a_figure_that_misses_its_bound_fails_however_unsure(make_run: MakeRun) 
             "tps_per_user:p(50)>35@lcl95",
             40.0,
             (
-                "1000 / TPOT: p50 (linear interpolation); lower 95 % limit (order statistic), "
-                "from the upper one of TPOT"
+                "1000 / TPOT: p50 (linear interpolation); "
+                "lower 95 % limit (order statistic, effective n = 996), from the upper one of TPOT"
             ),
         ),
         (
-            "ttft:p(90)<1s@ucl95-bootstrap",
-            0.145,
-            "p90 (linear interpolation); upper 95 % limit (bootstrap, 10 blocks)",
+            "qps>9@lcl95-bootstrap",
+            9.82,
+            "rate over the window: run; lower 95 % limit (bootstrap, 10 blocks)",
         ),
     ],
 )

@@ -29,7 +29,7 @@ GRAVITY = {"PASS": 0, "INCONCLUSIVE": 1, "FAIL": 2, "INVALID": 3}
 ABOVE = [
     *("ttft:p(50)<{}ms", "ttft:p(90)<={}ms@ucl95", "ttft:p(75)<{}ms@es99", "ttft:p(75)<{}ms@es90-estimate"),
     *("ttft:mean<{}ms", "ttft:mean<{}ms@ucl95", "ttft:mean<{}ms@ucl90-bootstrap", "ttft:max<={}ms"),
-    "ttft:p(50)<{}ms@ucl90-bootstrap",
+    "ttft:p(50)<{}ms@ucl90-order_stat",
 ]
 BELOW = [
     *("qps>{}", "qps>={}@lcl95", "tps>{}@lcl90-bootstrap", "tps_per_user:p(90)>{}"),

@@ -41,7 +41,7 @@ OPS = {
 }
 BOUNDS = {"qps": (1, 5, 20), "error": (0.01, 0.1), "good": (0.5, 0.9), "completed": (30, 35, 40)}
 PROOFS = {
-    "p50": ("order_stat", "bootstrap"),
+    "p50": ("effective", "order_stat"),
     "p90": ("order_stat", "early_stopping"),
     "mean": ("batch_means",),
 }

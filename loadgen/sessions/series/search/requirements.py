@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rulesets.definitions import Definitions
     from rulesets.ruleset import Ruleset
 
-_PROVED: Final = frozenset({("early_stopping", "test"), ("order_stat", None)})
+_PROVED: Final = frozenset({("early_stopping", "test"), ("effective", None), ("order_stat", None)})
 """The confidence methods of percentiles that a search can use too: by the number over the bound."""
 
 _MOST_ERRORS: Final = "validity.max_error_rate"
