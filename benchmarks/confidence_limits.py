@@ -92,8 +92,8 @@ def percentile_passes(
     passed = 0
     for trial in range(trials):
         values = latencies(Random(f"{seed} {n} {likeness} {trial}"), n, likeness)  # noqa: S311 (a simulation)
-        found = limit.of_percentile(Values(values), p, confidence, upper=True).value  # type: ignore[arg-type]  # as far as a limit asks
-        passed += found is not None and found <= bound
+        ucl = limit.of_percentile(Values(values), p, confidence, upper=True).value  # type: ignore[arg-type]  # as far as a limit asks
+        passed += ucl is not None and ucl <= bound
     return passed / trials
 
 
@@ -113,20 +113,20 @@ def mean_passes(method: str, blocks: int, each: int, trials: int, seed: int, *, 
     for trial in range(trials):
         random = Random(f"{seed} {blocks} {each} {trial}")  # noqa: S311 (a simulation)
         means = [fmean(random.expovariate(1) for _ in range(each)) for _ in range(blocks)]
-        found = limit.of_blocks(fmean(means), blocks * each, means, confidence, upper=upper).value
-        wrong += found is not None and (found < 1 if upper else found > 1)
+        end = limit.of_blocks(fmean(means), blocks * each, means, confidence, upper=upper).value
+        wrong += end is not None and (end < 1 if upper else end > 1)
     return wrong / trials
 
 
 def alarms(runs: int, draw: Callable[[Random], float], trials: int, seed: int) -> float:
     """The share of comparisons of a server with itself in which the bootstrap finds a change, at 5 %."""
-    found = 0
+    alarmed = 0
     for trial in range(trials):
         random = Random(f"{seed} {runs} {trial}")  # noqa: S311 (a simulation)
         first, second = ([draw(random) for _ in range(runs)] for _ in "AB")
         low, high = bootstrap.two_sample_interval(first, second, 0.95, trial)
-        found += not low <= 0 <= high
-    return found / trials
+        alarmed += not low <= 0 <= high
+    return alarmed / trials
 
 
 def gauss(random: Random) -> float:

@@ -26,19 +26,21 @@ def compare_runs(settings: CompareSettings) -> Comparison:
     from loadgen.sessions.settings.tokenizer import load
     from reporter.compare.compare import compare
     from reporter.compare.metric import DECIDING, FURTHER, metric
+    from reporter.compare.primary import primary
     from reporter.compare.side import common_scores
 
     rules = _rules(settings)
-    deciding = list(dict.fromkeys(map(metric, settings.metric or DECIDING)))
-    further = [other for other in map(metric, (*DECIDING, *FURTHER)) if other not in deciding]
+    asked = list(dict.fromkeys(map(metric, settings.metric)))
+    metrics = list(dict.fromkeys((*asked, *map(metric, (*DECIDING, *FURTHER)))))
     named = _named(settings.runs, settings.baseline)
-    sides = _sides(named, [*deciding, *further], rules, load(settings.tokenizer))
-    _require_figures(sides, deciding if settings.metric else [])
+    sides = _sides(named, metrics, rules, load(settings.tokenizer))
+    _require_figures(sides, asked)
+    deciding, notes = (asked, []) if asked else primary(sides)
     common, others = ([metric(name) for name in names] for names in common_scores(sides))
     first, last = ([], common) if settings.metric else (common, [])
     deciding = list(dict.fromkeys((*first, *deciding)))
-    further = [other for other in dict.fromkeys((*last, *others, *further)) if other not in deciding]
-    return compare(sides, deciding, further, rules)
+    further = [other for other in dict.fromkeys((*last, *others, *metrics)) if other not in deciding]
+    return compare(sides, deciding, further, rules, notes=notes)
 
 
 def _rules(settings: CompareSettings) -> Rules:

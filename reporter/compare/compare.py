@@ -40,6 +40,7 @@ def compare(
     rules: Rules,
     *,
     by_runs: bool = False,
+    notes: Sequence[str] = (),
 ) -> Comparison:
     """Compare sides with the first.
 
@@ -49,6 +50,7 @@ def compare(
         further: The metrics that are only shown.
         rules: When a difference counts.
         by_runs: Whether runs are the sampling units, as they always are where a side has several.
+        notes: Remarks for the reader on the choice of metrics.
     """
     by_runs = by_runs or any(len(side.runs) > 1 for side in sides)
     rows = (
@@ -68,7 +70,7 @@ def compare(
         ),
         rows=rows,
         unlike=differences,
-        notes=tuple(_notes(sides, rows, rules, by_runs=by_runs)),
+        notes=(*_notes(sides, rows, rules, by_runs=by_runs), *notes),
     )
 
 

@@ -151,8 +151,8 @@ class Comparison:
 
     Attributes:
         status: FAIL where a change fails; INVALID where runs are not comparable under `strict`;
-            INCONCLUSIVE where nothing could be tested, there are too few runs, or late stamps of the
-            client leave it open.
+            INCONCLUSIVE where a deciding metric is not tested, there are too few runs, or late stamps of the
+            client or a wide interval leave it open.
         reasons: Why it is not PASS.
         test: `within_runs` for one run a side, else `mann_whitney`.
         rules: When a difference counts.

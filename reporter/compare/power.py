@@ -1,4 +1,4 @@
-"""Changes of deciding metrics that a comparison could not have found, with the sample size that would do."""
+"""Deciding metrics in which a comparison does not exclude a large change for the worse, with what would."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reporter.compare.comparison import ComparisonRow, Rules
+    from reporter.compare.comparison import ComparisonRow, MetricChange, Rules
 
-BLIND: Final = 30
-"""The multiple of `min_effect`, or `min_points`, up to which an undetectable change is accepted."""
+LARGE: Final = 30
+"""A change for the worse of this many times `min_effect`, or `min_points`, must be excluded."""
+
+_LEAST: Final = -1 + 1e-12
 
 
 def shortcomings(row: ComparisonRow, rules: Rules, *, by_runs: bool) -> Iterator[str]:
-    """Messages that a change in a metric is untested, or would have to be far larger than what may fail.
+    """Messages that a metric is untested, or that its interval has room for a large change for the worse.
 
     Args:
         row: The metric.
         rules: When a difference counts.
         by_runs: Whether runs, and not requests, are the sampling units.
     """
-    limit = BLIND * (rules.min_points if row.in_points else rules.min_effect)
+    large = LARGE * (rules.min_points if row.in_points else rules.min_effect)
     units = "runs" if by_runs else "requests"
     reference = row.figures[0]
     for cell, change in zip(row.figures[1:], row.changes, strict=True):
@@ -34,23 +36,35 @@ def shortcomings(row: ComparisonRow, rules: Rules, *, by_runs: bool) -> Iterator
             yield f"{name} cannot be tested: send {enough}, or leave it out (--metric)"
         elif change.finding == "not tested":
             yield f"{name} cannot be tested: compare runs with their logs, or several runs a side"
-        elif (
-            change.finding == "no significant difference"
-            and change.detectable is not None
-            and limit
-            and (smallest := _scaled(change.detectable, row)) > (wanted := _scaled(limit, row))
-        ):
-            needed = math.ceil(min(reference.n, cell.n) * (smallest / wanted) ** 2)
-            yield (
-                f"{name}: only a change above {_words(change.detectable, row)} would be found; about "
-                f"{needed:,} {units} a side find one of {_words(limit, row)}"
-            )
+        elif change.finding == "no significant difference" and large:
+            yield from _open(row, change, large, f"{units} a side, or leave it out (--metric)")
+
+
+def _open(row: ComparisonRow, change: MetricChange, large: float, rest: str) -> Iterator[str]:
+    """The message that the interval of a change goes beyond a large change for the worse."""
+    name, worst = f"{row.metric} of {change.side}", _worst(row, change)
+    limit = _scaled(large, row)
+    if worst is None:
+        # An interval without an end is narrow all the same where no pair of scores differs.
+        if change.detectable is None or _scaled(change.detectable, row) > limit:
+            yield f"{name}: a change of any size is not excluded; take more {rest}"
+    elif (far := abs(_scaled(worst, row)) / limit) > 1:
+        fewest = min(0 if cell is None else cell.n for cell in row.figures)
+        yield (
+            f"{name}: a change of {100 * worst:+.0f} {'points' if row.in_points else '%'} is not excluded; "
+            f"take about {math.ceil(fewest * far**2):,} {rest}"
+        )
+
+
+def _worst(row: ComparisonRow, change: MetricChange) -> float | None:
+    """The worst change in the interval; None without an end on that side."""
+    low = 0.0 if row.better == "lower" else change.low
+    high = 0.0 if row.better == "higher" else change.high
+    if low is None or high is None:
+        return None
+    return max(min(low, 0.0), max(high, 0.0), key=lambda end: abs(_scaled(end, row)))
 
 
 def _scaled(change: float, row: ComparisonRow) -> float:
     """A change on the scale on which standard errors shrink with the root of the number."""
-    return change if row.in_points else math.log1p(change)
-
-
-def _words(change: float, row: ComparisonRow) -> str:
-    return f"{100 * change:.0f} {'points' if row.in_points else '%'}"
+    return change if row.in_points else math.log1p(max(change, _LEAST))

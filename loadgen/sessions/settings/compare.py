@@ -38,7 +38,8 @@ class CompareSettings:
             "--metric",
             parser=canonical_rule,
             metavar="METRIC",
-            help="Primary metric, instead of the default ones, e.g. 'ttft:p(95)'; repeatable.",
+            help="Primary metric, e.g. 'ttft:p(95)'; repeatable. The default ones follow from the number of "
+            "requests.",
             panel=DECISION,
         ),
     ] = field(default_factory=list)

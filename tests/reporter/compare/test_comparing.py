@@ -171,7 +171,7 @@ def test_a_run_too_short_for_any_test_is_inconclusive(
 def test_a_comparison_that_could_have_seen_nothing_is_inconclusive(
     result: Result, a_run: Run, numbers: type[Numbers]
 ) -> None:
-    """A change that must be far above the smallest one that may fail passes only where it could be found."""
+    """A run passes only where a change for the worse far above the smallest one that may fail is excluded."""
     random = Random(1)  # noqa: S311 (a simulation, not a secret)
 
     def wild() -> Numbers:
@@ -184,10 +184,28 @@ def test_a_comparison_that_could_have_seen_nothing_is_inconclusive(
     comparison = result(*runs, min_effect=0.01)
     assert comparison.status == "INCONCLUSIVE"
     assert re.search(
-        r"only a change above \d+ % would be found; about [\d,]+ requests", comparison.reasons[0]
+        r"^output_tps of B: a change of -\d+ % is not excluded; take about [\d,]+ requests a side, ",
+        comparison.reasons[0],
     )
     assert result(*runs, min_effect=1.0).status == "PASS"
     assert result(a_run(), a_run(seed=3), min_effect=0.01).status == "PASS"
+
+
+def test_a_large_change_that_is_not_significant_does_not_pass(result: Result, numbers: type[Numbers]) -> None:
+    """Means of 40 requests with a long tail: 80 % more, and it may be several times as much."""
+    values = [3000.0 if number % 10 == number // 10 else 100.0 + number for number in range(40)]
+    runs = [
+        numbers(
+            {"ttft": [by * value for value in values], "output_tokens": [9.0] * 40},
+            {"output_tps": [1e3] * 20},
+        )
+        for by in (1.0, 1.8)
+    ]
+    comparison = result(*runs)
+    change = rows(comparison)["ttft:mean"].changes[0]
+    assert (change.finding, change.by) == ("no significant difference", pytest.approx(0.8))
+    assert comparison.status == "INCONCLUSIVE"
+    assert any(reason.startswith("ttft:mean of B: a change of +") for reason in comparison.reasons)
 
 
 def test_a_primary_metric_without_a_test_is_inconclusive(a_run: Run, side: Callable[..., Side]) -> None:
