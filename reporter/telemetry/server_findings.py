@@ -36,8 +36,8 @@ def unread(errors: Sequence[Mapping[str, object]], side: ServerSide | None) -> I
         example = " ".join(str(rows[0]["example"] or "").split())[:_EXCERPT]
         stopped = ""
         if source == "server" and side is not None and side.stopped_s is not None:
-            stopped_s = figure(max(0.0, side.stopped_s))
-            stopped = f"Readings stopped {stopped_s} s after the first request: nothing is compared. "
+            end = f"stopped {figure(side.stopped_s)} s" if side.stopped_s > 0 else "failed"
+            stopped = f"Readings {end} after the first request: nothing is compared. "
         yield Finding(
             "sensor_unread",
             "warning",

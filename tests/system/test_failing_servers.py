@@ -61,7 +61,10 @@ def test_readings_of_a_server_that_dies(perf: Callable[..., tuple[str, Any]]) ->
         _, report = perf(mock.url, "--rate", 50, "-n", 150, "--server-metrics")
     assert report["server_side"]["compared"] == []
     (unread,) = [each["message"] for each in report["findings"] if each["code"] == "sensor_unread"]
-    assert "Readings stopped" in unread
+    # On a busy machine the page is read before the first request only.
+    assert re.search(
+        "Readings (stopped [0-9.]+ s|failed) after the first request: nothing is compared", unread
+    )
     assert not [each for each in report["findings"] if each["code"].startswith("server_")]
 
 

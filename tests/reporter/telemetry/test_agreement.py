@@ -57,7 +57,7 @@ def report(
     low_ms: int | None = None,
     url: str = "http://h/metrics",
     engine: str = "vllm",
-    stopped: bool = False,
+    stopped_at_ms: int | None = None,
     **other: float,
 ) -> Report:
     """The report of two requests, with a server that counts so."""
@@ -76,10 +76,10 @@ def report(
     run.stops(500).ends(600)
     after = {name: value + {**GROWN, **other}.get(name, 0.0) for name, value in BEFORE.items()}
     counts = {bound: 3.0 + count for bound, count in (buckets or {}).items()}
-    run.session(
-        EventType.SENSOR_READING, 250, **of, readings={"running_requests": running, "waiting_requests": 0.0}
-    )
-    if stopped:
+    if stopped_at_ms != 0:
+        gauges = {"running_requests": running, "waiting_requests": 0.0}
+        run.session(EventType.SENSOR_READING, stopped_at_ms or 250, **of, readings=gauges)
+    if stopped_at_ms is not None:
         of = {"source": "server", "labels": {"page": "0"}, "error": "unreachable", "message": "refused"}
         run.session(EventType.SENSOR_READING, 350, **of)
         run.session(EventType.SENSOR_READING, 550, **of, moment="last")
@@ -216,16 +216,26 @@ def test_more_requests_than_the_client_sent(
     assert ("server_load_differs" in codes(report(a_run, running=running))) is expected
 
 
-def test_readings_that_stopped(a_run: Callable[..., Run]) -> None:
+@pytest.mark.parametrize(
+    ("at_ms", "words"),
+    [
+        (
+            250,
+            "2 of 4 readings of the server's metrics failed: 2 unreachable. Readings stopped 0.249 s after",
+        ),
+        # The page was read before the first request, and in vain after the last one.
+        (0, "2 of 3 readings of the server's metrics failed: 2 unreachable. Readings failed after"),
+    ],
+)
+def test_readings_that_stopped(a_run: Callable[..., Run], at_ms: int, words: str) -> None:
     """No cache is blamed for requests of which the counter was not read."""
-    made = report(a_run, stopped=True)
+    made = report(a_run, stopped_at_ms=at_ms)
     assert codes(made) == set()
     assert made.server_side is not None
     assert made.server_side.compared == []
-    assert made.server_side.stopped_s == pytest.approx(0.249)
+    assert made.server_side.stopped_s == pytest.approx((at_ms - 1) / 1000)
     (finding,) = (finding for finding in made.findings if finding.code == "sensor_unread")
-    assert "2 of 4 readings" in finding.message
-    assert "stopped 0.249 s after the first request" in finding.message
+    assert f"{words} the first request: nothing is compared." in finding.message
 
 
 @pytest.mark.parametrize("prompt_tokens", [1.0, 6.0, 9.0])
