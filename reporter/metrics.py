@@ -31,6 +31,7 @@ from reporter.quantile import PERCENTILES
 from reporter.report import Finding, RequestCounts, ThroughputFigures, Tokens
 from reporter.windows.over_time import over_time
 from reporter.windows.rate_window import over_defined_window, uncounted
+from rulesets.evaluators.client_delay import asks_times
 from rulesets.request_metrics import REQUEST_METRICS
 
 if TYPE_CHECKING:
@@ -143,7 +144,10 @@ def decided_by(
         rules: The rules, which may say how many requests may fail.
     """
     limit = failure_limit(rules, report.run.max_error_rate)
-    all_findings = findings(replace(inputs, deciding=asked, failure_limit=limit))
+    times = inputs.asks_times or asks_times(rules)
+    if inputs.has_questions and not times:
+        asked = None  # Scores have no figure that a delay is in: whether latencies are valid is for the TTFT.
+    all_findings = findings(replace(inputs, deciding=asked, failure_limit=limit, asks_times=times))
     return replace(
         report,
         run=replace(report.run, own_delay_decides=None if asked is None else list(map(str, asked))),
@@ -317,6 +321,7 @@ def _logged(log: OpenLog, run: RunFacts, counts: RequestCounts, *, held_back: bo
         "imported": not is_measured(run.imported),
         "figures_only": bool((run.imported or {}).get("figures")),
         "has_questions": asks_benchmarks(log),
+        "asks_times": run.on_invalid == "warn",
         "segments": len(run.sittings),
         "timeouts_s": run.timeouts_s,
         "complete_until": run.complete_until,

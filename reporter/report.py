@@ -90,7 +90,7 @@ class Validity:
     """Whether the figures can stand for the server; `reasons` says why not.
 
     `accepted`: the user accepts them (`--on-invalid warn`). `overloaded`: the queue of an open loop grew.
-    `summary`: what the endpoint did: `The endpoint went away after 9.1 s`; may be empty.
+    `summary`: what the endpoint did; may be empty. `latency_reasons`: why only the scores of a run are valid.
     """
 
     valid: bool
@@ -98,6 +98,7 @@ class Validity:
     accepted: bool = False
     overloaded: bool = False
     summary: str = ""
+    latency_reasons: list[str] = field(default_factory=list)
 
     @property
     def label(self) -> str:

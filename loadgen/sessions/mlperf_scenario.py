@@ -71,7 +71,7 @@ def bundle_of(export_settings: ExportSettings, tokenizer: Tokenizer | None) -> B
         files,
         {"ruleset": basis.name, "run": run.report.run.session_id, "model": run.settings.get("model")},
         [*basis.unmet, *missing, *_unmeasured(run, scores=bool(scores), audit=audit is not None)],
-        run.report.validity.reasons,
+        [*run.report.validity.reasons, *run.report.validity.latency_reasons],
     )
 
 

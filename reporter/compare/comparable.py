@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from reporter.cache_hits import ALIKE_PCT, cached_pct
 from reporter.findings.acceptance import IN_WORDS
 from reporter.imported import definitions_of
-from reporter.kinds import members
+from reporter.kinds import members, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -145,6 +145,8 @@ def run_faults(name: str, report: Mapping[str, Any]) -> list[Mismatch]:
         reasons = "; ".join(map(str, validity.get("reasons") or ())) or "no reason"
         accepted = f"{IN_WORDS}: " if validity.get("accepted") is True else ""
         problems.append(Mismatch("validity", "invalid", name, f"{accepted}{reasons}"))
+    elif late := texts(validity.get("latency_reasons")):
+        problems.append(Mismatch("validity", "latencies", name, "; ".join(late)))
     elif ended != "completed":
         problems.append(Mismatch("validity", "ended", name, ended))
     return problems

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from reporter import statements
 from reporter.log.sql_files import sql_file
+from rulesets.evaluators.client_delay import LATENCIES_INVALID
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -122,7 +123,7 @@ _BY_CODE: Final[Mapping[str, str]] = {
     **{code: query for query, codes in _QUERIES.items() for code in codes},
 }
 
-_OVERHEAD: Final = frozenset({"client_limited", "client_delay_in_doubt", "client_late"})
+_OVERHEAD: Final = frozenset({"client_limited", "client_delay_in_doubt", "client_late", LATENCIES_INVALID})
 _TOO_SHORT: Final = "too_short"
 
 

@@ -1,4 +1,7 @@
-"""The errors that a user can accept with `--on-invalid warn`: effects of the client, and overload.
+"""The errors that a scored run does not have, and those that a user can accept with `--on-invalid warn`.
+
+Scores do not depend on when the client sent and read: where nothing asks for latencies or rates, errors of
+a late client are warnings that these are not valid.
 
 Client overhead, a late event loop, a busy CPU and a rate that was not held change the precision of the
 figures, by an amount that the report states; an overload may be what was to be measured. No other error can
@@ -13,11 +16,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from reporter.findings import client_limits, overload_finding
+from rulesets.evaluators.client_delay import LATENCIES_INVALID
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reporter.findings.check_inputs import Check
+    from reporter.findings.check_inputs import Check, CheckInputs
     from reporter.report import Finding, Validity
     from reporter.run_facts import OnInvalid
 
@@ -25,14 +29,18 @@ if TYPE_CHECKING:
 ACCEPTABLE: Final[frozenset[Check]] = client_limits.ACCEPTABLE.union(overload_finding.CHECKS)
 """The checks whose errors a user can accept."""
 
+_SCORES_STAND: Final = "Scores do not depend on it; latencies and rates are not valid."
 IN_WORDS: Final = "accepted (--on-invalid warn)"
 HINT: Final = "`--on-invalid warn` accepts such a run."
 
 
-def marked(check: Check, finding: Finding) -> Finding:
-    """A finding, marked with the hint if it is an error that can be accepted."""
+def marked(check: Check, finding: Finding, evidence: CheckInputs) -> Finding:
+    """A finding: a warning if scores do not depend on it; with the hint if it is an error to accept."""
     if finding.severity != "error" or check not in ACCEPTABLE:
         return finding
+    if evidence.has_questions and not evidence.asks_times and check in client_limits.ACCEPTABLE:
+        message = f"{finding.message.removesuffix('.')}. {_SCORES_STAND}"
+        return replace(finding, code=LATENCIES_INVALID, severity="warning", message=message)
     return replace(finding, acceptable=True, remedy=f"{finding.remedy} {HINT}".lstrip())
 
 

@@ -70,6 +70,7 @@ class CheckInputs:
         tagged: How many began with reasoning in tags in the content.
         reasoning_only: How many had reasoning, but neither further content nor tool calls.
         has_questions: Whether the answers are scored.
+        asks_times: Whether latencies or rates are asked of the run, as by rules on them.
         unasked: Responses that came although no request had asked for them.
         unencoded: Events whose data the log does not have, because it could not be written as JSON.
         unencoded_example: The type of one of them.
@@ -144,6 +145,7 @@ class CheckInputs:
     tagged: int = 0
     reasoning_only: int = 0
     has_questions: bool = False
+    asks_times: bool = False
     unasked: int = 0
     unencoded: int = 0
     reusable: int = 0

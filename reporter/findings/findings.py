@@ -29,6 +29,7 @@ from reporter.findings.failed_requests import classes, for_example, remedy
 from reporter.findings.overload import OVERLOADED
 from reporter.number_text import counted, whole
 from reporter.report import Finding, Validity
+from rulesets.evaluators.client_delay import LATENCIES_INVALID
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,7 +46,7 @@ COALESCED_SHARE: Final = 0.1
 
 def findings(evidence: CheckInputs) -> list[Finding]:
     """All findings, errors first."""
-    all_findings = [marked(check, finding) for check in _CHECKS if (finding := check(evidence))]
+    all_findings = [marked(check, finding, evidence) for check in _CHECKS if (finding := check(evidence))]
     all_findings += [_violated(violation) for violation in evidence.violations]
     all_findings += evidence.logged
     return in_order(all_findings)
@@ -63,11 +64,14 @@ def validity(unordered: Iterable[Finding]) -> Validity:
     reasons = [finding.message for finding in all_findings if finding in errors or finding.code == RUNNING]
     overloaded = any(finding.code == OVERLOADED for finding in errors)
     named = next((finding for finding in all_findings if finding.code in _ON_THE_ENDPOINT), None)
+    late = [finding.message for finding in all_findings if finding.code == LATENCIES_INVALID]
+    summary = "valid for its scores, not for latencies and rates" if late and not reasons else ""
     return Validity(
         not reasons,
         reasons,
         overloaded=overloaded,
-        summary="" if named is None else _first_sentence(named.message),
+        summary=summary if named is None else _first_sentence(named.message),
+        latency_reasons=late,
     )
 
 

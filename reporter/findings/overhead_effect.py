@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from reporter.values.overhead_limit import OWN_TTFT_LIMIT, OwnEffect
-from rulesets.evaluators.client_delay import IN_DOUBT, AffectedFigure
+from rulesets.evaluators.client_delay import IN_DOUBT, LATENCIES_INVALID, AffectedFigure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -93,6 +93,8 @@ def _effect(own: ClientOverhead, figure: AffectedFigure, load: str | None) -> Ow
 
 def decided_alike(report: Report, asked: tuple[AffectedFigure, ...] | None) -> bool:
     """Whether a report has the same findings on client overhead as it would with rules on these figures."""
+    if any(finding.code == LATENCIES_INVALID for finding in report.findings):
+        return False
     limit, codes = OWN_TTFT_LIMIT, {"client_limited", "client_late", IN_DOUBT}
     if report.run.own_delay_decides == (None if asked is None else list(map(str, asked))):
         # The bounds of the rules decide as well whether a figure that is affected matters.

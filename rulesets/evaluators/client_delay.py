@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 IN_DOUBT: Final = "client_delay_in_doubt"
 """The code of the finding that stamps are too uncertain to show whether client overhead is too large."""
 
+LATENCIES_INVALID: Final = "latencies_invalid"
+"""The code of the finding that a scored run has in place of errors of a late client."""
+
 
 class AffectedFigure(NamedTuple):
     """A figure that client overhead can change.
@@ -66,6 +69,18 @@ def asked_figures(rules: Ruleset | None) -> tuple[AffectedFigure, ...] | None:
     if rules is None or rules.locked or rules.sweep is not None or not rules.targets:
         return None
     return tuple(dict.fromkeys(figure for target in rules.targets for figure in figures_of(target)))
+
+
+_TIMELESS: Final = frozenset({"accuracy", "count", "error", "length"})
+"""The kinds of figures that do not depend on when a client sent and read."""
+
+
+def asks_times(rules: Ruleset | None) -> bool:
+    """Whether rules bound latencies or rates, or demand a run that is valid as a whole."""
+    if rules is None:
+        return False
+    whole = rules.locked or rules.sweep or rules.baseline or rules.power or rules.steady_state.required
+    return bool(whole) or any(target.quantity.kind not in _TIMELESS for target in rules.targets)
 
 
 def figures_of(target: Target) -> Iterator[AffectedFigure]:

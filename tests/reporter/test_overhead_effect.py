@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from loadgen.sessions.run_session import outcome
 from recorder import EventType
 from reporter.findings.overhead_effect import decided_alike
 from rulesets import of_expressions
 from rulesets.evaluators.client_delay import AffectedFigure, asked_figures
+from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -213,3 +215,53 @@ def test_rules_judge_an_accepted_run_unless_they_are_locked(a_run: NewRun, *, lo
     assert verdict.status == ("INVALID" if locked else "PASS")
     assert bool(verdict.accepted) is not locked
     assert any("--on-invalid warn does not apply" in reason for reason in verdict.reasons) is locked
+
+
+SCORED: dict[str, Any] = {"tasks": ["sums"]}
+RULES_ON_SCORES = ["accuracy.sums>=0", "error<50%"]
+
+
+@pytest.mark.parametrize("disturbed", CLIENTS_OWN.values(), ids=CLIENTS_OWN)
+@pytest.mark.parametrize("rules", [None, RULES_ON_SCORES], ids=["no rules", "rules on scores"])
+def test_a_scored_run_of_a_late_client_is_valid_for_its_scores(
+    a_run: NewRun, disturbed: Callable[[Run], Run], rules: list[str] | None
+) -> None:
+    """The report says that latencies are not valid."""
+    options = {} if rules is None else {"ruleset": of_expressions(rules)}
+    run = disturbed(a_run(kind="constant", rate=50.0))
+    run.settings["accuracy"] = SCORED
+    report = run.report(**options)
+    assert (report.validity.label, report.validity.stands) == ("VALID", True)
+    assert report.validity.summary == "valid for its scores, not for latencies and rates"
+    (finding,) = [finding for finding in report.findings if finding.code == "latencies_invalid"]
+    assert finding.severity == "warning"
+    assert report.validity.latency_reasons == [finding.message]
+    assert finding.message.endswith("latencies and rates are not valid.")
+    assert report.verdict is None or report.verdict.status != "INVALID"
+    assert rules is not None or outcome(report) == ExitCode.PASS
+
+
+@pytest.mark.parametrize("disturbed", CLIENTS_OWN.values(), ids=CLIENTS_OWN)
+@pytest.mark.parametrize("locked", [False, True])
+def test_rules_on_latencies_do_not_pass_in_a_scored_run_of_a_late_client(
+    a_run: NewRun, disturbed: Callable[[Run], Run], *, locked: bool
+) -> None:
+    """Nor do locked rules, whatever they are about."""
+    expressions = ["error<50%"] if locked else ["ttft:p(99)<30ms", "accuracy.sums>=0"]
+    run = disturbed(a_run(kind="constant", rate=50.0))
+    run.settings["accuracy"] = SCORED
+    unruled = run.report()
+    rules = replace(of_expressions(expressions), locked=locked)
+    verdict = run.report(ruleset=rules).verdict
+    assert verdict is not None
+    assert verdict.status == "INVALID"
+    assert not decided_alike(unruled, asked_figures(rules)), "a stored report must be computed again"
+
+
+def test_other_faults_of_a_scored_run_make_it_invalid(a_run: NewRun) -> None:
+    """Requests that the client failed itself have no score."""
+    run = a_run(kind="constant", rate=50.0)
+    run.settings["accuracy"] = SCORED
+    for _ in range(5):
+        run.fails("client_bug")
+    assert not hiccups(run, 50.0).report().validity.stands

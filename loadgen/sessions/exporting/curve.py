@@ -132,7 +132,7 @@ def _point(run: MeasuredRun, name: str, about: Disclosed, scored: Path | None) -
         about.with_common(disclosure),
         files,
         list(of_point(run)),
-        tuple(run.report.validity.reasons),
+        (*run.report.validity.reasons, *run.report.validity.latency_reasons),
     )
 
 

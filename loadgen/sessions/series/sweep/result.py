@@ -89,6 +89,6 @@ def planes_of(outcomes: Sequence[PointOutcome]) -> tuple[Plane, Plane]:
         [
             (outcome.point.name, figures(outcome.report))
             for outcome in outcomes
-            if outcome.report.validity.stands
+            if outcome.report.validity.stands and not outcome.report.validity.latency_reasons
         ]
     )
