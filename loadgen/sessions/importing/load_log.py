@@ -12,7 +12,9 @@ from loadgen.sessions.files.run_folder import new_run_folder
 from loadgen.sessions.importing.load_events import events
 from recorder.store import LOG_NAME
 from recorder.writer import EventRecorder
+from workloads.errors import MalformedError
 from workloads.results.catalog import load_format
+from workloads.results.loads.objects import MOST_S
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 _PART: Final = 2000
 """Events that may wait to be written."""
 _S: Final = 1_000_000_000
+_LATEST_S: Final = 9 * 10**9
+"""The latest start that fits nanoseconds of 64 bits: the year 2255."""
 
 
 def import_load(name: str, path: Path, out: Path | None, model: str | None, number: int | None) -> Path:
@@ -32,6 +36,7 @@ def import_load(name: str, path: Path, out: Path | None, model: str | None, numb
     """
     chosen = load_format(name)
     results = _chosen_run(chosen, path, number)
+    _require_possible(results, path)
     model = model or results.model
     folder = new_run_folder(out, model or chosen.name)
     recorder = EventRecorder(
@@ -39,7 +44,7 @@ def import_load(name: str, path: Path, out: Path | None, model: str | None, numb
         settings=_settings(chosen, results, path, model),
         environment=environment() | {"timestamp_source": None},
     )
-    if results.started is not None:
+    if results.started is not None and 0 < results.started.timestamp() < _LATEST_S:
         # The run began then, on the clock of the log too: the report says when.
         started_ns = round(results.started.timestamp() * _S)
         recorder.session = replace(recorder.session, started_wall_ns=started_ns)
@@ -62,6 +67,20 @@ def _chosen_run(chosen: LoadFormat, path: Path, number: int | None) -> LoadResul
     if not 1 <= number <= len(runs):
         raise UsageError(f"--result {number}: {path} has {len(runs)} runs, counted from 1")
     return runs[number - 1]
+
+
+def _require_possible(results: LoadResults, path: Path) -> None:
+    """Refuse times of years, which no clock of a log can hold.
+
+    Raises:
+        MalformedError: The file has one.
+    """
+    for number, request in enumerate(results.requests):
+        times = (request.start_s, request.first_token_s, request.last_token_s, request.end_s)
+        if not all(0 <= time <= MOST_S for time in times if time is not None):
+            raise MalformedError(f"{path}: request {number} has a time below 0 or of years")
+    if results.duration_s is not None and not 0 < results.duration_s <= MOST_S:
+        raise MalformedError(f"{path}: the run lasts {results.duration_s:g} s, which cannot be")
 
 
 def _load(run: LoadResults) -> str:

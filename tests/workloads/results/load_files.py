@@ -145,7 +145,10 @@ def guidellm(folder: Path, *, recorded: int = COUNT) -> Path:
         "config": {"spec": {"backend": {"kind": "openai_http", "model": "org/demo"}}},
         "benchmarks": [benchmark],
     }
-    return write_json(folder / "benchmarks.json", report)
+    path = folder / "benchmarks.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(report), encoding="utf-8")
+    return path
 
 
 def _aiperf_record(number: int) -> dict[str, Any]:

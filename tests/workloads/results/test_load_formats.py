@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from loadgen import open_run
+from loadgen.sessions.importing.log import import_results
 from tests.workloads.results import load_files as written
 from tests.workloads.results.harness_files import write_json
 from workloads.errors import WorkloadError
@@ -112,3 +114,38 @@ def test_what_is_wrong_is_named(tmp_path: Path) -> None:
     early["benchmarks"][0]["requests"]["successful"][0]["info"]["timings"]["request_end"] = 1.0
     with pytest.raises(WorkloadError, match="request_end must be a time at or after request_start"):
         read("guidellm", write_json(tmp_path / "benchmarks.json", early))
+
+
+HOSTILE: list[Any] = [-1, 1e300, 2**64, "x", "\ud800", [], {}, [None], float("nan")]
+
+
+@pytest.mark.parametrize("value", HOSTILE, ids=repr)
+def test_values_that_no_log_can_hold(value: Any, tmp_path: Path) -> None:
+    """Each is refused with the file's name, or is a figure that the run does not have."""
+    for number, (name, places) in enumerate(PLACES.items()):
+        for place in places:
+            path = written.WRITERS[name](tmp_path / f"{number}-{place}")
+            file = path / "profile_export.jsonl" if name == "aiperf" else path
+            lines = file.read_text(encoding="utf-8").splitlines()
+            content = json.loads(lines[-1])
+            *steps, last = place.split(".")
+            inner = content
+            for step in steps:
+                inner = inner[int(step) if step.isdigit() else step]
+            inner[int(last) if last.isdigit() else last] = value
+            file.write_text("\n".join((*lines[:-1], json.dumps(content))), encoding="utf-8")
+            message = str(path)
+            try:
+                folder = import_results(name, path, tmp_path / f"run-{number}-{place}")
+            except WorkloadError as error:
+                message = str(error)
+            else:
+                assert open_run(folder).report().run.imported
+            assert str(path) in message
+
+
+PLACES = {
+    "vllm-bench": ("start_times.3", "output_lens.0", "itls.2", "model_id", "duration", "date"),
+    "guidellm": ("benchmarks.0.start_time", "benchmarks.0.requests.successful.0.info.timings.request_end"),
+    "aiperf": ("metadata.request_start_ns", "metadata.request_end_ns", "error"),
+}

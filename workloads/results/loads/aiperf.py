@@ -6,13 +6,19 @@ folder has both: requests are from the records, the model and the load from the 
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from workloads.errors import SourceError
-from workloads.results.fields import read_fields
 from workloads.results.loads.load_results import LoadFormat, LoadResults, RecordedRequest
-from workloads.results.loads.objects import finite, read_objects, times, whole, without_none
+from workloads.results.loads.objects import (
+    finite,
+    moment,
+    read_object,
+    read_objects,
+    times,
+    whole,
+    without_none,
+)
 from workloads.results.places import require_there
 
 if TYPE_CHECKING:
@@ -53,7 +59,7 @@ def read(path: Path) -> Sequence[LoadResults]:
         records, figures = path, path.with_name(_FIGURES)
     else:
         records, figures = path.with_name(_RECORDS) if path.name == _FIGURES else path / _RECORDS, path
-    about = read_fields(figures) if figures.is_file() else None
+    about = read_object(figures) if figures.is_file() else None
     if not records.is_file():
         assert about is not None  # noqa: S101 (one of the two is there)
         note = f"Requests are in {_RECORDS}: AIPerf writes it with --export-level records."
@@ -88,7 +94,7 @@ def _run(
         duration_s=_duration_s(about) if figures else None,
         model=_model(config),
         load=_load(config),
-        started=started if began_ns is None else datetime.fromtimestamp(began_ns / _NS, UTC),
+        started=started if began_ns is None else moment(began_ns / _NS),
         facts=without_none(
             {
                 "aiperf_version": None if about is None else about.optional_text("aiperf_version"),

@@ -6,12 +6,10 @@ measured time by status; `--sample-requests` leaves some of them out, and then t
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from workloads.results.fields import read_fields
 from workloads.results.loads.load_results import LoadFormat, LoadResults, RecordedRequest
-from workloads.results.loads.objects import finite, whole, without_none
+from workloads.results.loads.objects import finite, moment, read_object, whole, without_none
 from workloads.results.places import file_in
 
 if TYPE_CHECKING:
@@ -41,7 +39,7 @@ _CUT: Final = "the benchmark ended before the response did"
 
 def read(path: Path) -> Sequence[LoadResults]:
     """Read the benchmarks of a report."""
-    report = read_fields(file_in(path, "benchmarks.json", "a folder of GuideLLM's results"))
+    report = read_object(file_in(path, "benchmarks.json", "a folder of GuideLLM's results"))
     about = report.members("metadata")
     version = None if about is None else about.optional_text("guidellm_version")
     runs = [_run(benchmark, _model(report), version) for benchmark in report.list("benchmarks")]
@@ -81,7 +79,7 @@ def _run(benchmark: Fields, model: str | None, version: str | None) -> LoadResul
         duration_s=duration_s or None,
         model=model,
         load=_load(benchmark),
-        started=None if began is None else datetime.fromtimestamp(began, UTC),
+        started=moment(began),
         facts=without_none({"guidellm_version": version}),
         notes=[] if whole_run else [note],
     )
@@ -106,12 +104,12 @@ def _request(
     record: Fields, timings: Fields, start: float, began: float | None, error: str | None
 ) -> RecordedRequest:
     def since(name: str) -> float | None:
-        moment = timings.optional_number(name)
-        if moment is None:
+        time_s = timings.optional_number(name)
+        if time_s is None:
             return None
-        if moment < start:
-            raise timings.wrong(name, "a time at or after request_start", moment)
-        return moment - start
+        if time_s < start:
+            raise timings.wrong(name, "a time at or after request_start", time_s)
+        return time_s - start
 
     first_s, last_s = since("first_token_iteration"), since("last_token_iteration")
     inputs, outputs = record.members("input_metrics"), record.members("output_metrics")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
 
 from workloads.documents import parse_json
 from workloads.errors import MalformedError
@@ -12,6 +15,12 @@ from workloads.results.fields import Fields, read_fields, text_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+
+MOST_S: Final = 10**8
+"""The longest time that a file can mean: three years."""
+
+_MOST_TOKENS: Final = 2**53
 
 
 def read_objects(path: Path) -> list[Fields]:
@@ -23,7 +32,7 @@ def read_objects(path: Path) -> list[Fields]:
     """
     lines = [line for line in text_of(path).splitlines() if line.strip()]
     if not lines or not lines[0].rstrip().endswith("}"):
-        return [read_fields(path)]
+        return [read_object(path)]
     return [_object(path, number, line) for number, line in enumerate(lines, 1)]
 
 
@@ -34,7 +43,23 @@ def _object(path: Path, number: int, line: str) -> Fields:
         raise MalformedError(f"{path}: line {number} is not JSON: {error}") from error
     if not isinstance(value, dict):
         raise MalformedError(f"{path}: line {number} must be an object, not {type(value).__name__}")
-    return Fields(path, f"line {number}", value)
+    return _storable(Fields(path, f"line {number}", value))
+
+
+def read_object(path: Path) -> Fields:
+    """Read a file with one object; see `read_objects`."""
+    return _storable(read_fields(path))
+
+
+def _storable(record: Fields) -> Fields:
+    """Refuse what no log can hold: half of a UTF-16 pair, and integers beyond 64 bits."""
+    try:
+        orjson.dumps(record.values)
+    except TypeError as error:
+        raise MalformedError(
+            f"{record.path}: {record.place or 'the file'} cannot be stored: {error}"
+        ) from None
+    return record
 
 
 def finite(value: object) -> float | None:
@@ -43,10 +68,18 @@ def finite(value: object) -> float | None:
     return float(value) if is_number and math.isfinite(value) else None  # type: ignore[arg-type]
 
 
+def moment(seconds: float | None) -> datetime | None:
+    """A time since the epoch; None for one that no calendar has."""
+    try:
+        return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
 def whole(value: object) -> int | None:
-    """A count, if not negative."""
+    """A count, if not negative or absurd."""
     number = finite(value)
-    return int(number) if number is not None and number >= 0 else None
+    return int(number) if number is not None and 0 <= number <= _MOST_TOKENS else None
 
 
 def column(record: Fields, name: str, length: int | None = None) -> Sequence[Any] | None:
@@ -79,8 +112,8 @@ def times(record: Fields, place: str, values: object) -> list[float]:
 def _times(record: Fields, place: str, values: list[Any]) -> Iterator[float]:
     for value in values:
         number = finite(value)
-        if number is None or number < 0:
-            raise record.wrong(place, "a list of seconds, none below 0", value)
+        if number is None or not 0 <= number <= MOST_S:
+            raise record.wrong(place, "a list of seconds, none below 0 or of years", value)
         yield number
 
 
