@@ -42,7 +42,10 @@ class Listed:
             `unreported` (there is a log, and no report), `damaged`; a verdict (`PASS`, `FAIL`, …, also
             `PASS, accepted`) where something was required.
         qps: Completed requests per second.
+        output_tps: Output tokens per second.
+        failed: Measured requests that failed.
         ttft_p50_ms: The median time to the first token.
+        ttft_p99_ms: Its p99.
         score: The first headline score, from 0 to 1 where it is a share.
         why: The error of a damaged run.
     """
@@ -55,7 +58,10 @@ class Listed:
     requests: int | None = None
     state: str = DAMAGED
     qps: float | None = None
+    output_tps: float | None = None
+    failed: int | None = None
     ttft_p50_ms: float | None = None
+    ttft_p99_ms: float | None = None
     score: float | None = None
     why: str | None = None
 
@@ -127,7 +133,10 @@ def _of_report(name: str, report: Mapping[str, Any], kind: str | None) -> Listed
         requests=report["counts"]["issued"],
         state=status,
         qps=report["throughput"]["qps"],
+        output_tps=report["throughput"]["output_tps"],
+        failed=report["counts"]["failed"],
         ttft_p50_ms=(report.get("ttft_ms") or {}).get("p50"),
+        ttft_p99_ms=(report.get("ttft_ms") or {}).get("p99"),
         score=scores[0] if scores else None,
     )
 

@@ -22,6 +22,23 @@ class Percentiles:
     p99: float
 
 
+@dataclass(frozen=True, slots=True)
+class LiveTarget:
+    """A target at a moment.
+
+    Attributes:
+        rule: The target as text.
+        observed: The figure, in the unit of the target; None where there is none yet, or none is shown live.
+        unit: The unit.
+        holds: Whether the figure meets the bound; None without a figure.
+    """
+
+    rule: str
+    observed: float | None = None
+    unit: str = ""
+    holds: bool | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveFigures:
     """A run at one moment; a figure without data is None.
@@ -48,6 +65,7 @@ class LiveFigures:
         awaited: The nodes whose logs are not there yet: their requests are in no figure.
         scored: How many answers have a score, if any has.
         mean_score: Their mean.
+        targets: Those that the run was started with.
     """
 
     phase: str = "setup"
@@ -71,6 +89,7 @@ class LiveFigures:
     awaited: tuple[str, ...] = ()
     scored: int = 0
     mean_score: float | None = None
+    targets: tuple[LiveTarget, ...] = ()
 
     @property
     def ended(self) -> int:

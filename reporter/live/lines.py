@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from reporter.number_text import bar, figure, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from reporter.live.figures import LiveFigures, Percentiles
 
@@ -17,6 +17,7 @@ WIDTH: Final = 80
 Tone = Literal["", "bad", "warn", "dim"]
 
 _NAMED_ERRORS: Final = 4
+_SHOWN_TARGETS: Final = 4
 _MINUTE_S: Final = 60
 _HOUR_S: Final = 3600
 _LAG_MS: Final = 50.0
@@ -52,6 +53,7 @@ def lines(shown: LiveFigures, width: int = WIDTH, height: int | None = None) -> 
         for name, percentiles in (("TTFT", shown.ttft), ("TPOT", shown.tpot))
         if percentiles is not None
     ]
+    block += _targets(shown, width)
     if shown.errors:
         block.append(Line(_fit("errors", _errors(shown), width), "bad"))
     if shown.mean_score is not None:
@@ -93,8 +95,7 @@ def _nodes(shown: LiveFigures) -> list[str]:
 
 def _requests(shown: LiveFigures) -> list[str]:
     parts = [f"{whole(shown.in_flight)} in flight", f"{whole(shown.completed)} completed"]
-    if failed := shown.errors.total():
-        parts.append(f"{whole(failed)} failed")
+    parts.append(f"{whole(shown.errors.total())} failed")
     if shown.cancelled:
         parts.append(f"{whole(shown.cancelled)} cancelled")
     return parts
@@ -112,6 +113,18 @@ def _rate(shown: LiveFigures) -> list[str]:
     if shown.output_tps is not None:
         parts.append(f"{figure(shown.output_tps)} output tokens/s")
     return parts
+
+
+def _targets(shown: LiveFigures, width: int) -> Iterator[Line]:
+    """A line for each of the first targets: the figure at the moment, and whether it meets the bound."""
+    for target in shown.targets[:_SHOWN_TARGETS]:
+        parts = [f"{target.rule:<24}"]
+        if target.observed is not None:
+            parts.append(f"{figure(target.observed)} {target.unit}".rstrip())
+            parts.append("met now" if target.holds else "missed now")
+        yield Line(_fit("target", parts, width), "bad" if target.holds is False else "")
+    if (others := len(shown.targets) - _SHOWN_TARGETS) > 0:
+        yield Line(_fit("", [f"{'':<11}  and {whole(others)} more"], width), "dim")
 
 
 def _percentiles(percentiles: Percentiles) -> list[str]:

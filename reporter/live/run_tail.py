@@ -7,6 +7,7 @@ home when the run is over, and until then are not in the figures.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from recorder.errors import BeingWrittenError, NotALogError
@@ -15,12 +16,15 @@ from recorder.store import log_path
 from reporter.kinds import members, number, text, whole
 from reporter.live.figures import WINDOW_S, LiveFigures, Percentiles
 from reporter.live.tail import LogTail
+from reporter.live.targets import targets_now, targets_of
 from reporter.log.settings import head
 from reporter.log.shard_files import ShardFiles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from rulesets.target import Target
 
 
 class RunTail:
@@ -34,6 +38,7 @@ class RunTail:
         self._log = log_path(run)
         self._own = LogTail(self._log)
         self._nodes: dict[str, LogTail] | None = None
+        self._targets: tuple[Target, ...] | None = None
 
     def read(self) -> LiveFigures:
         """Read the new events.
@@ -50,7 +55,10 @@ class RunTail:
                 tail.read()
             except (NotALogError, BeingWrittenError):
                 awaited.append(node)
-        return self._figures(self._nodes, awaited)
+        if self._targets is None:
+            self._targets = targets_of(self._own.settings)
+        shown = self._figures(self._nodes, awaited)
+        return replace(shown, targets=targets_now(self._targets, shown))
 
     def _tails_of_nodes(self) -> dict[str, LogTail]:
         files = ShardFiles.named_by([head(self._log).environment], self._log)

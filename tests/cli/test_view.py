@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode, urlsplit
 
+import orjson
 import pytest
 
 from recorder import EventRecorder, EventType
+from rulesets import of_expressions
 
 if TYPE_CHECKING:
     import subprocess
@@ -67,12 +69,16 @@ def viewer(start_loadgen: Start, made_run: Path, tmp_path: Path) -> Iterator[Vie
     process.communicate()
 
 
-def test_a_folder_of_runs_is_listed(viewer: Viewer) -> None:
-    """A row for each run, with a link to its report; a signal ends the server in order."""
+def test_a_folder_of_runs_is_listed(viewer: Viewer, tmp_path: Path) -> None:
+    """A row for each run, with its figures and a link to its report; a signal ends the server in order."""
     listed = viewer.page("/")
     assert 'href="/run/first"' in listed
     assert "small-model" in listed
     assert "1 run<" in listed
+    report = orjson.loads((tmp_path / "runs" / "first" / "report.json").read_bytes())
+    row = listed.partition("<tbody>")[2].partition("</tbody>")[0]
+    for value in (report["throughput"]["output_tps"], report["ttft_ms"]["p99"], report["counts"]["failed"]):
+        assert f'data-value="{value!r}"' in row
     viewer.process.send_signal(signal.SIGINT)
     assert viewer.process.wait() == 0
 
@@ -138,11 +144,12 @@ def test_queries_are_answered(viewer: Viewer) -> None:
 
 @pytest.mark.slow
 def test_a_run_in_progress_is_shown_so_far(viewer: Viewer, tmp_path: Path) -> None:
-    """Its page has the figures of the log at each moment; when it has ended, its report."""
+    """Its page has figures, rules and plots of the log at each moment; when it has ended, its report."""
     settings: dict[str, Any] = {
         "command": "perf",
         "model": "llama",
         "load": {"kind": "closed", "concurrency": 1},
+        "ruleset": of_expressions(["error<1%"]).to_dict(),
     }
     with EventRecorder(path=tmp_path / "runs" / "now" / "events.db", settings=settings) as recorder:
         record = recorder.record_event
@@ -161,7 +168,8 @@ def test_a_run_in_progress_is_shown_so_far(viewer: Viewer, tmp_path: Path) -> No
         record(EventType.STOP_PERFORMANCE_TRACKING, 10 * MS, data={"scheduled": 2, "reason": "requests"})
         record(EventType.PHASE_ENDED, 10 * MS, data={"phase": "performance"})
         record(EventType.TEST_ENDED, 10 * MS, data={"reason": "completed"})
-    assert re.search(r'id="live".*>1 of 2<', live, re.DOTALL)
+    assert re.search(r'id="live".*>1 of 2<.*error:rate&lt;1%: PASS so far<', live, re.DOTALL)
+    assert re.search(r'aria-label="Output tokens/s over time, up to [^"]+">\s*<polyline', live)
     ended = viewer.page("/run/now")
     assert 'id="live"' not in ended
     assert "llama" in ended

@@ -150,7 +150,11 @@ def test_a_run_in_progress_updates(open_tab: Any, runs: Path) -> None:
         tab.page.get_by_text("1 of 1", exact=True).wait_for()
         answered(2)
         tab.page.get_by_text("2 of 2", exact=True).wait_for()
-        tab.page.frame_locator("iframe:not(.next)").get_by_text("STILL RUNNING").wait_for()
+        tab.page.get_by_role("img", name="Output tokens/s over time").wait_for()
+        assert serious_violations(tab.page) == []
+        tab.page.get_by_role("link", name="Its report so far").click()
+        tab.page.get_by_text("STILL RUNNING").wait_for()
+        tab.page.go_back()
         record(EventType.STOP_PERFORMANCE_TRACKING, 9 * MS, data={"scheduled": 2, "reason": "requests"})
         record(EventType.PHASE_ENDED, 9 * MS, data={"phase": "performance"})
         record(EventType.TEST_ENDED, 9 * MS, data={"reason": "completed"})

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from aiohttp import web
 
 from loadgen.sessions.errors import UsageError, exit_code, message_of, printable
+from loadgen.sessions.viewing.live_plot import live_plots
 from loadgen.sessions.viewing.queries import MOST_ROWS, first_rows
 from loadgen.sessions.viewing.run_table import COLUMNS, address, row_of
 from recorder.lock import is_held
@@ -18,6 +19,7 @@ from reporter.log.query import VIEWS
 from reporter.number_text import counted, figure, whole
 from reporter.render.html.template import asset
 from reporter.render.page import clean
+from reporter.render.rule import observed, status
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -116,6 +118,7 @@ class Pages:
             run=name,
             report=f"{address(name)}?whole",
             figures=live_figures(report),
+            plots=live_plots(report),
         )
 
     async def compare(self, request: web.Request) -> web.Response:
@@ -203,6 +206,8 @@ def _figures(report: Report) -> Iterator[tuple[str, str]]:
     for name, summary in (("TTFT", report.ttft_ms), ("TPOT", report.tpot_ms)):
         if summary is not None:
             yield f"{name} p50", f"{figure(summary.p50)} ms"
+    for row in report.verdict.rows if report.verdict else ():
+        yield f"{clean(row.target)}: {status(row)} so far", observed(row)
     for score in report.accuracy:
         for name, headline in score.headlines.items():
             yield f"{clean(score.task)} {clean(name)}", f"{headline.value:.4g}"

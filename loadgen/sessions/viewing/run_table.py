@@ -58,7 +58,10 @@ COLUMNS: Final = (
     ViewColumn("load"),
     ViewColumn("requests", is_figure=True),
     ViewColumn("requests/s", is_figure=True),
+    ViewColumn("tokens/s", is_figure=True),
     ViewColumn("TTFT p50, ms", is_figure=True),
+    ViewColumn("TTFT p99, ms", is_figure=True),
+    ViewColumn("failed", is_figure=True),
     ViewColumn("score", is_figure=True),
     ViewColumn("state"),
 )
@@ -91,7 +94,10 @@ def row_of(run: Listed) -> ViewRow:
             _words(run.load),
             _figure(run.requests, ",d"),
             _figure(run.qps, ",.2f"),
+            _figure(run.output_tps, ",.1f"),
             _figure(run.ttft_p50_ms, ",.1f"),
+            _figure(run.ttft_p99_ms, ",.1f"),
+            _figure(run.failed, ",d"),
             _figure(run.score, ".4g"),
             ViewCell(
                 clean(run.state if run.why is None else f"{run.state}: {run.why}"),

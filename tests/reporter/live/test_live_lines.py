@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from reporter.live.figures import LiveFigures, Percentiles
 from reporter.live.lines import lines
+from reporter.live.targets import targets_now, targets_of
+from rulesets import of_expressions
 
 RUNNING = LiveFigures(
     phase="performance",
@@ -62,6 +64,22 @@ def test_the_block_of_a_run_in_the_middle() -> None:
     assert {line.text[:6]: line.tone for line in lines(RUNNING) if line.tone} == {"errors": "bad"}
 
 
+def test_targets_show_whether_they_hold_at_the_moment() -> None:
+    """By the figures of the last seconds; one that the view has no figure for has none."""
+    rules = ("ttft:p(99)<200ms", "tpot:p(50)<20ms", "error<1%", "latency:p(99)<1s", "output_tps>3")
+    targets = targets_now(targets_of({"ruleset": of_expressions(rules).to_dict()}), RUNNING)
+    shown = lines(replace(RUNNING, targets=targets))
+    assert [(line.text, line.tone) for line in shown if line.text.startswith("target")] == [
+        ("target       ttft:p(99)<200ms          229 ms  missed now", "bad"),
+        ("target       tpot:p(50)<20ms           12.0 ms  met now", ""),
+        ("target       error:rate<1%             0.937 %  met now", ""),
+        ("target       latency:p(99)<1s", ""),
+    ]
+    assert "             and 1 more" in [line.text for line in shown]
+    assert targets[4].holds
+    assert targets_of({}) == targets_of({"ruleset": {"targets": 3}}) == ()
+
+
 def test_a_narrow_terminal_has_the_first_parts() -> None:
     """And a low one the first lines."""
     assert text(RUNNING, 31) == NARROW
@@ -72,7 +90,7 @@ def test_a_run_that_has_just_begun_has_what_is_known() -> None:
     """No figure is made up."""
     assert (
         text(LiveFigures())
-        == "setup        0 s\nrequests     0 in flight  0 completed\nrate         not known yet"
+        == "setup        0 s\nrequests     0 in flight  0 completed  0 failed\nrate         not known yet"
     )
 
 

@@ -80,26 +80,6 @@ function runInProgress(figures) {
     if (fresh) figures.replaceChildren(...document.importNode(fresh, true).childNodes);
     else location.reload(); // It has ended: what comes is its report.
   });
-  showReport(document.getElementById("report"));
-}
-
-// The report so far, below the figures: the next one is loaded out of sight, so that nothing flickers.
-async function showReport(place) {
-  for (;;) {
-    const began = performance.now();
-    const frame = document.createElement("iframe");
-    frame.title = "The report so far";
-    frame.className = "next";
-    frame.src = place.dataset.address;
-    place.append(frame);
-    await new Promise((resolve) => frame.addEventListener("load", resolve, { once: true }));
-    frame.style.height = `${frame.contentDocument.documentElement.scrollHeight}px`;
-    frame.className = "";
-    for (const old of [...place.children]) if (old !== frame) old.remove();
-    // A report takes the server a while: it rests three times as long.
-    const rest = Math.max(5 * REFRESH_MS, 3 * (performance.now() - began));
-    do await new Promise((resolve) => setTimeout(resolve, rest)); while (document.hidden);
-  }
 }
 
 async function refresh(address, show) {
