@@ -18,8 +18,8 @@ class PerfOptions(RunOptions, total=False):
     """The keyword arguments of `loadgen.perf`."""
 
     task: str | Sequence[str] | None
-    """Send the questions of a benchmark (see loadgen list tasks), or of a file with user_prompt and
-    ground_truth, and score the answers afterwards; repeatable.
+    """Send and score a benchmark (loadgen list tasks), or a file with user_prompt and ground_truth;
+    repeatable.
     """
 
 
@@ -66,8 +66,8 @@ class SweepOptions(SessionOptions, total=False):
     steady: bool | None
     """The run is invalid unless a steady state is found."""
     task: str | Sequence[str] | None
-    """Send the questions of a benchmark (see loadgen list tasks), or of a file with user_prompt and
-    ground_truth, and score the answers afterwards; repeatable.
+    """Send and score a benchmark (loadgen list tasks), or a file with user_prompt and ground_truth;
+    repeatable.
     """
     repeats: int | None
     """Send each question N times, for pass@k and narrower intervals."""
@@ -97,8 +97,8 @@ class SearchOptions(SessionOptions, total=False):
     rate: str | None
     """Search a rate; either end can be left out. The default, from 1."""
     task: str | Sequence[str] | None
-    """Send the questions of a benchmark (see loadgen list tasks), or of a file with user_prompt and
-    ground_truth, and score the answers afterwards; repeatable.
+    """Send and score a benchmark (loadgen list tasks), or a file with user_prompt and ground_truth;
+    repeatable.
     """
     require: str | Sequence[str] | None
     """A target, e.g. 'ttft:p(99)<2s'; repeatable."""
@@ -128,7 +128,7 @@ class ScoreOptions(ScoringOptions, total=False):
     data: str | Path | None
     """A folder with models that graders need and that are not installed: nltk_punkt for ifeval."""
     ray: str | None
-    """Grade on the nodes of a Ray cluster: this machine's cluster, or the one at an address."""
+    """Grade on the nodes of a Ray cluster: on this machine, or at an address."""
     nodes: int | None
     """With --ray: the number of nodes. Default: all nodes with CPUs."""
     pass_number: int | None

@@ -176,9 +176,7 @@ class SessionOptions(ScoringOptions, total=False):
     docs/agents.md.
     """
     agent_command: str | None
-    """Let a program answer each question: the task arrives on stdin, the endpoint in OPENAI_BASE_URL, and
-    the program prints the answer.
-    """
+    """Let a program answer each question: task on stdin, endpoint in OPENAI_BASE_URL, answer on stdout."""
     max_turns: int | None
     """The most turns of an episode. Default: 10 for agents, else the task's."""
     max_episode_tokens: int | None
@@ -222,12 +220,12 @@ class SessionOptions(ScoringOptions, total=False):
     trace_context: bool | None
     """Send a W3C traceparent with each request, and log the ids."""
     ray: str | None
-    """Issue requests from the nodes of a Ray cluster: this machine's cluster, or the one at an address."""
+    """Issue requests from the nodes of a Ray cluster: on this machine, or at an address."""
     nodes: int | None
     """With --ray: the number of nodes; --workers is for each. Default: all nodes with CPUs."""
     shards: str | Path | None
-    """With --ray: a folder shared by all nodes, where the logs stay, or a prefix in an object store, to
-    which each node uploads its log at the end. Default: copy the logs into the run's folder at the end.
+    """With --ray: the place of the logs: a folder shared by all nodes, or a prefix in an object store.
+    Default: logs are copied into the run's folder at the end.
     """
     on_node_loss: Literal["stop", "continue"] | None
     """With --ray: whether a node that is lost ends the run. The run is invalid either way."""

@@ -36,7 +36,7 @@ class Active:
             if live is not None and live is not self:
                 session_id = live.session.session_id
                 raise AlreadyRecordingError(
-                    f"this process has a recorder already, of session {session_id}: close it first"
+                    f"a recorder is active in the process, of session {session_id}; close that recorder first"
                 )
             kind.LIVE = self
 

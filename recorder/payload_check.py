@@ -74,7 +74,7 @@ def checked(ev_type: Any, at_ns: Any, sample_uuid: Any, data: Any) -> EventType:
     if sample_uuid is not None and not _is_name(sample_uuid):
         raise _wrong(name, "sample_uuid", "a text that names the request", sample_uuid)
     if sample_uuid is None and kind.value in _SAMPLE_EVENTS:
-        raise EventError(f"{name}: sample_uuid is missing; it must name the request")
+        raise EventError(f"{name}: sample_uuid, the name of the request, is missing")
     if isinstance(data, Mapping) and kind in PAYLOADS:
         _check_keys(name, "", data, _keys(PAYLOADS[kind]))
     return kind
@@ -93,8 +93,8 @@ def _check_keys(event: str, inside: str, data: Mapping[Any, Any], keys: _Keys) -
         if rule is None:
             if isinstance(key, str) and (meant := _meant(key, tuple(keys.rules))):
                 raise EventError(
-                    f"{event}: {inside}{key} is not a key; did you mean {inside}{meant}? "
-                    "Rename your key; it is too close to a reserved one"
+                    f"{event}: {inside}{key} is not a key; did you mean {inside}{meant}? Rename your key, "
+                    "which is too close to a reserved one"
                 )
         elif (value is None and key in keys.required) or not rule.holds(value):
             raise _wrong(event, f"{inside}{key}", rule.expected, value)
@@ -102,7 +102,7 @@ def _check_keys(event: str, inside: str, data: Mapping[Any, Any], keys: _Keys) -
             _check_keys(event, f"{inside}{key}.", value, rule.keys)
     if missing := keys.required - data.keys():
         key = min(missing)
-        raise EventError(f"{event}: {inside}{key} is missing; it must be {keys.rules[key].expected}")
+        raise EventError(f"{event}: {inside}{key} is missing: {keys.rules[key].expected}")
 
 
 def _wrong(event: str, key: str, expected: str, value: object) -> EventError:

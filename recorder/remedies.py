@@ -13,16 +13,14 @@ if TYPE_CHECKING:
 
 _INTACT: Final = "Earlier events are intact."
 _FULL: Final = (
-    f"{_INTACT} Make room on the disk and continue with `loadgen resume`, or run again with another --out "
-    "(a scoring continues with `loadgen score`)"
+    f"{_INTACT} Free disk space, then type `loadgen resume` (`loadgen score` for a scoring), or "
+    "run again with another --out"
 )
 _LOCKED: Final = f"{_INTACT} Another program has locked the log all the time: end it, and run again"
-_GONE: Final = (
-    "Another process has changed the run's folder while it was written: leave it alone, and run again"
-)
+_GONE: Final = "Another process changed the run's folder during the run: keep others out, and run again"
 _OTHER: Final = (
-    f"{_INTACT} Look for a limit on the size of files (`ulimit -f`) and into the system's log for trouble "
-    "with the disk, or choose another --out, and run again"
+    f"{_INTACT} Check `ulimit -f` and the system's log for disk errors, or choose another --out, "
+    "and run again"
 )
 
 

@@ -293,7 +293,7 @@ def _before(connection: sqlite3.Connection, path: Path) -> Before:
     ).fetchone()
     kinds = (int, int, str, int, int)
     if last is None or not all(map(isinstance, last, kinds)):
-        raise NotALogError(f"{path}: the log is damaged: it does not say when it was begun; run it again")
+        raise NotALogError(f"{path}: the log is damaged: no start time; run again")
     return Before(*last)
 
 
@@ -318,8 +318,8 @@ def require_current(path: Path) -> None:
     version = verify(path)
     if version < schema.VERSION:
         raise OldLogError(
-            f"{path}: written with log format {version}; it can be read as ever, but only a log of format "
-            f"{schema.VERSION} can be continued: run it again",
+            f"{path}: written with log format {version}, and only a log of format {schema.VERSION} can be "
+            "continued; run again",
         )
 
 

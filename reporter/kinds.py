@@ -18,7 +18,7 @@ def document(stored: str) -> Any:
     try:
         return orjson.loads(stored)
     except ValueError as error:
-        raise LogError(f"the log is damaged: what should be JSON is not ({error})") from error
+        raise LogError(f"the log is damaged: invalid JSON ({error})") from error
 
 
 def text(value: Any) -> str | None:

@@ -97,7 +97,7 @@ def knee(spots: Sequence[Spot]) -> Knee:
     """
     line = front(spots)
     if len(spots) < _FEWEST:
-        return Knee(None, f"it takes {_FEWEST} valid runs")
+        return Knee(None, f"{_FEWEST} valid runs are needed")
     best = max(line, key=lambda spot: spot.power)
     weaker = [spot for spot in spots if _is_clear(spot.power, best.power, spot.power_noise, best.power_noise)]
     if not any(_costs_more(spot, best) for spot in spots):
@@ -105,7 +105,7 @@ def knee(spots: Sequence[Spot]) -> Knee:
     if not any(_costs_more(spot, best) for spot in weaker):
         return Knee(None, "throughput grows about as fast, up to the last run: try more load")
     if not any(_yields_more(best, spot) and not _costs_more(spot, best) for spot in weaker):
-        return Knee(None, "it grows faster than throughput from the first run on: try less load")
+        return Knee(None, "latency grows faster than throughput from the first run on: try less load")
     return Knee(best)
 
 

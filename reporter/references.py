@@ -128,7 +128,7 @@ def _report_of(run: Path) -> dict[str, Any] | None:
     if not isinstance(report, dict) or not all(
         isinstance(report.get(key), dict) for key in ("run", "counts")
     ):
-        raise NotARunError(f"{path}: not a report.json of this program: it has no `run` and `counts`")
+        raise NotARunError(f"{path}: not a report.json of this program: no `run` and `counts`")
     if (version := report.get("schema_version", SCHEMA_VERSION)) != SCHEMA_VERSION:
         raise NotARunError(
             f"{path}: a report of format {version}, and this version reads {SCHEMA_VERSION}; "

@@ -21,7 +21,7 @@ from reporter.values.task_score import TaskScore  # noqa: TC001 (the schema is m
 from rulesets.verdict import Verdict  # noqa: TC001 (the schema is made of what the annotations name)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
 
 SCHEMA_VERSION: Final = 1
 """Of `report.json`; grows when a key changes its meaning or goes away."""
@@ -76,6 +76,7 @@ class Finding:
         message: What was found, with the figures.
         remedy: What to do about it.
         acceptable: Whether `--on-invalid warn` accepts an error: see `reporter.findings.acceptance`.
+        effects: The codes of findings on effects of the same cause, whose messages this one includes.
     """
 
     code: str
@@ -83,6 +84,11 @@ class Finding:
     message: str
     remedy: str = ""
     acceptable: bool = False
+    effects: list[str] = field(default_factory=list)
+
+    def has(self, codes: Container[str]) -> bool:
+        """Whether the code, or the code of an effect, is one of the given ones."""
+        return any(code in codes for code in (self.code, *self.effects))
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,6 +114,4 @@ def _cut_short(report: Mapping[str, Any], rows: Sequence[VerdictRow]) -> tuple[s
     """The reason why a run ended by --abort-on-fail cannot pass."""
     if not was_cut_short(report) or whole(rows) in {"FAIL", "INVALID"}:
         return ()
-    return (
-        "the run was ended early by rules that it had lost (--abort-on-fail); it meets these: run it whole",
-    )
+    return ("--abort-on-fail ended the run early by other rules; run again without --abort-on-fail",)

@@ -37,8 +37,8 @@ class ExitCode(IntEnum):
         4,
         "run invalid",
         (
-            "the run is invalid or incomplete: too short, too few requests, other settings than the rules "
-            "prescribe, a late client, cut off, still running"
+            "the run is invalid or incomplete: too short, too few requests, wrong settings, a late "
+            "client, cut off, still running"
         ),
         "measure again",
     )

@@ -48,8 +48,8 @@ _FRACTION: Final = 0.5
 _DELTA: Final = "delta"
 
 _HOW: Final = (
-    "a requirement is METRIC:STAT OP NUMBER UNIT, then @es99 or @ucl95 if it is to be proved, and !warn or "
-    "!info if it must not fail the run, for example 'ttft:p(99)<500ms' or 'error<1%'"
+    "write METRIC:STAT OP NUMBER UNIT, e.g. 'ttft:p(99)<500ms' or 'error<1%'. Add @es99 or "
+    "@ucl95 for a proof, and !warn or !info for a rule that cannot fail the run"
 )
 
 

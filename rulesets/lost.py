@@ -234,9 +234,7 @@ class TargetWatch:
         within = (least, greatest, bound) if least <= bound <= greatest else (least, greatest)
         if any(compare(count, bound) for count in within):
             return None
-        return (
-            f"{self.target.metric} is {least:,} already" if least >= bound else f"it is {greatest:,} at most"
-        )
+        return f"{self.target.metric} is {least:,} already" if least >= bound else f"at most {greatest:,}"
 
     @staticmethod
     def _surely_more_than(share: Fraction | float, bad: int, of: int, what: str) -> str | None:

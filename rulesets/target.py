@@ -244,7 +244,7 @@ def _unit(what: str, scale: Scale, name: str | None, value: float) -> str:
     if name in scale.units:
         return name
     units = [unit for unit in scale.units if unit]
-    hint = suggestion(name, units) if units else "it is a plain number"
+    hint = suggestion(name, units) if units else "write a plain number"
     raise TargetError("unit", f"{what} has no unit {name!r}; {hint}")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import ROOT
-from tests.messages import ROOMS
+from tests.messages import ROOMS, messages_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -251,3 +251,58 @@ def test_first_lines_name_their_subject() -> None:
     ]
     leaning = [first for first in firsts if LEANING.search(first.partition(": ")[2])]
     assert len(leaning) < MOST_LEANING * len(firsts), "\n".join(leaning)
+
+
+MOST_WORDS = 20
+
+NOT_MESSAGES = frozenset({"loadgen/mock_endpoint/script.py", "workloads/synthetic/story.py"})
+"""Modules whose texts are answers and prompts."""
+
+_REMEDY_OR_SENTENCE = re.compile(r"[.?!;] +")
+"""The end of a message's first part: a remedy follows a semicolon, or is a sentence."""
+
+_SENTENCE_OR_CLAUSE_END = re.compile(r"[.?!:;] +")
+_PRONOUN_FIRST = re.compile(r"(it|they|what|this|others)\b", re.IGNORECASE)
+_LEANING_PHRASE = re.compile(r"\b(likewise|one of them|of its own|that of)\b", re.IGNORECASE)
+
+
+def faults_of_message(message: str) -> Iterator[str]:
+    """The reasons why a message is read twice; a text in backticks or braces is one word."""
+    plain = re.sub(r"`[^`]*`|\{[^{}]*\}", "X", message)
+    words = [word for word in _REMEDY_OR_SENTENCE.split(plain)[0].split() if re.search(r"\w", word)]
+    if len(words) > MOST_WORDS:
+        yield f"{len(words)} words before the remedy"
+    for clause in _SENTENCE_OR_CLAUSE_END.split(plain):
+        if pronoun := _PRONOUN_FIRST.match(clause.lstrip()):
+            yield f"a sentence or clause begins with {pronoun[0]!r}"
+    if phrase := _LEANING_PHRASE.search(plain):
+        yield repr(phrase[0])
+
+
+def test_messages_are_short_and_name_their_subject() -> None:
+    """A message has at most 20 words before its remedy, and no pronoun for a noun of another sentence."""
+    faults = [
+        f"{name}: {fault}: {message}"
+        for room in ROOMS
+        for path in sorted((ROOT / room).rglob("*.py"))
+        if (name := path.relative_to(ROOT).as_posix()) not in NOT_MESSAGES
+        for message in messages_of(path)
+        for fault in faults_of_message(message)
+    ]
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize(
+    ("message", "faults"),
+    [
+        ("It took the recorder up to {wait_ms} ms to commit an event; a killed run loses as much.", 1),
+        ("Failed requests are excluded. They are in no latency: others use the server, likewise.", 3),
+        ("{path}: this is a log, and a log is never overwritten", 1),
+        (f"{'word ' * 21}.", 1),
+        (f"{'word ' * 20}. Check `it. they what`, or {{one of them}}.", 0),
+        ("Events reached the disk up to {wait_ms} ms late; a kill can lose that much.", 0),
+    ],
+)
+def test_what_makes_a_message_hard(message: str, faults: int) -> None:
+    """Pronouns are found at the start of sentences and clauses, long sentences by their words."""
+    assert len(list(faults_of_message(message))) == faults

@@ -146,7 +146,7 @@ def _of_plugin(name: str) -> Workload:
     plugin: Workload = loaded("benchmarks", name, Workload)
     if plugin.name != name or not plugin.scorers:
         package = origin(plugins("benchmarks")[name])
-        what = f"it calls itself {plugin.name!r}" if plugin.name != name else "it has no scorer"
+        what = f"the plug-in's name is {plugin.name!r}" if plugin.name != name else "no scorer"
         raise PluginError(f"{name}: the benchmark of {package} cannot be used: {what}")
     return plugin
 
@@ -202,7 +202,5 @@ def _scorer(plugin: str, task: str) -> Scorer | PluginError:
         return error
     if f"{task}.{scorer.name}" != plugin:
         package = origin(plugins("scorers")[plugin])
-        return PluginError(
-            f"{plugin}: the scorer of {package} cannot be used: it calls itself {scorer.name!r}"
-        )
+        return PluginError(f"{plugin}: the scorer of {package} cannot be used: its name is {scorer.name!r}")
     return scorer

@@ -23,7 +23,7 @@ def text(row: FileRow, column: str) -> str:
     if not isinstance(value, str):
         raise _odd(row, column, value, "a text")
     if not value.strip():
-        raise ColumnError(f"{row.place}, column {column!r}: it is empty, where a text should be")
+        raise ColumnError(f"{row.place}, column {column!r}: empty, where a text should be")
     return value
 
 

@@ -129,8 +129,8 @@ def _check_calls(place: str, calls: Any) -> None:
         )
         if not all(isinstance(member, str) for member in members):
             raise PromptError(
-                f"{place}, tool call {number}: a call has an `id`, and a `function` with a `name` and its "
-                "`arguments` as JSON in a text"
+                f"{place}, tool call {number}: a call needs an `id` and a `function` with `name` and "
+                "`arguments` (JSON in a string)"
             )
 
 

@@ -46,7 +46,7 @@ _MOST_S: Final = 1e9
 
 _POSSIBLE_TIMES: Final = (
     "50ms, uniform:10ms..90ms, normal:50ms,10ms (mean, deviation), lognormal:50ms,0.5 (median, sigma) "
-    "and exponential:50ms (mean), with the units ns, us, ms, s, m and h"
+    "and exponential:50ms (mean); units: ns, us, ms, s, m, h"
 )
 _POSSIBLE_LENGTHS: Final = (
     "64, uniform:16..128, normal:64,16 (mean, deviation), lognormal:64,0.5 (median, sigma), "

@@ -54,8 +54,8 @@ def fetched(name: str, source: Source) -> CachedFiles:
     except (OSError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise SourceError(
-            f"{name}: what is fetched cannot be kept in the user's cache ({reason}); name a folder that "
-            f"can be written with --cache-dir or LOADGEN_CACHE, or {_instead(source)}"
+            f"{name}: data cannot be kept in the user's cache ({reason}); name a folder that can be "
+            f"written with --cache-dir or LOADGEN_CACHE, or {_instead(source)}"
         ) from error
 
 

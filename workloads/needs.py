@@ -137,9 +137,9 @@ def _how_to_fetch(source: Source) -> str:
     folder = f"or put {files} into the folder of --data"
     if source.hub:
         gated = ", after its terms were accepted there" if "gated" in source.licence else ""
-        return f"its data: fetched from Hugging Face ({source.hub}){gated} when it is asked; {folder}"
+        return f"its data: fetched from Hugging Face ({source.hub}){gated} when asked; {folder}"
     if source.urls:
-        return f"its data: fetched from {urlsplit(source.urls[0]).netloc} when it is asked; {folder}"
+        return f"its data: fetched from {urlsplit(source.urls[0]).netloc} when asked; {folder}"
     return f"its data: put {files} into the folder of --data"
 
 
@@ -164,5 +164,5 @@ def _nltk_data(place_of: Mapping[str, str]) -> Need:
     from workloads.grading.nltk_data import find
 
     missing = [name for name, place in place_of.items() if find(place) is None]
-    how = f"python -m nltk.downloader {' '.join(missing)}" if missing else "it is here"
-    return Need("model", not missing, f"NLTK's {', '.join(place_of)}, by which it reads sentences: {how}")
+    how = f"python -m nltk.downloader {' '.join(missing)}" if missing else "installed"
+    return Need("model", not missing, f"NLTK's {', '.join(place_of)}, to read sentences: {how}")

@@ -71,8 +71,8 @@ def load_tokenizer(name: str) -> Any:
         raise SourceError("not in the local cache, and HF_HUB_OFFLINE is set: unset it, or name a folder")
     if not _is_reachable(constants.ENDPOINT):
         raise SourceError(
-            f"not in the local cache, and {constants.ENDPOINT} cannot be reached: load it once where there "
-            "is a network, or name a folder with a tokenizer"
+            f"not in the local cache, and {constants.ENDPOINT} cannot be reached; load the tokenizer once "
+            "on a machine with a network, or name a folder"
         )
     return _from_hub(load)
 

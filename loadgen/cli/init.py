@@ -33,4 +33,4 @@ def init(
     from loadgen.sessions.series.suite.template import write_template
 
     shown = printable(str(write_template(path, suite)))
-    print(f"{shown} is written; its first lines say how to try it. Next: loadgen run {shown} --dry-run")
+    print(f"{shown} is written, with instructions in the first lines. Next: loadgen run {shown} --dry-run")

@@ -28,12 +28,12 @@ Kind = Literal[
 
 
 def listing(
-    kind: Annotated[Kind, Argument(help="What to list.", show_default=False)],
+    kind: Annotated[Kind, Argument(help="The kind of list.", show_default=False)],
     name: Annotated[
         str | None,
         Argument(
-            help="Only the entry of this name; of tasks with all details. Of runs: their folder, by default "
-            "runs. Of prompts: the benchmark or file.",
+            help="Only the entry of this name; of tasks with all details. For runs: a folder, by default "
+            "runs. For prompts: the benchmark or file.",
         ),
     ] = None,
     *,

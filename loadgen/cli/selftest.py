@@ -86,7 +86,7 @@ def _try(rows: Sequence[ConformanceRow], keep: Path | None) -> list[RowResult]:
             with scratch_folder("loadgen-selftest-") as folder:
                 return try_all(rows, folder, done=done)
         if keep.exists():
-            raise errors.UsageError(f"--keep {keep}: it is there already; name a new folder")
+            raise errors.UsageError(f"--keep {keep}: the folder exists; name a new one")
         return try_all(rows, keep, done=done)
 
 

@@ -47,6 +47,6 @@ def finding(spent: str, progress: SessionProgress, at_ns: int) -> Event:
         "code": REASON,
         "severity": "error",
         "message": f"The error budget was spent: {spent}. Most frequent: {most_frequent}.",
-        "remedy": "`loadgen check` tells whether the endpoint answers; put on less load, or allow more.",
+        "remedy": "Check the endpoint (`loadgen check`), lower the load, or allow more failures.",
     }
     return Event(EventType.FINDING, at_ns, data=data)

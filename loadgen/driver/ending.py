@@ -29,10 +29,10 @@ def drain_over(given_up: int, drain_s: float) -> dict[str, Any]:
     return {
         "code": DRAIN_OVER,
         "severity": "warning",
-        "message": f"{given_up} requests were still under way {drain_s:g} s after issuing had ended, and "
-        "were given up: they count as cancelled, in no latency, and in token throughput until then.",
-        "remedy": "The slowest requests are missing from the latencies: allow a longer --drain, or leave it "
-        "out.",
+        "message": f"{given_up} requests were still in flight {drain_s:g} s after the last issue, and were "
+        "cancelled. Latencies exclude cancelled requests; token throughput includes their tokens.",
+        "remedy": "The slowest requests are missing from the latencies: give a longer --drain, or leave "
+        "--drain out.",
     }
 
 
@@ -49,8 +49,8 @@ def conversations_cut(cut: Mapping[str, int], never_asked: int, sessions: int) -
         "code": CONVERSATIONS_CUT,
         "severity": "warning",
         "message": f"{sum(cut.values())} of {sessions} conversations ended before their last turn "
-        f"({reasons}); {never_asked} turns were never issued.",
-        "remedy": "Later turns are rarer than earlier ones then: look at the figures by turn"
+        f"({reasons}), so {never_asked} turns were never issued.",
+        "remedy": "Later turns are rarer than earlier ones: check the figures by turn"
         + ("." if cut.get("failed") else ", or limit the run by --sessions."),
     }
 

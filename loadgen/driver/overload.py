@@ -124,10 +124,10 @@ def finding(seen: Growth, at_ns: int) -> Event:
     data: dict[str, Any] = {
         "code": REASON,
         "severity": "error",
-        "message": f"The endpoint could not keep up: in the last {seen.seconds:.1f} s {seen.issued} requests "
-        f"were issued and {seen.ended} ended, steadily, and {seen.in_flight} were in flight. The run was "
-        "ended (--stop-on-overload).",
-        "remedy": "Put on less load: `loadgen search` finds the most that the endpoint keeps up with.",
+        "message": f"The endpoint could not keep up: {seen.ended} of {seen.issued} requests ended in the "
+        f"last {seen.seconds:.1f} s. --stop-on-overload ended the run with {seen.in_flight} requests in "
+        "flight.",
+        "remedy": "Lower the load: `loadgen search` finds the highest load that holds.",
     }
     return Event(EventType.FINDING, at_ns, data=data)
 

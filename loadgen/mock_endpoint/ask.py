@@ -138,7 +138,7 @@ def _read(
         if kind is not None and value is not None and type(value) is not kind:
             raise RefusedRequest(400, f"{name} must be {_WORDS[kind]}")
     if fields.get("n") not in (None, 1):
-        raise RefusedRequest(400, "This server gives one answer a request: leave n out")
+        raise RefusedRequest(400, "The server gives one answer per request: leave n out")
     prompt = fields.get(where)
     question, input_tokens = read_prompt(prompt)
     stream, stream_options = bool(fields.get("stream")), fields.get("stream_options")
@@ -165,7 +165,7 @@ def _model(fields: dict[str, Any], models: Sequence[str]) -> str:
     if models and name not in models:
         raise RefusedRequest(
             404,
-            f"The model `{name}` does not exist; this server knows {', '.join(models)}",
+            f"The model `{name}` does not exist; the server has {', '.join(models)}",
             code="model_not_found",
         )
     return str(name)

@@ -190,7 +190,9 @@ def _check(fields: dict[str, Any]) -> None:
         if type(value) is not _TYPES[key]:
             raise ValueError(f"{key} is not {_WORDS[_TYPES[key]]}")
     if "prompt" in fields and "match" in fields:
-        raise ValueError("a line has either a prompt or a match: what is asked, or a part of it")
+        raise ValueError(
+            "a line has either a prompt (the whole question) or a match (a part of the question)"
+        )
     if any(key in fields for key in _ANSWERS) == ("status" in fields):
         raise ValueError(
             "a line has either a reply (or reasoning, or tool_calls) or a status, not both and not none"

@@ -30,9 +30,9 @@ ENDPOINTS_ALLOWED_MODELS) and checks/compliance_check.py (endpoint_audit_file_re
 """
 
 _OF_THE_SUBMITTER: Final = (
-    "systems/SYSTEM.json: what the system is",
+    "systems/SYSTEM.json: a description of the system",
     "measurements.json and README.md next to config.yaml: how the system was set up",
-    "src/: what served the model",
+    "src/: the serving software",
 )
 """What the checker reads, and only the submitter can write."""
 
@@ -81,7 +81,7 @@ def _unmeasured(run: MeasuredRun, *, scores: bool, audit: bool) -> Iterator[str]
     if not scores:
         yield f"{ACCURACY}: nothing was scored: --accuracy RUN|FILE"
     if not audit and model_folder(str(run.settings.get("model") or "")).lower() in _AUDITED:
-        yield f"{RECORD}: this model is audited: loadgen audit output-caching, then --audit FOLDER"
+        yield f"{RECORD}: required for this model: loadgen audit output-caching, then --audit FOLDER"
     yield from counted_otherwise(run)
     if run.report.run.ended != "completed":
         yield f"an end in order: the run ended as {run.report.run.ended}"

@@ -104,7 +104,7 @@ def _lines(typed: Sequence[_Typed], theirs: str, first: str) -> list[str]:
     if theirs:
         return [f"`{theirs}` is `loadgen {first}` here (see docs/coming-from.md):", *lines]
     tools = ", ".join(dict.fromkeys(tool for word in typed for tool in word.option.tools))
-    options = "this option has another name" if len(typed) == 1 else "these options have other names"
+    options = "the option has another name" if len(typed) == 1 else "these options have other names"
     return [f"{options} here ({tools}; see docs/coming-from.md):", *lines]
 
 

@@ -229,7 +229,7 @@ def _require_tag(log: OpenLog, tag: str) -> None:
     ).fetchall()
     tags = [name for (name,) in rows]
     if tag not in tags:
-        there = f"there are {', '.join(tags)}" if tags else "its requests have no tags (`--tag` gives them)"
+        there = f"there are {', '.join(tags)}" if tags else "requests have no tags (`--tag` gives them)"
         raise UsageError(
             f"--by {tag}: no request of {log.run} has this tag{did_you_mean(tag, tags)}; {there}"
         )

@@ -56,7 +56,7 @@ def compare_points(
     pairs = {name: (run, changed[name]) for name, run in reference.items() if name in changed}
     if not pairs:
         raise UsageError(
-            f"no point is in both series; they have {', '.join(reference) or 'none'} and "
+            f"no point is in both series; points: {', '.join(reference) or 'none'} and "
             f"{', '.join(changed) or 'none'}"
         )
     points = [

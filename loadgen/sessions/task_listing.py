@@ -68,10 +68,10 @@ def table(data: Path | None = None) -> str:
                 )
             )
     legend = (
-        f"runtime: an estimate for the whole benchmark from typical lengths, at {OUTPUT_TOKENS_PER_S:,} "
-        f"output and {INPUT_TOKENS_PER_S:,} input tokens/s in all, without scoring; a reasoning model "
-        "takes many times as long. needs: * is not on this machine; judge, user and code are options of a "
-        "run. `loadgen list tasks NAME` has the details."
+        "runtime: estimated for the whole benchmark and typical lengths, without scoring, at "
+        f"{OUTPUT_TOKENS_PER_S:,} output and {INPUT_TOKENS_PER_S:,} input tokens/s in all; a "
+        "reasoning model takes many times as long. needs: * is not on this machine; judge, user and "
+        "code are options of a run. `loadgen list tasks NAME` has the details."
     )
     return "\n".join([*lines[1:], "", *_wrapped(legend)])
 

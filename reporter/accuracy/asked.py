@@ -227,6 +227,6 @@ def _all(log: OpenLog) -> list[ScorerPass]:
 def _of(all_passes: Sequence[ScorerPass], wanted: int) -> list[ScorerPass]:
     numbers = sorted({scorer_pass.number for scorer_pass in all_passes})
     if wanted not in numbers:
-        there = f"there are {', '.join(map(str, numbers))}" if numbers else "its answers were not scored yet"
+        there = f"there are {', '.join(map(str, numbers))}" if numbers else "answers were not scored yet"
         raise OptionError(f"the run has no scoring pass {wanted}: {there}")
     return [scorer_pass for scorer_pass in all_passes if scorer_pass.number == wanted]

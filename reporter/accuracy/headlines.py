@@ -157,7 +157,7 @@ def _asked(
     asked = f"{rows_of_entry} SELECT {figures} FROM scores"  # noqa: S608 (the catalog's, not a log's)
     rows = graded.execute(asked).fetchall()
     if len(rows) != 1:
-        raise ValueError(f"it has {len(rows):,} values and not one: it is not an aggregate")
+        raise ValueError(f"{len(rows):,} values instead of one: not an aggregate")
     return [_number(value) for value in rows[0]]
 
 
@@ -166,7 +166,7 @@ def _number(value: object) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        raise ValueError(f"it is not a number: {value!r}")  # noqa: TRY004 (caught with what else is wrong with it)
+        raise ValueError(f"not a number: {value!r}")  # noqa: TRY004 (caught with what else is wrong with it)
     return float(value) if math.isfinite(value) else None
 
 
@@ -179,5 +179,5 @@ def _blamed(scored: ScorerPass, headline: Headline) -> Iterator[None]:
     except (duckdb.Error, ValueError) as error:
         raise HeadlineError(
             f"{scored.task}: the figure {headline.name} of its scorer {scored.scorer} cannot be computed: "
-            f"{error}; its SQL is {headline.sql}"
+            f"{error}; the SQL is {headline.sql}"
         ) from error

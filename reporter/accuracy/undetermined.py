@@ -46,16 +46,16 @@ def _finding(score: TaskScore) -> Finding:
     return Finding(
         CODE,
         "warning",
-        f"{score.task}: {failures:,} of {issued:,} samples could not be scored by {score.scorer}, so "
-        f"its score is not determined{_bounds(score)}.",
-        "The notes of the score give the cause. `loadgen score` judges the stored answers again.",
+        f"{score.task}: the score is {_bounds(score)}, because {failures:,} of {issued:,} samples "
+        f"could not be scored by {score.scorer}.",
+        "See the notes of the score. `loadgen score` grades the stored answers again.",
     )
 
 
 def _bounds(score: TaskScore) -> str:
-    """The bounds of a score, in words; empty if nothing is known."""
+    """The bounds of a score, in words."""
     value, best = score.value, score.best
     if value is None or best is None:
-        return ""
+        return "unknown"
     low, high = sorted((value, best))
-    return f": it is between {low:.4f} and {high:.4f}"
+    return f"between {low:.4f} and {high:.4f}"

@@ -75,8 +75,8 @@ def compare(
 
 
 _UNTESTED: Final = (
-    "no rate, latency or score could be tested: compare runs with their logs and at least 8 requests each, "
-    "or several runs a side"
+    "no rate, latency or score could be tested; compare runs with logs and at least 8 requests "
+    "each, or several runs per side"
 )
 _FEW: Final = "no rate, latency or score could be tested: the runs have too few requests for these metrics"
 
@@ -148,8 +148,8 @@ def _doubt(row: ComparisonRow, change: MetricChange) -> str:
     unit = "points" if row.in_points else "%"
     ends = ["unknown" if end is None else f"{100 * end:+.1f} {unit}" for end in (change.least, change.most)]
     return (
-        f"the client was too busy to tell how {row.metric} of {change.side} differs: chunks were read late, "
-        f"and the difference is between {ends[0]} and {ends[1]}"
+        f"chunks were read late, so the difference in {row.metric} of {change.side} is only known to be "
+        f"between {ends[0]} and {ends[1]}"
     )
 
 
@@ -170,11 +170,10 @@ def _too_few(sides: Sequence[Side], family: int, rules: Rules) -> str | None:
     least = max(_least_p(sides))
     if least * family <= rules.alpha:
         return None
-    smallest = "p cannot be below" if least < 1 else "there is no p but"
     return (
-        f"{_sizes(sides)} runs are too few: {smallest} {least:.2g}, times {family} for as many tests, and "
-        f"alpha is {rules.alpha:g}; it takes {mann_whitney.fewest(rules.alpha / family)} runs a side, or "
-        f"{mann_whitney.fewest(rules.alpha)} with one --metric"
+        f"{_sizes(sides)} runs are too few: the smallest possible p is {least:.2g}, times {family} tests, "
+        f"above the alpha of {rules.alpha:g}; give {mann_whitney.fewest(rules.alpha / family)} runs "
+        f"per side, or {mann_whitney.fewest(rules.alpha)} with one --metric"
     )
 
 
@@ -188,15 +187,14 @@ def _notes(
         )
     else:
         yield (
-            "one run per side: this measures how requests vary within each run, not how runs of one "
-            "server vary; several runs per side do (--baseline)"
+            "one run per side shows how requests vary within a run, not how runs vary; several runs per "
+            "side do (--baseline)"
         )
     tests = _family(rows, by_runs=by_runs)
     if tests > 1:
         yield (
-            f"p of the primary metrics is adjusted for {tests} tests (Holm): the probability of any false "
-            f"positive among them is at most {rules.alpha:g}; every other p and every interval is about one "
-            "metric"
+            f"p of primary metrics is adjusted for {tests} tests (Holm), for a probability of any false "
+            f"positive of at most {rules.alpha:g}. Other p and intervals are for one metric each"
         )
     yield from _other_questions(rows)
 

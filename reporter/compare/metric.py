@@ -134,7 +134,7 @@ def _kind(text: str, target: Target, kind: str) -> Kind:
     if kind in _DISTRIBUTIONS and target.stat not in {"min", "max"}:
         return "mean" if target.stat == "mean" else "percentile"
     why = {
-        "interactivity": "it is 1000 / tpot: compare tpot",
+        "interactivity": "equal to 1000 / tpot: compare tpot",
         "good": "compare its fraction",
     }.get(kind, "an extreme value says nothing of a server: compare a percentile")
     raise OptionError(f"{text!r}: runs are not compared in {target.metric}:{spell(target.stat)}, for {why}")

@@ -11,7 +11,7 @@ from rulesets.evaluators.client_delay import LATENCIES_INVALID
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reporter.report import Report
+    from reporter.report import Finding, Report
 
 _FAILURES: Final = """\
 SELECT error, error_message, count(*) AS requests
@@ -127,14 +127,20 @@ _OVERHEAD: Final = frozenset({"client_limited", "client_delay_in_doubt", "client
 _TOO_SHORT: Final = "too_short"
 
 
-def of_finding(code: str, report: Report, windows: str = "") -> tuple[tuple[str, str], ...]:
-    """The labeled queries of a finding; findings logged by the load generator are in one view.
+def of_finding(finding: Finding, report: Report, windows: str = "") -> tuple[tuple[str, str], ...]:
+    """The labeled queries of a finding and of its effects, each once.
 
     Args:
-        code: Of the finding.
-        report: That it is in.
+        finding: The finding.
+        report: The finding's report.
         windows: As for `reporter.statements.rates`.
     """
+    codes = (finding.code, *finding.effects)
+    return tuple(dict.fromkeys(query for code in codes for query in _of_code(code, report, windows)))
+
+
+def _of_code(code: str, report: Report, windows: str) -> tuple[tuple[str, str], ...]:
+    """The labeled queries of a code; findings logged by the load generator are in one view."""
     if code in _OVERHEAD:
         return (*statements.overhead(report), ("Failures", _FAILURES))
     if code == _TOO_SHORT:

@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from reporter.report import Report
 
 _LATENCIES: Final = (
-    "Percentiles of latencies: order statistics (Woodruff 1952) of the values in the order of issue, with as "
-    "many requests as are independent of each other. Nothing is resampled."
+    "Percentiles of latencies: order statistics (Woodruff 1952), with the number of independent "
+    "requests. Nothing is resampled."
 )
 _RATES: Final = (
     "Rates: Student intervals, from the long-run variance over time of what arrived in the window."
 )
 _SCORES: Final = (
-    "Scores, by their method ({methods}): `wilson` for one value of 0 or 1 per question, or over questions "
-    "whose spread is unknown, `normal` by the standard error, `clustered` by that error over questions "
-    "that were sent several times."
+    "Scores, by method ({methods}). `wilson`: one value of 0 or 1 per question, or an unknown spread. "
+    "`normal`: by the standard error. `clustered`: by the standard error over questions that were sent "
+    "several times."
 )
 
 _OF_LATENCIES: Final = f"""\

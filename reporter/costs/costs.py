@@ -78,7 +78,7 @@ def cost(
     price = table.of(model)
     if price is None:
         models = ", ".join(listed_price.model for listed_price in table.prices)
-        note = f"{table.file} has no price for the model {model}; it has prices for {models}"
+        note = f"{table.file} has no price for the model {model}; prices: {models}"
         return Cost(model, None, table.file, judge=judge, judges=judges, notes=[note, *of_judges])
     rates = _rates(price)
     total, measured, priced, unknown, chunks = log.execute(_RUN, rates).fetchall()[0]
@@ -151,4 +151,4 @@ def _notes(unknown: int, chunks: int) -> Iterator[str]:
     if unknown:
         yield f"{counted(unknown, 'completed request')} without token counts: in no cost"
     if chunks:
-        yield f"of {chunks:,} requests the output was counted in chunks: their cost is an estimate"
+        yield f"the cost of {chunks:,} requests is an estimate: output was counted in chunks"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 ACCEPTABLE: Final[frozenset[Check]] = client_limits.ACCEPTABLE.union(overload_finding.CHECKS)
 """The checks whose errors a user can accept."""
 
-_SCORES_STAND: Final = "Scores do not depend on it; latencies and rates are not valid."
+SCORES_STAND: Final = "Scores are valid; latencies and rates are not."
 IN_WORDS: Final = "accepted (--on-invalid warn)"
 HINT: Final = "`--on-invalid warn` accepts such a run."
 
@@ -39,7 +39,7 @@ def marked(check: Check, finding: Finding, evidence: CheckInputs) -> Finding:
     if finding.severity != "error" or check not in ACCEPTABLE:
         return finding
     if evidence.has_questions and not evidence.asks_times and check in client_limits.ACCEPTABLE:
-        message = f"{finding.message.removesuffix('.')}. {_SCORES_STAND}"
+        message = f"{finding.message.removesuffix('.')}. {SCORES_STAND}"
         return replace(finding, code=LATENCIES_INVALID, severity="warning", message=message)
     return replace(finding, acceptable=True, remedy=f"{finding.remedy} {HINT}".lstrip())
 

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from reporter.findings import late_reads
 from reporter.findings.check_inputs import Check, CheckInputs, listed
 from reporter.findings.overhead_effect import FEWEST, affected, in_words, may_be_too_late, too_late
 from reporter.findings.overload import OPEN_LOOP
 from reporter.findings.remedies import (
     COMFORTABLE,
     FULL_SHARE,
-    KEEP_OFF,
     is_contended,
+    lacks_cpu,
     machine_share,
     relief,
     worker_share,
 )
+from reporter.number_text import counted, percent
 from reporter.report import Finding
 from reporter.values.overhead_limit import OWN_TTFT_LIMIT
 from rulesets.evaluators.client_delay import IN_DOUBT
 
 if TYPE_CHECKING:
-    from reporter.findings.client_overhead import ClientOverhead
+    from collections.abc import Iterator
+
+    from reporter.findings.client_overhead import ClientOverhead, OwnPart
     from reporter.report import RequestCounts
 
 LATE_PART: Final = 0.5
@@ -35,10 +39,14 @@ share of the median latency. In a closed loop it adds to every request, and so l
 STALL_MS: Final = 500.0
 """A single delay of a worker's event loop that is reported."""
 
+SLOW_COMMIT_MS: Final = 100.0
+
+_LIMIT: Final = percent(OWN_TTFT_LIMIT.share, 1)
+
 OWN_FAILURES: Final = {
-    "client_limit": "Raise `ulimit -n` or put on less load at once for client_limit.",
+    "client_limit": "For client_limit, raise `ulimit -n` or lower the load.",
     "client_bug": "Please report client_bug, with the log.",
-    "worker_lost": "See what ended the worker for worker_lost: memory that ran out (`dmesg`), or a kill.",
+    "worker_lost": "For worker_lost, see what ended the worker: lack of memory (`dmesg`), or a kill.",
 }
 """Failures that are the client's own, and what to do about each."""
 
@@ -46,8 +54,11 @@ OWN_FAILURE_SHARE: Final = 0.01
 """The share of them above which a run says little of the server."""
 
 _REMEDY_BOUNDED: Final = (
-    "Give a higher --max-concurrency, or a lower rate: what never left has no latency at all."
+    "Give a higher --max-concurrency, or a lower rate: requests that never left have no latency."
 )
+
+LIMITED: Final = "client_limited"
+"""The code of the errors that the client's speed limited a run."""
 
 RATE_SHARE: Final = 0.95
 """The share of the rate asked for that must be reached, and of requests that must be due while it is."""
@@ -62,51 +73,52 @@ def _late(evidence: CheckInputs) -> Finding | None:
     doubtful = may_be_too_late(own, evidence.deciding, kind)
     if not (invalid or doubtful or own.p99.exceeds(OWN_TTFT_LIMIT, LATE_PART)):
         return None
-    facts = (
-        f"at the p99, {own.p99.ms:.1f} of the {own.p99.of_ms:.1f} ms from schedule to answer are client "
-        f"overhead ({own.p99.share:.0%}{_between(own)}; {OWN_TTFT_LIMIT.share:.0%} is the limit)"
-    )
-    if own.count < FEWEST:
-        facts += (
-            f". With fewer than {FEWEST} requests ({own.count}) the median decides as well: there the client "
-            f"overhead is {own.p50.share:.0%}"
-        )
-    effect = in_words(own, kind)
-    facts = ". ".join(filter(None, (facts, effect and f"{effect[0].upper()}{effect[1:]}", _asked(evidence))))
-    if invalid:
-        return Finding("client_limited", "error", f"The client limited the run: {facts}.", relief(evidence))
+    of = "latency" if evidence.asked_for_stream is False else "TTFT"
+    facts = [
+        f"Client overhead is {_share(own)} of {of} p99 ({_of(own.p99)}; limit {_LIMIT}).",
+        *_of_few(own, of),
+        *in_words(own, kind),
+        *_asked(evidence),
+    ]
     if doubtful:
-        return Finding(
-            IN_DOUBT,
-            "warning",
-            f"The client may have limited the run, as chunks were read late: {facts}.",
-            f"Rules that depend on it are inconclusive. {relief(evidence)}",
+        facts.append("Rules on affected figures are INCONCLUSIVE.")
+    code, severity = (LIMITED, "error") if invalid else (IN_DOUBT if doubtful else "client_late", "warning")
+    return Finding(code, severity, " ".join(facts), relief(evidence))
+
+
+def _share(own: ClientOverhead) -> str:
+    """The share of client overhead in the p99, with its interval where stamps are uncertain."""
+    share = percent(own.p99.share, 1)
+    if own.ends is None:
+        return share
+    return f"{share} (between {percent(own.least.p99.share, 1)} and {percent(own.greatest.p99.share, 1)})"
+
+
+def _of(part: OwnPart) -> str:
+    return f"{part.ms:.1f} of {part.of_ms:.1f} ms"
+
+
+def _of_few(own: ClientOverhead, of: str) -> Iterator[str]:
+    """The share in the median, which decides as well where requests are few."""
+    if own.count < FEWEST:
+        yield (
+            f"With fewer than {FEWEST} requests ({own.count}) the median decides as well: client overhead is "
+            f"{percent(own.p50.share, 1)} of {of} p50."
         )
-    return Finding("client_late", "warning", f"The client was late: {facts}.", relief(evidence))
 
 
-def _between(own: ClientOverhead) -> str:
-    """The interval of the share, where stamps are uncertain."""
-    low, high = own.least.p99.share, own.greatest.p99.share
-    return "" if own.ends is None else f", and could be {low:.0%} to {high:.0%}"
-
-
-def _asked(evidence: CheckInputs) -> str:
-    """Which of the figures that the rules ask for are affected; empty where the TTFT decides."""
+def _asked(evidence: CheckInputs) -> Iterator[str]:
+    """Which of the figures that the rules ask for are affected; nothing where the TTFT decides."""
     own, asked, kind = evidence.own, evidence.deciding, evidence.load.get("kind")
     if own is None or asked is None:
-        return ""
+        return
     sure = list(map(str, affected(own.least, asked, kind)))
     perhaps = [name for name in map(str, affected(own.greatest, asked, kind)) if name not in sure]
-    clauses = [
-        f"The rules ask for {' and '.join(names)}, which this {verb}"
-        for names, verb in ((sure, "affects"), (perhaps, "may affect"))
-        if names
-    ]
-    return ". ".join(clauses) or (
-        "No rule depends on it: what the rules ask for is not affected by more than the limit, or is farther "
-        "from its bound than the delay reaches"
-    )
+    for names, verb in ((sure, "affects"), (perhaps, "may affect")):
+        if names:
+            yield f"Client overhead {verb} {' and '.join(names)}, which rules ask for."
+    if not sure and not perhaps:
+        yield "Client overhead cannot change the result of a rule."
 
 
 def _own_failures(evidence: CheckInputs) -> Finding | None:
@@ -116,9 +128,9 @@ def _own_failures(evidence: CheckInputs) -> Finding | None:
     if sum(own.values()) <= OWN_FAILURE_SHARE * ended:
         return None
     return Finding(
-        "client_limited",
+        LIMITED,
         "error",
-        f"The client limited the run: of {ended} requests it failed {listed(own)} itself.",
+        f"The client itself failed {sum(own.values())} of {ended} requests ({listed(own)}).",
         " ".join(OWN_FAILURES[name] for name in own),
     )
 
@@ -130,29 +142,29 @@ def _loop_lag(evidence: CheckInputs) -> Finding | None:
         return None
     median_ms = evidence.latency_ms.p50
     warning, error = (max(ms, share * median_ms) for ms, share in zip(LAG_MS, LAG_SHARE, strict=True))
-    loops = "event loops were" if evidence.client.workers > 1 else "event loop was"
+    loops = "event loops" if evidence.client.workers > 1 else "event loop"
     facts = (
-        f"its {loops} {lag_ms:.1f} ms late at the median and {most_ms:.0f} ms at most, "
-        f"with a median latency of {median_ms:.1f} ms."
+        f"The client's {loops} ran {lag_ms:.1f} ms late at the median, {most_ms:.0f} ms at most (median "
+        f"latency: {median_ms:.1f} ms)."
     )
     if lag_ms > error:
-        return Finding("client_limited", "error", f"The client limited the run: {facts}", relief(evidence))
+        return Finding(LIMITED, "error", facts, relief(evidence))
     if lag_ms > warning or most_ms > max(STALL_MS, median_ms):
-        return Finding("client_stalled", "warning", f"The client was held up: {facts}", relief(evidence))
+        return Finding("client_stalled", "warning", facts, relief(evidence))
     return None
 
 
 def _busy(evidence: CheckInputs) -> Finding | None:
     share, whole = worker_share(evidence), machine_share(evidence)
-    facts = f"{_whose(evidence, 'cpu_share_mean')} used {share:.0%} of a core while it issued requests."
+    facts = f"The {_whose(evidence, 'cpu_share_mean')} used {percent(share, 1)} of a core."
     if share <= FULL_SHARE < whole:
         facts = (
-            f"all its processes together used {whole:.0%} of the {evidence.usable_cpus} CPUs that it may use."
+            f"The client's processes used {percent(whole, 1)} of its {counted(evidence.usable_cpus, 'CPU')}."
         )
     if max(share, whole) > FULL_SHARE:
-        return Finding("client_limited", "error", f"The client limited the run: {facts}", relief(evidence))
+        return Finding(LIMITED, "error", facts, relief(evidence))
     if share > COMFORTABLE:
-        return Finding("client_busy", "warning", f"The client was near its limit: {facts}", relief(evidence))
+        return Finding("client_busy", "warning", facts, relief(evidence))
     return None
 
 
@@ -162,9 +174,9 @@ def _contended(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "cpu_contended",
         "warning",
-        f"Something else on this machine takes the client's CPU: {_whose(evidence, 'cpu_wait_share_mean')} "
-        f"was ready to run, but had no CPU, for {evidence.client.cpu_wait_share_mean:.0%} of the time.",
-        KEEP_OFF,
+        f"CPU contention: the {_whose(evidence, 'cpu_wait_share_mean')} waited for a CPU "
+        f"{percent(evidence.client.cpu_wait_share_mean or 0.0, 1)} of the time.",
+        relief(evidence),
     )
 
 
@@ -175,9 +187,25 @@ def _writer_behind(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "writer_behind",
         "warning",
-        f"The log was written slower than it came: issuing was held up for {held_ms:.0f} ms in all, while up "
-        f"to {evidence.client.backlog_events_max or 0} events of a worker waited to be written.",
-        f"Keep the run folder on a local disk, and leave the process that writes a CPU: {_room(evidence)}.",
+        f"Issuing paused for {held_ms:.0f} ms in all, because the log was written too slowly. Up to "
+        f"{evidence.client.backlog_events_max or 0} events of a worker waited.",
+        relief(evidence)
+        if lacks_cpu(evidence)
+        else f"Keep the run folder on a local disk, and leave its writer a CPU: {_room(evidence)}.",
+    )
+
+
+def _recorder_slow(evidence: CheckInputs) -> Finding | None:
+    wait_ms = evidence.recorder.longest_wait_ms or 0.0
+    if wait_ms <= SLOW_COMMIT_MS:
+        return None
+    return Finding(
+        "recorder_slow",
+        "warning",
+        f"Events reached the disk up to {wait_ms:.0f} ms late; a kill can lose that much.",
+        relief(evidence)
+        if lacks_cpu(evidence)
+        else "Keep the run folder on a local disk, and leave the client some CPU.",
     )
 
 
@@ -201,15 +229,15 @@ def _rate_not_reached(evidence: CheckInputs) -> Finding | None:
         share = min(share, evidence.scheduled_span_ns / evidence.issued_span_ns)
     if share < RATE_SHARE:
         facts = (
-            f"Requests were issued at {share:.1%} of the rate that was asked for"
-            f"{f', {asked:g} req/s' if asked else ''}: {counts.issued} of {counts.scheduled}, the last "
-            "ones late."
+            f"Requests were issued at {percent(share, 1)} of the requested rate"
+            f"{f' of {asked:g} requests/s' if asked else ''}: {counts.issued} of {counts.scheduled}, the "
+            "last ones late."
         )
     elif not bounded and evidence.requests_behind > (1 - RATE_SHARE) * counts.issued:
         facts = (
-            f"The rate that was asked for was not held in {evidence.seconds_behind} of {evidence.seconds} "
-            f"seconds: {evidence.requests_behind} of {counts.issued} requests were due in them, and too many "
-            "of those left too late."
+            f"The requested rate was not held in {evidence.seconds_behind} of {evidence.seconds} seconds. "
+            f"{evidence.requests_behind} of {counts.issued} requests were due in those seconds, and too many "
+            "of them left late."
         )
     else:
         return None
@@ -218,17 +246,17 @@ def _rate_not_reached(evidence: CheckInputs) -> Finding | None:
 
 
 def _held_back(evidence: CheckInputs) -> Finding | None:
-    """Find that requests waited for a place, which the figures from the issue do not have."""
+    """Find that requests waited under --max-concurrency, which latencies from the issue leave out."""
     held, limit = evidence.held_ms, evidence.load.get("max_concurrency")
     if held is None:
         return None
     return Finding(
         "held_back",
         "warning",
-        f"{held.count} of {evidence.counts.issued} requests waited for a place, because no more than {limit} "
-        f"were to be in flight: the median of them for {held.p50:.0f} ms, the longest for {held.max:.0f} ms.",
-        "Read the latencies from the schedule, which have the wait; those from the issue leave it out. Give "
-        "a higher --max-concurrency, or none, to ask as callers do who do not wait for each other.",
+        f"{held.count} of {evidence.counts.issued} requests waited under --max-concurrency {limit}: "
+        f"{held.p50:.0f} ms at the median, {held.max:.0f} ms at most.",
+        'Use the "incl. queueing" rows; the others omit this wait. For independent callers, give a higher '
+        "--max-concurrency, or none.",
     )
 
 
@@ -241,21 +269,24 @@ def _whose(evidence: CheckInputs, figure: str) -> str:
     """The process with the worst value of a figure."""
     workers = evidence.client.per_worker
     if len(workers) < 2:  # noqa: PLR2004 (one worker needs no name)
-        return "its process"
+        return "client"
     worst = max(workers, key=lambda worker: getattr(worker, figure) or 0.0)
-    return f"its worker {worst.worker}{f' on {worst.node}' if worst.node else ''}"
+    return f"client's worker {worst.worker}{f' on {worst.node}' if worst.node else ''}"
 
 
 CHECKS: Final[tuple[Check, ...]] = (
-    _late,
-    _own_failures,
-    _loop_lag,
-    _busy,
     _contended,
-    _writer_behind,
+    _busy,
+    _late,
+    late_reads.check,
+    _loop_lag,
     _rate_not_reached,
+    _writer_behind,
+    _recorder_slow,
+    _own_failures,
     _held_back,
 )
+"""Causes first: `reporter.findings.one_cause` joins messages in this order."""
 
 ACCEPTABLE: Final[frozenset[Check]] = frozenset({_late, _loop_lag, _busy, _rate_not_reached})
 """The checks whose errors a user can accept, with the reasons in `reporter.findings.acceptance`."""

@@ -52,9 +52,8 @@ def _backlog_cut(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "backlog_cut",
         "error",
-        f"This client's {' and '.join(limits)} ended {requests} of {issued} requests. With --offline every "
-        "request waits from the start of the run, so the run stopped at that limit: its figures leave out "
-        "the answers that would have taken longest.",
+        f"The client's {' and '.join(limits)} ended {requests} of {issued} requests. With --offline "
+        "every request waits from the start of the run, so the figures lack the slowest answers.",
         f"Repeat the run with a longer limit: {_longer(evidence, cut)}.",
     )
 

@@ -22,10 +22,10 @@ def _cold(evidence: CheckInputs) -> Finding | None:
         "cold_start",
         "warning",
         f"The {first} had a TTFT of {figure(cold.ttft_ms)} ms, later ones {figure(cold.usual_ms)} ms "
-        f"(medians): the server was cold. Without {'them' if cold.requests > 1 else 'it'} TTFT p99 would be "
-        f"{figure(rest.p99)} ms instead of {figure(whole.p99)} ms, and the mean {figure(rest.mean)} ms "
-        f"instead of {figure(whole.mean)} ms.",
-        f"Repeat the run with a warm-up, which no figure counts: --warmup {_warmup(evidence, cold)}.",
+        f"(medians): a cold start. Without {'them' if cold.requests > 1 else 'it'} TTFT p99 would be "
+        f"{figure(rest.p99)} ms instead of {figure(whole.p99)} ms, and the mean {figure(rest.mean)} "
+        f"ms instead of {figure(whole.mean)} ms.",
+        f"Repeat the run with a warm-up, which no figure includes: --warmup {_warmup(evidence, cold)}.",
     )
 
 

@@ -24,8 +24,8 @@ def _stale_connections(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "stale_connections",
         "info",
-        f"{counted(retried, 'request')} met the end of a kept connection and went out again over a new one; "
-        "figures count from then on.",
+        f"{counted(retried, 'request')} found a kept connection closed and took a new one; latencies "
+        "start at the second attempt.",
         "Raise the server's keep-alive timeout, or use one connection per request: --connection new.",
     )
 
@@ -37,9 +37,9 @@ def _connections_closed(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "connections_closed",
         "info",
-        f"The server closes its connection after each response: {reused} of {needed} requests could use one "
-        "again.",
-        "Turn keep-alive on in the server, or accept a connection per request: --connection new.",
+        f"The server closes its connection after each response: {reused} of {needed} requests reused "
+        "a connection.",
+        "Enable keep-alive in the server, or use one connection per request: --connection new.",
     )
 
 

@@ -63,7 +63,9 @@ def _some_failed(evidence: CheckInputs) -> Finding | None:
     remedies = [remedy(evidence), _ALL_FAILURES]
     if invalid:
         remedies.insert(
-            1, f"Above {evidence.failure_limit:.0%} a run is invalid; --max-error-rate sets the limit."
+            1,
+            f"A run with more than {evidence.failure_limit:.0%} failures is invalid; --max-error-rate "
+            "sets the limit.",
         )
     return Finding(
         code,

@@ -19,17 +19,19 @@ _BY_NAME: Final = {
     "http_404": "`loadgen check` shows whether the model name and the path of --protocol are right.",
     "http_429": "The server limits the rate: lower the load, raise its limit, or repeat with --retry N.",
     "http_503": "The server refuses load: see its log, lower the load, or repeat with --retry N.",
-    "refused": "See whether the server is up and listens at --url.",
-    "dns": "See whether the host in --url is right.",
-    "tls": "See whether --url has the right scheme, and the server a certificate that this machine trusts.",
-    "connect_timeout": "See whether the server is up, or give a longer --connect-timeout.",
+    "refused": "Check that the server is up and listens at --url.",
+    "dns": "Check the host in --url.",
+    "tls": "Check the scheme in --url, and that this machine trusts the server's certificate.",
+    "connect_timeout": "Check that the server is up, or give a longer --connect-timeout.",
     "total_timeout": "Lower the load, or give a longer --timeout.",
     "first_byte_timeout": "Lower the load, or give a longer --first-byte-timeout.",
-    "idle_timeout": "See the server's log for what stopped it, or give a longer --idle-timeout.",
-    "unasked_response": "See the log of the server, and of a proxy before it, for responses sent twice.",
-    "aborted": "See the server's log: it was stopped, ran out of memory, or refused load.",
-    "empty_answer": "Check the prompts, the model's chat template and --max-tokens; --ignore-eos goes on.",
-    "agent_error": 'Mend the agent: `loadgen sql RUN "SELECT reason FROM episodes"` says what failed.',
+    "idle_timeout": "Check the server's log for a stall, or give a longer --idle-timeout.",
+    "unasked_response": "Check the logs of the server and of its proxy for responses sent twice.",
+    "aborted": "Check the server's log: the server was stopped, ran out of memory, or refused load.",
+    "empty_answer": (
+        "Check the prompts, the model's chat template and --max-tokens; --ignore-eos continues such answers."
+    ),
+    "agent_error": 'Fix the agent: `loadgen sql RUN "SELECT reason FROM episodes"` says what failed.',
     "client_limit": "Raise `ulimit -n`, or lower the load.",
 }
 
@@ -43,9 +45,9 @@ def failure_remedy(name: str, message: str) -> str | None:
     """
     if name in {"http_400", "http_413", "http_422", "error_frame"} and _CONTEXT.search(message):
         return (
-            "Prompt and answer do not fit the model's context: use shorter prompts or a smaller "
-            "--max-tokens, or serve the model with a longer context."
+            "Prompt and answer do not fit the model's context. Use shorter prompts, a smaller "
+            "--max-tokens, or a longer context."
         )
     if _WEB_PAGE in message:
-        return "A web page answers at --url: see whether it is the URL of the API, and not of a proxy."
+        return "A web page answers at --url: check that --url is the URL of the API, not of a proxy."
     return _BY_NAME.get(name)

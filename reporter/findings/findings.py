@@ -14,7 +14,6 @@ from reporter.findings import (
     cold_start_finding,
     connections,
     failed_requests,
-    late_reads,
     node_findings,
     overload_finding,
     response_shapes,
@@ -26,7 +25,9 @@ from reporter.findings import (
 from reporter.findings.acceptance import marked
 from reporter.findings.check_inputs import Check, CheckInputs, Violation, listed
 from reporter.findings.failed_requests import classes, for_example, remedy
+from reporter.findings.one_cause import one_for_one_cause
 from reporter.findings.overload import OVERLOADED
+from reporter.findings.remedies import relief
 from reporter.number_text import counted, whole
 from reporter.report import Finding, Validity
 from rulesets.evaluators.client_delay import LATENCIES_INVALID
@@ -39,14 +40,14 @@ if TYPE_CHECKING:
 RUNNING: Final = "running"
 """How a run has ended that has not; also the code of the finding that says so."""
 
-SLOW_COMMIT_MS: Final = 100.0
 COALESCED_SHARE: Final = 0.1
 """Of the chunks; above it single gaps between chunks are blurred."""
 
 
 def findings(evidence: CheckInputs) -> list[Finding]:
     """All findings, errors first."""
-    all_findings = [marked(check, finding, evidence) for check in _CHECKS if (finding := check(evidence))]
+    each = [marked(check, finding, evidence) for check in _CHECKS if (finding := check(evidence))]
+    all_findings = one_for_one_cause(each, relief(evidence))
     all_findings += [_violated(violation) for violation in evidence.violations]
     all_findings += evidence.logged
     return in_order(all_findings)
@@ -95,7 +96,7 @@ def _cut_off(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "cut_off",
         "error",
-        f"The run was cut off: its log has no end. {counted(counts.completed, 'request')} had "
+        f"The run was cut off: the log has no end. {counted(counts.completed, 'request')} had "
         f"completed, {whole(counts.in_flight)} were in flight.{_complete_until(evidence)}",
         _to_finish(evidence),
     )
@@ -108,7 +109,8 @@ def _complete_until(evidence: CheckInputs) -> str:
         return ""
     return (
         f" The log is complete until {until.at.replace('T', ' ').replace('Z', ' UTC')}, "
-        f"{until.behind_ms:.0f} ms before the last sign of life: what ended later may be missing."
+        f"{until.behind_ms:.0f} ms before the last sign of life; requests that ended later may be "
+        "missing."
     )
 
 
@@ -119,8 +121,8 @@ def _running(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "running",
         "warning",
-        f"The run is still going on, with {counted(counts.completed, 'completed request')} and "
-        f"{whole(counts.in_flight)} in flight. These are the figures so far.",
+        f"The run is in progress: {counted(counts.completed, 'completed request')} and "
+        f"{whole(counts.in_flight)} in flight. The figures cover the run so far.",
         "`loadgen watch` shows it until it ends.",
     )
 
@@ -129,15 +131,13 @@ def _resumed(evidence: CheckInputs) -> Finding | None:
     if evidence.segments < 2:  # noqa: PLR2004 (one segment was resumed from nothing)
         return None
     abandoned = evidence.counts.abandoned
-    again = (
-        f" {counted(abandoned, 'request')} had been given up and had to be sent again." if abandoned else ""
-    )
+    again = f" Abandoned requests that were sent again: {whole(abandoned)}." if abandoned else ""
     return Finding(
         "resumed",
         "warning",
-        f"The run was resumed: it took {evidence.segments} segments, each of which ramped up again and met "
-        f"the server's caches as they were. Rates count only the time of the segments.{again}",
-        "For the figures of a server in one steady state, measure without a pause.",
+        f"The run was resumed: {evidence.segments} segments, each with a ramp-up and with the "
+        f"server's caches as they were. Rates count only the time of the segments.{again}",
+        "For figures of one steady state, measure without a pause.",
     )
 
 
@@ -179,7 +179,7 @@ def _nothing_issued(evidence: CheckInputs) -> Finding | None:
         "nothing_issued",
         "error",
         "No request of the performance phase was issued.",
-        "See whether the warm-up failed, and whether the number of requests or the duration is more than 0.",
+        "Check whether the warm-up failed, and whether the number of requests and the duration are above 0.",
     )
 
 
@@ -205,8 +205,7 @@ def _tokens_from_chunks(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "tokens_from_chunks",
         "warning",
-        f"{why[0].upper()}{why[1:]}: each chunk was taken for one token, which is too few where a chunk "
-        "holds several.",
+        f"{why[0].upper()}{why[1:]}: each chunk counts as one token, too few where a chunk has several.",
         "Let the server send usage (stream_options.include_usage), or report with a tokenizer."
         if refused < requests
         else "Report with a tokenizer.",
@@ -221,7 +220,8 @@ def _mixed_token_sources(evidence: CheckInputs) -> Finding | None:
         "mixed_token_sources",
         "warning",
         f"Token counts come from different sources: {listed(sources)} requests.",
-        "Tokens of different sources do not compare; find out why the server counts only some responses.",
+        "Counts from different sources are not comparable; find out why the server counts only some "
+        "responses.",
     )
 
 
@@ -237,7 +237,7 @@ def _tokens_unknown(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "tokens_unknown",
         "warning",
-        f"The token counts of {counted(requests, 'request')} are unknown, and are missing from TPOT and "
+        f"The token counts of {counted(requests, 'request')} are unknown, and missing from TPOT and "
         "token throughput.",
         remedy.get(
             evidence.definitions.token_source or "", "Let the server send usage, or report with a tokenizer."
@@ -253,8 +253,8 @@ def _input_unknown(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "tokens_unknown",
         "warning",
-        f"{requests} of {completed} requests have no count of input tokens: they are missing from the input "
-        "tokens and the total token throughput.",
+        f"{requests} of {completed} requests have no input token count, and are missing from input "
+        "tokens and total token throughput.",
         "Report with a tokenizer (--tokenizer)."
         if evidence.definitions.token_source == "client_tokenizer"  # noqa: S105 (not a password)
         else "Let the server send usage.",
@@ -268,7 +268,7 @@ def _prompts_repeated(evidence: CheckInputs) -> Finding | None:
     often = "most were sent more than once" if asked >= 2 * prompts else "some were sent twice"
     used = f"{asked} requests used {prompts} different prompts"
     if prompts == 1:
-        often, used = "it was sent every time", f"{asked} requests used one prompt"
+        often, used = "every request sent the same prompt", f"{asked} requests used one prompt"
     if evidence.turns:
         requests = asked + evidence.turns
         different = "one" if prompts == 1 else f"{prompts} different ones"
@@ -277,19 +277,7 @@ def _prompts_repeated(evidence: CheckInputs) -> Finding | None:
         "prompts_repeated",
         "info",
         f"{used}: {often}.",
-        "A server that caches prefixes answers a prompt quicker the second time: use more prompts.",
-    )
-
-
-def _recorder_slow(evidence: CheckInputs) -> Finding | None:
-    wait_ms = evidence.recorder.longest_wait_ms or 0.0
-    if wait_ms <= SLOW_COMMIT_MS:
-        return None
-    return Finding(
-        "recorder_slow",
-        "warning",
-        f"It took the recorder up to {wait_ms:.0f} ms to commit an event; a killed run loses as much.",
-        "Keep the run folder on a local disk, and leave the client some CPU.",
+        "A server that caches prefixes answers a repeated prompt faster: use more prompts.",
     )
 
 
@@ -299,8 +287,8 @@ def _unencoded(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "data_not_written",
         "error",
-        f"The data of {counted(evidence.unencoded, 'event')}, such as {evidence.unencoded_example}, is not "
-        "in the log, because JSON cannot represent it, and is missing from all figures.",
+        f"The data of {counted(evidence.unencoded, 'event')} (such as {evidence.unencoded_example}) "
+        "is not valid JSON, so the log and all figures lack that data.",
         "Record only numbers, lists, mappings, and text without lone surrogates. The causes: "
         "SELECT type, data FROM events WHERE data ->> '$.encode_error' IS NOT NULL.",
     )
@@ -315,10 +303,10 @@ def _coalesced(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "coalesced_reads",
         "info",
-        f"{evidence.coalesced} reads held more than one of the {evidence.chunks} chunks ({share:.0%}): "
-        "chunks of one read share its stamp.",
-        "What the server or a proxy sent together did arrive together; where the client read late, "
-        "`late_reads` says how far the figures are in doubt.",
+        f"{evidence.coalesced} reads had more than one of the {evidence.chunks} chunks ({share:.0%}); "
+        "the chunks of a read share a stamp.",
+        "Chunks that were sent together arrive together; the finding `late_reads` covers chunks that "
+        "the client read late.",
     )
 
 
@@ -335,7 +323,6 @@ _CHECKS: Final[tuple[Check, ...]] = (
     *client_limits.CHECKS,
     *short_run.CHECKS,
     *client_timeouts.CHECKS,
-    *late_reads.CHECKS,
     *steadiness.CHECKS,
     *cold_start_finding.CHECKS,
     *response_shapes.CHECKS,
@@ -346,7 +333,6 @@ _CHECKS: Final[tuple[Check, ...]] = (
     _input_unknown,
     *undefined.CHECKS,
     _prompts_repeated,
-    _recorder_slow,
     _unencoded,
     _resumed,
     *connections.CHECKS,
@@ -359,7 +345,7 @@ def _violated(violation: Violation) -> Finding:
         violation.name,
         "error",
         f"{violation.name.replace('_', ' ').capitalize()}: {counted(violation.requests, 'request')}, "
-        f"such as {violation.example}. This is a bug of the load generator.",
+        f"such as {violation.example}. The load generator has a bug.",
         "Please report it, with the log. All cases: SELECT * FROM violations.",
     )
 

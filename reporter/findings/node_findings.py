@@ -24,7 +24,7 @@ def _one_of_many(evidence: CheckInputs) -> Finding | None:
         "one_node_alone",
         "error",
         f"These are the requests of {node} alone, one of {nodes} nodes of the run.",
-        "Report on the folder of the run, which has the logs of all of them.",
+        "Report on the folder of the run, which has the logs of all nodes.",
     )
 
 
@@ -36,18 +36,17 @@ def _incomplete(evidence: CheckInputs) -> Finding | None:
         return None
     facts = []
     if missing:
-        facts.append(f"the {_logs(missing)} missing: the requests that it issued are in no figure")
+        facts.append(f"the {_logs(missing)} missing: no figure includes requests of {_names(missing)}")
     if cut_off:
         facts.append(
             f"the {_logs(cut_off)} cut off: {counted(sum(node.in_flight for node in cut_off), 'request')} "
-            "without an end, and what it would have issued is missing"
+            "without an end, and later requests are missing"
         )
     return Finding(
         "nodes_incomplete",
         "error",
-        f"The run is not whole: of {counted(len(_each(evidence)), 'node')}, {'; '.join(facts)}.",
-        "Put missing logs into the run's folder (shards/NODE/events.db), if the nodes still have them; "
-        "else run again.",
+        f"The run is incomplete: of {counted(len(_each(evidence)), 'node')}, {'; '.join(facts)}.",
+        "Copy missing logs from the nodes into the run's folder (shards/NODE/events.db), or run again.",
     )
 
 
@@ -66,7 +65,7 @@ def _node_behind(evidence: CheckInputs) -> Finding | None:
         "warning",
         f"{counted(len(behind), 'node')} of {len(_each(evidence))} fell behind the schedule: {facts}. "
         f"The worst issued {behind[0].issue_lag_p99_ms or 0:.0f} ms late at the p99.",
-        f"See what else ran on {behind[0].node}; give the run more nodes, or a lower rate.",
+        f"Check what else ran on {behind[0].node}, use more nodes, or lower the rate.",
     )
 
 
@@ -76,9 +75,9 @@ def _clocks(evidence: CheckInputs) -> Finding | None:
         return Finding(
             "clock_unknown",
             "warning",
-            f"The clock of {_names(unread)} was never compared with the coordinator's: its times are by the "
-            "wall clock, so rates and what is shown over time may be off. Latencies are exact.",
-            "Keep the nodes' wall clocks in step (NTP), and see why the node was not reached.",
+            f"The clock of {_names(unread)} was never compared with the coordinator's, so rates and plots "
+            "over time may be off. Latencies are exact.",
+            "Synchronize the nodes' wall clocks (NTP), and check why the node was not reached.",
         )
     unsteady = [node for node in _each(evidence) if not node.clock_is_steady]
     nodes = evidence.nodes
@@ -88,10 +87,10 @@ def _clocks(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "clock_uncertain",
         "warning",
-        f"Rates over all nodes are in doubt, because {why}: clocks are known to "
-        f"{nodes.clock_uncertainty_ms or 0:.1f} ms, and requests/s are {nodes.qps_low or 0:.2f} to "
-        f"{nodes.qps_high or 0:.2f}. Latencies are exact.",
-        "Measure for longer, or use nodes with a shorter way to the coordinator.",
+        f"Rates over all nodes are in doubt: {why} (known to {nodes.clock_uncertainty_ms or 0:.1f} "
+        f"ms). The rate is {nodes.qps_low or 0:.2f} to {nodes.qps_high or 0:.2f} requests/s. "
+        "Latencies are exact.",
+        "Measure for longer, or use nodes nearer to the coordinator.",
     )
 
 

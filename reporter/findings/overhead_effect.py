@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from reporter.number_text import percent
 from reporter.values.overhead_limit import OWN_TTFT_LIMIT, OwnEffect
 from rulesets.evaluators.client_delay import IN_DOUBT, LATENCIES_INVALID, AffectedFigure
 
@@ -98,26 +99,27 @@ def decided_alike(report: Report, asked: tuple[AffectedFigure, ...] | None) -> b
     limit, codes = OWN_TTFT_LIMIT, {"client_limited", "client_late", IN_DOUBT}
     if report.run.own_delay_decides == (None if asked is None else list(map(str, asked))):
         # The bounds of the rules decide as well whether a figure that is affected matters.
-        return asked is None or not any(finding.code in codes for finding in report.findings)
+        return asked is None or not any(finding.has(codes) for finding in report.findings)
     parts = (part for parts in report.own_effect.values() for part in parts.values())
     return not any(
         part.in_doubt or (part.own_ms > limit.ms and part.share > limit.share) for part in parts
-    ) and not any(finding.code in codes for finding in report.findings)
+    ) and not any(finding.has(codes) for finding in report.findings)
 
 
-def in_words(own: ClientOverhead, load: str | None) -> str:
-    """The effect on each figure that is affected, then the others; empty where nothing is known."""
+def in_words(own: ClientOverhead, load: str | None) -> Iterator[str]:
+    """The figures that are affected, and those that are not, a sentence each."""
     parts = [(figure, part) for figure in _shown() if (part := part_of(own, figure, load))]
-    clauses = [_clause(figure, part) for figure, part in parts if part.share > NEGLIGIBLE]
+    if affected := [_clause(figure, part) for figure, part in parts if part.share > NEGLIGIBLE]:
+        yield f"Affected: {', '.join(affected)}."
     if free := [f"{figure} ({part.ms:.2f} ms)" for figure, part in parts if part.share <= NEGLIGIBLE]:
-        clauses.append(f"not affected: {', '.join(free)}")
-    return "; ".join(clauses)
+        yield f"Not affected: {', '.join(free)}."
 
 
 def _clause(figure: AffectedFigure, part: OwnPart) -> str:
+    share = percent(part.share, 1)
     if figure.metric == "rate":
-        return f"{part.share:.1%} of the time of the streams, and so of the throughput, is client overhead"
-    return f"{figure} from the schedule, {part.of_ms:.1f} ms, includes {part.ms:.1f} ms ({part.share:.1%})"
+        return f"{figure} ({share})"
+    return f"{figure} incl. queueing ({share}, {part.ms:.1f} of {part.of_ms:.1f} ms)"
 
 
 def _shown() -> Iterator[AffectedFigure]:

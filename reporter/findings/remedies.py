@@ -20,7 +20,7 @@ WAIT_SHARE: Final = 0.1
 """The share of its time that a process waits for a CPU, above which something takes it away."""
 
 KEEP_OFF: Final = (
-    "Keep other work off this machine (the server too, if it runs here), or pin each to CPUs of its own."
+    "Keep other work, including the server, off this machine, or reserve CPUs for the client (taskset)."
 )
 
 
@@ -30,7 +30,7 @@ def relief(evidence: CheckInputs) -> str:
         return KEEP_OFF
     way = _more_workers(evidence) or _less_load(evidence)
     if evidence.client.is_known and max(worker_share(evidence), machine_share(evidence)) <= COMFORTABLE:
-        return f"Its CPU was not used up: keep other work off this machine, or {way}."
+        return f"The client had CPU to spare: keep other work off this machine, or {way}."
     return f"{way[0].upper()}{way[1:]}."
 
 
@@ -50,6 +50,11 @@ def is_contended(evidence: CheckInputs) -> bool:
     return waited > WAIT_SHARE and machine_share(evidence) <= FULL_SHARE
 
 
+def lacks_cpu(evidence: CheckInputs) -> bool:
+    """Whether the client waited for a CPU, or used up what is comfortable of its own."""
+    return is_contended(evidence) or max(worker_share(evidence), machine_share(evidence)) > COMFORTABLE
+
+
 def _more_workers(evidence: CheckInputs) -> str | None:
     """A number of workers at which each has CPU time to spare, where there is a CPU for each."""
     if not evidence.client.is_known or not evidence.usable_cpus or machine_share(evidence) > COMFORTABLE:
@@ -62,7 +67,7 @@ def _more_workers(evidence: CheckInputs) -> str | None:
     # The process that writes the log needs a CPU too.
     if needed >= evidence.usable_cpus:
         return None
-    return f"start it with --workers {needed}, {_in_words(needed - workers)} more: there are CPUs for that"
+    return f"use --workers {needed}, {_in_words(needed - workers)} more: CPUs are free"
 
 
 def _less_load(evidence: CheckInputs) -> str:
@@ -76,7 +81,7 @@ def _less_load(evidence: CheckInputs) -> str:
     elif kind == "closed":
         lower = f"use fewer streams{f', about {max(1, int(streams * part))}' if streams and part else ''}"
     else:
-        lower = "put on less load"
+        lower = "lower the load"
     return f"{lower}, or use a machine with more or quicker CPUs"
 
 

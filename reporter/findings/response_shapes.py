@@ -25,9 +25,9 @@ def _not_streamed(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "not_streamed",
         "warning",
-        f"{evidence.unstreamed} of {evidence.counts.completed} responses came as one JSON text, although "
-        "streams were asked for: they have no TTFT, TPOT or ITL.",
-        "A gateway on the way may collect streams, or the server may not stream; `loadgen check` tells.",
+        f"{evidence.unstreamed} of {evidence.counts.completed} responses were one JSON text instead "
+        "of a stream, and have no TTFT, TPOT or ITL.",
+        "A gateway may buffer streams, or the server may not stream; `loadgen check` shows which.",
     )
 
 
@@ -37,20 +37,19 @@ def _silent_chunks(evidence: CheckInputs) -> Finding | None:
     rules = []
     if requests := evidence.silent_as_tokens:
         rules.append(
-            f"In {counted(requests, 'request')} they are counted as tokens whose text came later, because "
-            "with them the chunks add up to the server's usage: TTFT, TPOT and ITL begin with the first of "
-            "them, TTFV with the first text."
+            f"In {counted(requests, 'request')} empty chunks count as tokens, as the server's usage "
+            "counts them. TTFT, TPOT and ITL begin with the first empty chunk, TTFV with the first text."
         )
     if requests := evidence.silent_as_none:
         rules.append(
-            f"In {counted(requests, 'request')} they are not counted, because no usage bears them out: TTFT "
-            "begins with the first text."
+            f"In {counted(requests, 'request')} empty chunks do not count, as no usage includes them. "
+            "TTFT begins with the first text."
         )
     return Finding(
         "silent_chunks",
         "info",
-        f"{counted(evidence.silent_chunks, 'chunk')} had a content, but an empty one. {' '.join(rules)}",
-        "Which rule holds for a request: SELECT silent_chunks, silent_tokens, ttft_ms, ttfv_ms FROM samples.",
+        f"{counted(evidence.silent_chunks, 'chunk')} had an empty content. {' '.join(rules)}",
+        ("The rule of each request: SELECT silent_chunks, silent_tokens, ttft_ms, ttfv_ms FROM samples."),
     )
 
 
@@ -62,9 +61,9 @@ def _token_counts_refused(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "token_counts_refused",
         "warning",
-        f"In {counted(evidence.refused, 'response')} the server's token counts cannot be true: {counts} in a "
-        f"response of {example['bytes']} bytes, in request {example['request']}. Refused counts are in no "
-        "figure: tokens are counted as where the server sends none.",
+        f"In {counted(evidence.refused, 'response')} the server's token counts are impossible: "
+        f"{counts} in {example['bytes']} bytes (request {example['request']}). No figure uses such "
+        "counts; tokens are counted as if the server had sent none.",
         "Each output token takes at least a byte of the response, unless it is reasoning that the server "
         "reports (reasoning_tokens) and does not send, or the request allows as many (--max-tokens); above "
         "that limit also a character or a chunk. All of "
@@ -78,10 +77,11 @@ def _usage_contradicted(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "usage_contradicted",
         "warning",
-        f"In {counted(evidence.contradicted, 'response')} the server counted fewer output tokens than there "
-        "were chunks with something in them: its usage is not that of the whole answer. TPOT and token rates "
-        "rest on it, but where it is 0: there each chunk counts as a token.",
-        "The server, or a gateway before it, counts wrongly: SELECT output_tokens, chunks FROM samples.",
+        f"In {counted(evidence.contradicted, 'response')} the server counted fewer output tokens than "
+        "there were chunks with content. TPOT and token rates use the server's count, or one token "
+        "per chunk where that count is 0.",
+        "The server, or a gateway before the server, counts wrongly: SELECT output_tokens, chunks "
+        "FROM samples.",
     )
 
 
@@ -93,11 +93,11 @@ def _unasked(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "unasked_responses",
         "error",
-        f"{counted(responses, 'response')} arrived that no request had asked for, and "
-        f"{counted(failed, 'request')} failed for that reason. "
-        "One that arrives right after the next request was sent cannot be distinguished from its answer: "
-        "times and texts of other requests may be wrong.",
-        "The server, or a proxy before it, answers requests twice on kept connections: see its log.",
+        f"The server sent {counted(responses, 'unsolicited response')}; {counted(failed, 'request')} "
+        "failed for that reason. Times and texts of other requests may be wrong: an unsolicited "
+        "response can look like the answer to the next request.",
+        "The server, or a proxy before the server, answers requests twice on kept connections: check "
+        "the logs.",
     )
 
 
@@ -107,28 +107,31 @@ def _unended(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "unended_responses",
         "warning",
-        f"The HTTP responses of {counted(evidence.unended, 'complete answer')} did not end: the server "
-        "closed the connection, or the client did after --idle-timeout, --timeout or 64 KiB of trailers. "
-        "Until then each of these requests was in flight.",
-        "The server, or a proxy before it, does not end its responses. How each ended: "
-        "SELECT data ->> '$.unended' FROM events WHERE type = 'COMPLETE'.",
+        f"The HTTP responses of {counted(evidence.unended, 'complete answer')} did not end. The "
+        "server closed the connection, or the client did after --idle-timeout, --timeout or 64 KiB "
+        "of trailers; until then the request was in flight.",
+        "The server, or a proxy before the server, does not end responses. How each ended: SELECT "
+        "data ->> '$.unended' FROM events WHERE type = 'COMPLETE'.",
     )
 
 
 _ENDINGS: Final[Mapping[AnswerEnding, tuple[str, str, str]]] = {
     AnswerEnding.FILTERED: (
         "answers_filtered",
-        "were ended by a filter or refused. They count as complete, and are shorter for it",
-        "Ask prompts that the filter passes, or turn it off.",
+        ("were ended by a filter or refused, which makes answers shorter. Such answers count as complete"),
+        "Use prompts that the filter passes, or turn the filter off.",
     ),
     AnswerEnding.ABORTED: (
         "answers_aborted",
-        "were given up by the server. This log counts them as complete: latencies and throughput are wrong",
+        (
+            "were aborted by the server, but this log counts them as complete. Latencies and throughput "
+            "are wrong"
+        ),
         "Measure again: requests with such an ending fail.",
     ),
     AnswerEnding.UNKNOWN: (
         "finish_reasons_unknown",
-        "have a finish reason that is not known. They count as complete",
+        "have an unknown finish reason and count as complete",
         "See docs/protocols.md for the finish reasons that are known.",
     ),
 }
@@ -160,8 +163,8 @@ def _deviations(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "protocol_deviations",
         "warning",
-        f"Responses deviated from their protocol and were read nevertheless: {'; '.join(shown)}.",
-        "Other clients may refuse them: see the server, or the gateway before it.",
+        f"Responses deviated from their protocol and were read anyway: {'; '.join(shown)}.",
+        "Other clients may refuse such responses: check the server, or the gateway before the server.",
     )
 
 
@@ -171,8 +174,8 @@ def _thinking_in_content(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "thinking_in_content",
         "info",
-        f"{counted(evidence.tagged, 'answer')} began with reasoning in tags such as <think>: the tagged text "
-        "is not scored, and counts as content in TTFO and TTFV.",
+        f"{counted(evidence.tagged, 'answer')} began with reasoning in tags such as <think>. The "
+        "tagged text is not scored, and counts as content in TTFO and TTFV.",
         "Start the server with a reasoning parser (an option of vLLM and SGLang).",
     )
 
@@ -183,10 +186,9 @@ def _reasoning_only(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "reasoning_only",
         "warning",
-        f"{counted(evidence.reasoning_only, 'answer')} of {evidence.counts.completed} had reasoning, but no "
-        "content: they are scored as empty answers.",
-        "If the limit cut them (finish_reason length), raise --max-tokens; else check the server's reasoning "
-        "parser.",
+        f"{counted(evidence.reasoning_only, 'answer')} of {evidence.counts.completed} had reasoning, "
+        "but no content, and are scored as empty answers.",
+        "Raise --max-tokens if finish_reason is length; else check the server's reasoning parser.",
     )
 
 

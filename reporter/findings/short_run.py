@@ -35,9 +35,9 @@ def _too_short(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "too_short",
         "warning",
-        f"{qps:.4g} requests/s completed of {rate:g} wanted, but the run is too short to tell whether the "
-        f"endpoint holds this rate: its window of {window_s:.3g} s is {window_s / latency_s:.1f} median "
-        f"latencies ({latency_s:.3g} s) long, and much of it is ramp-up and ramp-down.",
+        f"{qps:.4g} of {rate:g} requests/s completed, in a run too short to show whether the endpoint "
+        f"holds this rate. The window of {window_s:.3g} s is mostly ramp-up and ramp-down: "
+        f"{window_s / latency_s:.1f} median latencies of {latency_s:.3g} s.",
         f"Measure for {_long_enough_s(latency_s):g} s or more: --duration {_long_enough_s(latency_s):g}s.",
     )
 

@@ -58,8 +58,7 @@ def _not_steady(evidence: CheckInputs) -> Finding | None:
 
 
 _REMEDY: Final = (
-    "A figure that drifts depends on how long was measured: warm up for longer, measure for longer, or put "
-    "on a load that the endpoint can keep up with. `loadgen report RUN --by time` shows it."
+    "Warm up longer, measure longer, or lower the load. `loadgen report RUN --by time` shows the drift."
 )
 
 

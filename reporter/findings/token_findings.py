@@ -26,8 +26,8 @@ def _several_choices(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "several_choices",
         "warning",
-        f"{counted(responses, 'response')} had several choices (n above 1): text, times and TPOT are of the "
-        "first choice, token counts of all.",
+        f"{counted(responses, 'response')} had several choices (n above 1). Text, times and TPOT are "
+        "of the first choice, token counts of all.",
         "Leave n out of --extra-body, and send more requests.",
     )
 
@@ -93,7 +93,7 @@ def _reasoning_miscounted(evidence: CheckInputs) -> Finding | None:
         "reasoning_miscounted",
         "warning",
         f"The server counted {checks.reasoning_tokens} of {tokens} output tokens as reasoning "
-        f"({percent(by_count, 1)}), but {percent(by_text, 1)} of the text is.",
+        f"({percent(by_count, 1)}), but {percent(by_text, 1)} of the text is reasoning.",
         "Do not rely on tokens.reasoning and token_categories: the server's parser counts other tokens, or "
         "sends a summary.",
     )
@@ -109,9 +109,9 @@ def _tokens_per_chunk(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "tokens_per_chunk",
         "warning",
-        f"A chunk had {figure(per_chunk)} output tokens on average: ITL is per chunk, and TPOT counts the "
-        "first chunk's tokens, which took no time.",
-        "Leave those out of TPOT: --tpot-denominator tokens_after_first_chunk.",
+        f"A chunk had {figure(per_chunk)} output tokens on average, so ITL is not a time per token. "
+        "TPOT includes the first chunk's tokens, which took no time.",
+        "To exclude the first chunk from TPOT: --tpot-denominator tokens_after_first_chunk.",
     )
 
 
@@ -120,8 +120,7 @@ def _held_back(evidence: CheckInputs) -> Finding | None:
     if not checks.held_back:
         return None
     unknown = (
-        f"; {checks.held_back_unknown} of them have no TPOT, because the tokens before the first chunk are "
-        "unknown"
+        f"; {checks.held_back_unknown} have no TPOT, because the tokens before the first chunk are unknown"
         if checks.held_back_unknown
         else ""
     )
@@ -130,7 +129,7 @@ def _held_back(evidence: CheckInputs) -> Finding | None:
         "warning" if checks.held_back_unknown else "info",
         f"{counted(checks.held_back, 'answer')} with tool calls had more tokens than chunks: the server's "
         f"parser held tokens back{unknown}.",
-        "TTFT and ITL are of what the parser sends. For the pace of the model, measure without tools.",
+        "TTFT and ITL measure the parser's output. For the model's speed, measure without tools.",
     )
 
 

@@ -35,9 +35,9 @@ def _one_token(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "one_token",
         "error",
-        f"{counted(evidence.one_token, 'answer')} with {after} cannot have a TPOT; by the definitions of the "
-        "rules that is an error.",
-        "Ask for longer answers, or leave out the prompts that are answered with one token.",
+        f"{counted(evidence.one_token, 'answer')} with {after} cannot have a TPOT, which the rules' "
+        "definitions call an error.",
+        "Ask for longer answers, or leave out prompts with one-token answers.",
     )
 
 
@@ -47,8 +47,8 @@ def _first_chunk_unknown(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "first_chunk_unknown",
         "warning",
-        f"For {counted(evidence.first_chunk_unknown, 'request')} it is unknown how many tokens came after "
-        "the first chunk: chunks held several, and the rest was not counted. Such requests have no TPOT.",
+        f"TPOT is missing for {counted(evidence.first_chunk_unknown, 'request')}, because the number "
+        "of tokens after the first chunk is unknown.",
         f"Report with a tokenizer (--tokenizer {evidence.definitions.tokenizer or 'NAME'}).",
     )
 
@@ -60,8 +60,8 @@ def _other_tokenizer(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "other_tokenizer",
         "warning",
-        f"The definitions name the tokenizer {wanted}, and the report was given {used}: where it counted, "
-        "the counts may be others.",
+        f"The definitions name the tokenizer {wanted}, but this report counts with {used}; counts may "
+        "differ.",
         f"Report with --tokenizer {wanted}.",
     )
 

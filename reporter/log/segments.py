@@ -123,7 +123,7 @@ class LogSegments:
             if not self._segments or not all(
                 isinstance(number, int) for *three, _ in self._segments for number in three
             ):
-                raise LogError("the log is damaged: it does not say where its segments begin")
+                raise LogError("the log is damaged: no start of a segment")
             self.scored_last = self._segments[-1][3] in ASIDE
 
     @property

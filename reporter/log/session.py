@@ -33,7 +33,7 @@ def run_facts(log: OpenLog, on_invalid: OnInvalid | None = None) -> RunFacts:
         "SELECT session_id, started_wall_ns, ended, settings, environment FROM session",
     ).fetchall()
     if not sessions:
-        raise LogError("the log is damaged: it does not say what was run (its table `session` is empty)")
+        raise LogError("the log is damaged: no settings (the table `session` is empty)")
     session_id, wall_ns, ended, settings_json, environment_json = sessions[0]
     settings, environment = members(document(settings_json)), members(document(environment_json))
     return RunFacts(
@@ -218,5 +218,5 @@ def _iso(wall_ns: int) -> str:
     try:
         moment = datetime.fromtimestamp(seconds, UTC).replace(microsecond=ns // 1000)
     except (OverflowError, ValueError, OSError) as error:
-        raise LogError(f"the log is damaged: it began at a time beyond all calendars ({error})") from error
+        raise LogError(f"the log is damaged: the start time is beyond all calendars ({error})") from error
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

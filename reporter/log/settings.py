@@ -54,10 +54,10 @@ def head(run: Path) -> LogHead:
         with blaming(log):
             row = _opening(run, log)
             if row is None:
-                raise LogError("the log is damaged: it does not say what was run")
+                raise LogError("the log is damaged: no settings")
             settings, environment, started_wall_ns = row
             if not isinstance(started_wall_ns, int):
-                raise LogError("the log is damaged: it does not say when it was begun")
+                raise LogError("the log is damaged: no start time")
             return LogHead(members(document(settings)), members(document(environment)), started_wall_ns)
     except sqlite3.Error as error:
         raise LogError(f"{log}: the log is damaged and cannot be read ({error})") from error

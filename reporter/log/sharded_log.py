@@ -200,7 +200,7 @@ class LogOpening:
 def _head(log: OneLog) -> LogOpening:
     rows = log.select(_HEAD)
     if not rows:
-        raise LogError(f"{log.path}: the log is damaged: it does not say what was run")
+        raise LogError(f"{log.path}: the log is damaged: no settings")
     ((session_id, environment, started_at_ns, started_wall_ns),) = rows
     starts = [started_at_ns for started_at_ns, *_ in log.select(_ANCHORS)]
     node = text(members(document(environment)).get("shard"))

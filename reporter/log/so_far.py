@@ -63,7 +63,7 @@ def so_far(run: Path) -> RunSoFar:
         questions = connection.execute("SELECT prompt_id FROM questions").fetchall()
         (scored,) = connection.execute(_SCORED).fetchone() or (False,)
     if opened is None:
-        raise LogError(f"{run}: the log is damaged: it does not say what was run")
+        raise LogError(f"{run}: the log is damaged: no settings")
     run_settings = members(document(opened[1]))
     measured_s = sum(until_ns - since_ns for since_ns, until_ns in issuing) / 1e9
     return RunSoFar(

@@ -93,7 +93,7 @@ def _copy(log: Path, folder: Path) -> Path:
         for suffix in (WRITE_AHEAD, JOURNAL):
             copy.with_name(copy.name + suffix).unlink(missing_ok=True)
     else:
-        raise BeingWrittenError(f"{log}: it grows faster than it can be copied; read it when the run is over")
+        raise BeingWrittenError(f"{log}: the log grows faster than it can be copied; read it after the run")
     try:
         roll_back(copy)
         verify(copy)

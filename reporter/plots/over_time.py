@@ -248,7 +248,7 @@ OVER_TIME: Final = (
     PlotDefinition(
         name="client-overhead",
         title="Client overhead over time",
-        shows="what the client added: dispatch delay, send delay, and how long its event loop was held up",
+        shows="client overhead: dispatch delay, send delay, and lag of the event loop",
         x=TIME,
         y=Axis("delay", "ms", "log"),
         kinds="line",

@@ -11,7 +11,7 @@ from reporter.plots.plot import Axis
 
 _NO_SERVER: Final = "the server's metrics were not recorded (--server-metrics), or do not have this"
 _NO_GPU: Final = "no GPU was observed (--gpu-metrics)"
-_NO_HOST: Final = "this machine was not observed (--host-metrics)"
+_NO_HOST: Final = "the client's machine was not observed (--host-metrics)"
 
 _PAGE: Final = "'page ' || page"
 _PAGES: Final = "SELECT * FROM server_metrics WHERE moment IS NULL"

@@ -38,7 +38,7 @@ def render(parts: Iterable[NamedVerdict]) -> str:
     shown = annotations if len(annotations) <= MOST_ANNOTATIONS else annotations[: MOST_ANNOTATIONS - 1]
     lines = [f"::{level} title={_property(title)}::{_message(message)}" for level, title, message in shown]
     if left := len(annotations) - len(shown):
-        more = f"{left} more rules did not pass: they are in the summary and in junit.xml"
+        more = f"{left} more rules did not pass: see the summary and junit.xml"
         lines.append(f"::{annotations[len(shown)][0]} title=loadgen gate::{_message(more)}")
     return "".join(f"{line}\n" for line in lines)
 

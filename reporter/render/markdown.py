@@ -36,7 +36,7 @@ _RIGHT: Final = frozenset({"observed", "bound", "limit", "margin", "n"})
 _MARKUP: Final = re.compile(r"[\\`*_{}\[\]<>&|~#!$^]|@(?=\w)|://|(?<=www)\.")
 _APART: Final = "@<!-- -->"
 """Separates a name from its sign, so that no user is mentioned."""
-_CUT: Final = "\n\n… and more, in report.json: this is as long as a summary may be.\n"
+_CUT: Final = "\n\n… and more, in report.json: the summary has reached its limit.\n"
 
 
 def render(parts: Sequence[NamedVerdict], *, most_bytes: int = MOST_BYTES) -> str:

@@ -37,13 +37,13 @@ def unread(errors: Sequence[Mapping[str, object]], side: ServerSide | None) -> I
         stopped = ""
         if source == "server" and side is not None and side.stopped_s is not None:
             end = f"stopped {figure(side.stopped_s)} s" if side.stopped_s > 0 else "failed"
-            stopped = f"Readings {end} after the first request: nothing is compared. "
+            stopped = f"Readings {end} after the first request, so nothing is compared. "
         yield Finding(
             "sensor_unread",
             "warning",
             f"{sum(by_error.values())} of {rows[0]['tried']} readings of {_NAMES.get(source, source)} "
             f"failed: {listed(by_error)}. {stopped}For example: {example}",
-            "docs/telemetry.md says what a sensor needs. The figures of requests are not affected.",
+            "See docs/telemetry.md for the needs of sensors. Figures of requests are not affected.",
         )
 
 
@@ -68,9 +68,9 @@ def about_server(side: ServerSide, choices: int = 1) -> Iterator[Finding]:
         yield Finding(
             "server_preempted",
             "warning",
-            f"The server preempted {counted(side.preemptions, 'request')}: its KV cache was full, and what "
-            "had been computed of them was lost.",
-            "Put on less load, or give the server more KV cache or fewer requests at once.",
+            f"The server preempted {counted(side.preemptions, 'request')} because the KV cache was full, "
+            "and lost the computed part.",
+            "Lower the load, or give the server more KV cache or fewer requests at once.",
         )
 
 
@@ -82,11 +82,11 @@ def _of_requests(row: SideBySide) -> Finding:
         "warning",
         f"The server completed {server} requests while the client's {client} completed: "
         + (
-            "others use it too, and the figures are about what they left."
+            "other clients use the server, which changes the figures."
             if more
-            else "some of the client's were answered elsewhere, by a cache or another server."
+            else "a cache or another server answered the rest."
         ),
-        "Measure a server that has no other clients."
+        "Measure a server without other clients."
         if more
         else "Give --server-metrics the page of each server behind the endpoint.",
     )
@@ -98,8 +98,7 @@ def _of_tokens(row: SideBySide) -> Finding:
         "warning",
         f"Client and server disagree on the {row.quantity}: {whole(round(row.client or 0))} by the client, "
         f"{whole(round(row.server or 0))} by the server ({_signed_share(row)}).",
-        "The counts of the responses (usage) and those of the server's metrics are not of the same tokens; "
-        "docs/metrics.md says which the report takes.",
+        "The responses (usage) and the server's metrics count different tokens; see docs/metrics.md.",
     )
 
 
@@ -110,8 +109,9 @@ def _of_load(side: ServerSide, choices: int) -> Iterator[Finding]:
         yield Finding(
             "server_load_differs",
             "warning",
-            f"The server reports {figure(mean)} requests at a time on average, the client at most "
-            f"{whole(round(client))}: others use the server, or its page counts requests more than once.",
+            f"The server reports {figure(mean)} concurrent requests on average, the client "
+            f"{whole(round(client))} at most. Other clients use the server, or the metrics page counts "
+            "requests more than once.",
             "Measure a server without other clients. loadgen sql RUN 'select * from sensors' has the values.",
         )
 
@@ -130,7 +130,11 @@ def _of_times(rows: Mapping[str, SideBySide], *, on_loopback: bool) -> Iterator[
         difference = ttft.difference or 0.0
         longer = difference > 0
         if not longer or difference > max(_MATERIAL_MS, _MATERIAL_SHARE * (ttft.server or 0.0)):
-            where = "its HTTP front end" if on_loopback else "network, proxies, its HTTP front end"
+            where = (
+                "the server's HTTP front end"
+                if on_loopback
+                else "network, proxies, the server's HTTP front end"
+            )
             low = ttft.client_low if longer else None
             client = figure(ttft.client) if low is None else f"at least {figure(low)}"
             apart = f"{figure(abs(difference))} ms ({_signed_share(ttft)})"
@@ -138,24 +142,23 @@ def _of_times(rows: Mapping[str, SideBySide], *, on_loopback: bool) -> Iterator[
             yield Finding(
                 "server_ttft_differs",
                 "warning",
-                f"The mean TTFT is {client} ms for the client and {figure(ttft.server)} ms for the server: "
-                f"{apart} "
+                f"Mean TTFT is {client} ms by the client and {figure(ttft.server)} ms by the server: {apart} "
                 + (
-                    f"pass where the server does not measure: {where}."
+                    f"are spent where the server does not measure: {where}."
                     if longer
-                    else "are missing, although a client cannot see a token before the server does."
+                    else "less, although a client cannot see a token before the server does."
                 ),
                 ("Profile the server's HTTP front end." if on_loopback else nearer)
                 if longer
-                else "The server starts its clock before the request has ended, or counts other requests.",
+                else "The server's clock starts before the request has ended, or other requests are counted.",
             )
     queue = rows.get("time in queue mean (ms)")
     if queue is not None and queue.agrees is False:
         yield Finding(
             "server_queue_differs",
             "warning",
-            f"The server says that requests waited for {figure(queue.server)} ms on average, longer than the "
-            "client waited for their first tokens.",
+            f"The server reports a mean wait of {figure(queue.server)} ms in queue, longer than the "
+            "client's TTFT.",
             "The server's metrics count other requests as well.",
         )
 

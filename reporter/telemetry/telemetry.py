@@ -59,30 +59,30 @@ def about_energy(energy: Energy, went_back: int) -> Iterator[Finding]:
         yield Finding(
             "energy_declared",
             "info",
-            "Energy is the declared power times time. It was not measured, and compares with no measurement.",
+            "Energy is the declared power times time: not measured, and not comparable with measured energy.",
             "Measure with --gpu-metrics.",
         )
     if went_back:
         yield Finding(
             "energy_counter_reset",
             "warning",
-            f"An energy counter went back, or rose impossibly fast, {counted(went_back, 'time')}: it wrapped "
-            "around, or the driver was loaded again. In these spans energy is the integral of the power.",
+            f"An energy counter went back, or rose impossibly fast, {counted(went_back, 'time')} (a "
+            "wrap-around, or a reloaded driver). In these spans energy is the integral of the power.",
             "Run again, if these spans matter.",
         )
     if energy.window_joules is None:
         yield Finding(
             "energy_incomplete",
             "warning",
-            "The power was not observed over the whole window: its energy is unknown, and so are figures per "
-            "token and per request. A device was missing, or its sensor started late or ended early.",
+            "Power was not observed over the whole window, so energy, also per token and per request, is "
+            "unknown. A device was missing, or a sensor started late or ended early.",
             "Run again with every device observed.",
         )
     if energy.integral_share is not None and abs(energy.integral_share - 1) > _APART:
         yield Finding(
             "energy_integral_differs",
             "info",
-            f"The integral of the power is {percent(energy.integral_share, 1)} of what the energy counters "
-            "say; the counters are taken. The power is sampled, and changes between two readings.",
-            "A shorter --gpu-metrics-interval brings the two together.",
+            f"The integral of the power is {percent(energy.integral_share, 1)} of the energy counters' "
+            "sum; the report uses the counters. Power is sampled, and changes between readings.",
+            "A shorter --gpu-metrics-interval reduces the difference.",
         )

@@ -105,7 +105,7 @@ def steady_state(moments: Sequence[Moment], until_s: float) -> SteadyState:
 
 
 _TOO_FEW: Final = (
-    f"too few requests: it takes {FEWEST_BLOCKS} blocks of equal length with {FEWEST_REQUESTS} answered "
+    f"too few requests for {FEWEST_BLOCKS} blocks of equal length with {FEWEST_REQUESTS} answered "
     "requests each"
 )
 
@@ -135,10 +135,10 @@ def _unsteady(trends: Mapping[str, BlockTrend]) -> tuple[str | None, dict[str, f
     }
     if drifting:
         changes = ", ".join(f"{TESTED[name]} by {share:+.0%}" for name, share in drifting.items())
-        return f"it drifts from start to end: {changes}", drifting
+        return f"drift from start to end: {changes}", drifting
     swinging = [TESTED[name] for name, block_trend in trends.items() if block_trend.swings]
     if swinging:
-        return f"it is too short for the swings of its {' and '.join(swinging)}", {}
+        return f"too short for the swings of the {' and '.join(swinging)}", {}
     return None, {}
 
 

@@ -119,7 +119,7 @@ def evaluate(change: Change, case: Case) -> RuleOutcome:
     return replace(
         sides.outcome(target, _of_which_invalid(case)),
         status="INCONCLUSIVE",
-        reason=f"{len(after)} runs against {len(before)} are too few: it takes {fewest} on each side",
+        reason=f"{len(after)} runs against {len(before)} are too few: {fewest} per side are needed",
         remedy=f"measure {fewest} runs on each side: {_FURTHER}",
     )
 
@@ -139,12 +139,11 @@ def _in_doubt(change: Change, outcome: RuleOutcome, case: Case) -> RuleOutcome:
     if all(end.status == outcome.status for end in ends):
         return outcome
     low, high = (change.target.in_unit(sides.change) for sides in extremes)
-    name = figure.name_of(change.target)
+    name, unit = figure.name_of(change.target), change.target.unit
     return replace(
         outcome,
         status="INCONCLUSIVE",
-        reason=f"the client was too busy to tell: {name} changed by {low:+.4g} to {high:+.4g} "
-        f"{change.target.unit}".rstrip(),
+        reason=f"chunks were read late: {name} changed by {low:+.4g} to {high:+.4g} {unit}".rstrip(),
         remedy=AGAIN,
     )
 

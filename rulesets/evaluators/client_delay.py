@@ -117,7 +117,10 @@ def is_in_doubt(target: Target, ruleset: Ruleset, report: Mapping[str, Any]) -> 
         return False
     if asked_figures(ruleset) is None:
         # A locked ruleset requires the run to be valid as a whole.
-        return any(finding.get("code") == IN_DOUBT for finding in report.get("findings") or ())
+        return any(
+            IN_DOUBT in (finding.get("code"), *finding.get("effects", ()))
+            for finding in report.get("findings") or ()
+        )
     effects = report.get("own_effect") or {}
     return any(
         effects.get(figure.key, {}).get(figure.stat, {}).get("in_doubt") is True

@@ -53,4 +53,4 @@ def _that_matter(target: Target) -> Iterator[str]:
 def _text(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(str, value))
-    return "of its own" if value is None else str(value)
+    return "a chosen one" if value is None else str(value)

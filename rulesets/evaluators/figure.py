@@ -36,7 +36,7 @@ class Figure:
     value: float | None
     n: int
     words: str = ""
-    limit: FindLimit = lambda _: ConfidenceLimit(None, "it has no confidence limit", lambda _op, _bound: None)
+    limit: FindLimit = lambda _: ConfidenceLimit(None, "no confidence limit", lambda _op, _bound: None)
 
 
 def observe(target: Target, run: Evidence) -> Figure:

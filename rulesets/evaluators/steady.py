@@ -88,7 +88,7 @@ def _max_drift(bound: float, case: Case) -> RuleOutcome:
     }
     if min(map(len, series.values())) < FEWEST_BLOCKS:
         blocks = min(map(len, series.values()))
-        reason = f"{blocks} spans of time are too few to see a drift: it takes {FEWEST_BLOCKS}"
+        reason = f"{blocks} spans of time are too few to see a drift: {FEWEST_BLOCKS} are needed"
         return RuleOutcome("INCONCLUSIVE", n=blocks, reason=reason, remedy=_LONGER)
     # A significant drift goes before a greater one that chance may explain.
     name, drift, chance = max(

@@ -38,7 +38,7 @@ def loosened(before: Rules, after: Rules) -> Iterator[tuple[Key, str]]:
     """
     for key, rule in before.items():
         if key not in after:
-            yield key, "it is dropped"
+            yield key, "dropped"
         elif (why := _looser(key, rule.value, after[key].value)) is not None:
             yield key, why
     for key, rule in after.items():
@@ -69,30 +69,30 @@ def _new(key: Key, rule: RuleShape, before: Rules) -> Looser:
     if section == "sweep.search" and any(there == section for there, _ in before):
         return f"its {name} is left at the default"
     if key == ("validity", "warn") and rule.value:
-        return f"it only warns of {shown(rule.value)}"
+        return f"only warns of {shown(rule.value)}"
     if key == ("sweep.points", "regions") and ("sweep.points", "min") in before:
-        return "it counts points without regions, where none may stand for Offline"
+        return "counts points without regions, where none may stand for Offline"
     return None
 
 
 def _other(before: Any, after: Any) -> Looser:
-    return f"it is {shown(before)}, not {shown(after)}"
+    return f"{shown(before)}, not {shown(after)}"
 
 
 def _less(before: Any, after: Any) -> Looser:
-    return f"it is at least {shown(before)}" if after < before else None
+    return f"at least {shown(before)}" if after < before else None
 
 
 def _more(before: Any, after: Any) -> Looser:
-    return f"it is at most {shown(before)}" if after > before else None
+    return f"at most {shown(before)}" if after > before else None
 
 
 def _not_any_more(before: Any, after: Any) -> Looser:
-    return f"it is {shown(before)}" if before in {True, "required"} and after != before else None
+    return shown(before) if before in {True, "required"} and after != before else None
 
 
 def _no_further(before: Sequence[str], after: Sequence[str]) -> Looser:
-    return f"it is {shown(before)}" if set(after) - set(before) else None
+    return shown(before) if set(after) - set(before) else None
 
 
 def _ref(before: Any, after: Any) -> Looser:
@@ -105,12 +105,12 @@ def _range(before: Mapping[str, int], after: Mapping[str, int]) -> Looser:
         return _other(dict(before), dict(after))
     low = after.get("min", 0) >= before.get("min", 0)
     high = "max" not in before or after.get("max", before["max"] + 1) <= before["max"]
-    return None if low and high else f"it is {shown(before)}"
+    return None if low and high else shown(before)
 
 
 def _runs(before: Mapping[str, Any], after: Mapping[str, Any]) -> Looser:
     if before["combine"] != after["combine"]:
-        return f"it is {before['combine']} of {before['runs']} runs"
+        return f"{before['combine']} of {before['runs']} runs"
     return _less(before["runs"], after["runs"])
 
 
@@ -122,7 +122,7 @@ def _audit(before: AuditDemand, after: AuditDemand) -> Looser:
         if after.parameters[name] != value and why is not None:
             return f"its {name}: {why}"
     if before.name == "perf_mode_accuracy" and not before.parameters and after.parameters:
-        return "it is for the first gate of accuracy"
+        return "for the first gate of accuracy"
     return None
 
 
@@ -142,9 +142,9 @@ def _target(before: Target, after: Target) -> Looser:
         after.delta,
     )
     if not alike or not _conditions(before, after):
-        return "it is about another figure"
+        return "about another figure"
     if not bounds.of(after).inside(bounds.of(before)):
-        return f"it is {shown(before)} there, and {shown(after)} is looser"
+        return f"{shown(before)} there, and {shown(after)} is looser"
     if _SEVERITIES.index(after.severity) < _SEVERITIES.index(before.severity):
         return f"its severity is {before.severity}"
     if _ON_MISSING.index(after.on_missing) < _ON_MISSING.index(before.on_missing):
@@ -169,7 +169,7 @@ def _confidence(before: Confidence | None, after: Confidence | None) -> Looser:
     """A proof may be added where there is none, and be surer; but a test of a change fails only if sure."""
     if before is None:
         tested = after is not None and after.method == "mann_whitney"
-        return "it asks for the figure itself, and a test would let a change pass" if tested else None
+        return "asks for the figure itself, and a test would let a change pass" if tested else None
     if after is None or (before.method, before.side) != (after.method, after.side):
         return f"its confidence is by {before.method}"
     if before.method == "mann_whitney":

@@ -22,7 +22,7 @@ def schema() -> Mapping[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A ruleset of llm-loadgen",
-        "description": "What the keys mean: docs/rulesets.md",
+        "description": "Meaning of the keys: docs/rulesets.md",
         **_referring(WHOLE.schema),
         "if": {"required": ["models"]},
         "then": {"properties": dict.fromkeys(FLAT, False)},

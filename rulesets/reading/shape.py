@@ -190,7 +190,7 @@ def named(shape: Shape, what: str) -> Shape:
             if not name.strip():
                 raise value.error(f"{what} has no name")
         if not parts:
-            raise part.error(f"is empty; it must name {what} at least")
+            raise part.error(f"is empty; name at least {what}")
         return Located({name: shape.read(value) for name, value in parts.items()}, part)
 
     return Shape(

@@ -91,4 +91,4 @@ def _checks(sweep: Sweep) -> Iterator[tuple[str, Any]]:
 
 def _unknown(name: str) -> VerdictRow:
     """A check of rules that another version kept in a log."""
-    return SweepRule(name, name).open(0, "this version knows no such check", "use rules of this version")
+    return SweepRule(name, name).open(0, "a check unknown to this version", "use rules of this version")

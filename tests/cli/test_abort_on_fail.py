@@ -77,7 +77,7 @@ def test_a_run_whose_gate_is_lost_ends_early_and_fails(mock: MockProcess, tmp_pa
     loose = make_report(folder, of_expressions(["qps>0.1"])).verdict
     assert loose is not None
     assert loose.status == "INVALID"
-    assert "run it whole" in loose.reasons[0]
+    assert "run again without --abort-on-fail" in loose.reasons[0]
 
 
 @pytest.mark.slow
@@ -147,8 +147,8 @@ def test_what_is_left_out_of_the_verdict_ends_no_run() -> None:
     ("require", "message"),
     [
         ([], "--abort-on-fail: there are no rules: give --require or --ruleset"),
-        (["qps>5"], "--abort-on-fail: none of the targets can be lost before the end of a run"),
-        (["failed==0!warn"], "none of the targets can be lost"),
+        (["qps>5"], "--abort-on-fail: no target can be lost before the end of a run"),
+        (["failed==0!warn"], "no target can be lost"),
     ],
 )
 def test_nothing_to_abort_for_is_refused(require: list[str], message: str) -> None:

@@ -239,7 +239,7 @@ def test_a_limit_inside_an_offline_run_gives_a_warning(
     warn_of(plan(tmp_path, rules, **offline), Terminal())
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"warning: {longer.split(maxsplit=1)[0]} ")
-    assert " ends before the run does" in line
+    assert " is too short" in line
     assert line.endswith(longer)
 
 

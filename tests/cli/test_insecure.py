@@ -32,7 +32,7 @@ def test_an_unverified_endpoint_is_not_trusted_by_mistake(loadgen: Loadgen, stra
     run = ("perf", "--url", stranger.url, "--model", "m", "-n", 2, "--out", "run", "--json")
     refused = loadgen(*run)
     assert refused.returncode == 3
-    assert "trust who issued it (SSL_CERT_FILE" in refused.stderr
+    assert "trust the issuer (SSL_CERT_FILE" in refused.stderr
     assert stranger.truth() == []
     report = orjson.loads(loadgen(*run, "--insecure").stdout)
     assert report["counts"]["completed"] == 2

@@ -83,7 +83,7 @@ def test_the_phases_have_their_prompts(tmp_path: Path) -> None:
     ("options", "more", "why"),
     [
         ({"requests": 7}, {}, "has 6"),
-        ({"requests": 6}, {"warmup": "1"}, "the warm-up sends 1"),
+        ({"requests": 6}, {"warmup": "1"}, "remain after 1 of warm-up"),
         ({}, {"warmup": "6"}, "give fewer --requests, or more prompts"),
         ({}, {"warmup": "2s"}, "--warmup: .* give a number"),
         ({"sample": 6}, {}, "--sample 6"),
@@ -168,7 +168,7 @@ def test_a_cache_is_found_and_the_audit_can_be_resumed(
     assert end.value.exit_code == 1
     output = capsys.readouterr().out
     assert "FAIL: one prompt repeated" in output
-    assert "the reference phase had been begun before" in output
+    assert "an earlier reference phase was cut off" in output
 
 
 @pytest.mark.slow

@@ -159,8 +159,8 @@ def test_they_are_listed_and_broken_ones_are_reported(loadgen: Loadgen) -> None:
         "gsm8k: the benchmark of capitals-plugin 1.2 is not used: the name is taken",
         "number: the benchmark of capitals-plugin 1.2 cannot be used: capitals_plugin:NOTHING is int, where",
         "missing: the benchmark of capitals-plugin 1.2 cannot be used: no_such_module:CAPITALS cannot be",
-        "renamed: the benchmark of capitals-plugin 1.2 cannot be used: it calls itself 'world_capitals'",
-        "world_capitals.quiet: the scorer of capitals-plugin 1.2 cannot be used: it calls itself 'other'",
+        "renamed: the benchmark of capitals-plugin 1.2 cannot be used: the plug-in's name is",
+        "world_capitals.quiet: the scorer of capitals-plugin 1.2 cannot be used: its name is 'other'",
     ):
         assert any(line.startswith(f"warning: {warning}") for line in warnings), warning
     facts = orjson.loads(loadgen("list", "tasks", "--json").stdout)

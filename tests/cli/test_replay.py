@@ -143,7 +143,7 @@ def test_a_run_has_its_own_texts(loadgen: Loadgen, a_run: Path) -> None:
     target = ("--url", "http://127.0.0.1:9", "--model", "small-model")
     run = loadgen("perf", *target, "--trace", a_run, "--corpus", "corpus.txt")
     assert run.returncode == 2
-    assert "its own prompts are sent again" in run.stderr
+    assert "whose prompts are sent again" in run.stderr
 
 
 def test_deviations_from_the_trace_are_reported() -> None:

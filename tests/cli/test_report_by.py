@@ -47,7 +47,7 @@ def test_tables_are_printed_where_they_are_asked_for(run: Path, capsys: pytest.C
 @pytest.mark.parametrize("name", ["endpoint", "color", ""])
 def test_what_is_not_there_is_refused(run: Path, name: str) -> None:
     """The error names what there is."""
-    with pytest.raises(UsageError, match=f"--by {name}: this run has no such breakdown; it has size, time"):
+    with pytest.raises(UsageError, match=f"--by {name}: no such breakdown in the run; choose size, time"):
         report(run, by=[name])
 
 

@@ -149,7 +149,7 @@ def test_a_duration_goes_on_where_it_stopped(a_run: Path) -> None:
     assert prepared.plan.duration_s is not None
     assert 50.0 < prepared.plan.duration_s < 60.0
     setting(a_run, duration_s=0.002, options__duration=0.002)
-    with pytest.raises(UsageError, match=r"has used up its duration of 0\.002 s with 9 requests left"):
+    with pytest.raises(UsageError, match=r"duration of 0\.002 s is over, with 9 requests left"):
         again(ResumeSettings(run=a_run, api_key=KEY))
 
 
@@ -198,7 +198,9 @@ def test_a_log_of_something_else_is_not_resumed(tmp_path: Path) -> None:
 def test_a_header_that_the_run_had_is_asked_for_by_name(a_run: Path) -> None:
     """Its value is a secret, and not in the log; one that the run did not have is not sent either."""
     cut_off(a_run, [0])
-    with pytest.raises(UsageError, match=r"sent the header Authorization, .* give it again, with --header"):
+    with pytest.raises(
+        UsageError, match=r"lacks the value of the header Authorization; give the header again, with --header"
+    ):
         left(a_run, api_key=None)
     assert left(a_run, api_key=None, header=[f"authorization: Bearer {KEY}"])
     with pytest.raises(UsageError, match="did not send the header X-Team: leave it out"):
@@ -236,7 +238,7 @@ def test_a_trace_must_be_that_of_the_run(a_run: Path, tmp_path: Path) -> None:
         "timestamp,input_tokens,output_tokens\n" + "".join(f"{second},5,5\n" for second in range(10))
     )
     setting(a_run, options__prompts=None, options__trace=None)
-    with pytest.raises(UsageError, match=r"--prompts .*moved.csv: this run had synthetic prompts"):
+    with pytest.raises(UsageError, match=r"--prompts .*moved.csv: the run had synthetic prompts"):
         left(a_run, prompts=moved)
     setting(
         a_run,
@@ -271,7 +273,7 @@ def test_another_version_does_not_finish_it_differently(a_run: Path) -> None:
     ):
         left(a_run)
     setting(a_run, options__teleport=True)
-    with pytest.raises(UsageError, match=r"options that this version does not have \(teleport\)"):
+    with pytest.raises(UsageError, match=r"options unknown to this version \(teleport\)"):
         left(a_run)
 
 

@@ -129,11 +129,11 @@ def test_settings_that_contradict_each_other_are_refused(overrides: Any, message
     ("overrides", "message"),
     [
         ({"require": []}, "nothing is required"),
-        ({"require": ["qps>5"]}, "a share of good requests, and qps:value is another figure"),
-        ({"require": ["accuracy.x>5"]}, "accuracy.x:value is another figure"),
-        ({"require": ["osl:p(9)<5"]}, "output_tokens:p(9) is another figure"),
-        ({"require": ["tps_per_user:mean>5"]}, "tps_per_user:mean is another figure"),
-        ({"require": ["good(ttft<1s):rate>5"]}, "good:rate is another figure"),
+        ({"require": ["qps>5"]}, "share of good requests; qps:value is not such a figure"),
+        ({"require": ["accuracy.x>5"]}, "accuracy.x:value is not such a figure"),
+        ({"require": ["osl:p(9)<5"]}, "output_tokens:p(9) is not such a figure"),
+        ({"require": ["tps_per_user:mean>5"]}, "tps_per_user:mean is not such a figure"),
+        ({"require": ["good(ttft<1s):rate>5"]}, "good:rate is not such a figure"),
         ({"require": ["ttft:p(99):delta<5%"]}, "a search compares nothing with a baseline"),
         ({"require": ["ttft{a:b}:p(99)<5s"]}, "a search is about all requests"),
         (
@@ -182,7 +182,7 @@ def test_rules_that_are_not_bounds_must_be_skipped(tmp_path: Path) -> None:
     rules = tmp_path / "rules.yaml"
     rules.write_text(RULES)
     with pytest.raises(
-        UsageError, match="qps:value is another figure; leave it out with --skip 'qps:value>5req/s'"
+        UsageError, match="qps:value is not such a figure; leave it out with --skip 'qps:value>5req/s'"
     ):
         required_of([], str(rules))
     required = required_of([], str(rules), skip=["qps:value>5req/s", "shown"])

@@ -172,7 +172,7 @@ def test_the_command(loadgen: Loadgen, tmp_path: Path) -> None:
     again = loadgen("selftest", "--only", "cut", "--keep", "kept")
     assert (again.returncode, again.stderr) == (
         2,
-        "error: --keep kept: it is there already; name a new folder\n",
+        "error: --keep kept: the folder exists; name a new one\n",
     )
 
 

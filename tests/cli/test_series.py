@@ -94,7 +94,7 @@ def test_a_killed_sweep_is_resumed(
     write(folder, Series(series.kind, series.definition, quick))
     first = (folder / "01-concurrency-4-requests-8" / "events.db").read_bytes()
 
-    with pytest.raises(UsageError, match="sends the header authorization, whose value is in no file"):
+    with pytest.raises(UsageError, match="sends the header authorization, whose value no file has"):
         resume(ResumeSettings(run=folder))
     with pytest.raises(typer.Exit) as end:
         resume(ResumeSettings(run=folder, api_key=KEY, json=True))

@@ -129,7 +129,9 @@ def test_the_first_requests_of_a_trace_are_its_warm_up(tmp_path: Path) -> None:
     assert planned("1s") == (2, None, 2)
     assert planned("1s", trace_speed=3.0) == (3, None, 1)
     for warmup in ("4", "1m"):
-        with pytest.raises(UsageError, match=r"--warmup: the trace .* has 4 requests.*none would be left"):
+        with pytest.raises(
+            UsageError, match=r"--warmup: the trace .* has 4 requests, all of which the warm-up would use"
+        ):
             planned(warmup)
 
 
@@ -138,13 +140,11 @@ def test_prompts_that_cannot_be_sent_are_refused(talks: str, tmp_path: Path) -> 
     later = FollowUp(({"role": "user", "content": "b"},))
     unanswered = Dataset("talks", [Sample(0, "a", follow_ups=(later,))], "", synthetic=True)
     recorded = settings(prompts=talks, conversations="all", history="recorded")
-    with pytest.raises(
-        UsageError, match=r"talks, row 1: --history recorded, and there is no recorded answer"
-    ):
+    with pytest.raises(UsageError, match=r"talks, row 1: --history recorded: a turn has no recorded answer"):
         require_askable(unanswered, recorded.prompts, chat_completions, Generation("m"))
     ids = tmp_path / "ids.jsonl"
     ids.write_text('{"token_ids": [1, 2, 3]}')
-    with pytest.raises(UsageError, match=r"row 1: --salt puts a text ahead of each prompt"):
+    with pytest.raises(UsageError, match=r"row 1: --salt puts a text before each prompt"):
         prepare(settings(prompts=str(ids), protocol="completions", salt=True))
     with pytest.raises(UsageError, match=r"--sessions"):
         prepare(settings(prompts=talks, conversations="all", requests=3))

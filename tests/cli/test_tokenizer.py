@@ -109,8 +109,8 @@ def test_a_tokenizer_of_a_hub_that_cannot_be_reached(loadgen: Loadgen, tmp_path:
         run = loadgen("perf", *ENDPOINT, "--input-tokens", 9, "--tokenizer", "org/name", **home)
     assert run.returncode == 2
     assert run.stderr == (
-        f"error: --tokenizer org/name: not in the local cache, and {hub} cannot be reached: load it once "
-        "where there is a network, or name a folder with a tokenizer\n"
+        f"error: --tokenizer org/name: not in the local cache, and {hub} cannot be reached; load the "
+        "tokenizer once on a machine with a network, or name a folder\n"
     )
 
 

@@ -369,7 +369,7 @@ def test_a_drain_has_a_bound_where_one_is_given() -> None:
     assert talk.runner.reasons == ["drain_over"]
     result = talk.event(EventType.FINDING).data
     assert result is not None
-    assert result["message"].startswith("3 requests were still under way 0.005 s after")
+    assert result["message"].startswith("3 requests were still in flight 0.005 s after")
     assert Talk(users(3), plain, duration_s=0.025, drain_s=0.5).findings() == []
 
 

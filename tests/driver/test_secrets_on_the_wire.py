@@ -52,9 +52,9 @@ def certificates(authority: trustme.CA) -> dict[str, Callable[[], trustme.LeafCe
 @pytest.mark.parametrize(
     ("which", "remedy"),
     [
-        ("untrusted", "trust who issued it (SSL_CERT_FILE"),
-        ("other", "call the server by a name that its certificate has"),
-        ("expired", "it has expired: renew it"),
+        ("untrusted", "trust the issuer (SSL_CERT_FILE"),
+        ("other", "use a host name from the server's certificate"),
+        ("expired", "expired: renew the certificate"),
         ("early", "compare the clocks"),
     ],
 )

@@ -80,5 +80,5 @@ def test_who_answers_is_asked_where_another_does_not(tmp_path: Path) -> None:
     assert (pool.progress.completed, pool.progress.given_up) == (asked[0], asked[1])
     ((_, result),) = payloads(log, EventType.FINDING)
     assert result["code"] == "drain_over"
-    assert result["message"].startswith(f"{asked[1]} requests were still under way 0.9 s after")
+    assert result["message"].startswith(f"{asked[1]} requests were still in flight 0.9 s after")
     assert payloads(log, EventType.TEST_ENDED) == [("", {"reason": "completed"})]

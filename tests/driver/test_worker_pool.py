@@ -393,7 +393,7 @@ def test_a_worker_that_is_never_continued(tmp_path: Path) -> None:
     assert violations(result) == []
     assert of(EventType.TEST_ENDED, result) == [{"reason": "worker_lost"}]
     (finding,) = of(EventType.FINDING, result)
-    assert "worker 0 of 2 was lost (it had said nothing for 1.5 s)" in finding["message"].lower()
+    assert "worker 0 of 2 was lost (no message for 1.5 s)" in finding["message"].lower()
     assert "SIGSTOP" in finding["remedy"]
 
 

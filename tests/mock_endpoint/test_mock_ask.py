@@ -64,7 +64,7 @@ def test_any_model_is_known_to_a_server_without_names() -> None:
         ({"messages": HELLO, "max_tokens": "9"}, "max_tokens must be a whole number"),
         ({"messages": HELLO, "stream": "yes"}, "stream must be true or false"),
         ({"messages": HELLO, "model": 7}, "model must be a text"),
-        ({"messages": HELLO, "n": 2}, "one answer a request"),
+        ({"messages": HELLO, "n": 2}, "one answer per request"),
         ({"messages": HELLO, "min_tokens": -1}, "min_tokens must be from 0"),
         ({"messages": HELLO, "min_tokens": 3, "max_tokens": 2}, "min_tokens must be from 0"),
         ({"messages": HELLO, "ignore_eos": 1}, "ignore_eos must be true or false"),
@@ -99,6 +99,6 @@ def test_what_is_not_json_is_refused(body: bytes, message: str) -> None:
 
 def test_an_unknown_model_is_refused() -> None:
     """A model that is not among the names gets a 404 with OpenAI's code, and the names."""
-    with pytest.raises(RefusedRequest, match="`c` does not exist; this server knows a, b") as raised:
+    with pytest.raises(RefusedRequest, match="`c` does not exist; the server has a, b") as raised:
         read_chat(orjson.dumps({"messages": HELLO, "model": "c"}), ["a", "b"])
     assert (raised.value.status, raised.value.code) == (404, "model_not_found")

@@ -57,7 +57,7 @@ def test_a_file_is_read(tmp_path: Path) -> None:
         ('{"prompt": "x"}', "or a status, not both and not none"),
         ('{"reply": "x", "status": 429}', "or a status, not both and not none"),
         ('{"tool_calls": [], "status": 429}', "or a status, not both and not none"),
-        ('{"prompt": "x", "match": "y", "reply": "z"}', "either a prompt or a match"),
+        ('{"prompt": "x", "match": "y", "reply": "z"}', "either a prompt (the whole question) or a match"),
         ('{"tool_calls": {"name": "f"}}', "tool_calls is not a list"),
         ('{"tool_calls": [{"name": "f"}, {"arguments": "{}"}]}', "tool_calls, number 2, is not"),
         ('{"tool_calls": [{"function": null}]}', "tool_calls, number 1, is not"),

@@ -27,15 +27,15 @@ def test_a_full_disk_as_sqlite_says_it(tmp_path: Path) -> None:
     connection.close()
     assert str(broken(LOG, caught.value, 3)) == (
         "run/events.db: the log cannot be written any more (database or disk is full). 3 events are not "
-        "in it. Earlier events are intact. Make room on the disk and continue with `loadgen "
-        "resume`, or run again with another --out (a scoring continues with `loadgen score`)"
+        "in it. Earlier events are intact. Free disk space, then type `loadgen resume` "
+        "(`loadgen score` for a scoring), or run again with another --out"
     )
 
 
 def test_a_full_disk_as_the_system_says_it() -> None:
     """The same remedy; another error has another one."""
     full = broken(LOG, OSError(errno.ENOSPC, "No space left on device"), 1)
-    assert "1 event is not in it. Earlier events are intact. Make room" in str(full)
+    assert "1 event is not in it. Earlier events are intact. Free disk space" in str(full)
     assert "ulimit -f" in str(broken(LOG, OSError(errno.EIO, "Input/output error"), 1))
 
 
@@ -57,7 +57,7 @@ def test_a_disk_that_gets_full_ends_the_recording(tmp_path: Path, monkeypatch: p
         if at_ns % 50 == 49 and recorder.failure is None:
             with suppress(WriterError):
                 recorder.wait_for_writes()
-    with pytest.raises(WriterError, match="Make room") as caught:
+    with pytest.raises(WriterError, match="Free disk space") as caught:
         recorder.close()
     assert recorder.health.lost > 1
     assert f" {recorder.health.lost} events are not in it." in str(caught.value)

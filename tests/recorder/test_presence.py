@@ -114,7 +114,7 @@ def test_a_log_that_is_taken_away_is_noticed(tmp_path: Path, way: str) -> None:
     with pytest.raises(WriterError, match=text) as caught:
         recorder.wait_for_writes()
     assert isinstance(caught.value.__cause__, LogGoneError)
-    assert "leave it alone, and run again" in str(caught.value)
+    assert "keep others out, and run again" in str(caught.value)
     (first,) = failures
     assert first.__cause__ is caught.value.__cause__
     with pytest.raises(WriterError):

@@ -123,5 +123,5 @@ def test_an_interrupt_that_duckdb_wrapped_is_unwrapped() -> None:
 
 def test_invalid_json_is_reported_as_a_damaged_log() -> None:
     """As DuckDB reports it for text that it parses itself."""
-    with pytest.raises(LogError, match="what should be JSON is not"):
+    with pytest.raises(LogError, match="invalid JSON"):
         document("{")

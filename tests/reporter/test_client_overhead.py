@@ -29,9 +29,7 @@ def test_the_share_is_what_the_p99_would_lose(a_run: NewRun) -> None:
     assert report.own_ms.p99 == 10
     finding = report.findings[0]
     assert (finding.code, report.validity.valid) == ("client_limited", False)
-    assert (
-        "at the p99, 10.0 of the 50.0 ms from schedule to answer are client overhead (20%" in finding.message
-    )
+    assert "Client overhead is 20 % of TTFT p99 (10.0 of 50.0 ms" in finding.message
 
 
 def test_a_delay_below_the_p99_is_not_a_share_of_it(a_run: NewRun) -> None:

@@ -29,7 +29,7 @@ def test_a_limit_inside_the_backlog_makes_the_run_invalid() -> None:
     """It says which option, how many requests, and with what limit the run would have got through."""
     (finding,) = cut(OFFLINE)
     assert finding.severity == "error"
-    assert finding.message.startswith("This client's --timeout 10m ended 85 of 2400 requests.")
+    assert finding.message.startswith("The client's --timeout 10m ended 85 of 2400 requests.")
     assert finding.remedy == "Repeat the run with a longer limit: --timeout 30m."
 
 

@@ -125,7 +125,7 @@ def test_a_report_says_so(a_run: Callable[..., Run]) -> None:
     assert finding.severity == "warning"
     assert report.validity.valid
     assert finding.message == (
-        "The first 2 requests had a TTFT of 2,800 ms, later ones 40.0 ms (medians): the server was cold. "
+        "The first 2 requests had a TTFT of 2,800 ms, later ones 40.0 ms (medians): a cold start. "
         "Without them TTFT p99 would be 40.0 ms instead of 1,216 ms, and the mean 40.0 ms instead of 79.2 ms."
     )
     assert finding.remedy.endswith("--warmup 4.")

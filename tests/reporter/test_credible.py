@@ -39,8 +39,8 @@ def test_counts_beyond_the_bytes_of_the_response_are_refused(a_run: NewRun) -> N
     report = run.ends().report()
     assert report.tokens == Tokens(33, 9, "chunks")
     assert findings_about_tokens(report)["token_counts_refused"].startswith(
-        f"In 3 responses the server's token counts cannot be true: {HUGE} output_tokens in a response of "
-        f"{BYTES} bytes, in request request 1."
+        f"In 3 responses the server's token counts are impossible: {HUGE} output_tokens in {BYTES} "
+        "bytes (request request 1)."
     )
     assert findings_about_tokens(report)["tokens_from_chunks"].startswith(
         "The counts of 3 requests were refused: each chunk"
@@ -73,7 +73,7 @@ def test_refused_counts_are_not_counts_that_were_not_sent(a_run: NewRun) -> None
         "The server sent no token counts for 1 request and the counts of 1 request were refused: each"
     )
     assert findings_about_tokens(report)["tokens_unknown"].startswith(
-        "1 of 3 requests have no count of input tokens"
+        "1 of 3 requests have no input token count"
     )
     assert (
         f"{HUGE} output_tokens, {HUGE} input_tokens" in findings_about_tokens(report)["token_counts_refused"]

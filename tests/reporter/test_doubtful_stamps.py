@@ -80,8 +80,8 @@ def test_the_report_has_bounds(a_run: NewRun) -> None:
     assert report.bounds["tpot_ms"].high.max == 12.5
     assert report.bounds["itl_ms"].high.max == 25
     (finding,) = [item for item in report.findings if item.code == "late_reads"]
-    assert finding.message.startswith("2 of 10 first tokens were read late")
-    assert "TTFT p99 is 70.0 ms and could be 45.0 to 70.0 ms" in finding.message
+    assert finding.message.startswith("The client read 2 of 10 first tokens late, so TTFT p99 is only known ")
+    assert "to be 45.0–70.0 ms" in finding.message  # noqa: RUF001
     assert report.validity.valid
 
 
@@ -89,7 +89,7 @@ def test_a_small_doubt_can_be_read(a_run: NewRun) -> None:
     """Its ends have as many decimals as they need to differ."""
     run = a_run().answers(40, 40, usage=(1, 2), first_token_low_ns=ns(39.5), late_chunks=[0, 1, 500])
     (finding,) = [item for item in run.ends().report().findings if item.code == "late_reads"]
-    assert "TTFT p50 is 40.00 ms and could be 39.50 to 40.00 ms" in finding.message
+    assert "TTFT p50 is only known to be 39.50–40.00 ms" in finding.message  # noqa: RUF001
 
 
 def test_exact_stamps_have_no_bounds(a_run: NewRun) -> None:
@@ -272,7 +272,7 @@ def test_a_change_is_decided_by_both_ends(a_run: NewRun) -> None:
     with measured(doubtful, Definitions()) as (_, run), measured(exact, Definitions()) as (_, baseline):
         rows = [evaluate(of_expressions([rule]), run, baseline=[baseline]).rows[0] for rule in expected]
     assert dict(zip(expected, [row.status for row in rows], strict=True)) == expected
-    assert rows[0].reason == "the client was too busy to tell: ttft:max changed by -25 to +16.67 %"
+    assert rows[0].reason == "chunks were read late: ttft:max changed by -25 to +16.67 %"
 
 
 @pytest.mark.slow
@@ -296,6 +296,6 @@ def test_a_difference_that_the_stamps_decide_is_in_doubt(a_run: NewRun) -> None:
     assert (compared.status, change.finding, change.fails) == ("INCONCLUSIVE", "in doubt", False)
     assert (change.least or 0) < 0 < (change.by or 0) == change.most
     assert latency.changes[0].finding == "no significant difference"
-    assert compared.reasons[0].startswith("the client was too busy to tell how ttft:mean of late differs")
+    assert compared.reasons[0].startswith("chunks were read late, so the difference in ttft:mean of late")
     assert "in doubt: -" in render(compared)
     assert compare([sides[0], sides[0]], metrics, [], Rules()).status == "PASS"

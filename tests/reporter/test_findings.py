@@ -13,8 +13,9 @@ from reporter.findings.client_limits import OWN_FAILURES
 from reporter.findings.client_overhead import ClientOverhead, OwnPart
 from reporter.findings.findings import findings, validity
 from reporter.findings.overhead_effect import FEWEST
+from reporter.findings.remedies import KEEP_OFF
 from reporter.health import ClientHealth, RecorderHealth, WorkerHealth
-from reporter.report import Finding, RequestCounts, Summary
+from reporter.report import Finding, MetricBounds, RequestCounts, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -192,8 +193,8 @@ def test_in_a_short_run_the_message_says_what_decides() -> None:
     evidence = replace(GOOD, own=own(OwnPart(13.0, 100.0), OwnPart(1.0, 50.0), 42))
     (finding,) = findings(evidence)
     assert (finding.code, finding.severity) == ("client_late", "warning")
-    assert "(13%; 10% is the limit). With fewer than 100 requests (42) the median decides" in finding.message
-    assert "there the client overhead is 2%" in finding.message
+    assert "(13.0 of 100.0 ms; limit 10 %). With fewer than 100 requests (42) the median" in finding.message
+    assert "client overhead is 2.0 % of TTFT p50" in finding.message
 
 
 def test_without_a_latency_no_delay_is_compared_with_it() -> None:
@@ -255,7 +256,7 @@ def test_a_window_of_ramps_shows_no_rate(changes: dict[str, Any], expected: dict
     assert severity_by_code(latency_ms=summary(100.0), **changes) == expected
     if expected:
         (finding,) = findings(replace(GOOD, latency_ms=summary(100.0), **changes))
-        assert "30 requests/s completed of 50 wanted" in finding.message
+        assert "30 of 50 requests/s completed" in finding.message
         assert "19.0 median latencies" in finding.message
         assert "--duration 5s" in finding.remedy
 
@@ -273,7 +274,7 @@ def test_the_worker_that_limits_is_named() -> None:
     workers = [WorkerHealth(0, cpu_share_mean=0.2), WorkerHealth(1, cpu_share_mean=0.95)]
     client = ClientHealth(readings=1, cpu_share_mean=0.95, workers=2, per_worker=workers)
     (finding,) = findings(replace(GOOD, client=client))
-    assert "its worker 1 used 95% of a core" in finding.message
+    assert "The client's worker 1 used 95.0 % of a core." in finding.message
 
 
 @pytest.mark.parametrize(
@@ -284,7 +285,10 @@ def test_a_writer_that_falls_behind_needs_a_cpu(workers: int, usable: int, expec
     """Where the workers take every CPU, one fewer leaves one to the writer."""
     client = ClientHealth(readings=1, held_up_ms=250.0, backlog_events_max=4096, workers=workers)
     (finding,) = findings(replace(GOOD, client=client, usable_cpus=usable))
-    assert "held up for 250 ms in all, while up to 4096 events" in finding.message
+    assert (
+        "paused for 250 ms in all, because the log was written too slowly. Up to 4096 events"
+        in finding.message
+    )
     assert expected in finding.remedy
 
 
@@ -310,8 +314,8 @@ def test_errors_come_first_and_make_the_run_invalid() -> None:
 
 
 def codes(run: Run) -> list[str]:
-    """What is found in a run."""
-    return [finding.code for finding in run.report().findings]
+    """What is found in a run, effects after their cause."""
+    return [code for finding in run.report().findings for code in (finding.code, *finding.effects)]
 
 
 def test_findings_of_the_log_are_repeated(a_run: Callable[..., Run]) -> None:
@@ -471,12 +475,16 @@ def test_only_a_counted_run_is_to_be_resumed(ended: str) -> None:
     ("name", "message", "remedy"),
     [
         ("http_429", "slow down", "The server limits the rate: lower the load"),
-        ("http_400", "This model's maximum context length is 4096 tokens", "use shorter prompts"),
+        ("http_400", "This model's maximum context length is 4096 tokens", "Use shorter prompts"),
         ("http_400", "bad request", "`loadgen check` shows"),
-        ("error_frame", "input exceeds context window", "use shorter prompts"),
-        ("malformed_frame", "the answer is a web page, 'Sign in', not", "whether it is the URL of the API"),
+        ("error_frame", "input exceeds context window", "Use shorter prompts"),
+        (
+            "malformed_frame",
+            "the answer is a web page, 'Sign in', not",
+            "that --url is the URL of the API",
+        ),
         ("http_401", "no key", "Give a key that the server accepts"),
-        ("refused", "no connection", "See whether the server is up"),
+        ("refused", "no connection", "Check that the server is up"),
         ("client_bug", "oops", "`loadgen check` shows"),
     ],
 )
@@ -495,10 +503,10 @@ def test_failures_have_remedies_of_their_own(name: str, message: str, remedy: st
     ("changes", "message"),
     [
         ({"asked": 10, "prompts": 6}, "10 requests used 6 different prompts: some were sent twice."),
-        ({"asked": 10, "prompts": 1}, "10 requests used one prompt: it was sent every time."),
+        ({"asked": 10, "prompts": 1}, "10 requests used one prompt: every request sent the same prompt."),
         (
             {"asked": 10, "turns": 20, "prompts": 1},
-            "10 conversations (30 requests) used one: it was sent every time.",
+            "10 conversations (30 requests) used one: every request sent the same prompt.",
         ),
         (
             {"asked": 10, "turns": 20, "prompts": 3},
@@ -510,3 +518,57 @@ def test_what_is_repeated_is_called_by_its_name(changes: dict[str, Any], message
     """Prompts, or conversations, with the number of their requests."""
     (finding,) = [item for item in findings(replace(GOOD, **changes)) if item.code == "prompts_repeated"]
     assert finding.message == message
+
+
+CONTENDED = ClientHealth(readings=1, cpu_wait_share_mean=0.22)
+TTFT_IN_DOUBT: dict[str, Any] = {
+    "bounds": {"ttft_ms": MetricBounds(64, summary(83.4), summary(84.7))},
+    "reported": {"ttft_ms": summary(84.7)},
+}
+
+
+def test_cpu_contention_is_one_finding_with_its_effects() -> None:
+    """The TTFT as an interval and the recorder's delay are in it, with one remedy."""
+    slow = RecorderHealth(lost=0, longest_wait_ms=474.0)
+    (finding,) = findings(replace(GOOD, client=CONTENDED, recorder=slow, **TTFT_IN_DOUBT))
+    assert (finding.code, finding.severity, finding.effects) == (
+        "cpu_contended",
+        "warning",
+        ["late_reads", "recorder_slow"],
+    )
+    assert finding.message == (
+        "CPU contention: the client waited for a CPU 22 % of the time. "
+        "The client read 64 of 100 first tokens late, so TTFT p50 is only known to be 83.4–84.7 ms, "  # noqa: RUF001
+        "TTFT p99 83.4–84.7 ms. A rule whose bound lies in such a range is INCONCLUSIVE. "  # noqa: RUF001
+        "Events reached the disk up to 474 ms late; a kill can lose that much."
+    )
+    assert finding.remedy == KEEP_OFF
+
+
+def test_cpu_contention_that_invalidates_is_one_error() -> None:
+    """The error leads, with the cause first and all effects; it can be accepted, and is the only reason."""
+    stalled = replace(CONTENDED, loop_lag_p50_ms=25.1, held_up_ms=9.0)
+    behind = {"requests_behind": 90, "seconds_behind": 2, "seconds": 2}
+    run = replace(GOOD, client=stalled, latency_ms=summary(100.0), **behind)
+    (finding,) = findings(run)
+    assert (finding.code, finding.severity, finding.acceptable) == ("client_limited", "error", True)
+    assert finding.effects == ["cpu_contended", "rate_not_reached", "writer_behind"]
+    assert finding.message.startswith("The client limited the run. CPU contention: the client waited")
+    assert finding.remedy.count(KEEP_OFF) == 1
+    assert validity([finding]).reasons == [finding.message]
+
+
+def test_with_contention_the_interval_of_the_ttft_is_stated_however_small() -> None:
+    """Without contention, less than 1 % is not worth a finding."""
+    narrow = {**TTFT_IN_DOUBT, "bounds": {"ttft_ms": MetricBounds(1, summary(84.6), summary(84.7))}}
+    assert findings(replace(GOOD, **narrow)) == []
+    (finding,) = findings(replace(GOOD, client=CONTENDED, **narrow))
+    assert "TTFT p50 is only known to be 84.60–84.70 ms" in finding.message  # noqa: RUF001
+
+
+def test_findings_with_other_causes_stay_apart() -> None:
+    """A slow disk, without contention, is a finding of its own cause and remedy."""
+    slow = RecorderHealth(lost=0, longest_wait_ms=474.0)
+    both = findings(replace(GOOD, recorder=slow, **TTFT_IN_DOUBT))
+    assert [finding.code for finding in both] == ["late_reads", "recorder_slow"]
+    assert len({finding.remedy for finding in both}) == 2

@@ -377,9 +377,9 @@ def test_a_start_that_is_not_a_number(tmp_path: Path, value: Any) -> None:
     with closing(sqlite3.connect(log)) as connection, connection:
         connection.execute("UPDATE session SET started_wall_ns = ?", [value])
         connection.execute("UPDATE sittings SET started_wall_ns = ?", [value])
-    with pytest.raises(LogError, match="the log is damaged: it does not say when it was begun"):
+    with pytest.raises(LogError, match="the log is damaged: no start time"):
         head(log)
-    with pytest.raises(NotALogError, match="the log is damaged: it does not say when it was begun"):
+    with pytest.raises(NotALogError, match="the log is damaged: no start time"):
         Store.reopen(log, Session())
 
 

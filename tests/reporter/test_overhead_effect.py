@@ -53,8 +53,8 @@ def test_a_hiccup_of_a_few_ms_is_a_warning_with_its_effect_on_each_figure(a_run:
     assert report.own_effect["latency_ms"]["p99"].own_ms == pytest.approx(2.0)
     assert "qps" not in report.own_effect
     (message,) = [finding.message for finding in report.findings if finding.code == "client_late"]
-    assert "TTFT p99 from the schedule, 12.0 ms, includes 2.0 ms (16.7%)" in message
-    assert "not affected: TTFT p50 (0.00 ms)" in message
+    assert "TTFT p99 incl. queueing (17 %, 2.0 of 12.0 ms)" in message
+    assert "Not affected: TTFT p50 (0.00 ms)" in message
 
 
 def test_a_longer_hiccup_makes_a_run_without_rules_invalid(a_run: NewRun) -> None:
@@ -96,7 +96,7 @@ def test_the_figures_that_rules_ask_for_decide(a_run: NewRun, rules: list[str], 
     assert report.validity.valid is valid
     assert codes(report) == ({"client_late": "warning"} if valid else {"client_limited": "error"})
     message = report.findings[0].message
-    assert ("No rule depends on it" in message) is valid
+    assert ("Client overhead cannot change the result of a rule" in message) is valid
     deciding = report.run.own_delay_decides
     assert set(deciding) <= set(map(str, asked_figures(of_expressions(rules)) or ()))
     assert ("TTFT p99" in deciding or "latency p99" in deciding or "TTFT max" in deciding) is not valid
@@ -134,7 +134,7 @@ def test_in_a_closed_loop_the_throughput_is_affected(a_run: NewRun) -> None:
     report = run.report(judged_by=of_expressions(["qps>50"]))
     assert report.own_effect["qps"]["mean"].share == pytest.approx(1 / 3)
     assert codes(report) == {"client_limited": "error"}
-    assert "33.3% of the time of the streams, and so of the throughput" in report.findings[0].message
+    assert "throughput (33 %)" in report.findings[0].message
 
 
 def test_locked_rules_and_rules_over_several_runs_judge_the_run_as_a_whole() -> None:

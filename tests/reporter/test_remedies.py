@@ -17,7 +17,7 @@ from reporter.report import RequestCounts
 RUN = CheckInputs(
     ended="completed", load={"kind": "closed", "concurrency": 64}, counts=RequestCounts(*[100] * 6, {}, 0)
 )
-IDLE = "Its CPU was not used up: keep other work off this machine"
+IDLE = "The client had CPU to spare: keep other work off this machine"
 MACHINE = "or use a machine with more or quicker CPUs."
 
 
@@ -35,10 +35,10 @@ def client(workers: int, share: float, parent: float = 0.0, **more: Any) -> Clie
 @pytest.mark.parametrize(
     ("busy", "cpus", "expected"),
     [
-        (client(1, 0.95), 4, "Start it with --workers 2, one more: there are CPUs for that."),
-        (client(2, 1.0, 0.1), 8, "Start it with --workers 3, one more: there are CPUs for that."),
-        (client(4, 1.0, 0.2), 8, "Start it with --workers 6, two more: there are CPUs for that."),
-        (client(10, 1.0), 32, "Start it with --workers 15, 5 more: there are CPUs for that."),
+        (client(1, 0.95), 4, "Use --workers 2, one more: CPUs are free."),
+        (client(2, 1.0, 0.1), 8, "Use --workers 3, one more: CPUs are free."),
+        (client(4, 1.0, 0.2), 8, "Use --workers 6, two more: CPUs are free."),
+        (client(10, 1.0), 32, "Use --workers 15, 5 more: CPUs are free."),
         (client(1, 1.0), 1, f"Use fewer streams, about 44, {MACHINE}"),
         (client(2, 0.9, 0.1), 2, f"Use fewer streams, about 47, {MACHINE}"),
         (client(3, 0.75), 3, f"Use fewer streams, about 59, {MACHINE}"),
@@ -68,7 +68,7 @@ def test_a_busy_client_has_a_remedy_that_suffices(
         ({"kind": "poisson"}, None, "Lower the rate"),
         ({"kind": "closed", "concurrency": 1}, None, "Use fewer streams, about 1"),
         ({"kind": "closed"}, None, "Use fewer streams"),
-        ({"kind": "offline"}, None, "Put on less load"),
+        ({"kind": "offline"}, None, "Lower the load"),
     ],
 )
 def test_less_load_is_in_the_units_of_the_load(

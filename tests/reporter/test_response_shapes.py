@@ -51,9 +51,9 @@ def test_the_finding_names_the_rule_that_was_used(a_run: NewRun) -> None:
     """For silent chunks that are tokens, for those that are not, and for both."""
     both = findings(silent(a_run, tokens=2, nothing=1))["silent_chunks"]
     assert both.severity == "info"
-    assert both.message.startswith("9 chunks had a content, but an empty one.")
-    assert "In 2 requests they are counted as tokens" in both.message
-    assert "In 1 request they are not counted" in both.message
+    assert both.message.startswith("9 chunks had an empty content.")
+    assert "In 2 requests empty chunks count as tokens" in both.message
+    assert "In 1 request empty chunks do not count" in both.message
     assert "not counted" not in findings(silent(a_run, tokens=1))["silent_chunks"].message
     assert "are counted" not in findings(silent(a_run, nothing=1))["silent_chunks"].message
 
@@ -71,7 +71,7 @@ def test_json_where_a_stream_was_asked_for(a_run: NewRun, asked: bool | None) ->
     if asked:
         finding = findings(report)["not_streamed"]
         assert finding.severity == "warning"
-        assert finding.message.startswith("1 of 2 responses came as one JSON text")
+        assert finding.message.startswith("1 of 2 responses were one JSON text")
 
 
 def test_what_is_seen_first_has_its_own_figure(a_run: NewRun) -> None:
@@ -120,11 +120,11 @@ def test_responses_that_no_request_asked_for(a_run: NewRun) -> None:
     finding = findings(report)["unasked_responses"]
     assert finding.severity == "error"
     assert finding.message.startswith(
-        "3 responses arrived that no request had asked for, and 1 request failed for that reason."
+        "The server sent 3 unsolicited responses; 1 request failed for that reason."
     )
     assert not report.validity.valid
     last = findings(a_run().answers(20).fails("unasked_response").ends().report())["unasked_responses"]
-    assert last.message.startswith("1 response arrived")
+    assert last.message.startswith("The server sent 1 unsolicited response;")
 
 
 @pytest.mark.slow
@@ -159,8 +159,8 @@ def test_endings_that_count_as_complete(a_run: NewRun) -> None:
     assert shown.keys() == {"answers_filtered", "answers_aborted", "finish_reasons_unknown"}
     assert shown["answers_filtered"].startswith("3 of 9 answers were ended by a filter")
     assert shown["answers_filtered"].endswith("'SAFETY' (2), 'content_filter' (1).")
-    assert shown["answers_aborted"].startswith("1 of 9 answers were given up by the server.")
-    assert shown["finish_reasons_unknown"].endswith("They count as complete: 'foo' (1).")
+    assert shown["answers_aborted"].startswith("1 of 9 answers were aborted by the server")
+    assert shown["finish_reasons_unknown"].endswith("and count as complete: 'foo' (1).")
 
 
 def test_deviations_from_a_protocol(a_run: NewRun) -> None:
@@ -169,7 +169,7 @@ def test_deviations_from_a_protocol(a_run: NewRun) -> None:
     run.answers(20, 30, usage=(5, 2), deviations="event stream as text/plain").answers(20, 30, usage=(5, 2))
     finding = findings(run.ends().report())["protocol_deviations"]
     assert finding.severity == "warning"
-    assert finding.message.endswith("nevertheless: event stream as text/plain (2); data: null (1).")
+    assert finding.message.endswith("anyway: event stream as text/plain (2); data: null (1).")
 
 
 def asked(a_run: NewRun) -> Run:

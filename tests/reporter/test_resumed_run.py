@@ -132,7 +132,7 @@ def test_a_report_says_that_the_run_was_resumed(segments: tuple[Run, Run]) -> No
     by_code = {finding.code: finding for finding in report.findings}
     assert by_code["resumed"].severity == "warning"
     assert "2 segments" in by_code["resumed"].message
-    assert "1 request had been given up and had to be sent again" in by_code["resumed"].message
+    assert "Abandoned requests that were sent again: 1." in by_code["resumed"].message
     assert "cut_off" not in by_code
     assert report.validity.valid
     shown: list[str] = []

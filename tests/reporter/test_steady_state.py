@@ -63,7 +63,7 @@ def test_a_swing_as_long_as_the_run_is_not_steady() -> None:
     swing = [ms + 100 * (second > 20) - 100 * (second > 40) for second, ms in enumerate(NOISE)]
     state = steady_state(moments(swing), 60)
     assert not state.found
-    assert state.reason == "it is too short for the swings of its latency"
+    assert state.reason == "too short for the swings of the latency"
 
 
 @pytest.mark.parametrize(("lasts_s", "answered"), [(9, 50), (60, 0), (0, 50)])

@@ -169,8 +169,8 @@ def test_a_short_form_has_one_canonical_spelling(written: str, canonical: str) -
 
 
 HOW = (
-    "a requirement is METRIC:STAT OP NUMBER UNIT, then @es99 or @ucl95 if it is to be proved, and !warn or "
-    "!info if it must not fail the run, for example 'ttft:p(99)<500ms' or 'error<1%'"
+    "write METRIC:STAT OP NUMBER UNIT, e.g. 'ttft:p(99)<500ms' or 'error<1%'. Add @es99 or @ucl95 for a "
+    "proof, and !warn or !info for a rule that cannot fail the run"
 )
 ALL = f"{', '.join((*METRICS, *METRIC_ALIASES))} or accuracy.NAME"
 FRACTION = "the error rate is a fraction below 1; for one in a hundred write 1% or 0.01"
@@ -203,8 +203,8 @@ MISTAKES = {
     "ttft:p(99)<500 msec": (16, "ttft has no unit 'msec'; type 'ttft:p(99)<500ms'"),
     "ttft:p(99)<5req/s": (13, "ttft has no unit 'req/s'; choose one of us, ms, s or m"),
     "ttft:p(99):delta<5ms": (19, "a change has no unit 'ms'; there is only '%'"),
-    "good(ttft<1s):count>5%": (22, "good has no unit '%'; it is a plain number"),
-    "failed==0x": (10, "failed has no unit 'x'; it is a plain number"),
+    "good(ttft<1s):count>5%": (22, "good has no unit '%'; write a plain number"),
+    "failed==0x": (10, "failed has no unit 'x'; write a plain number"),
     "tps>=5tokens/s": (7, "output_tps has no unit 'tokens/s'; type 'output_tps>=5tok/s'"),
     "ttft:p(99)>500ms": (11, "ttft takes < or <=, not '>': a faster server must never fail"),
     "qps<10": (4, "qps takes > or >=, not '<': a faster server must never fail"),

@@ -178,11 +178,11 @@ def test_values_are_read_as_the_command_line_reads_them(name: str, written: obje
         ({"models": [A], "judge": {"max_tokens": "many"}}, "[judge] max_tokens: must be a whole number"),
         (
             {"models": [A], "defaults": {"output_dir": "x"}},
-            "[defaults] output_dir: this key is 'out' here, and belongs into [run]",
+            "[defaults] output_dir: the key is 'out' here, and belongs into [run]",
         ),
         (
             {"models": [A], "run": {"num_gpus": 2}},
-            "[run] num_gpus: this key is 'gpus' here, and belongs into [defaults], or a table",
+            "[run] num_gpus: the key is 'gpus' here, and belongs into [defaults], or a table",
         ),
         (
             {"models": [A], "defaults": {"max_workers": 2, "concurrency": 2}},

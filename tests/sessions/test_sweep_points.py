@@ -67,7 +67,7 @@ def test_points_are_every_combination() -> None:
         ({"rate": "1:1e9:1"}, "for 1000 values at most"),
         ({"rate": "ramp:1..5,60s"}, "a rate that changes: --vary 'rate=ramp:1..5,60s;"),
         ({"concurrency": "1:4"}, "--concurrency 1:4: write FIRST:LAST:STEP"),
-        ({"vary": ["out=a,b"]}, "--vary out: this option is the same in all runs of a sweep"),
+        ({"vary": ["out=a,b"]}, "--vary out: an option that is the same in all runs of a sweep"),
         ({"vary": ["stream=maybe,true"]}, "--vary stream: must be true or false, not 'maybe'"),
         ({"vary": ["timeout=1s,soon"]}, "--vary timeout: cannot be read: 'soon'"),
         ({"concurrency": "1,x"}, "--concurrency: must be a whole number, not 'x'"),
@@ -76,7 +76,7 @@ def test_points_are_every_combination() -> None:
         ({"vary": ["max-token=1,2"]}, "max-tokens"),
         ({"vary": ["max-tokens=1,two"]}, "--vary max-tokens: must be a whole number, not 'two'"),
         ({"vary": ["protocol=chat,chats"]}, "--vary protocol: cannot be read: 'chats' is not a protocol"),
-        ({"vary": ["header=A: 1,B: 2"]}, "--vary header: this option is the same in all runs of a sweep"),
+        ({"vary": ["header=A: 1,B: 2"]}, "--vary header: an option that is the same in all runs of a sweep"),
         ({"vary": ["seed=1,2", "seed=3"]}, "seed is varied twice"),
         ({"concurrency": "1", "rate": "1,2"}, "--concurrency and --rate contradict each other"),
         (

@@ -63,8 +63,8 @@ JUDGE = {"judge_url": "http://j", "judge_model": "j"}
         ({**TASK, "prompts": "x.jsonl"}, "--task and --prompts contradict each other"),
         ({**TASK, "trace": "x.csv"}, "--task and --trace contradict each other"),
         ({**TASK, "turns": "2"}, "--task and --turns contradict each other"),
-        ({**TASK, "salt": True}, "--salt: it would change the benchmark's questions"),
-        ({**TASK, "ignore_eos": True, "max_tokens": 5}, "--ignore-eos: it would change the benchmark's"),
+        ({**TASK, "salt": True}, "--salt: changes the benchmark's questions"),
+        ({**TASK, "ignore_eos": True, "max_tokens": 5}, "--ignore-eos: changes the benchmark's"),
         ({**TASK, "only_prompt": 7}, "--offset 7 --samples 1 asks one question"),
         ({**TASK, "columns": MAPPED}, "--map: applies to the columns of a file"),
         ({**TASK, "tag": ["level"]}, "--tag: applies to the rows of a file"),
@@ -149,7 +149,7 @@ def test_code_is_only_run_where_that_is_allowed(tmp_path: Path) -> None:
     row = {"task_id": "T/0", "prompt": "def f():\n", "canonical_solution": "    return 1\n"}
     row |= {"test": "def check(f):\n    assert f() == 1\n", "entry_point": "f"}
     (tmp_path / "HumanEval.jsonl").write_bytes(orjson.dumps(row))
-    with pytest.raises(TaskError, match="allow it with --allow-code-execution"):
+    with pytest.raises(TaskError, match="allow that with --allow-code-execution"):
         prepare(settings(task=["humaneval"], data=tmp_path))
     assert prepare(settings(task=["humaneval"], data=tmp_path, allow_code_execution=True)).accuracy
 
@@ -157,7 +157,7 @@ def test_code_is_only_run_where_that_is_allowed(tmp_path: Path) -> None:
 def test_a_missing_judge_is_not_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     """The session continues, with a note that its answers stay without a score."""
     warn_of_no_judge(settings(task=["simpleqa", "gsm8k"]).tasks, Terminal())
-    assert capsys.readouterr().err.startswith("note: simpleqa: a judge is needed, and none is given")
+    assert capsys.readouterr().err.startswith("note: simpleqa: no judge is given")
     warn_of_no_judge(settings(task=["simpleqa"], judge_url="http://j", judge_model="j").tasks, Terminal())
     warn_of_no_judge(settings(task=["gsm8k"]).tasks, Terminal())
     warn_of_no_judge(settings().tasks, Terminal())

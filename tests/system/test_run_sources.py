@@ -211,4 +211,4 @@ def test_no_command_passes_half_a_run(runs: dict[str, str], tmp_path: Path) -> N
     for source in (half, tmp_path / "archive"):
         assert outcome(rules, str(source), tmp_path)[0] == INVALID
         _, compared = outcome(("compare", "OTHER", "RUN"), str(source), tmp_path, runs["log"])
-        assert "invalid: The run is not whole" in " ".join(compared.split())
+        assert "invalid: The run is incomplete" in " ".join(compared.split())

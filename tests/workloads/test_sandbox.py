@@ -84,7 +84,7 @@ def test_one_that_opens_the_network(listening: int, how: str) -> None:
     }[how]
     ending, reason = program(source)
     assert ending == "network"
-    assert reason.startswith("it tried to reach the network (socket.")
+    assert reason.startswith("tried to reach the network (socket.")
 
 
 def test_nothing_of_ours_is_in_reach(monkeypatch: pytest.MonkeyPatch) -> None:

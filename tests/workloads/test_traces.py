@@ -225,7 +225,7 @@ MOONCAKE = '{"timestamp": 5, "input_length": 600, "output_length": 1, "hash_ids"
     ("content", "complaint"),
     [
         ("", "trace: the file is empty"),
-        ("a,b\n1,2\n", "trace, line 1: this is the beginning of no trace that is known"),
+        ("a,b\n1,2\n", "trace, line 1: the beginning of no trace that is known"),
         (PLAIN, "trace: there is no request in this trace"),
         (
             f"{PLAIN}1.0,5,5\n0.25,5,5\n",

@@ -42,7 +42,7 @@ def follows(
     for key in arguments:
         if key not in wanted:
             names = ", ".join(wanted) or "none"
-            raise TaskError(f"{name}: no argument {key!r}; it takes {names}{did_you_mean(key, wanted)}")
+            raise TaskError(f"{name}: no argument {key!r}; arguments: {names}{did_you_mean(key, wanted)}")
     for key, kind in wanted.items():
         if not kind.fits(arguments.get(key)):
             raise TaskError(f"{name}: {key} is {arguments.get(key)!r}, where {kind.wanted} should be")

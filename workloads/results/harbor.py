@@ -98,7 +98,7 @@ def _attempt(folder: Path) -> Attempt:
         value=_counted(rewards, folder / _RESULT),
         ending="max_time" if failure and failure[0] == _TIMEOUT else "completed" if rewards else "failed",
         failure=failure[0] if failure else None if rewards else "no_reward",
-        reason=": ".join(filter(None, failure)) if failure else None if rewards else "it has no reward",
+        reason=": ".join(filter(None, failure)) if failure else None if rewards else "no reward",
         part=trial.optional_text("source") or "",
         metrics=_others(rewards) | {name: value for name, value in figures.items() if value is not None},
         details={"trial": trial.text("trial_name")},

@@ -42,7 +42,7 @@ def read(path: Path) -> HarnessResults:
         raise run.error("tasks", "is empty")
     total = run.count("total_tasks")
     unended = run.flag("in_progress") and total is not None
-    notes = [f"the run had not ended: it was to have {total:,} tasks"] if unended else []
+    notes = [f"the run had not ended: {total:,} tasks were planned"] if unended else []
     written_at = _written(run)
     return HarnessResults(
         attempts=attempts,

@@ -26,7 +26,7 @@ def file_in(path: Path, name: str, what: str) -> Path:
         return path
     if (path / name).is_file():
         return path / name
-    raise SourceError(f"{path} is not {what}: it has no {name}")
+    raise SourceError(f"{path} is not {what}: no {name}")
 
 
 def file_of(path: Path, what: str) -> Path:

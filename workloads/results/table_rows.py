@@ -70,7 +70,7 @@ def read_rows(path: Path, columns: Sequence[str], what: str) -> Iterator[TableRo
     """
     rows = csv.DictReader(text_of(path).splitlines())
     if missing := [name for name in columns if name not in (rows.fieldnames or ())]:
-        raise MalformedError(f"{path} is not {what}: it has no column {', '.join(missing)}")
+        raise MalformedError(f"{path} is not {what}: no column {', '.join(missing)}")
     row = None
     for row in rows:
         yield TableRow(path, rows.line_num, row)

@@ -70,11 +70,11 @@ def _trials(path: Path, folder: Path) -> tuple[Sequence[Fields], list[str]]:
             return list(content.list("results")), []
         if "task_id" in content.values:
             return [content], []
-        raise content.error("results", "is missing: this is not a results.json of Terminal-Bench")
+        raise content.error("results", "is missing: not a results.json of Terminal-Bench")
     files = sorted(folder.glob(f"*/*/{_RESULTS}"))
     if not files:
         raise SourceError(
-            f"{folder} is not a run of Terminal-Bench: it has neither {_RESULTS} nor TASK/TRIAL/{_RESULTS}"
+            f"{folder} is not a run of Terminal-Bench: neither {_RESULTS} nor TASK/TRIAL/{_RESULTS}"
         )
     note = f"the run has no {_RESULTS}: these are its {len(files):,} trials that have one"
     return [read_fields(trial) for trial in files], [note]

@@ -115,7 +115,7 @@ class ContainerPrograms:
                 reason = f"more memory than the {sizes.memory_bytes:,} bytes of the container"
                 return ProgramOutcome("out_of_memory", reason, isolation=output.isolation)
             case "too_much_output":
-                reason = f"it wrote more than {sizes.most_output_bytes:,} bytes"
+                reason = f"wrote more than {sizes.most_output_bytes:,} bytes"
                 return ProgramOutcome("failed", reason, isolation=output.isolation)
         code = result.exit_code or 0
         if not output.isolation:

@@ -22,8 +22,8 @@ _ARCHIVES: Final = (".tar", ".tar.gz", ".tgz", ".tar.xz")
 _REPOSITORY: Final = "llm-loadgen-sandbox"
 _PIECE: Final = 2**20
 _NO_DAEMON: Final = (
-    "start the daemon (`systemctl start docker`, or `dockerd` as root), make sure that this user may use it "
-    "(group `docker`), or name another one with DOCKER_HOST"
+    "start the daemon (`systemctl start docker`), add the user to the group `docker`, or name "
+    "another daemon with DOCKER_HOST"
 )
 
 _BUILDING: Final[defaultdict[str, Lock]] = defaultdict(Lock)
@@ -164,7 +164,7 @@ def _imported(client: Any, path: Path) -> str:
             name = f"{_REPOSITORY}:{digest}"
             if not _is_here(client, name):
                 file.seek(0)
-                with docker_errors(f"{path}: it cannot be imported as an image"):
+                with docker_errors(f"{path}: cannot be imported as an image"):
                     client.import_image_from_data(
                         iter(lambda: file.read(_PIECE), b""), repository=_REPOSITORY, tag=digest
                     )

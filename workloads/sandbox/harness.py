@@ -118,7 +118,7 @@ def judged(job: dict[str, Any]) -> dict[str, Any]:
     else:
         payload = {"ending": "passed", "reason": "", "passed": passed}
     if Reached.tried and payload["ending"] != "passed":
-        payload |= {"ending": "network", "reason": f"it tried to reach the network ({Reached.tried})"}
+        payload |= {"ending": "network", "reason": f"tried to reach the network ({Reached.tried})"}
     return payload
 
 

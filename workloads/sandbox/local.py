@@ -104,7 +104,7 @@ def run(job: Job, limits: ProgramLimits, *, unisolated: bool = False) -> Program
     if ended == "late":
         return ProgramOutcome("timed_out", f"killed after {limits.wall_s:g} s", isolation=text.isolation)
     if ended == "loud":
-        return ProgramOutcome("failed", f"it wrote more than {_MOST_BYTES:,} bytes", isolation=text.isolation)
+        return ProgramOutcome("failed", f"wrote more than {_MOST_BYTES:,} bytes", isolation=text.isolation)
     return text.outcome(process.returncode)
 
 

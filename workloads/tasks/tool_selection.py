@@ -80,8 +80,8 @@ def questions(inputs: Inputs) -> Iterator[Question]:
         operations = ", ".join(missing)
         if not any(question.reference["steps"] for question in questions_read):
             raise ColumnError(
-                f"tool_selection: the tool set {tools} has no tool for {operations}: "
-                "name one in its tool_mapping, or give the tool set separate scenarios"
+                f"tool_selection: the tool set {tools} has no tool for {operations}; name one in "
+                "tool_mapping, or give the tool set separate scenarios"
             )
         inputs.notes.append(
             f"{missing.total()} scenarios left out: the tool set {tools} has no tool for {operations}"

@@ -157,8 +157,8 @@ def moment(place: str, name: str, value: str, unit: str = "s") -> int:
         since = date - _EPOCH
         return (since.days * 86_400 + since.seconds) * _SECOND + _fraction(match[2])
     raise TraceError(
-        f"{place}, {name}: {value!r}, where a time should be: seconds (118 or 118.25), or a date and a time "
-        "of day (2024-05-10 00:00:00.009930+00:00)"
+        f"{place}, {name}: {value!r} is not a time; write seconds (118.25), or a date and a time "
+        "(2024-05-10 00:00:00.009930+00:00)"
     )
 
 

@@ -145,8 +145,8 @@ def _recognized(path: Path, lines: Iterator[TextLine], form: TraceForm) -> Trace
         "of no trace that is known" if form.format is None else f"not of a trace in the format {form.format}"
     )
     raise TraceError(
-        f"{first.place}: this is the beginning {which}: JSON Lines with timestamp, "
-        "input_length and output_length (Mooncake), or CSV whose first line has "
+        f"{first.place}: the beginning {which}; known are JSON Lines with timestamp, input_length and "
+        "output_length (Mooncake), or CSV whose first line has "
         "TIMESTAMP,ContextTokens,GeneratedTokens (Azure), Timestamp,Request tokens,Response tokens "
         "(BurstGPT) or timestamp,input_tokens,output_tokens"
     )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _MOST_MISSES: Final = 3
 _FIRST: Final = Column("scenario", justify="left")
-_ABOUT: Final = Column("what the server does", rank=9, justify="left", folds=True)
+_ABOUT: Final = Column("the server's behavior", rank=9, justify="left", folds=True)
 _TRUE: Final = Column("true", rank=5, justify="left", folds=True)
 _VERDICT: Final = Column("verdict", justify="left")
 

@@ -33,8 +33,8 @@ class Sine:
         require_seconds(self.period_s)
         if not 0 < self.mean >= self.amplitude:
             raise ProfileError(
-                f"a sine of mean {shown(self.mean)} and amplitude {shown(self.amplitude)} has rates below 0: "
-                "the mean must be above 0, and the amplitude not above the mean",
+                f"a sine of mean {shown(self.mean)} and amplitude {shown(self.amplitude)} has rates below 0; "
+                "give a mean above 0, and an amplitude up to the mean",
             )
 
     @property

@@ -47,7 +47,9 @@ def check(template: Any) -> None:
         if _LIKE_ONE.fullmatch(text) and not _PLACEHOLDER.fullmatch(text):
             raise ValueError(f"there is no placeholder {text}; there are {names}")
         if not _PLACEHOLDER.fullmatch(text) and (lists := _LISTS.intersection(_PLACEHOLDER.findall(text))):
-            raise ValueError(f"has more than {{{min(lists)}}} in a text: it is a list, and stands alone")
+            raise ValueError(
+                f"has more than {{{min(lists)}}} in a text, but is a list; use the placeholder alone"
+            )
     if placeholders(template).isdisjoint({"prompt", "messages"}):
         raise ValueError("has no {prompt} in it, nor {messages}: every request would ask the same")
 

@@ -21,8 +21,8 @@ def of_this_version(module: Any) -> Any:
     if module is None or getattr(module, "INTERFACE", None) == INTERFACE:
         return module
     warnings.warn(
-        f"{module.__file__} was built from another version of loadgen and is not used: "
-        "the client's I/O runs in Python, which takes more CPU. `pip install -e .` builds it again",
+        f"{module.__file__} is from another version of loadgen, so the client's I/O runs in Python "
+        "and takes more CPU. `pip install -e .` builds the file again",
         RuntimeWarning,
         stacklevel=2,
     )

@@ -168,8 +168,8 @@ def refused(error: OSError | None, where: str) -> RequestFailedError:
     if error is not None and error.errno in _OUT_OF:
         return RequestFailedError(
             Failure.CLIENT_LIMIT,
-            f"this machine cannot open another connection to {where} ({error.strerror}); "
-            "raise `ulimit -n` or lower the load",
+            f"the machine cannot open another connection to {where} ({error.strerror}); raise `ulimit -n` "
+            "or lower the load",
         )
     why = "" if error is None else f" ({os.strerror(error.errno) if error.errno else error})"
     return RequestFailedError(Failure.REFUSED, f"no connection to {where}{why}")

@@ -180,8 +180,7 @@ def _split(url: str) -> tuple[SplitResult, str, int]:
         name, _, value = member.partition("=")
         if _SECRET_NAME.search(unquote(name)) or _SECRET_VALUE.search(unquote(value)):
             raise EndpointError(
-                "--url: its query seems to hold a secret: leave that out, and send it with --api-key or "
-                "--header"
+                "--url: the query seems to hold a secret; send secrets with --api-key or --header"
             )
     if not _VISIBLE.fullmatch(url):
         raise EndpointError(f"--url {url!r}: only visible ASCII can be in a URL; percent-encode the rest")

@@ -54,7 +54,7 @@ class Failure(StrEnum):
     )
     UNASKED_RESPONSE = (
         *("unasked_response", "server"),
-        "A response arrived before the request was sent: it is the answer to another request, or to none.",
+        "A response arrived before the request was sent: the answer to another request, or to none.",
     )
     TRUNCATED = "truncated", "server", "The response ended before it was complete."
     ABORTED = (
@@ -87,7 +87,7 @@ class Failure(StrEnum):
         *("cancelled", "client"),
         "The client cancelled the request, because the run was aborted: a `CANCELLED` event, and no `ERROR`.",
     )
-    CLIENT_LIMIT = "client_limit", "client", "This machine ran out of file descriptors or of ports."
+    CLIENT_LIMIT = "client_limit", "client", "The machine ran out of file descriptors or of ports."
     WORKER_LOST = (
         *("worker_lost", "client"),
         "The worker process that had the request was killed, or crashed.",

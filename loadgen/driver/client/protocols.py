@@ -171,5 +171,5 @@ def _codec_of_plugin(name: str) -> Codec:
     codec: Codec = loaded("protocols", name)
     if missing := [member for member in _MEMBERS if not hasattr(codec, member)]:
         package = origin(plugins("protocols")[name])
-        raise PluginError(f"{name}: the protocol of {package} cannot be used: it has no {missing[0]!r}")
+        raise PluginError(f"{name}: the protocol of {package} cannot be used: missing {missing[0]!r}")
     return codec

@@ -79,7 +79,7 @@ def event_type(payload: Any) -> str:
     """
     kind = type_of(members(payload))
     if payload and not kind:
-        raise MalformedResponseError("it has no `type`")
+        raise MalformedResponseError("no member `type`")
     return kind
 
 
@@ -124,7 +124,7 @@ def written(value: Any) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except RecursionError as error:
-        raise MalformedResponseError("it is nested too deeply") from error
+        raise MalformedResponseError("nested too deeply") from error
 
 
 def count(counts: Any, key: str) -> int | None:

@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 _READ_BYTES: Final = 64 * 1024
 
-_TRUST: Final = "trust who issued it (SSL_CERT_FILE names a file of authorities), or give --insecure"
+_TRUST: Final = "trust the issuer (SSL_CERT_FILE names a file of authorities), or give --insecure"
 _REMEDIES: Final = {
-    9: "it is not valid yet: compare the clocks of the two machines",
-    10: "it has expired: renew it on the server",
+    9: "not valid yet: compare the clocks of both machines",
+    10: "expired: renew the certificate on the server",
     18: _TRUST,
     19: _TRUST,
     20: _TRUST,
     21: _TRUST,
-    62: "call the server by a name that its certificate has",
-    64: "call the server by a name that its certificate has",
+    62: "use a host name from the server's certificate",
+    64: "use a host name from the server's certificate",
 }
 """What to do about a certificate, by OpenSSL's X509_V_ERR codes."""
 

@@ -59,6 +59,6 @@ def require_asked(status: int, first_byte_ns: int, begun_ns: int, *, is_reused: 
         early_ms = (begun_ns - first_byte_ns) / 1e6
         raise RequestFailedError(
             Failure.UNASKED_RESPONSE,
-            f"a response with status {status} arrived {early_ms:.3f} ms before the request was sent: "
-            "the server answered another request twice, or none",
+            f"a response with status {status} arrived {early_ms:.3f} ms before the request was sent; the "
+            "server sent an unsolicited response",
         )

@@ -223,7 +223,7 @@ class NodeGroup:
                 self._emit(node.read(exchanges).event())
                 exchanges.clear()
             if status.broken is not None:
-                node.lose(f"its log could not be written: {status.broken}")
+                node.lose(f"the node's log could not be written: {status.broken}")
             elif status.stopped is not None and (self._ends_on_loss or self._all_stopped):
                 self._stop.drain(status.stopped)
             await asyncio.sleep(pause_s)
@@ -256,15 +256,15 @@ class NodeGroup:
             errors[Failure.WORKER_LOST.value] = errors.get(Failure.WORKER_LOST.value, 0) + lost
             node.status.progress["in_flight"] = 0
             self._add_up()
-        outcome = "the run was ended" if self._ends_on_loss else "the others went on"
+        outcome = "the run was ended" if self._ends_on_loss else "the other nodes continued"
         self.find(
             {
                 "code": LOST,
                 "severity": "error",
-                "message": f"{node.shown} was lost ({node.lost}), and {outcome}. {lost} requests that were "
-                "under way in it count as failed (worker_lost); the rest of its share was never issued.",
-                "remedy": "Look into the node's own logs for what ended it, such as memory that ran out; "
-                "repair it or leave it out, and run again.",
+                "message": f"{node.shown} was lost ({node.lost}), and {outcome}. {lost} requests in flight "
+                "on that node count as failed (worker_lost); the rest of the node's share was never issued.",
+                "remedy": "Check the node's system log for the cause, such as lack of memory. Repair or "
+                "leave out the node, and run again.",
             }
         )
 
@@ -278,9 +278,9 @@ def _silent(node: str, silent_s: float) -> dict[str, Any]:
     return {
         "code": "node_silent",
         "severity": "warning",
-        "message": f"{node} did not answer for {silent_s:.1f} s: it was stopped, or had no CPU or network. "
-        "Its requests may have been issued late, and its answers read late.",
-        "remedy": "Give that node more CPU, memory or network, or take another one in its place.",
+        "message": f"{node} did not answer for {silent_s:.1f} s, stopped or without CPU or network. The node "
+        "may have issued requests late and read answers late.",
+        "remedy": "Give that node more CPU, memory or network, or replace the node.",
     }
 
 

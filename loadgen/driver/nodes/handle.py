@@ -105,7 +105,7 @@ class NodeHandle:
             async with time_limit(silence_s):
                 return await self.ask(method)
         except TimeoutError:
-            self.lose(f"it had said nothing for {silence_s:g} s")
+            self.lose(f"no message for {silence_s:g} s")
             return None
 
     async def command(self, method: str, *values: Any) -> Any:

@@ -109,7 +109,7 @@ def _require_success(exchange: Exchange) -> None:
         raise RequestFailedError(Failure.TRUNCATED, _LACKS_END[answer.done])
     if answer.finish_reason is not None and ending_of(answer.finish_reason) is AnswerEnding.ABORTED:
         raise RequestFailedError(
-            Failure.ABORTED, f"the server gave the answer up: its finish reason is {answer.finish_reason!r}"
+            Failure.ABORTED, f"the server aborted the answer: finish reason {answer.finish_reason!r}"
         )
     if answer.empty:
         raise _empty(exchange.stream)
@@ -130,7 +130,7 @@ def _empty(stream: ResponseStream) -> RequestFailedError:
         message = f"the response is complete, but has neither a token nor a finish reason in it{start}"
         return RequestFailedError(Failure.EMPTY_RESPONSE, message)
     counted = f", and {output_tokens} output tokens by the server's count" if output_tokens else ""
-    message = f"the answer has no token in it; its finish reason is {reason!r}{counted}"
+    message = f"the answer has no token in it; finish reason {reason!r}{counted}"
     return RequestFailedError(Failure.EMPTY_ANSWER, message)
 
 

@@ -82,8 +82,8 @@ def _finding(name: str) -> dict[str, str]:
     return {
         "code": "member_refused",
         "severity": "warning",
-        "message": f"The server refuses {name} in requests; they are sent without: {_WITHOUT[name]}.",
-        "remedy": f"To leave it out from the start: --extra-body '{{\"{name}\": null}}'.",
+        "message": f"The server refuses {name} in requests, so requests are sent without: {_WITHOUT[name]}.",
+        "remedy": f"To leave that member out from the start: --extra-body '{{\"{name}\": null}}'.",
     }
 
 

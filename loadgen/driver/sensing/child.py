@@ -139,7 +139,7 @@ class SensorProcess:
             self._ready.set()
 
     def _find(self, what: str) -> None:
-        message = f"Readings of sensors are missing: {what}."
+        message = f"Sensor readings are missing: {what}."
         remedy = "The figures of requests are not affected. Run again for the readings."
         data = {"code": "sensors_lost", "severity": "warning", "message": message, "remedy": remedy}
         self._recorder.put(Event(EventType.FINDING, time.monotonic_ns(), data=data))

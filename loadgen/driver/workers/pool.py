@@ -49,14 +49,14 @@ _GIVING_UP: Final[Mapping[str | None, Command]] = {
 }
 """How workers are asked to give up what is in flight, by the reason; else it is an interrupt."""
 
-_REMEDY_BUG: Final = "This is a bug of the load generator: please report it, with the log."
+_REMEDY_BUG: Final = "The load generator has a bug: please report the bug, with the log."
 _REMEDY_KILLED: Final = (
-    "A worker that was not killed by hand was killed by the system, which does so when memory runs out: "
-    "look into the kernel's log, leave the client more memory or put on less load, and run again."
+    "Unless a user killed the worker, the system did, for lack of memory. Check the kernel's "
+    "log, free memory or lower the load, and run again."
 )
 _REMEDY_SILENT: Final = (
-    "A worker is silent when it is stopped (SIGSTOP, a debugger), or gets neither CPU nor memory: leave the "
-    "client more of them or put on less load, and run again."
+    "A silent worker was stopped (SIGSTOP, a debugger), or lacks CPU or memory. Free CPU and "
+    "memory or lower the load, and run again."
 )
 
 
@@ -142,7 +142,7 @@ class WorkerPool:
         for worker in self._workers:
             await worker.answer
         for burial in self._burials:
-            raise WorkerLostError(f"{await burial}. Please report this, unless it was killed by hand")
+            raise WorkerLostError(f"{await burial}. Unless a user killed the worker, please report the crash")
 
     async def end(self) -> None:
         """End every worker after a last message."""
@@ -205,7 +205,7 @@ class WorkerPool:
         def kill() -> None:
             for worker in self._workers:
                 if not worker.answer.done():
-                    worker.kill(f"it did not end within {PATIENCE_S:g} s")
+                    worker.kill(f"no end within {PATIENCE_S:g} s")
 
         return asyncio.get_running_loop().call_later(PATIENCE_S, kill)
 
@@ -219,7 +219,7 @@ class WorkerPool:
                 silent[worker] = 0 if excused else silent[worker] + 1
                 heard[worker] = worker.heard
                 if silent[worker] == LOOKS:
-                    worker.kill(f"it had said nothing for {self._bounds.silence_s:g} s")
+                    worker.kill(f"no message for {self._bounds.silence_s:g} s")
 
     # Messages of workers…
 
@@ -291,8 +291,8 @@ class WorkerPool:
         data: dict[str, Any] = {
             "code": "worker_lost",
             "severity": "error",
-            "message": f"{what[0].upper()}{what[1:]}, and the run was ended. {lost} requests that were under "
-            "way in it count as failed; what it did in its last hundredth of a second may be missing.",
+            "message": f"{what[0].upper()}{what[1:]}, and the run was ended. {lost} requests in flight in "
+            "that worker count as failed; events of the worker's last 10 ms may be missing.",
             "remedy": _remedy(worker),
         }
         self._recorder.put(Event(EventType.FINDING, self._clock.now_ns(), data=data))

@@ -231,7 +231,7 @@ class FastConnection:
             # The request that wants another protocol is answered in this one, what follows it is not HTTP.
             self._closing = True
         except httptools.HttpParserError as error:
-            self._refuse(RefusedRequest(400, f"This is not HTTP: {error}"))
+            self._refuse(RefusedRequest(400, f"Not HTTP: {error}"))
         if self._head_size > _LONGEST_HEAD and not self._head_complete:
             self._refuse(RefusedRequest(431, f"The request's head is longer than {_LONGEST_HEAD} bytes"))
         if len(self._requests) > _MOST_REQUESTS:
@@ -249,9 +249,9 @@ class FastConnection:
         parser, refusal = self._parser, None
         understood = parser.get_http_version() == "1.1"
         if not understood:
-            refusal = RefusedRequest(505, "This server speaks HTTP/1.1 only")
+            refusal = RefusedRequest(505, "The server speaks HTTP/1.1 only")
         elif self._headers.get(b"content-encoding", b"identity") != b"identity":
-            refusal = RefusedRequest(415, "This server takes no compressed bodies")
+            refusal = RefusedRequest(415, "The server accepts no compressed bodies")
         return FastRequest(
             parser.get_method().decode(),
             self._url.partition(b"?")[0].decode("latin-1"),

@@ -98,7 +98,7 @@ ANSWERS: Final = (
     Scenario(
         name="json_until_close",
         about="the same, over HTTP/1.0 and without a length",
-        right="complete: it is one JSON text",
+        right="complete: one JSON text",
         script=in_one_piece_until_close,
         protocols=WHOLE,
     ),

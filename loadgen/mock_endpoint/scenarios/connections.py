@@ -214,7 +214,7 @@ CONNECTIONS: Final = (
         "`Content-Length` ends the body after 8 tokens, and more follows",
         ("truncated", "malformed_frame"),
         length_too_short,
-        right="complete for HTTP, not for the protocol; what follows is not the next answer",
+        right="complete for HTTP, not for the protocol; the rest is not the next answer",
     ),
     _broken(
         "length_too_short_late",

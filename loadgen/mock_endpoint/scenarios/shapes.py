@@ -185,7 +185,7 @@ SHAPES: Final = (
     Scenario(
         name="role_early",
         about="a role-only chunk (or the protocol's own start) at 0 ms",
-        right="it is not a token: TTFT is 20 ms",
+        right="not a token: TTFT is 20 ms",
         script=role_early,
         protocols=STARTED,
     ),
@@ -227,7 +227,7 @@ SHAPES: Final = (
     Scenario(
         name="tool_calls",
         about="nothing but parts of a tool call",
-        right="they are tokens, and the first output",
+        right="tokens, and the first output",
         script=tool_calls,
         protocols=STARTED,
     ),

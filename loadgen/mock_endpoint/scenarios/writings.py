@@ -233,7 +233,7 @@ WRITINGS: Final = (
     Scenario(
         name="data_lines",
         about="every JSON text in two `data` lines",
-        right="they are joined by a line feed",
+        right="joined by a line feed",
         script=data_lines,
     ),
     Scenario(

@@ -139,7 +139,7 @@ async def _bring(
     if shard.size is not None:
         verify(to.home)
     elif shard.log is None:
-        raise NodeGoneError("it was lost before it had one")
+        raise NodeGoneError("lost before its log began")
     elif is_shared:
         await asyncio.to_thread(end_lost, to.home)
     else:
@@ -243,7 +243,7 @@ async def copy_log(link: NodeLink, size: int, log: Path) -> None:
     try:
         verify(part)
     except LogError as error:
-        raise NodeGoneError(f"what it sent is not its log: {error}") from error
+        raise NodeGoneError(f"not the node's log: {error}") from error
     part.rename(log)
     await _asked(link, PIECE_S, "discard")
 
@@ -272,7 +272,7 @@ async def _asked(link: NodeLink, seconds: float, method: str, *values: Any) -> A
     try:
         return await asyncio.wait_for(link.call(method, *values), seconds)
     except TimeoutError as error:
-        raise NodeGoneError(f"it did not answer for {seconds:g} s") from error
+        raise NodeGoneError(f"no answer for {seconds:g} s") from error
 
 
 async def bring_stranded(
@@ -316,8 +316,7 @@ def _missing(node: NodeHandle, home: Path, error: Exception) -> Mapping[str, Any
     return {
         "code": _ABSENT,
         "severity": "info",
-        "message": f"The log of {node.shown} could not be brought home ({error}). It has the {issued} "
-        "requests that the node had issued in the measured phase.",
-        "remedy": f"If that machine still has the log, copy it to {home} and report the run again; else run "
-        "it again.",
+        "message": f"The log of {node.shown} could not be brought home ({error}). The log has the {issued} "
+        "requests that the node issued in the measured phase.",
+        "remedy": f"If that machine still has the log, copy it to {home} and report again; else run again.",
     }

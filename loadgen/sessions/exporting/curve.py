@@ -98,8 +98,8 @@ def _scored(source: Path | None, names: list[str]) -> Mapping[str, Path | None]:
     sources = accuracy_of_points(source, names)
     if source is not None and all(path == source for path in sources.values()):
         raise UsageError(
-            f"--accuracy {source}: a submission has the scores of single points, and this does not say "
-            'which: give a JSON file {"points": {"POINT": "RUN or FILE"}}'
+            f"--accuracy {source}: a submission has scores by point; give a JSON file "
+            f'{{"points": {{"POINT": "RUN or FILE"}}}}'
         )
     return sources
 

@@ -58,7 +58,7 @@ def of_curve(points: Sequence[ExportedPoint], about: Disclosed, official: Offici
         yield f"system_desc.json: c_min_override: no point lies at {c_min}"
     divisions = {str(point.disclosure.get("division")).lower() for point in points}
     if not about.system_power and not divisions <= _WITHOUT_POWER:
-        yield "system_power.json: what the system draws: --about FILE"
+        yield "system_power.json: the system's power: --about FILE"
     for model in dict.fromkeys(point.model for point in points):
         own = [point for point in points if point.model == model]
         if model not in official.agentic:

@@ -74,14 +74,12 @@ def basis_of(ruleset: str, tokenizer: Tokenizer | None) -> Basis:
     if definitions.throughput_window == "steady_state":
         definitions = replace(definitions, throughput_window="run")
         unmet.append(
-            f"{name} wants figures of the steady state, and these are of a run from its first request to its "
-            "last completion"
+            f"{name} wants figures of the steady state; the run's figures are from the first request to "
+            "the last completion"
         )
     if definitions.token_source == _TOKENIZER and tokenizer is None:
         definitions = replace(definitions, token_source=None)
-        unmet.append(
-            f"{name} wants tokens counted by the model's tokenizer, and these were not: --tokenizer NAME"
-        )
+        unmet.append(f"{name} wants tokens counted by the model's tokenizer: --tokenizer NAME")
     return Basis(name, definitions, tokenizer, tuple(unmet))
 
 

@@ -100,9 +100,7 @@ def require_distinct(runs: Iterable[Path]) -> None:
         place = run.resolve()
         place = place.parent if place.name in {LOG_NAME, REPORT} else place
         if place in seen:
-            raise UsageError(
-                f"{run}: it was named before, as {seen[place]}; a run is compared with other runs"
-            )
+            raise UsageError(f"{run}: named twice, also as {seen[place]}; a run is compared with other runs")
         seen[place] = run
 
 
@@ -116,7 +114,7 @@ def require_no_log(option: str, path: Path | None) -> None:
         return
     with path.open("rb") as file:
         if file.read(len(_BEGINS_A_LOG)) == _BEGINS_A_LOG:
-            raise UsageError(f"{option} {path}: this is a log, and a log is never overwritten")
+            raise UsageError(f"{option} {path}: names a log, and a log is never overwritten")
 
 
 def model_folder(model: str) -> str:

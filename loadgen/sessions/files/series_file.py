@@ -108,7 +108,7 @@ def require_run(path: Path) -> None:
     folder = path if path.is_dir() else path.parent
     runs = [log.parent.name for log in sorted(folder.glob(f"*/{LOG_NAME}"))]
     more = f" and {len(runs) - _MOST_NAMED} more" if len(runs) > _MOST_NAMED else ""
-    named = f"its runs are {', '.join(runs[:_MOST_NAMED])}{more}" if runs else "it has no run yet"
+    named = f"its runs are {', '.join(runs[:_MOST_NAMED])}{more}" if runs else "no run yet"
     raise UsageError(
         f"{folder} is the folder of a {read(folder).kind}, a series: name a run in the series; {named}"
     )
@@ -125,7 +125,7 @@ def runs_in(path: Path) -> dict[str, Path]:
     places = (folder_of(folder, series, number) for number in range(len(series.points)))
     runs = {place.name: place for place in places if has_log(place)}
     if not runs:
-        raise UsageError(f"{folder} is the folder of a {series.kind}, and it has no run yet")
+        raise UsageError(f"{folder} is the folder of a {series.kind} without runs yet")
     return runs
 
 

@@ -50,9 +50,7 @@ def accuracy_of_points(source: Path | None, names: Sequence[str]) -> Mapping[str
         )
     by_name = {_packed(name): source.parent / path for name, path in paths.items()}
     if unknown := [name for name in paths if _packed(name) not in map(_packed, names)]:
-        raise UsageError(
-            f"--accuracy {source}: the series has no point {unknown[0]!r}; it has {', '.join(names)}"
-        )
+        raise UsageError(f"--accuracy {source}: no such point: {unknown[0]!r}; points: {', '.join(names)}")
     return {name: by_name.get(_packed(name)) for name in names}
 
 
@@ -78,7 +76,7 @@ def scores_of(source: Path | None) -> Mapping[str, Accuracy]:
     if scores and isinstance(scores, list):
         return _of_report(path, scores)
     if not isinstance(scores, dict) or not scores:
-        raise UsageError(f"--accuracy {path}: has no scores; they belong under the key `{_KEY}`")
+        raise UsageError(f"--accuracy {path}: no scores under the key `{_KEY}`")
     return {name: _score(path, name, score) for name, score in scores.items()}
 
 

@@ -79,5 +79,5 @@ def require_share(load: Load, nodes: int, workers: int) -> None:
     if limit is not None and limit < nodes * workers:
         raise UsageError(
             f"--max-concurrency {limit}: each of {nodes * workers} workers ({workers} on each of {nodes} "
-            "nodes) needs a part of it: give fewer --workers or --nodes"
+            "nodes) needs a share; give fewer --workers or --nodes"
         )

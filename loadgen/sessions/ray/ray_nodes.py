@@ -136,8 +136,8 @@ class RayNodes:
             except RayError as error:
                 raise SetupError(
                     f"{link.name} ({link.host}) started no process within {START_S:g} s "
-                    f"({_first_line(error)}): its CPUs are in use by other jobs of Ray, or it is broken: "
-                    "`ray status` tells; wait, or give fewer --nodes or --workers"
+                    f"({_first_line(error)}); see `ray status` for jobs that use the CPUs; wait, or give "
+                    "fewer --nodes or --workers"
                 ) from error
 
     def shared(self, value: Any) -> Any:

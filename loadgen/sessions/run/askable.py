@@ -27,23 +27,23 @@ def require_askable(dataset: Dataset, prompts: PromptSettings, codec: Codec, gen
     for sample in examples(dataset.samples):
         if generation.ignore_eos and not _bounded(sample, generation):
             raise UsageError(
-                f"{_place(dataset, sample)}: --ignore-eos needs to know how many output tokens there are to "
-                "be, and the row does not say: give --max-tokens for those that do not"
+                f"{_place(dataset, sample)}: --ignore-eos needs the number of output tokens, which the row "
+                "lacks; give --max-tokens"
             )
         if answered and any(map(_brings_results, sample.follow_ups)):
             raise UsageError(
-                f"{_place(dataset, sample)}: a later turn has the result of a tool that the recorded answer "
-                "calls, and the endpoint's own answer may call none: give --history recorded"
+                f"{_place(dataset, sample)}: a later turn has the result of a tool call, which the "
+                "endpoint's answer may lack; give --history recorded"
             )
         if prompts.history == "recorded" and any(turn.recorded is None for turn in sample.follow_ups):
             raise UsageError(
-                f"{_place(dataset, sample)}: --history recorded, and there is no recorded answer ahead of "
-                "one of its turns: leave it out, and the endpoint's own answers take their place"
+                f"{_place(dataset, sample)}: --history recorded: a turn has no recorded answer before it; "
+                "leave --history out to use the endpoint's answers"
             )
         if prompts.salt and sample.token_ids is not None:
             raise UsageError(
-                f"{_place(dataset, sample)}: --salt puts a text ahead of each prompt, and this one is "
-                "tokens: leave it out"
+                f"{_place(dataset, sample)}: --salt puts a text before each prompt, but the prompt is "
+                "tokens; leave --salt out"
             )
         if sample.chat is not None or sample.token_ids is not None or sample.tools or sample.follow_ups:
             try:

@@ -32,5 +32,5 @@ def require_breakdowns(made: Report, by: Sequence[str]) -> None:
 
     if missing := [name for name in by if name not in names(made)]:
         raise UsageError(
-            f"--by {missing[0]}: this run has no such breakdown; it has {', '.join(names(made)) or 'none'}"
+            f"--by {missing[0]}: no such breakdown in the run; choose {', '.join(names(made)) or 'none'}"
         )

@@ -90,7 +90,7 @@ def _known_model(models: list[str] | None, model: str, no_list: str) -> CheckLin
 
 
 def _unlisted_model(models: list[str], model: str, *, accepted: bool) -> CheckLine:
-    listed = f"it lists {', '.join(models[:5])}" if models else "its list is empty"
+    listed = f"it lists {', '.join(models[:5])}" if models else "the list is empty"
     if accepted:
         return CheckLine("model", "warning", f"the server accepts {model!r} but does not list it; {listed}")
     return CheckLine("model", "warning", f"the server does not list {model!r}; {listed}")

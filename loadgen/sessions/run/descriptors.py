@@ -37,7 +37,6 @@ def require_descriptors(prepared: Prepared, limit: int, nodes: int = 1) -> None:
     if wanted > limit:
         more = "give more --workers, " if limit > SPARE_FILES else ""
         raise SetupError(
-            f"{connections} connections are needed at once: with --workers {workers} a process then needs "
-            f"{wanted} open files ({SPARE_FILES} of them for itself), and it may open {limit}; "
-            f"raise the limit (`ulimit -n {wanted}`), {more}or put on less load",
+            f"{connections} connections need {wanted} open files per process (--workers {workers}), above "
+            f"the limit of {limit}; raise the limit (`ulimit -n {wanted}`), {more}or put on less load",
         )

@@ -98,8 +98,8 @@ class _PromptTexts:
         text: Any = self._texts.get((request.prompt_id, request.turn))
         if not isinstance(text, dict) or not text.keys() & {"messages", "prompt", "token_ids"}:
             raise UsageError(
-                f"--trace {self._run}: the log does not have the text of prompt {request.prompt_id}, which "
-                "was asked: it cannot be asked again"
+                f"--trace {self._run}: the log lacks the text of prompt {request.prompt_id}, so the run "
+                "cannot be replayed"
             )
         return text
 

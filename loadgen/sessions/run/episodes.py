@@ -76,7 +76,7 @@ def episode_plan(
     sandbox = sandbox_of(tasks) if tasks.allow_code_execution else None
     if sandbox is None and any(program.sandbox is not None for program in programs):
         raise UsageError(
-            f"{dataset.name}: its episodes run commands of the model: allow that with --allow-code-execution"
+            f"{dataset.name}: episodes run commands of the model; allow that with --allow-code-execution"
         )
     command = None
     tools: tuple[str, ...] = ()

@@ -44,8 +44,8 @@ def require_watchable(prepared: Prepared) -> None:
         raise UsageError("--abort-on-fail: there are no rules: give --require or --ruleset")
     if not watches(rules, perf.verdict.skip):
         raise UsageError(
-            "--abort-on-fail: none of the targets can be lost before the end of a run (docs/gate.md): "
-            "leave it out, or require a latency, an error rate, a count or a share of good requests"
+            "--abort-on-fail: no target can be lost before the end of a run (docs/gate.md); leave it "
+            "out, or require a latency, an error rate, a count or a share of good requests"
         )
 
 

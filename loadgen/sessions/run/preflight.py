@@ -173,9 +173,9 @@ def cut_backlog(plan: Plan, rules: Ruleset | None) -> str | None:
     limit = " and ".join(f"{option} {duration_text(limit_s)}" for option, limit_s in inside.items())
     longer = " ".join(f"{option} {duration_text(round_up(2 * lasts_s))}" for option in inside)
     return (
-        f"{limit} ends before the run does: with --offline every request waits from the start, and the run "
-        f"is to last {duration_text(lasts_s)} or longer. Requests that the limit ends make the run invalid; "
-        f"give a longer one: {longer}"
+        f"{limit} is too short: with --offline every request waits from the start, and the run lasts "
+        f"{duration_text(lasts_s)} or longer. Requests that the limit ends make the run invalid; give "
+        f"a longer one: {longer}"
     )
 
 

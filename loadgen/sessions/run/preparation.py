@@ -299,8 +299,8 @@ def _around_trace(
         warmup = bisect_left(offsets_ns, until_ns)
     if warmup >= len(offsets_ns):
         raise UsageError(
-            f"--warmup: the trace {dataset.name} has {len(offsets_ns)} requests, the first of which are the "
-            "warm-up, and none would be left to measure: give a shorter one"
+            f"--warmup: the trace {dataset.name} has {len(offsets_ns)} requests, all of which the warm-up "
+            "would use; give a shorter warm-up"
         )
     return warmup, None, len(offsets_ns) - warmup
 

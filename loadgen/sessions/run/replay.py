@@ -51,7 +51,7 @@ def _of_run(load: LoadSettings, prompts: PromptSettings, source: Path) -> Datase
         raise UsageError(f"--trace {source} is a run, which has no other format; leave --trace-format out")
     if prompts.corpus is not None or prompts.tokenizer is not None:
         raise UsageError(
-            f"--trace {source} is a run: its own prompts are sent again; leave --corpus and --tokenizer out"
+            f"--trace {source} is a run, whose prompts are sent again; leave --corpus and --tokenizer out"
         )
     return replayed_requests(source, _part(load))
 

@@ -75,11 +75,11 @@ def resumed_settings(settings: ResumeSettings, run: RunSoFar) -> PerfSettings:
     options |= _cluster_options(settings, options)
     if settings.prompts is not None:
         if options.get(_source(options)) is None:
-            raise UsageError(f"--prompts {settings.prompts}: this run had synthetic prompts; omit --prompts")
+            raise UsageError(f"--prompts {settings.prompts}: the run had synthetic prompts; omit --prompts")
         options[_source(options)] = str(settings.prompts)
     if settings.data is not None:
         if not options.get("task"):
-            raise UsageError(f"--data {settings.data}: this run asks no benchmarks; leave it out")
+            raise UsageError(f"--data {settings.data}: the run has no benchmarks; leave it out")
         options["data"] = str(settings.data)
     return _settings(options, run)
 
@@ -94,7 +94,7 @@ def _cluster_options(settings: ResumeSettings, options: Mapping[str, Any]) -> di
     chosen = {"ray": settings.ray, "nodes": settings.nodes}
     options_now = {name: value for name, value in chosen.items() if value is not None}
     if options_now and options.get("ray") is None:
-        raise UsageError(f"--{min(options_now)}: this run had one machine; leave it out")
+        raise UsageError(f"--{min(options_now)}: the run had one machine; leave it out")
     return options_now
 
 
@@ -138,7 +138,7 @@ def announce_rest(prepared: Prepared, observer: Observer) -> None:
     where = printable(" and ".join(target.url for target in prepared.targets))
     observer.progress(f"resuming: {prepared.plan.count} {what} remaining for {where}")
     if prepared.perf.verdict.abort_on_fail:
-        observer.progress("note: --abort-on-fail does not watch a resumed run; it continues to its end")
+        observer.progress("note: --abort-on-fail does not watch a resumed run, which continues to the end")
 
 
 def is_complete(run: RunSoFar) -> bool:
@@ -217,7 +217,7 @@ def _require_the_same(prepared: Prepared, run: RunSoFar) -> None:
     )
     if missing := [had[name] for name in sorted(had.keys() - has.keys())]:
         raise UsageError(
-            f"the run sent the header {', '.join(missing)}, whose value is not in its log: give it again, "
+            f"the run's log lacks the value of the header {', '.join(missing)}; give the header again, "
             "with --header 'NAME: VALUE', or --api-key or LOADGEN_API_KEY for the key"
         )
     if further := [has[name] for name in sorted(has.keys() - had.keys())]:
@@ -267,8 +267,8 @@ def _rest(prepared: Prepared, run: RunSoFar) -> Prepared:
     duration_s = None if plan.duration_s is None else plan.duration_s - run.measured_s
     if left and duration_s is not None and duration_s < _SHORTEST_S:
         raise UsageError(
-            f"the run has used up its duration of {plan.duration_s:g} s with {len(left)} requests left: "
-            "report it as it is, or start it again"
+            f"the run's duration of {plan.duration_s:g} s is over, with {len(left)} requests left; report "
+            "the run as it is, or start again"
         )
     if not left:
         return replace(prepared, left=(), after_seq=run.last_seq, logged_questions=run.questions)

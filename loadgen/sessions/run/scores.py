@@ -88,8 +88,8 @@ def warn_of_no_judge(tasks: TaskSettings, observer: Observer) -> None:
     chosen = choose(tasks.task, scoring_of(tasks))
     if asking := [scorer.task for scorer in chosen if scorer.scorer.ask is not None]:
         observer.progress(
-            f"note: {', '.join(asking)}: a judge is needed, and none is given: the answers stay "
-            "unscored until `loadgen score` is given --judge-url and --judge-model"
+            f"note: {', '.join(asking)}: no judge is given, so answers stay unscored; later, give "
+            "`loadgen score` --judge-url and --judge-model"
         )
 
 

@@ -76,8 +76,8 @@ def choose(
     for entry in chosen:
         if entry.scorer.runs_code and not options.allow_code_execution:
             raise TaskError(
-                f"{entry.task}: the scorer {entry.scorer.name} runs programs that the model wrote: "
-                "allow it with --allow-code-execution, on a machine where that does no harm"
+                f"{entry.task}: the scorer {entry.scorer.name} runs programs that the model wrote; allow "
+                "that with --allow-code-execution, on a machine without secrets"
             )
     return chosen
 
@@ -94,7 +94,8 @@ def scorer_named(task: str, name: str) -> Scorer:
     scorers = {scorer.name: scorer for scorer in _scorers(task)}
     if name not in scorers:
         raise TaskError(
-            f"{task}: no scorer {name!r}{did_you_mean(name, scorers)}; it has {', '.join(scorers) or 'none'}"
+            f"{task}: no scorer {name!r}{did_you_mean(name, scorers)}; choose from "
+            f"{', '.join(scorers) or 'none'}"
         )
     return scorers[name]
 
@@ -142,8 +143,8 @@ def _named(texts: Iterable[str], tasks: Sequence[str]) -> dict[str, str]:
         about = canonical(about)
         if equals and not {about, _base(about)} & task_names:
             raise TaskError(
-                f"--scorer {text}: this run has no task {about!r}{did_you_mean(about, task_names)}; "
-                f"it has {', '.join(tasks)}"
+                f"--scorer {text}: no such task in the run: {about!r}{did_you_mean(about, task_names)}; "
+                f"choose from {', '.join(tasks)}"
             )
         meant = [task for task in tasks if about in _names(task)] if equals else _having(name, tasks)
         if not meant:

@@ -149,7 +149,7 @@ class ProcessGrader:
                 done += 1
         except ValueError:
             self._lose(member)
-            return done, "the grader disturbed its process: its output is not a score"
+            return done, "the grader disturbed its process, and its output is not a score"
         except TimeoutError:
             self._lose(member)
             return done, f"the grader took more than {limit_s:g} s"

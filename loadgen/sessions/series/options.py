@@ -124,8 +124,8 @@ def _require_headers(point: SeriesPoint, endpoint: EndpointSettings) -> None:
     had, has = set(point.headers), set(_headers(endpoint))
     if missing := sorted(had - has):
         raise UsageError(
-            f"{point.name} sends the header {', '.join(missing)}, whose value is in no file: give it again, "
-            "with --header 'NAME: VALUE', or --api-key or LOADGEN_API_KEY for the key"
+            f"{point.name} sends the header {', '.join(missing)}, whose value no file has; give the "
+            "header again, with --header 'NAME: VALUE', or --api-key or LOADGEN_API_KEY for the key"
         )
     if further := sorted(has - had):
         raise UsageError(

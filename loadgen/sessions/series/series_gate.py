@@ -96,12 +96,12 @@ def _of_series(path: Path, name: str) -> Path:
         return path
     places = _places(folder_of(path))
     if name not in places:
-        raise UsageError(f"{path}: this series has no point {name}; it has {', '.join(places)}")
+        raise UsageError(f"{path}: no such point: {name}; points: {', '.join(places)}")
     return places[name].parent
 
 
 def _not_run(name: str, folder: Path) -> NamedVerdict:
-    why = f"it has not been run: continue with `loadgen resume {folder}`"
+    why = f"not run yet: continue with `loadgen resume {folder}`"
     return NamedVerdict(Verdict("INVALID", "", "", reasons=(why,)), name)
 
 

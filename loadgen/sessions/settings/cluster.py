@@ -29,8 +29,7 @@ class ClusterSettings:
         str | None,
         Option(
             metavar="auto|ADDRESS",
-            help="Issue requests from the nodes of a Ray cluster: this machine's cluster, or the one "
-            "at an address.",
+            help="Issue requests from the nodes of a Ray cluster: on this machine, or at an address.",
             panel=CLUSTER,
         ),
     ] = None
@@ -46,9 +45,8 @@ class ClusterSettings:
         Path | None,
         Option(
             metavar="PATH|s3://…|gs://…",
-            help="With --ray: a folder shared by all nodes, where the logs stay, or a prefix in an "
-            "object store, to which each node uploads its log at the end. Default: copy the logs "
-            "into the run's folder at the end.",
+            help="With --ray: the place of the logs: a folder shared by all nodes, or a prefix in an object "
+            "store. Default: logs are copied into the run's folder at the end.",
             panel=CLUSTER,
         ),
     ] = None
@@ -90,8 +88,8 @@ class ClusterSettings:
             return
         if verdict.abort_on_fail and (self.shards is None or store_address(self.shards) is not None):
             raise UsageError(
-                "--abort-on-fail: with --ray it reads the logs of nodes while they grow: give --shards PATH, "
-                "a folder that all nodes share, or leave it out"
+                "--abort-on-fail reads the nodes' logs during the run; give --shards PATH, a folder that all "
+                "nodes share, or leave --abort-on-fail out"
             )
         refused = {
             "--sequential": episodes.sequential,

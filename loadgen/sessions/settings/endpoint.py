@@ -208,7 +208,7 @@ class EndpointSettings:
         ).decode() != self.model:
             raise UsageError(f"--model {self.model!r}: not the name of a model")
         if self.api_key is not None and not (self.api_key.isascii() and self.api_key.isprintable()):
-            raise UsageError("--api-key: it has a character that no HTTP header can carry")
+            raise UsageError("--api-key: a character cannot be in an HTTP header")
 
     @property
     def protocol_entry(self) -> ProtocolEntry:

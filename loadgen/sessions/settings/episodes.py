@@ -46,8 +46,8 @@ class EpisodeSettings:
         str | None,
         Option(
             metavar="COMMAND",
-            help="Let a program answer each question: the task arrives on stdin, the endpoint in "
-            "OPENAI_BASE_URL, and the program prints the answer.",
+            help="Let a program answer each question: task on stdin, endpoint in OPENAI_BASE_URL, answer on "
+            "stdout.",
             panel=AGENTS,
         ),
     ] = None
@@ -137,7 +137,7 @@ class EpisodeSettings:
             )
         if (self.user_url is None) != (self.user_model is None):
             present, missing = ("url", "model") if self.user_model is None else ("model", "url")
-            raise UsageError(f"--user-{present}: it is an endpoint and a model: give --user-{missing} too")
+            raise UsageError(f"--user-{present}: the simulated user needs both; give --user-{missing} too")
         for option, number in (
             ("--max-turns", self.max_turns),
             ("--max-episode-tokens", self.max_episode_tokens),

@@ -117,8 +117,8 @@ class ExportSettings:
         Path | None,
         Option(
             metavar="FOLDER",
-            help="Write the files for MLPerf's submission checkers in mlcommons/endpoints: for a run "
-            "the scenario's folder, for a sweep the points of the curve.",
+            help="Write the files of a submission to MLPerf (mlcommons/endpoints): the scenario's folder, or "
+            "the points of a sweep.",
             show_default=False,
             panel=FORMATS,
         ),

@@ -106,8 +106,8 @@ class MockSettings:
     role_chunk: Annotated[
         Literal["first", "early", "none"],
         Option(
-            help="When a chat stream sends the chunk that holds only the role: right before the first token "
-            "(as OpenAI and vLLM do), early (with the headers), or never.",
+            help="The role-only chunk of a chat stream: first (before the first token, as in vLLM), early "
+            "(with the headers), or none.",
             panel=_TIMING,
         ),
     ] = "first"

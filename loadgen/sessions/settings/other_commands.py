@@ -83,8 +83,8 @@ _LOCUST: Final = {
 _WRK: Final = {
     **_options(WRK, {"-c": "--concurrency {}", "-d": "--duration {}", "-R": "--rate {}", "-s": ""}),
     "--connections": OtherOption((WRK,), "--concurrency {}"),
-    "-t": OtherOption((WRK,), "", "this program chooses its threads"),
-    "--threads": OtherOption((WRK,), "", "this program chooses its threads"),
+    "-t": OtherOption((WRK,), "", "the number of threads is automatic"),
+    "--threads": OtherOption((WRK,), "", "the number of threads is automatic"),
     "--latency": OtherOption((WRK,), "", "the report has them", values=0),
 }
 _HEY: Final = {

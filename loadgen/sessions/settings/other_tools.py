@@ -84,7 +84,7 @@ OTHER_VALUES: Final[Mapping[str, tuple[str, OtherOption]]] = {
 }
 """Options that are here too, with a text in their value that only other tools have."""
 
-OF_A_PROFILE: Final = OtherOption((GUIDELLM,), "--rate {}", "what the profile takes")
+OF_A_PROFILE: Final = OtherOption((GUIDELLM,), "--rate {}", "the values of the profile")
 """`--rate` with a profile: rates, numbers of users, or a number of steps."""
 
 _FOLDER: Final = "one folder per run"

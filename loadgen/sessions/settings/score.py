@@ -99,7 +99,7 @@ class ScoreSettings:
         str | None,
         Option(
             metavar="auto|ADDRESS",
-            help="Grade on the nodes of a Ray cluster: this machine's cluster, or the one at an address.",
+            help="Grade on the nodes of a Ray cluster: on this machine, or at an address.",
             panel=CLUSTER,
         ),
     ] = None

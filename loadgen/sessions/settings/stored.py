@@ -52,8 +52,8 @@ def settings_from_stored(options: Mapping[str, Any], **more: Any) -> PerfSetting
     """
     if unknown := sorted(options.keys() - flat_options(PerfSettings).keys()):
         raise UsageError(
-            f"the run was started with options that this version does not have ({', '.join(unknown)}): "
-            "resume it with the version that started it"
+            f"the run has options unknown to this version ({', '.join(unknown)}): resume with the version "
+            "that started the run"
         )
     if options.get("samples") is not None and "sample_order" not in options:
         # Logs without this option took the first questions of a file.

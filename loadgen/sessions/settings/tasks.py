@@ -52,10 +52,10 @@ def system_prompt_of(value: str) -> str:
         try:
             text = Path(value[1:]).expanduser().read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+            why = error.strerror if isinstance(error, OSError) else "not UTF-8"
             raise OptionValueError(f"{value[1:]} cannot be read ({why})") from error
     if not text.strip():
-        raise OptionValueError("it is empty; leave it out")
+        raise OptionValueError("empty; leave it out")
     return text.strip()
 
 
@@ -68,8 +68,8 @@ class TaskSettings:
         Option(
             parser=canonical,
             metavar="NAME[:OPTION=VALUE,…]|FILE",
-            help="Send the questions of a benchmark (see loadgen list tasks), or of a file with "
-            "user_prompt and ground_truth, and score the answers afterwards; repeatable.",
+            help="Send and score a benchmark (loadgen list tasks), or a file with user_prompt and "
+            "ground_truth; repeatable.",
             panel=BENCHMARKS,
         ),
     ] = field(default_factory=list)
@@ -241,7 +241,7 @@ class TaskSettings:
             raise UsageError(f"--task and {set_options} contradict each other: each names the prompts")
         changed = {"--salt": prompts.salt, "--ignore-eos": prompts.ignore_eos}
         if set_options := _set_names(changed):
-            raise UsageError(f"{set_options}: it would change the benchmark's questions; leave it out")
+            raise UsageError(f"{set_options}: changes the benchmark's questions; leave it out")
         if prompts.only_prompt is not None:
             raise UsageError(
                 f"--only-prompt {prompts.only_prompt}: of a benchmark, --offset {prompts.only_prompt} "

@@ -81,4 +81,4 @@ class Access:
 
     def _require(self, offered: str) -> None:
         if not secrets.compare_digest(offered.encode(), self.token.encode()):
-            raise web.HTTPForbidden(text="open the address that `loadgen view` printed: it has the token\n")
+            raise web.HTTPForbidden(text="open the address that `loadgen view` printed, with the token\n")

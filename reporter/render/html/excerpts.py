@@ -127,7 +127,7 @@ def _with_quotes(excerpts: Iterable[RequestExcerpt]) -> Iterator[tuple[RequestEx
     for excerpt in excerpts:
         quotes = tuple(_request_quotes(excerpt))
         room -= _bytes(quotes)
-        yield excerpt, quotes if room >= 0 else (_quote("Texts", "left out: this section is full"),)
+        yield excerpt, quotes if room >= 0 else (_quote("Texts", "left out: the section is full"),)
 
 
 def _request_quotes(excerpt: RequestExcerpt) -> Iterator[Quote]:

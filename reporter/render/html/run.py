@@ -126,7 +126,7 @@ def _findings(report: Report, windows: str) -> Remarks:
             Mark(finding.severity, TONES[finding.severity]),
             finding.message,
             finding.remedy,
-            finding_statements.of_finding(finding.code, report, windows),
+            finding_statements.of_finding(finding, report, windows),
         )
         for finding in report.findings
     ]

@@ -81,7 +81,7 @@ def test_a_model_without_a_price(run: Run) -> None:
     run.answers(5, 7, usage=(1000, 0)).ends()
     cost = cost_of(run)
     assert (cost.price, cost.total, cost.per_request) == (None, None, None)
-    assert cost.notes == ["prices.yaml has no price for the model large; it has prices for small*"]
+    assert cost.notes == ["prices.yaml has no price for the model large; prices: small*"]
 
 
 def test_no_prices_no_cost(run: Run) -> None:

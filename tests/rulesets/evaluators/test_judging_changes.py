@@ -84,7 +84,7 @@ def test_too_few_runs_can_show_nothing(runs: int, status: str, make_run: MakeRun
     row = compared(make_run, STEADY[:runs], [value / 2 for value in STEADY[:runs]], ruleset)
     assert row.status == status
     if status == "INCONCLUSIVE":
-        assert row.reason == "3 runs against 3 are too few: it takes 4 on each side"
+        assert row.reason == "3 runs against 3 are too few: 4 per side are needed"
         assert row.remedy == "measure 4 runs on each side: --also RUN, --baseline RUN"
 
 

@@ -305,7 +305,7 @@ def test_a_drift_that_may_be_chance(make_run: MakeRun) -> None:
     assert (row.status, row.margin is not None and row.margin < 0) == ("INCONCLUSIVE", True)
     assert row.reason.endswith("chance alone may do as much")
     short = first_row(make_run(samples={"latency": [1.0] * 9}), **rule)
-    assert short.reason == "0 spans of time are too few to see a drift: it takes 5"
+    assert short.reason == "0 spans of time are too few to see a drift: 5 are needed"
 
 
 def test_what_is_left_out_is_reported(make_run: MakeRun) -> None:

@@ -204,7 +204,7 @@ def _changed(name: str, folder: Path, old: str, new: str) -> Path:
             "terminalbench-native",
             '"results"',
             '"outcomes"',
-            "results is missing: this is not a results.json of",
+            "results is missing: not a results.json of",
         ),
         (
             "terminalbench-native",

@@ -66,8 +66,8 @@ def _reference(audit_settings: AuditSettings, perf: Mapping[str, Any]) -> PerfSe
     requests = audit_settings.requests or prompts - warmup
     if requests + warmup > prompts or requests < 1:
         raise UsageError(
-            f"the reference phase sends no prompt twice, and {name} has {prompts}, of which the warm-up "
-            f"sends {warmup}: give fewer --requests, or more prompts"
+            f"the reference phase sends no prompt twice, but only {prompts} of {name} remain after "
+            f"{warmup} of warm-up; give fewer --requests, or more prompts"
         )
     if audit_settings.sample >= prompts:
         raise UsageError(

@@ -23,8 +23,8 @@ FOLDER: Final = "audit"
 RECORD: Final = f"{FOLDER}/audit_{TEST}.json"
 VERIFIED: Final = f"{FOLDER}/verify_{TEST.upper()}.txt"
 _BEGUN_BEFORE: Final = (
-    "the reference phase had been begun before and was cut off, so a cache may have had its prompts: restart "
-    "the server and audit again to be sure"
+    "an earlier reference phase was cut off, so a cache may have its prompts; restart the server "
+    "and audit again"
 )
 
 

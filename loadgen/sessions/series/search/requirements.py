@@ -94,15 +94,13 @@ def _why_not(target: Target, definitions: Definitions) -> str | None:
     proof = target.confidence
     reasons = {
         "a search compares nothing with a baseline": target.delta,
-        "a search meets upper bounds of latencies and of the error rate, percentiles of tps_per_user and a "
-        f"share of good requests, and {target.metric}:{spell(target.stat)} is another figure": not _is_bound(
-            target
-        ),
-        f"what is only shown ({target.severity}) cannot be searched for": target.severity != "fail",
+        "a search needs a bound on a latency, error rate, percentile of tps_per_user or share of "
+        f"good requests; {target.metric}:{spell(target.stat)} is not such a figure": not _is_bound(target),
+        f"a target that is only shown ({target.severity}) cannot be searched for": target.severity != "fail",
         "a search is about all requests": bool(target.where),
         "a search proves it in its own way (docs/searches.md): leave the confidence out": proof is not None
         and (proof.method, proof.form) not in _PROVED,
-        "its tokens are to be counted by a tokenizer here, and in a search the server counts": counted_here
+        "the target needs tokens counted by a tokenizer, but in a search the server counts": counted_here
         and "tpot" in _latencies(target),
     }
     return next((why for why, holds in reasons.items() if holds), None)

@@ -326,7 +326,7 @@ else:
     Judge = create_model(
         "Judge",
         __base__=_JudgeTable,
-        __doc__="The LLM that judges answers, where a benchmark needs one; its key is not in a file.",
+        __doc__="The LLM that judges answers, where a benchmark needs a judge; the key is not in a file.",
         __module__=__name__,
         **{key: (_typed(options()[name]), None) for key, name in JUDGE_KEYS.items() if name in options()},
     )

@@ -160,7 +160,7 @@ def _rows(
     for number, row in enumerate(rows):
         if row.name in seen:
             raise source.error(
-                (kind, number), f"the name {row.name!r} is that of {source.table(kind, seen[row.name])} too"
+                (kind, number), f"{source.table(kind, seen[row.name])} has the same name, {row.name!r}"
             )
         seen[row.name] = number
     return rows or [SuiteRow(DEFAULT, SuiteLayer(source.table(kind), {}))]

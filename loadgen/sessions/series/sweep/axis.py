@@ -114,7 +114,7 @@ def _value(option: str, text: str) -> Any:
 
 def _why_not(name: str, variable_options: Collection[str]) -> str:
     if name in fields_of(PerfSettings):
-        return "this option is the same in all runs of a sweep"
+        return "an option that is the same in all runs of a sweep"
     guess = did_you_mean(
         name.replace("_", "-"), [option_name.replace("_", "-") for option_name in variable_options]
     )
