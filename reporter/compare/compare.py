@@ -193,8 +193,8 @@ def _notes(
     tests = _family(rows, by_runs=by_runs)
     if tests > 1:
         yield (
-            f"p of primary metrics is adjusted for {tests} tests (Holm), for a probability of any false "
-            f"positive of at most {rules.alpha:g}. Other p and intervals are for one metric each"
+            f"p of primary metrics is adjusted for {tests} tests (Holm): the probability of any false "
+            f"positive is at most {rules.alpha:g}. Other p and intervals are for one metric each"
         )
     yield from _other_questions(rows)
 

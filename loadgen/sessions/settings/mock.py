@@ -106,8 +106,8 @@ class MockSettings:
     role_chunk: Annotated[
         Literal["first", "early", "none"],
         Option(
-            help="The role-only chunk of a chat stream: first (before the first token, as in vLLM), early "
-            "(with the headers), or none.",
+            help="The role-only chunk of a chat stream: first (before the first token), early (with the "
+            "headers), or none.",
             panel=_TIMING,
         ),
     ] = "first"
@@ -123,8 +123,8 @@ class MockSettings:
         bool,
         Option(
             "--hold-calls",
-            help="Send the tool calls of a scripted reply in one chunk, when their last token is due, as a "
-            "tool parser does; each of their words is a token.",
+            help="Send the tool calls of a scripted reply in one chunk with the last token, like a tool "
+            "parser; each word is a token.",
             panel=_TIMING,
         ),
     ] = False
