@@ -114,7 +114,7 @@ def compute(log: OpenLog, options: ReportOptions) -> tuple[DisplayedReport, Open
         counts=counts,
         window=replace(log.window, issuing_s=issuing_s(log.timelines)),
         throughput=throughput,
-        tokens=tokens,
+        tokens=replace(tokens, chunks=inputs.chunks),
         recorder=recorder,
         client=client,
         findings=all_findings,

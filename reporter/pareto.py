@@ -17,6 +17,10 @@ LEAST_DIFFERENCE: Final = 0.01
 """Figures that are nearer to each other than this share of them are never distinguished: the same load, run
 twice, differs by about as much."""
 
+WIDE: Final = 0.1
+"""Intervals of two runs, as a share of the figure, that are too wide for a front: they hide such a
+difference."""
+
 _FEWEST: Final = 3
 """Runs that a knee needs: one before it, and one beyond."""
 
@@ -31,6 +35,7 @@ class Spot:
         cost_ms: The latency that is paid for it, above 0.
         output_margin: The half width of the 95 % interval of `output_tps`; 0 where it is not known.
         cost_margin: The same of `cost_ms`.
+        requests: How many the figures are of.
     """
 
     name: str
@@ -38,6 +43,7 @@ class Spot:
     cost_ms: float
     output_margin: float = 0.0
     cost_margin: float = 0.0
+    requests: int = 0
 
     @property
     def power(self) -> float:
@@ -61,6 +67,60 @@ class Knee:
 
     spot: Spot | None
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TooFewRequests:
+    """Two runs that intervals are too wide to separate.
+
+    Attributes:
+        names: Of both.
+        noise: The half width of the interval of their difference, as a share of the greater figure.
+        needed: The requests per run that would separate a difference of `WIDE`, or the one that is seen.
+    """
+
+    names: tuple[str, str]
+    noise: float
+    needed: int
+
+    def __str__(self) -> str:
+        """A clause."""
+        return (
+            f"too few requests to separate {self.names[0]} and {self.names[1]} (within {self.noise:.0%}): "
+            f"about {self.needed:,} per run are needed"
+        )
+
+
+def undecided(spots: Sequence[Spot]) -> TooFewRequests | None:
+    """A run of the front and another that intervals are too wide to rank; None without such a pair."""
+    line = front(spots)
+    pairs = [
+        pair
+        for spot in line
+        for other in spots
+        if other not in line and _is_same(spot, other) and (pair := _too_few(spot, other)) is not None
+    ]
+    return max(pairs, key=lambda pair: pair.needed, default=None)
+
+
+def _too_few(spot: Spot, other: Spot) -> TooFewRequests | None:
+    figures = [
+        ((spot.output_tps, other.output_tps), (spot.output_margin, other.output_margin)),
+        ((spot.cost_ms, other.cost_ms), (spot.cost_margin, other.cost_margin)),
+    ]
+    noises = [math.hypot(*margins) / max(values) for values, margins in figures]
+    if max(noises) <= WIDE:
+        return None
+    seen = [1 - min(values) / max(values) for values, _ in figures]
+    times = max(noise / max(share, WIDE) for noise, share in zip(noises, seen, strict=True)) ** 2
+    needed = max(1.0, max(spot.requests, other.requests) * times)
+    step = 10 ** max(0, math.floor(math.log10(needed)) - 1)
+    return TooFewRequests((spot.name, other.name), max(noises), math.ceil(needed / step) * step)
+
+
+def clear_front(spots: Sequence[Spot]) -> list[Spot]:
+    """The front, if intervals are narrow enough to have one."""
+    return [] if undecided(spots) else front(spots)
 
 
 def front(spots: Sequence[Spot]) -> list[Spot]:
@@ -98,6 +158,8 @@ def knee(spots: Sequence[Spot]) -> Knee:
     line = front(spots)
     if len(spots) < _FEWEST:
         return Knee(None, f"{_FEWEST} valid runs are needed")
+    if (pair := undecided(spots)) is not None:
+        return Knee(None, str(pair))
     best = max(line, key=lambda spot: spot.power)
     weaker = [spot for spot in spots if _is_clear(spot.power, best.power, spot.power_noise, best.power_noise)]
     if not any(_costs_more(spot, best) for spot in spots):

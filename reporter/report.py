@@ -21,7 +21,7 @@ from reporter.values.task_score import TaskScore  # noqa: TC001 (the schema is m
 from rulesets.verdict import Verdict  # noqa: TC001 (the schema is made of what the annotations name)
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Mapping
 
 SCHEMA_VERSION: Final = 1
 """Of `report.json`; grows when a key changes its meaning or goes away."""
@@ -76,7 +76,7 @@ class Finding:
         message: What was found, with the figures.
         remedy: What to do about it.
         acceptable: Whether `--on-invalid warn` accepts an error: see `reporter.findings.acceptance`.
-        effects: The codes of findings on effects of the same cause, whose messages this one includes.
+        effects: The codes of findings with the same cause that this one includes.
     """
 
     code: str
@@ -85,10 +85,6 @@ class Finding:
     remedy: str = ""
     acceptable: bool = False
     effects: list[str] = field(default_factory=list)
-
-    def has(self, codes: Container[str]) -> bool:
-        """Whether the code, or the code of an effect, is one of the given ones."""
-        return any(code in codes for code in (self.code, *self.effects))
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +177,8 @@ class Tokens:
     """Token totals of the completed requests, and where the counts come from.
 
     `reasoning` of the output and `cached` of the input are the server's own counts; None without any.
-    `usage_output` and `recounted_output` are the two counts of the answers whose output both the server and a
-    tokenizer have counted; None where there are none.
+    `usage_output` and `recounted_output` are the two counts of answers whose output both the server and a
+    tokenizer counted; None where there are none. `chunks` are those with a token.
     """
 
     input: int | None
@@ -192,6 +188,7 @@ class Tokens:
     cached: int | None = None
     usage_output: int | None = None
     recounted_output: int | None = None
+    chunks: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,9 +279,7 @@ class Moment:
         duration_s: How long it is.
         scheduled: Requests that were due in it.
         issued: Requests that were issued in it.
-        completed: Requests that completed in it, whenever they were issued; so are the next two.
-        failed: …
-        cancelled: …
+        completed, failed, cancelled: Requests that ended so in it, whenever they were issued.
         in_flight: Requests in flight at its end.
         offered_qps: `scheduled` a second.
         qps: `completed` a second.

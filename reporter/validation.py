@@ -71,7 +71,9 @@ def decided_report(log: OpenLog, rules: Ruleset | None, options: ReportOptions) 
     asked = asked_figures(rules)
     if rules is not None:
         report = decided_by(report, inputs, asked, rules)
-    if rules is None or not any(finding.has(OVERHEAD) for finding in report.findings):
+    if rules is None or all(
+        OVERHEAD.isdisjoint((finding.code, *finding.effects)) for finding in report.findings
+    ):
         return report, computed
     from reporter.measured.evidence import LogEvidence
 

@@ -40,23 +40,24 @@ def gate(settings: GateSettings) -> None:
     from loadgen.sessions.files.series_file import is_series
     from loadgen.sessions.gate import evaluate
     from loadgen.sessions.gating.idle import idle_options
-    from loadgen.sessions.series.series_gate import evaluate_series
+    from loadgen.sessions.series.series_gate import code_of_series, evaluate_series
     from loadgen.sessions.settings.formats import chosen_format
     from loadgen.sessions.settings.tokenizer import load
-    from loadgen.sessions.verdict_exit import exit_code, most_severe
+    from loadgen.sessions.verdict_exit import exit_code
     from reporter.render.named_verdict import NamedVerdict
 
     end_with_the_reader()
     tokenizer = load(settings.tokenizer)
     if is_series(settings.run):
         parts = evaluate_series(settings, tokenizer)
+        code = code_of_series(folder_of(settings.run), parts, settings.inconclusive)
     else:
         for option, concurrency in (("--c-max", settings.c_max), ("--c-min", settings.c_min)):
             if concurrency is not None:
                 raise UsageError(f"{option} {concurrency}: applies to a sweep, and this is one run")
         report, _ = evaluate(settings.run, settings, tokenizer, settings.skip)
         parts = [NamedVerdict.of(report)]
-    code = most_severe(exit_code(part.status, settings.inconclusive) for part in parts)
+        code = exit_code(parts[0].status, settings.inconclusive)
     print_as(
         "verdict",
         chosen_format(settings.form, json=settings.json),

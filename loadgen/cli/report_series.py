@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from loadgen.sessions.errors import UsageError, printable
+from loadgen.sessions.errors import printable
 from loadgen.sessions.files import series_file as files
 from loadgen.sessions.files.series_file import SeriesKind
 from loadgen.sessions.formats import JSON, TEXT
 from loadgen.sessions.gating.outputs import write_output
 from loadgen.sessions.series.overview import series_as
-from loadgen.sessions.series.so_far import outcomes_so_far
+from loadgen.sessions.series.so_far import ended_so_far
 from loadgen.sessions.series_outcome import SeriesResult, most_severe
 from recorder.lock import is_held
 from rulesets.exit_codes import ExitCode
@@ -36,9 +36,7 @@ def show_series(folder: Path, form: str = TEXT, output: Path | None = None) -> i
         UsageError: None of its runs has ended yet.
     """
     series = files.read(folder)
-    outcomes = outcomes_so_far(folder, series)
-    if not outcomes:
-        raise UsageError(f"{folder} is the folder of a {series.kind}, and none of its runs has ended yet")
+    outcomes = ended_so_far(folder, series)
     text = _rendered(folder, series, outcomes, form)
     if output is None:
         sys.stdout.write(text)

@@ -14,7 +14,7 @@ from recorder.lock import is_held
 from reporter.log.storage_place import has_log
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 RUNNING: Final = "running"
@@ -35,12 +35,13 @@ class Listed:
         folder: Its path, relative to the listed folder.
         started_at: ISO 8601 in UTC, None where that is unknown.
         model: The model.
-        kind: `performance`, `accuracy`, or the kind of the series it belongs to.
+        kind: `performance`, `accuracy`, or the kind of the series, also of a series' run.
         load: The load in a word: `closed 16`, `poisson 20/s`.
         requests: Measured requests issued; None without a report.
+        runs: The number of runs of a series; None for a run.
         state: `valid`, `invalid`, `overloaded`, `accepted` (invalid, with `--on-invalid warn`), `running`,
             `unreported` (there is a log, and no report), `damaged`; a verdict (`PASS`, `FAIL`, …, also
-            `PASS, accepted`) where something was required.
+            `PASS, accepted`) where something was required. A series is `complete`, `incomplete` or `running`.
         qps: Completed requests per second.
         output_tps: Output tokens per second.
         failed: Measured requests that failed.
@@ -64,10 +65,11 @@ class Listed:
     ttft_p99_ms: float | None = None
     score: float | None = None
     why: str | None = None
+    runs: int | None = None
 
 
 def listed(folder: Path) -> list[Listed]:
-    """The runs in a folder, including those of its series, by start time.
+    """The runs and the series in a folder, and the runs of its series, by start time.
 
     Reports are read where they exist; of a log without one, only the first rows.
 
@@ -77,7 +79,42 @@ def listed(folder: Path) -> list[Listed]:
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder; name the one with your runs: loadgen list runs DIR")
     runs = [_listed(run, folder, kind) for run, kind in _runs(folder, None, _DEEPEST)]
-    return sorted(runs, key=lambda run: (run.started_at or "", run.folder))
+    series = [_listed_series(place, folder, runs) for place in _series(folder, _DEEPEST)]
+    return sorted([*series, *runs], key=lambda run: (run.started_at or "", run.folder))
+
+
+def _series(folder: Path, depth: int) -> Iterator[Path]:
+    """The folders of series in and below a folder."""
+    if _series_kind(folder) is not None:
+        yield folder
+    elif depth > 1 and not has_log(folder):
+        for below in sorted(folder.iterdir()):
+            if below.is_dir() and not below.is_symlink():
+                yield from _series(below, depth - 1)
+
+
+def _listed_series(place: Path, top: Path, runs: Sequence[Listed]) -> Listed:
+    """A series as a row: its start, model and requests are those of its runs."""
+    from loadgen.sessions.files.series_file import read
+
+    name = str(place.relative_to(top))
+    own = [run for run in runs if (top / run.folder).parent == place]
+    try:
+        planned = read(place)
+    except UsageError as error:
+        return Listed(name, kind=_series_kind(place), why=_in_short(error), runs=len(own))
+    ended = sum(run.state not in {RUNNING, DAMAGED, "unreported"} for run in own)
+    models = {run.model for run in own}
+    return Listed(
+        folder=name,
+        started_at=min((run.started_at for run in own if run.started_at), default=None),
+        model=models.pop() if len(models) == 1 else None,
+        kind=str(planned.kind),
+        load=f"{ended} of {len(planned.points)} runs",
+        requests=sum(run.requests or 0 for run in own),
+        state=RUNNING if is_held(place) else "complete" if ended == len(planned.points) else "incomplete",
+        runs=len(own),
+    )
 
 
 def _runs(folder: Path, kind: str | None, depth: int) -> Iterator[tuple[Path, str | None]]:

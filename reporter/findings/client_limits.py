@@ -82,8 +82,9 @@ def _late(evidence: CheckInputs) -> Finding | None:
     ]
     if doubtful:
         facts.append("Rules on affected figures are INCONCLUSIVE.")
-    code, severity = (LIMITED, "error") if invalid else (IN_DOUBT if doubtful else "client_late", "warning")
-    return Finding(code, severity, " ".join(facts), relief(evidence))
+    if invalid:
+        return Finding(LIMITED, "error", " ".join(facts), relief(evidence))
+    return Finding(IN_DOUBT if doubtful else "client_late", "warning", " ".join(facts), relief(evidence))
 
 
 def _share(own: ClientOverhead) -> str:

@@ -99,11 +99,13 @@ def decided_alike(report: Report, asked: tuple[AffectedFigure, ...] | None) -> b
     limit, codes = OWN_TTFT_LIMIT, {"client_limited", "client_late", IN_DOUBT}
     if report.run.own_delay_decides == (None if asked is None else list(map(str, asked))):
         # The bounds of the rules decide as well whether a figure that is affected matters.
-        return asked is None or not any(finding.has(codes) for finding in report.findings)
+        return asked is None or all(
+            codes.isdisjoint((finding.code, *finding.effects)) for finding in report.findings
+        )
     parts = (part for parts in report.own_effect.values() for part in parts.values())
     return not any(
         part.in_doubt or (part.own_ms > limit.ms and part.share > limit.share) for part in parts
-    ) and not any(finding.has(codes) for finding in report.findings)
+    ) and all(codes.isdisjoint((finding.code, *finding.effects)) for finding in report.findings)
 
 
 def in_words(own: ClientOverhead, load: str | None) -> Iterator[str]:

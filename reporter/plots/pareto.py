@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from reporter import statements
-from reporter.pareto import front, knee
+from reporter.pareto import clear_front, knee
 from reporter.plots.plot import Axis, NoPlot, Plot, PlotSeries
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def pareto_plot(
     title = f"Throughput against {plane.axis.label.partition(':')[0]}"
     if not plane.spots:
         return NoPlot(name, title, f"no run is valid and has both a throughput and a {plane.latency}")
-    line, bend = front(plane.spots), knee(plane.spots).spot
+    line, bend = clear_front(plane.spots), knee(plane.spots).spot
     kinds = {
         spot: "knee"
         if spot == bend
@@ -49,7 +49,7 @@ def pareto_plot(
     }
     series = [
         *([] if region is None else [_shaded(plane, region)]),
-        _series(plane, _FRONT, "line", line),
+        *([_series(plane, _FRONT, "line", line)] if line else []),
         *(
             _series(plane, kind, "points", [spot for spot in plane.spots if kinds[spot] == kind])
             for kind in dict.fromkeys(kinds.values())

@@ -69,5 +69,6 @@ def _spots(runs: Sequence[tuple[str, Figures]], latency: str) -> tuple[Spot, ...
     for name, of in runs:
         cost_ms, margin_ms = getattr(of, f"{latency}_ms"), getattr(of, f"{latency}_margin_ms")
         if of.output_tps and cost_ms:
-            spots.append(Spot(name, of.output_tps, cost_ms, of.output_tps_margin or 0.0, margin_ms or 0.0))
+            margins = (of.output_tps_margin or 0.0, margin_ms or 0.0)
+            spots.append(Spot(name, of.output_tps, cost_ms, *margins, requests=of.requests))
     return tuple(spots)

@@ -104,6 +104,8 @@ def _head(report: Report) -> Iterator[RenderableType]:
     if report.counts.by_error:
         yield block("Errors", *_errors(report))
     yield block("Throughput", totals.throughput(report))
+    if (in_flight := totals.concurrency(report)) is not None:
+        yield block("Concurrency", in_flight)
     if counted_tokens := totals.tokens(report):
         yield block("Tokens", counted_tokens)
     if report.steady_state and report.steady_state.found:

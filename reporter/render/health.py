@@ -35,7 +35,10 @@ def needs_a_look(report: Report) -> bool:
     """Whether a finding on the client or the recorder needs the reader's attention."""
     has_finding = any(
         finding.severity != "info"
-        and (finding.code.startswith("client_") or finding.code in _ABOUT_THE_CLIENT)
+        and any(
+            code.startswith("client_") or code in _ABOUT_THE_CLIENT
+            for code in (finding.code, *finding.effects)
+        )
         for finding in report.findings
     )
     return has_finding or bool(report.recorder.lost) or bool(report.client.held_up_ms)

@@ -73,7 +73,7 @@ def _suite(part: NamedVerdict, number: int) -> Element:
 
 
 def _of_suite(part: NamedVerdict) -> Iterator[tuple[str, Any]]:
-    yield "status", part.status
+    yield "status", part.label
     yield "ruleset", ruleset_of(part.verdict)
     yield "rules", met(part.rows)
     for name in ("overrides", "notes", "source"):

@@ -24,7 +24,7 @@ class SeriesOverview:
         rows: A row per run, in plain types, as `sweep.json` has them.
         results: The result of each run in a word or two; empty where it is valid without requirements.
         conclusions: What follows from the runs, in sentences.
-        notes: Why runs are invalid, what they missed, and what their figures do not show.
+        notes: Why runs are invalid, which rules they missed, and their warnings.
         plots: Of a sweep, throughput against interactivity and against TTFT.
         lines: Model and endpoint, loads, prompts and dates.
         links: The address of each run's report, by the name of the run; empty where there is none.
@@ -55,8 +55,9 @@ _FIGURES: Final = {
 
 
 def titles(series: SeriesOverview) -> list[str]:
-    """The headings of the table of runs: run, axes, figures, and results if any."""
-    return ["run", *_axes(series), *_FIGURES.values(), *["result"][: any(series.results)]]
+    """The headings of the table of runs: run, axes, figures, and results and warnings if any."""
+    further = {"result": any(series.results), "warnings": _are_warned(series)}
+    return ["run", *_axes(series), *_FIGURES.values(), *(name for name, shown in further.items() if shown)]
 
 
 def words(series: SeriesOverview) -> int:
@@ -69,10 +70,11 @@ def table(series: SeriesOverview) -> list[list[str]]:
     axes = _axes(series)
     return [
         [
-            str(row["name"]),
+            str(row["folder"]),
             *(str(row["axes"].get(axis, "")) for axis in axes),
             *(_shown(name, row[name]) for name in _FIGURES),
             *[result][: any(series.results)],
+            *[", ".join(row["warnings"])][: _are_warned(series)],
         ]
         for row, result in zip(series.rows, series.results, strict=True)
     ]
@@ -85,7 +87,7 @@ def scores(series: SeriesOverview) -> list[list[str]]:
     """The rows of the table of scores, with intervals; empty without scores."""
     return [
         [
-            str(row["name"]),
+            str(row["folder"]),
             str(score["name"]),
             *("" if score[end] is None else f"{score[end]:.4g}" for end in ("value", "low", "high")),
             str(score["n"]),
@@ -94,6 +96,10 @@ def scores(series: SeriesOverview) -> list[list[str]]:
         for row in series.rows
         for score in row["scores"]
     ]
+
+
+def _are_warned(series: SeriesOverview) -> bool:
+    return any(row["warnings"] for row in series.rows)
 
 
 def _axes(series: SeriesOverview) -> list[str]:

@@ -27,7 +27,13 @@ _ENDED: Final = {
 }
 """How a run ended, where that was not in order."""
 
-_RATES: Final = {"requests/s": "qps", "output tokens/s": "output_tps", "total tokens/s": "total_tps"}
+_RATES: Final = {
+    "requests/s": "qps",
+    "output tokens/s": "output_tps",
+    "at the peak": "peak_tps",
+    "total tokens/s": "total_tps",
+    "tokens/s per user": "user_tps",
+}
 
 _SOURCES: Final = {
     "server_usage": "counted by the server",
@@ -62,11 +68,33 @@ def requests(report: Report) -> Text:
 
 
 def throughput(report: Report) -> Text:
-    """The rates."""
-    rates: Mapping[str, float | None] = figures(report) or asdict(report.throughput)
+    """The rates: on average, at the peak, and as one user sees them."""
+    rates: Mapping[str, float | None] = figures(report) or {**asdict(report.throughput), **_further(report)}
     units = {name: rates.get(rate) for name, rate in _RATES.items()}
     rate_texts = [f"{figure(rate, 4)} {unit}" for unit, rate in units.items() if rate is not None]
     return sentence(*rate_texts or [NOTHING])
+
+
+def _further(report: Report) -> dict[str, float | None]:
+    tpot = report.tpot_ms
+    return {"peak_tps": _peak_tps(report), "user_tps": 1e3 / tpot.p50 if tpot and tpot.p50 else None}
+
+
+def _peak_tps(report: Report) -> float | None:
+    """The output tokens/s of the busiest moment of the window; None where the window has a single moment."""
+    rates = [
+        moment.output_tps
+        for moment in report.over_time
+        if moment.output_tps and 0 <= moment.start_s < (report.window.duration_s or 0.0)
+    ]
+    return max(rates) if len(rates) > 1 and report.throughput.output_tps is not None else None
+
+
+def concurrency(report: Report) -> Text | None:
+    """The requests in flight: the mean by Little's law, and the most; None where neither is known."""
+    qps, latency, peak = report.throughput.qps, report.latency_ms, report.client.in_flight_max
+    mean = f"{figure(qps * latency.mean / 1e3)} in flight on average" if qps and latency else ""
+    return sentence(mean, f"{whole(peak)} at most" if peak else "") if mean or peak else None
 
 
 def tokens(report: Report) -> Text:
@@ -82,7 +110,10 @@ def tokens(report: Report) -> Text:
     }
     parts = {"of it reasoning", "of it cached"}
     count_texts = [f"{whole(n)} {kind}" for kind, n in kinds.items() if n or (n == 0 and kind not in parts)]
-    return sentence(*count_texts or [NOTHING], _SOURCES.get(totals.source or "", ""))
+    per_chunk = ""
+    if totals.output and totals.chunks and totals.source != "chunks":
+        per_chunk = f"{figure(totals.output / totals.chunks)} per chunk"
+    return sentence(*count_texts or [NOTHING], per_chunk, _SOURCES.get(totals.source or "", ""))
 
 
 def steady_state(steady: SteadyState) -> Text:

@@ -138,7 +138,7 @@ def test_several_runs_a_side_are_tested(
     assert comparison["test"] == "mann_whitney"
     assert [len(side["runs"]) for side in comparison["sides"]] == [count, count]
     if code == 5:
-        assert "it takes 4 runs a side" in comparison["reasons"][0]
+        assert "give 4 runs per side" in comparison["reasons"][0]
 
 
 def test_folders_of_runs_are_sides_and_a_baseline_may_be_named_run_by_run(

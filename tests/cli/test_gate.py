@@ -124,7 +124,7 @@ def test_scores_of_another_run(judged: Gate, a_run: Path, rules: str, tmp_path: 
     ("content", "message"),
     [
         ("{", "cannot be read as JSON"),
-        ("{}", "has no scores"),
+        ("{}", "no scores under the key"),
         ('{"accuracy": {"a": 1}}', "accuracy.a: must have `value` and `n`"),
         ('{"accuracy": {"a": {"value": "1", "n": 1}}}', "must be finite numbers"),
         ('{"accuracy": {"a": {"value": 1, "n": 0}}}', "`n` must be how many"),

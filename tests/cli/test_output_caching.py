@@ -82,7 +82,7 @@ def test_the_phases_have_their_prompts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "more", "why"),
     [
-        ({"requests": 7}, {}, "has 6"),
+        ({"requests": 7}, {}, "but only 6 of"),
         ({"requests": 6}, {"warmup": "1"}, "remain after 1 of warm-up"),
         ({}, {"warmup": "6"}, "give fewer --requests, or more prompts"),
         ({}, {"warmup": "2s"}, "--warmup: .* give a number"),

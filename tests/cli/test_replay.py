@@ -133,7 +133,7 @@ def test_a_run_without_its_texts_is_refused(a_run: Path) -> None:
     with closing(sqlite3.connect(a_run / "events.db")) as log:
         log.execute("UPDATE events SET texts = NULL WHERE code = 20")
         log.commit()
-    with pytest.raises(UsageError, match="does not have the text of prompt"):
+    with pytest.raises(UsageError, match="lacks the text of prompt"):
         replayed_requests(a_run, TracePart())
 
 

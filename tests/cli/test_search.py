@@ -141,7 +141,7 @@ def test_settings_that_contradict_each_other_are_refused(overrides: Any, message
             "a search proves it in its own way (docs/searches.md)",
         ),
         ({"require": ["error<5%@ucl95"]}, "leave the confidence out"),
-        ({"require": ["ttft:p(99)<1s!warn"]}, "what is only shown (warn) cannot be searched for"),
+        ({"require": ["ttft:p(99)<1s!warn"]}, "a target that is only shown (warn) cannot be searched for"),
         ({"rate": "5..2"}, "--rate 5..2: write LOW..HIGH"),
         ({"rate": "0..2"}, "--rate 0..2: write LOW..HIGH"),
         ({"rate": "-1..2"}, "--rate -1..2: write LOW..HIGH"),

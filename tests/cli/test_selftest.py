@@ -101,7 +101,7 @@ def test_the_table_has_a_line_for_each_scenario(
     failed = sum(not row_result.passed for row_result in judged)
     verdict = f"{failed} of {len(judged)} rows fail" if failed else f"all {len(judged)} rows pass"
     assert verdict in " ".join(page.split())
-    assert ("what the server does" in page) == (width == 200)
+    assert ("the server's behavior" in page) == (width == 200)
     assert max(map(len, lines)) <= width
 
 

@@ -193,3 +193,27 @@ def test_names_of_runs_may_have_any_character(viewer: Viewer, tmp_path: Path) ->
     shutil.copytree(tmp_path / "runs" / "first", tmp_path / "runs" / name)
     assert "<b>" not in viewer.page("/")
     assert "small-model" in viewer.page("/run/" + quote(name))
+
+
+def test_a_sweep_has_a_row_and_a_page(viewer: Viewer, swept: Path, tmp_path: Path) -> None:
+    """The page has its runs and its result; the list counts it apart from runs, and does not compare it."""
+    shutil.copytree(swept, tmp_path / "runs" / "swept")
+    listed = viewer.page("/")
+    assert 'href="/run/swept"' in listed
+    assert 'href="/run/swept/01-concurrency-1"' in listed
+    assert "3 runs, 1 series<" in listed
+    assert re.search(r'value="swept"[^>]* disabled', listed)
+    page = viewer.page("/run/swept")
+    assert "Highest concurrency that held: 2 (02-concurrency-2)" in page
+    assert "01-concurrency-1" in page
+    (tmp_path / "runs" / "other").mkdir()
+    assert viewer.get("/run/other")[0] == NOT_FOUND
+
+
+def test_an_overloaded_run_is_shown_as_such(viewer: Viewer, tmp_path: Path) -> None:
+    """In the list, marked as bad."""
+    report = tmp_path / "runs" / "first" / "report.json"
+    content = orjson.loads(report.read_bytes())
+    content["validity"] |= {"valid": False, "overloaded": True, "accepted": False, "reasons": ["It grew."]}
+    report.write_bytes(orjson.dumps(content))
+    assert '<span class="mark bad">overloaded</span>' in viewer.page("/")

@@ -274,7 +274,7 @@ def test_a_worker_that_crashes_says_why(quick_mock: MockProcess, tmp_path: Path,
     findings = of(EventType.FINDING, result)
     assert findings
     assert all("TypeError" in finding["message"] for finding in findings)
-    assert all("report it" in finding["remedy"] for finding in findings)
+    assert all("report the bug" in finding["remedy"] for finding in findings)
 
 
 def test_a_worker_that_is_lost_before_the_session() -> None:

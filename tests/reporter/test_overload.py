@@ -62,7 +62,9 @@ def test_a_verdict_says_overloaded(overloaded: Any) -> None:
     assert report.verdict.status == "INVALID"
     part = NamedVerdict.of(report)
     assert part.label == "OVERLOADED"
-    assert 'message="OVERLOADED: The queue grew' in junit.render([part])
+    document = junit.render([part])
+    assert 'message="OVERLOADED: The queue grew' in document
+    assert '<property name="status" value="OVERLOADED" />' in document
 
 
 def test_it_can_be_accepted(overloaded: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.pareto import Spot, front, knee
+from reporter.pareto import WIDE, Spot, clear_front, front, knee, undecided
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,7 +129,7 @@ def test_what_is_within_the_noise_of_an_earlier_spot_is_not_shown_twice() -> Non
 
 def test_reasons_for_no_knee() -> None:
     """Too few runs; no saturation yet; nothing but saturation."""
-    assert knee([]).reason == knee(sweep((1, 32), SLOTS)).reason == "it takes 3 valid runs"
+    assert knee([]).reason == knee(sweep((1, 32), SLOTS)).reason == "3 valid runs are needed"
     assert "than c16: try more load" in knee(sweep((1, 4, 16), SLOTS)).reason
     steady = [Spot(f"c{n}", 100 * n, 50 * n**1.003) for n in (1, 2, 3, 4)]
     assert "about as fast, up to the last run" in knee(steady).reason
@@ -140,3 +141,27 @@ def test_a_sweep_that_collapses_has_its_knee_before() -> None:
     spots = [Spot("c1", 100, 80), Spot("c8", 700, 90), Spot("c16", 400, 900), Spot("c32", 90, 4000)]
     assert knee(spots).spot == spots[1]
     assert names(front(spots)) == ["c8", "c1"]
+
+
+def test_wide_intervals_have_neither_front_nor_knee() -> None:
+    """The number of requests is named that would separate the runs; with them, there is a front."""
+    near = [Spot(f"c{load}", 1000.0 + load, 80.0, 150.0, 1.0, requests=50) for load in (1, 2, 4)]
+    pair = undecided(near)
+    assert pair is not None
+    assert pair.noise == pytest.approx(0.212, abs=0.001)
+    assert pair.needed == 230
+    assert clear_front(near) == []
+    bend = knee(near)
+    assert bend.spot is None
+    assert "too few requests to separate c1 and c" in bend.reason
+    assert "about 230 per run are needed" in bend.reason
+    enough = [replace(spot, output_margin=spot.output_margin * (50 / 230) ** 0.5) for spot in near]
+    assert undecided(enough) is None
+    assert clear_front(enough) == front(enough)
+
+
+def test_a_clear_difference_is_a_front_whatever_the_noise() -> None:
+    """Wide intervals matter only where they hide which run is better."""
+    spots = [Spot("slow", 100.0, 80.0, 2 * WIDE * 100.0, requests=9), Spot("fast", 300.0, 80.0, 30.0)]
+    assert undecided(spots) is None
+    assert names(clear_front(spots)) == ["fast"]

@@ -1,4 +1,4 @@
-"""The axes of a series, as columns of a table."""
+"""The names of the runs of a series, and their axes, as columns of a table."""
 
 from __future__ import annotations
 
@@ -15,16 +15,20 @@ if TYPE_CHECKING:
 
 NONE: Final = "-"
 _LEAST_AXIS: Final = 16
+_LEAST_NAME: Final = 24
+_AXIS_RANK: Final = 6
+"""Removed before any figure: the folder's name has the values."""
 
 
 def axis_columns(axes: Sequence[str]) -> list[Column]:
-    """The columns that tell runs apart; long values are folded."""
-    return [Column(name, justify="left", folds=True, least=_LEAST_AXIS) for name in axes]
+    """The folder, and the values of the axes where the page has room; long texts are folded."""
+    values = [Column(name, _AXIS_RANK, justify="left", folds=True, least=_LEAST_AXIS) for name in axes]
+    return [Column("run", justify="left", folds=True, least=_LEAST_NAME), *values]
 
 
 def axis_cells(outcome: PointOutcome, axes: Sequence[str]) -> list[Text]:
-    """The values of a run on the axes."""
-    return [text(shown(outcome.point.axes.get(name))) for name in axes]
+    """The folder of a run, and the values on the axes."""
+    return [text(outcome.folder.name), *(text(shown(outcome.point.axes.get(name))) for name in axes)]
 
 
 def shown(value: object) -> str:

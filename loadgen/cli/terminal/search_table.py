@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from loadgen.sessions.series.notes import accepted_note
+from loadgen.sessions.series.notes import accepted_note, warning_notes
 from reporter.render.page import Column, draw, grid, text
 
 if TYPE_CHECKING:
@@ -29,8 +29,10 @@ def table(result: SearchOutcome, *, width: int, color: bool = False) -> str:
         if result.evaluated
         else []
     )
-    notes = [text(note) for trial in result.evaluated for note in accepted_note(trial.outcome)]
-    return draw([trials, [text(result.message)], notes], width=width, color=color)
+    outcomes = [trial.outcome for trial in result.evaluated]
+    notes = [note for outcome in outcomes for note in accepted_note(outcome)]
+    shown = [text(note) for note in (*notes, *warning_notes(outcomes))]
+    return draw([trials, [text(result.message)], shown], width=width, color=color)
 
 
 def _cells(evaluated: EvaluatedTrial) -> list[Text]:

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from loadgen.cli.terminal.axes import NONE, axis_cells, axis_columns
 from loadgen.sessions.series.notes import notes_of
-from loadgen.sessions.series.rows import result
+from loadgen.sessions.series.rows import result, warnings_of
 from reporter.render.page import Column, draw, grid, text
 
 if TYPE_CHECKING:
@@ -57,18 +57,23 @@ def _figures(
     shown_figures = [figure for figure in _FIGURES if figure[0] != _ERRORS or has_errors]
     results = [result(outcome) for outcome in outcomes]
     named = [Column("result", justify="left")] if any(results) else []
+    warnings = [", ".join(warnings_of(outcome)) for outcome in outcomes]
+    warned = [Column("warnings", 5, justify="left", folds=True)] if any(warnings) else []
     scored = [Text(scores_in_words(outcome.report)) for outcome in outcomes]
     has_scores = scores and any(scored)
     columns = [*axis_columns(axes), *[Column("score")][: int(has_scores)]]
-    columns += [*(Column(title, rank) for title, rank, _ in shown_figures), *named]
+    columns += [*(Column(title, rank) for title, rank, _ in shown_figures), *named, *warned]
     cells = [
         [
             *axis_cells(outcome, axes),
             *[score][: int(has_scores)],
             *(Text(show(of)) for _, _, show in shown_figures),
             *[Text(word, style=_STYLES.get(word, "")) for word in [result_word][: len(named)]],
+            *[text(codes)][: len(warned)],
         ]
-        for outcome, of, result_word, score in zip(outcomes, figures_of_runs, results, scored, strict=True)
+        for outcome, of, result_word, score, codes in zip(
+            outcomes, figures_of_runs, results, scored, warnings, strict=True
+        )
     ]
     return grid(columns, cells, width=width)
 

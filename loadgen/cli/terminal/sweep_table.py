@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from loadgen.cli.terminal.series_table import table
 from loadgen.cli.terminal.show import page
 from loadgen.sessions.errors import printable
-from loadgen.sessions.series.sweep.fronts import fronts_and_knees
+from loadgen.sessions.series.sweep.fronts import conclusions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,5 +22,5 @@ def as_text(outcomes: Sequence[PointOutcome]) -> str:
     from reporter.render.page import draw
 
     shown = page()
-    lines = [Text(printable(line)) for line in fronts_and_knees(outcomes)]
+    lines = [Text(printable(line)) for line in conclusions(outcomes)]
     return table(outcomes, **shown) + "\n" + draw([lines], **shown)

@@ -1,4 +1,4 @@
-"""Notes on the runs of a series: reasons for invalidity, missed rules, and limits of the figures."""
+"""Notes on the runs of a series: reasons for invalidity, missed rules, and warnings."""
 
 from __future__ import annotations
 
@@ -10,24 +10,38 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from loadgen.sessions.series_outcome import PointOutcome
+    from reporter.report import Finding
     from rulesets.verdict import Verdict
 
-_TELLING: Final = frozenset({"too_short"})
-"""Findings that do not make a run invalid, but without which its row would be misread."""
+_MOST_NAMED: Final = 4
+"""Runs with the same warning that are named."""
 
 
 def notes_of(outcomes: Sequence[PointOutcome]) -> Iterator[str]:
-    """The reasons for invalidity, missed rules, and limits of a point's figures, one line each."""
+    """The reasons for invalidity and missed rules, one line each, then the warnings, one line per code."""
     yield from _cache_note(outcomes)
     for outcome in outcomes:
-        for finding in outcome.report.findings:
-            if finding.code in _TELLING:
-                yield f"{outcome.point.name}: {finding.message} {finding.remedy}"
         validity = outcome.report.validity
         yield from accepted_note(outcome)
         why = (not validity.accepted and validity.reasons) or _missed(outcome.report.verdict)
         if why and result(outcome) != "pass":
-            yield f"{outcome.point.name}: {result(outcome)}: {'; '.join(map(str, why))}"
+            yield f"{outcome.folder.name}: {result(outcome)}: {'; '.join(map(str, why))}"
+    yield from warning_notes(outcomes)
+
+
+def warning_notes(outcomes: Sequence[PointOutcome]) -> Iterator[str]:
+    """For each warning the runs that have it, with the message of the first of them."""
+    having: dict[str, list[tuple[str, Finding]]] = {}
+    for outcome in outcomes:
+        for finding in outcome.report.findings:
+            if finding.severity == "warning":
+                having.setdefault(finding.code, []).append((outcome.folder.name, finding))
+    for code, each in having.items():
+        (first, finding), names = each[0], [name for name, _ in each]
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        where = f"{code} in {', '.join(names[:_MOST_NAMED])}{more}"
+        example = f" For example, {first}:" if len(names) > 1 else ""
+        yield f"{where}:{example} {finding.message} {finding.remedy}".rstrip()
 
 
 def _cache_note(outcomes: Sequence[PointOutcome]) -> Iterator[str]:
@@ -39,7 +53,7 @@ def _cache_note(outcomes: Sequence[PointOutcome]) -> Iterator[str]:
         tokens, side = outcome.report.tokens, outcome.report.server_side
         share = cached_pct(tokens.cached, tokens.input, side and side.prefix_hit_pct)
         if share is not None:
-            shares[outcome.point.name] = share
+            shares[outcome.folder.name] = share
     if not shares:
         return
     lowest, highest = min(shares, key=shares.__getitem__), max(shares, key=shares.__getitem__)
@@ -56,7 +70,7 @@ def accepted_note(outcome: PointOutcome) -> Iterator[str]:
 
     validity = outcome.report.validity
     if validity.accepted:
-        yield f"{outcome.point.name}: INVALID, {IN_WORDS}: {'; '.join(validity.reasons)}"
+        yield f"{outcome.folder.name}: INVALID, {IN_WORDS}: {'; '.join(validity.reasons)}"
 
 
 def _missed(verdict: Verdict | None) -> list[str]:

@@ -73,10 +73,10 @@ def overview(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> 
 def _of_kind(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> Mapping[str, Any]:
     """The further results of a sweep, a search or an optimization."""
     if series.kind == SeriesKind.SWEEP:
-        from loadgen.sessions.series.sweep.fronts import fronts_and_knees
+        from loadgen.sessions.series.sweep.fronts import conclusions
         from loadgen.sessions.series.sweep.result import plots_of
 
-        return {"conclusions": fronts_and_knees(outcomes), "plots": plots_of(outcomes)}
+        return {"conclusions": conclusions(outcomes), "plots": plots_of(outcomes)}
     if series.kind == SeriesKind.SEARCH:
         from loadgen.sessions.series.search.search import search_outcome
 

@@ -37,10 +37,21 @@ def rows(outcomes: Sequence[PointOutcome], folder: Path) -> list[dict[str, Any]]
             "accepted": outcome.report.validity.accepted,
             "reasons": list(outcome.report.validity.reasons),
             "verdict": None if outcome.report.verdict is None else outcome.report.verdict.status,
+            "warnings": warnings_of(outcome),
             "scores": [asdict(score) for score in scores_of(outcome.report)],
             **asdict(figures(outcome.report)),
         }
         for outcome in outcomes
+    ]
+
+
+def warnings_of(outcome: PointOutcome) -> list[str]:
+    """The codes of the warnings of a point, with those of their effects."""
+    return [
+        code
+        for finding in outcome.report.findings
+        if finding.severity == "warning"
+        for code in (finding.code, *finding.effects)
     ]
 
 

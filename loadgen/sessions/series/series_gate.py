@@ -11,10 +11,14 @@ from loadgen.sessions.gate import evaluate
 from loadgen.sessions.gating.power import power_of
 from loadgen.sessions.gating.scores import accuracy_of_points
 from loadgen.sessions.series.sweep_evidence import over_all, point
+from loadgen.sessions.verdict_exit import exit_code, most_severe
 from reporter.render.named_verdict import NamedVerdict
+from rulesets.exit_codes import ExitCode
 from rulesets.verdict import Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from loadgen.sessions.settings.gate import GateSettings
     from reporter.report import Report
     from reporter.tokens import Tokenizer
@@ -22,6 +26,8 @@ if TYPE_CHECKING:
     from rulesets.sweeps import Point
 
 _SWEEP: Final = "sweep"
+OVERLOADED: Final = "OVERLOADED"
+"""The label of the verdict on an overloaded run."""
 
 
 def evaluate_series(settings: GateSettings, tokenizer: Tokenizer | None) -> list[NamedVerdict]:
@@ -43,6 +49,19 @@ def evaluate_series(settings: GateSettings, tokenizer: Tokenizer | None) -> list
     ]
     done = {name: result for name, result in results.items() if result is not None}
     return [*parts, *over_all(done, settings.skip, _baseline(settings), settings.c_max, settings.c_min)]
+
+
+def code_of_series(folder: Path, parts: Sequence[NamedVerdict], inconclusive: str) -> int:
+    """The most severe exit code; a point of a sweep that is only overloaded counts as missed."""
+    from loadgen.sessions.files import series_file as files
+
+    is_sweep = files.read(folder).kind == files.SeriesKind.SWEEP
+    return most_severe(
+        ExitCode.FAIL
+        if is_sweep and part.label == OVERLOADED and len(part.reasons) == 1
+        else exit_code(part.status, inconclusive)
+        for part in parts
+    )
 
 
 def _evaluated(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.series_file import Series, folder_of
 from loadgen.sessions.observer import SILENT
 from loadgen.sessions.series.exit_code import exit_code_of
@@ -42,6 +43,18 @@ def outcome_of(folder: Path, series: Series, number: int, observer: Observer = S
         return None
     point = series.points[number]
     return PointOutcome(number, point, place, report, exit_code_of(report, series, number))
+
+
+def ended_so_far(folder: Path, series: Series) -> list[PointOutcome]:
+    """The outcomes of the points that are complete, at least one.
+
+    Raises:
+        UsageError: No run has ended yet.
+    """
+    outcomes = outcomes_so_far(folder, series)
+    if not outcomes:
+        raise UsageError(f"{folder} is the folder of a {series.kind}, and none of its runs has ended yet")
+    return outcomes
 
 
 def outcomes_so_far(folder: Path, series: Series) -> list[PointOutcome]:

@@ -51,6 +51,16 @@ class ViewedFolder:
             pass  # no file system has such a name
         raise UsageError(f"{name}: no run of this name in {self.top}")
 
+    def series(self, name: str) -> Path | None:
+        """The folder of a series, by its path below the folder; None where the path is another thing."""
+        from loadgen.sessions.files.series_file import is_series
+
+        try:
+            folder = (self.top / name).resolve()
+            return folder if folder.is_relative_to(self.top) and is_series(folder) else None
+        except (OSError, ValueError):
+            return None
+
     @staticmethod
     def identity(run: Path) -> Identity:
         """What changes whenever the log does."""

@@ -33,6 +33,20 @@ def report_page(run: Path, name: str) -> str:
     return render("report", _HTML, report, contents=contents, command=command, repeat=repeat_command(run))
 
 
+def series_page(folder: Path) -> str:
+    """The runs of a series that have ended, with its result.
+
+    Raises:
+        UsageError: No run has ended yet.
+    """
+    from loadgen.sessions.files.series_file import read
+    from loadgen.sessions.series.overview import series_as
+    from loadgen.sessions.series.so_far import ended_so_far
+
+    series = read(folder)
+    return series_as(_HTML, folder, series, ended_so_far(folder, series))
+
+
 def comparison_page(runs: Sequence[Path]) -> str:
     """Runs compared with the first one of them.
 

@@ -100,14 +100,20 @@ class Pages:
 
     async def runs(self, _: web.Request) -> web.Response:
         """The list of runs."""
-        runs = [row_of(run) for run in await asyncio.to_thread(self._folder.runs)]
-        return self._page("runs.html", "Runs", runs=runs, columns=COLUMNS, count=counted(len(runs), "run"))
+        rows = await asyncio.to_thread(self._folder.runs)
+        series = sum(row.runs is not None for row in rows)
+        count = counted(len(rows) - series, "run") + (f", {series} series" if series else "")
+        runs = [row_of(row) for row in rows]
+        return self._page("runs.html", "Runs", runs=runs, columns=COLUMNS, count=count)
 
     async def run(self, request: web.Request) -> web.Response:
-        """A run: its report, or its figures while it is in progress."""
+        """A run: its report, or its figures while it is in progress; a series: its runs so far."""
         from loadgen.sessions.run.report import make_report
+        from loadgen.sessions.viewing.one_file import series_page
 
         name = request.match_info["name"]
+        if (series := self._folder.series(name)) is not None:
+            return _one_file(await self._computed(lambda: series_page(series)))
         folder = self._folder.run(name)
         if not is_held(folder) or "whole" in request.query:
             return _one_file(await self._report_page(folder, name))
@@ -134,7 +140,8 @@ class Pages:
 
     async def sql(self, request: web.Request) -> web.Response:
         """The SQL box: `?run=A&query=SELECT …`."""
-        runs = [run.folder for run in await asyncio.to_thread(self._folder.runs) if run.why is None]
+        rows = await asyncio.to_thread(self._folder.runs)
+        runs = [row.folder for row in rows if row.why is None and row.runs is None]
         query, chosen = request.query.get("query", ""), request.query.get("run", "")
         values: dict[str, Any] = {}
         if query.strip():

@@ -42,7 +42,7 @@ class ViewCell:
 
 @dataclass(frozen=True, slots=True)
 class ViewRow:
-    """A run: its name, its state, and a cell for each of `COLUMNS`."""
+    """A run or a series: its name, its state, and a cell for each of `COLUMNS`."""
 
     folder: str
     state: str
@@ -74,6 +74,8 @@ _TONES: Final = {
     "overloaded": "bad",
     "invalid": "bad",
     "damaged": "bad",
+    "complete": "good",
+    "incomplete": "doubt",
     "INCONCLUSIVE": "doubt",
     ACCEPTED: "doubt",
     RUNNING: "doubt",
@@ -85,7 +87,7 @@ def row_of(run: Listed) -> ViewRow:
     return ViewRow(
         folder=run.folder,
         state=run.state,
-        has_log=run.why is None,
+        has_log=run.why is None and run.runs is None,
         cells=(
             _words((run.started_at or "")[:16].replace("T", " ")),
             ViewCell(clean(run.folder), run.folder, link=address(run.folder)),

@@ -54,7 +54,7 @@ def _sections(series: SeriesOverview) -> Iterator[Section]:
         tuple(titles(series)),
         tuple(_row(series, cells) for cells in table(series)),
         words=words(series),
-        wordy=frozenset({"result"}),
+        wordy=frozenset({"result", "warnings"}),
         sql=statements.of_series(),
     )
     yield Tables("runs", "Runs", (runs,))

@@ -139,7 +139,7 @@ def test_three_runs_a_side_are_too_few_and_five_are_not(result: Result, a_run: R
     few = result(fast[:3], slow[:3])
     assert few.status == "INCONCLUSIVE"
     assert "3 and 3 runs are too few: the smallest possible p is 0.1, times 3" in few.reasons[0]
-    assert "it takes 5 runs a side, or 4 with one --metric" in few.reasons[0]
+    assert "give 5 runs per side, or 4 with one --metric" in few.reasons[0]
     assert set(findings(few).values()) == {"too few runs"}
     enough = result(fast, slow)
     assert (enough.status, enough.test) == ("FAIL", "mann_whitney")
@@ -154,7 +154,7 @@ def test_a_test_that_was_demanded_of_single_runs_is_inconclusive(result: Result,
     """Its p can only be 1."""
     comparison = result(a_run(), a_run(0.5, seed=2), by_runs=True)
     assert comparison.status == "INCONCLUSIVE"
-    assert "there is no p but 1" in comparison.reasons[0]
+    assert "the smallest possible p is 1," in comparison.reasons[0]
 
 
 def test_a_run_too_short_for_any_test_is_inconclusive(

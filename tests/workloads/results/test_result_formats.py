@@ -219,7 +219,7 @@ def _changed(name: str, folder: Path, old: str, new: str) -> Path:
             "verifier_result.rewards.reward must be a finite number",
         ),
         ("harbor", '"reward": 1.0', '"a": 1, "b": 2', "none of the rewards a, b is named reward"),
-        ("swefficiency", "gold_speedup_ratio", "gold", "it has no column gold_speedup_ratio"),
+        ("swefficiency", "gold_speedup_ratio", "gold", "no column gold_speedup_ratio"),
         (
             "swefficiency",
             ",4.0,0.5",

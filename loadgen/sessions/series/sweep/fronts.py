@@ -1,11 +1,12 @@
-"""The Pareto fronts of a sweep and their knees, in sentences."""
+"""The result of a sweep in sentences: the highest load that held, the Pareto fronts and their knees."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from loadgen.sessions.series.sweep.held import highest_held
 from loadgen.sessions.series.sweep.result import planes_of
-from reporter.pareto import front, knee
+from reporter.pareto import front, knee, undecided
 from reporter.plots.planes import INTERACTIVITY, TTFT
 
 if TYPE_CHECKING:
@@ -15,9 +16,12 @@ if TYPE_CHECKING:
     from reporter.plots.planes import Plane
 
 
-def fronts_and_knees(outcomes: Sequence[PointOutcome]) -> list[str]:
-    """Both fronts and their knees."""
-    return [sentence for plane in planes_of(outcomes) for sentence in _front_and_knee(plane)]
+def conclusions(outcomes: Sequence[PointOutcome]) -> list[str]:
+    """The highest load that held, then both fronts and their knees."""
+    fronts = [
+        sentence for plane in planes_of(outcomes, by_folder=True) for sentence in _front_and_knee(plane)
+    ]
+    return [*map(str, highest_held(outcomes)), *fronts]
 
 
 def _front_and_knee(plane: Plane) -> list[str]:
@@ -25,6 +29,8 @@ def _front_and_knee(plane: Plane) -> list[str]:
     line, what = front(plane.spots), _CALLED[plane.name]
     if not line:
         return [f"Throughput against {what}: no valid run has both a throughput and a {plane.latency}."]
+    if (pair := undecided(plane.spots)) is not None:
+        return [f"No Pareto front, throughput against {what}: {pair}."]
     names = ", ".join(spot.name for spot in reversed(line))
     sentences = [f"Pareto front, throughput against {what}: {names}"]
     bend = knee(plane.spots)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.files import series_file as files
 from loadgen.sessions.files.whole_file import write_whole
 from loadgen.sessions.series.rows import rows
-from reporter.pareto import front, knee
+from loadgen.sessions.series.sweep.held import highest_held
+from reporter.pareto import clear_front, knee, undecided
 from reporter.plots.planes import planes
 from reporter.render.series_csv import series_as_csv
 from reporter.sweep import figures
@@ -55,6 +57,7 @@ def document(folder: Path, outcomes: Sequence[PointOutcome]) -> Mapping[str, Any
     return {
         "schema_version": SCHEMA_VERSION,
         "points": _points(folder, outcomes),
+        "held": [asdict(held) for held in highest_held(outcomes)],
         "pareto": {"throughput": "output_tps", "interactivity": "user_tps", **interactivity},
         "pareto_ttft": {"throughput": "output_tps", "latency": "ttft_p50_ms", **ttft},
     }
@@ -62,7 +65,7 @@ def document(folder: Path, outcomes: Sequence[PointOutcome]) -> Mapping[str, Any
 
 def _points(folder: Path, outcomes: Sequence[PointOutcome]) -> list[dict[str, Any]]:
     """The rows, each with the fronts that it is on, and the planes of which it is the knee."""
-    fronts = {plane.name: {spot.name for spot in front(plane.spots)} for plane in planes_of(outcomes)}
+    fronts = {plane.name: {spot.name for spot in clear_front(plane.spots)} for plane in planes_of(outcomes)}
     knees = {plane.name: knee(plane.spots).spot for plane in planes_of(outcomes)}
     return [
         {
@@ -77,17 +80,23 @@ def _points(folder: Path, outcomes: Sequence[PointOutcome]) -> list[dict[str, An
 def _summary(plane: Plane) -> dict[str, Any]:
     bend = knee(plane.spots)
     return {
-        "front": [spot.name for spot in front(plane.spots)],
+        "front": [spot.name for spot in clear_front(plane.spots)],
         "knee": None if bend.spot is None else bend.spot.name,
         "no_knee_because": bend.reason or None,
+        "requests_needed": None if (pair := undecided(plane.spots)) is None else pair.needed,
     }
 
 
-def planes_of(outcomes: Sequence[PointOutcome]) -> tuple[Plane, Plane]:
-    """The valid runs: a run that the client limited does not measure the server."""
+def planes_of(outcomes: Sequence[PointOutcome], *, by_folder: bool = False) -> tuple[Plane, Plane]:
+    """The valid runs: a run that the client limited does not measure the server.
+
+    Args:
+        outcomes: The outcomes of the points.
+        by_folder: Whether runs are called by their folders instead of their points.
+    """
     return planes(
         [
-            (outcome.point.name, figures(outcome.report))
+            (outcome.folder.name if by_folder else outcome.point.name, figures(outcome.report))
             for outcome in outcomes
             if outcome.report.validity.stands and not outcome.report.validity.latency_reasons
         ]
