@@ -16,7 +16,7 @@ HERE: Final[Mapping[str, str]] = {
     "latency": "request issued → response complete",
     "output tokens": "usage, else a tokenizer's, else chunks",
     "percentiles": "interpolated",
-    "throughput": "what completes or arrives in the window ÷ its duration",
+    "throughput": "completions or arrivals in the window ÷ its duration",
     "std": "of the sample",
 }
 """The definitions of docs/metrics.md, in words: what other programs may define in another way."""

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 NONE: Final = "-"
 _LEAST_AXIS: Final = 16
 _LEAST_NAME: Final = 24
-_AXIS_RANK: Final = 6
-"""Removed before any figure: the folder's name has the values."""
+_AXIS_RANK: Final = 6  # removed before any figure: the folder's name has the values
 
 
 def axis_columns(axes: Sequence[str]) -> list[Column]:

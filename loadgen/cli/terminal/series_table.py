@@ -52,32 +52,26 @@ def _figures(
     from loadgen.sessions.series.scores import scores_in_words
     from reporter.sweep import figures
 
-    figures_of_runs = [figures(outcome.report) for outcome in outcomes]
-    has_errors = any(of.error_rate for of in figures_of_runs)
-    shown_figures = [figure for figure in _FIGURES if figure[0] != _ERRORS or has_errors]
-    results = [result(outcome) for outcome in outcomes]
-    named = [Column("result", justify="left")] if any(results) else []
-    warnings = [", ".join(warnings_of(outcome)) for outcome in outcomes]
-    warned = [Column("warnings", 5, justify="left", folds=True)] if any(warnings) else []
-    scored = [Text(scores_in_words(outcome.report)) for outcome in outcomes]
-    has_scores = scores and any(scored)
-    columns = [*axis_columns(axes), *[Column("score")][: int(has_scores)]]
-    columns += [*(Column(title, rank) for title, rank, _ in shown_figures), *named, *warned]
-    cells = [
-        [
-            *axis_cells(outcome, axes),
-            *[score][: int(has_scores)],
-            *(Text(show(of)) for _, _, show in shown_figures),
-            *[Text(word, style=_STYLES.get(word, "")) for word in [result_word][: len(named)]],
-            *[text(codes)][: len(warned)],
-        ]
-        for outcome, of, result_word, score, codes in zip(
-            outcomes, figures_of_runs, results, scored, warnings, strict=True
-        )
+    rows = [figures(outcome.report) for outcome in outcomes]
+    named = zip(*(axis_cells(outcome, axes) for outcome in outcomes), strict=True)
+    columns: list[tuple[Column, Sequence[Text]]] = [
+        *zip(axis_columns(axes), named, strict=True),
+        (Column("score"), [Text(scores_in_words(outcome.report) if scores else "") for outcome in outcomes]),
+        *((Column(title, rank), [Text(show(row)) for row in rows]) for title, rank, show in _FIGURES),
+        (
+            Column("result", justify="left"),
+            [Text(word, style=_STYLES.get(word, "")) for word in map(result, outcomes)],
+        ),
+        (_WARNINGS, [text(", ".join(warnings_of(outcome))) for outcome in outcomes]),
     ]
-    return grid(columns, cells, width=width)
+    used = [(column, cells) for column, cells in columns if any(cell.plain not in _EMPTY for cell in cells)]
+    return grid(
+        [column for column, _ in used], list(zip(*(cells for _, cells in used), strict=True)), width=width
+    )
 
 
+_EMPTY: Final = frozenset({"", "0.0%"})
+_WARNINGS: Final = Column("warnings", 5, justify="left", folds=True)
 _STYLES: Final = {"missed": "bold red", "invalid": "bold yellow", "overloaded": "bold yellow"}
 
 
@@ -93,7 +87,6 @@ def _error_rate(figures_of_run: Figures) -> str:
     return NONE if figures_of_run.error_rate is None else f"{figures_of_run.error_rate:.1%}"
 
 
-_ERRORS: Final = "errors"
 _FIGURES: Final[tuple[tuple[str, int, Callable[[Figures], str]], ...]] = (
     ("req/s", 2, _number("qps", 2)),
     ("tok/s", 0, _number("output_tps", 1)),
@@ -102,6 +95,6 @@ _FIGURES: Final[tuple[tuple[str, int, Callable[[Figures], str]], ...]] = (
     ("TTFT\np99 ms", 0, _number("ttft_p99_ms", 1)),
     ("TPOT\np50 ms", 3, _number("tpot_p50_ms", 2)),
     ("TPOT\np99 ms", 4, _number("tpot_p99_ms", 2)),
-    (_ERRORS, 0, _error_rate),
+    ("errors", 0, _error_rate),
 )
 """Heading, rank of removal where the page is too narrow (0: never), and format."""

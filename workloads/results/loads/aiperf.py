@@ -54,7 +54,7 @@ def read(path: Path) -> Sequence[LoadResults]:
     if path.is_dir():
         records, figures = path / _RECORDS, path / _FIGURES
         if not (records.is_file() or figures.is_file()):
-            raise SourceError(f"{path} is not a folder of AIPerf's results: it has no {_FIGURES}")
+            raise SourceError(f"{path} is not a folder of AIPerf's results: no {_FIGURES}")
     elif path.suffix == ".jsonl":
         records, figures = path, path.with_name(_FIGURES)
     else:
@@ -166,7 +166,7 @@ def _figures(about: Fields) -> dict[str, Any]:
     figures["completed"] = _count(about, "request_count")
     figures["failed"] = _count(about, "error_request_count") or 0
     if figures["completed"] is None:
-        raise about.error("request_count", f"is missing: this is not {_FIGURES}")
+        raise about.error("request_count", f"is missing: not {_FIGURES}")
     return without_none(figures)
 
 

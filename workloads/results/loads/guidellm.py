@@ -197,7 +197,7 @@ FORMAT: Final = LoadFormat(
         "TTFT": "request begun in the client, connection set-up included → first token",
     },
     {
-        "TPOT": "its ITL, weighted by tokens; what it calls TPOT includes TTFT",
+        "TPOT": "its ITL, weighted by tokens; the TPOT of GuideLLM includes TTFT",
         "percentiles": "nearest rank",
         "throughput": "mean over time of the rate, weighted by time",
         "std": "of the population",

@@ -26,7 +26,7 @@ _HELD: Final = frozenset({"", "pass"})
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HighestLoad:
     """The highest load that held, among runs that are equal on all other axes.
 
     Attributes:
@@ -56,7 +56,7 @@ class Held:
         return f"Highest {self.axis} that held{of}: {self.load:g}{_LOADS[self.axis]} ({self.run}){top}."
 
 
-def highest_held(outcomes: Sequence[PointOutcome]) -> Iterator[Held]:
+def highest_held(outcomes: Sequence[PointOutcome]) -> Iterator[HighestLoad]:
     """The highest load that held, for each combination of the other axes; nothing if no load is an axis."""
     axis = next((name for name in _LOADS if outcomes and name in outcomes[0].point.axes), None)
     if axis is None:
@@ -71,12 +71,12 @@ def highest_held(outcomes: Sequence[PointOutcome]) -> Iterator[Held]:
         yield _of_group(axis, dict(others), sorted(each, key=lambda outcome: outcome.point.axes[axis]))
 
 
-def _of_group(axis: str, others: Mapping[str, Any], rising: Sequence[PointOutcome]) -> Held:
+def _of_group(axis: str, others: Mapping[str, Any], rising: Sequence[PointOutcome]) -> HighestLoad:
     held = [number for number, outcome in enumerate(rising) if result(outcome) in _HELD]
     last = held[-1] if held else -1
     best = rising[last] if held else None
     above = rising[last + 1] if last + 1 < len(rising) else None
-    return Held(
+    return HighestLoad(
         axis,
         others,
         None if best is None else best.point.axes[axis],
