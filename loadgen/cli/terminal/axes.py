@@ -15,14 +15,12 @@ if TYPE_CHECKING:
 
 NONE: Final = "-"
 _LEAST_AXIS: Final = 16
-_LEAST_NAME: Final = 24
-_AXIS_RANK: Final = 6  # removed before any figure: the folder's name has the values
 
 
 def axis_columns(axes: Sequence[str]) -> list[Column]:
-    """The folder, and the values of the axes where the page has room; long texts are folded."""
-    values = [Column(name, _AXIS_RANK, justify="left", folds=True, least=_LEAST_AXIS) for name in axes]
-    return [Column("run", justify="left", folds=True, least=_LEAST_NAME), *values]
+    """The folder, and the values of the axes, which are removed before any figure; long texts are folded."""
+    values = [Column(name, 6, justify="left", folds=True, least=_LEAST_AXIS) for name in axes]
+    return [Column("run", justify="left", folds=True, least=24), *values]
 
 
 def axis_cells(outcome: PointOutcome, axes: Sequence[str]) -> list[Text]:
