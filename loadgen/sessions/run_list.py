@@ -79,7 +79,7 @@ def listed(folder: Path) -> list[Listed]:
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder; name the one with your runs: loadgen list runs DIR")
     runs = [_listed(run, folder, kind) for run, kind in _runs(folder, None, _DEEPEST)]
-    series = [_listed_series(place, folder, runs) for place in _series(folder, _DEEPEST)]
+    series = [_listed_series(place, folder, runs) for place in _series(folder, _DEEPEST) if place != folder]
     return sorted([*series, *runs], key=lambda run: (run.started_at or "", run.folder))
 
 

@@ -119,7 +119,7 @@ def test_a_series_shows_a_point_that_was_accepted(tmp_path: Path) -> None:
     assert (result(outcome_), outcome_.exit_code) == ("accepted", 0)
     (row,) = rows([outcome_], tmp_path)
     assert (row["valid"], row["accepted"]) == (False, True)
-    assert f"rate-50: {ACCEPTED}" in " ".join(table([outcome_], width=100).split())
+    assert f"{run.name}: {ACCEPTED}" in " ".join(table([outcome_], width=100).split())
 
 
 def test_the_list_of_runs_shows_what_was_accepted(tmp_path: Path) -> None:

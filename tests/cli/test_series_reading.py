@@ -62,7 +62,7 @@ def test_a_sweep_has_pages_and_a_spreadsheet(
     swept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """HTML with both plots, Markdown, and the rows of sweep.csv; no other format."""
-    names = [point["name"] for point in orjson.loads((swept / "sweep.json").read_bytes())["points"]]
+    names = [point["folder"] for point in orjson.loads((swept / "sweep.json").read_bytes())["points"]]
     page = printed(capsys, report, swept, form="html")
     assert "Sweep sweep" in page
     assert 'data-plot="pareto-ttft"' in page
@@ -93,7 +93,7 @@ def test_a_sweep_that_is_not_complete_says_so(
     shutil.rmtree(folder / POINTS[0])
     with pytest.raises(UsageError, match="none of its runs has ended yet"):
         report(folder)
-    with pytest.raises(UsageError, match="it has no run yet"):
+    with pytest.raises(UsageError, match="without runs yet"):
         sql([folder], "select 1")
 
 
@@ -194,7 +194,8 @@ def test_runs_are_listed_with_what_they_are(
     }
     hold.release()
     first, second = (f"sweep/{point}" for point in POINTS)
-    assert set(runs) == {first, second, "unreported", "no-log", "no-report"}
+    assert set(runs) == {"sweep", first, second, "unreported", "no-log", "no-report"}
+    assert (runs["sweep"]["load"], runs["sweep"]["state"]) == ("1 of 2 runs", "incomplete")
     assert (runs[first]["kind"], runs[first]["load"], runs[first]["requests"]) == ("sweep", "closed 1", 6)
     assert runs[first]["state"] in {"valid", "invalid"}
     assert runs[first]["ttft_p50_ms"] > 0

@@ -99,7 +99,7 @@ def outcome(report: Report, name: str, status: Status | None, code: int, **chang
     judged = None if status is None else Verdict(row.status, "", "", rows=(row,))
     changed = replace(report, verdict=judged, **changes)
     axes = {"model": "a-model-with-a-long-name", "benchmark": "long-answers", "load": "one-by-one"}
-    return PointOutcome(0, SeriesPoint(name, axes, {}), Path("run"), changed, code)
+    return PointOutcome(0, SeriesPoint(name, axes, {}), Path(name), changed, code)
 
 
 @pytest.mark.parametrize(
@@ -144,5 +144,5 @@ def test_a_table_fits_a_terminal_and_each_heading_is_of_one_column(made_report: 
         {f"{above[column : column + 6].strip()} {below[column : column + 6]}" for _, column in titles}
     ) == len(titles)
     text = " ".join(" ".join(lines).split())
-    assert "first: 25 requests/s completed of 40 wanted. Measure for 5 s." in text
+    assert "too_short in first: 25 requests/s completed of 40 wanted. Measure for 5 s." in text
     assert "second: invalid: client_late!" in text
