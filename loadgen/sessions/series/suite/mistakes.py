@@ -160,7 +160,7 @@ def _instead(place: Place, name: str, table: Mapping[str, Any]) -> str | None:
     if instead is None and (of_options or place[0] == "run"):
         instead = instead_of(name, table)
     if instead is None and name in SYNONYMS:
-        instead = f"this key is {SYNONYMS[name]!r} here, and belongs into {_home(SYNONYMS[name])}"
+        instead = f"the key is {SYNONYMS[name]!r} here, and belongs into {_home(SYNONYMS[name])}"
     return instead
 
 
