@@ -111,7 +111,7 @@ def test_an_empty_name_names_nothing(tmp_path: Path) -> None:
     """The metrics specification's default marks an event of the session; a request's event needs a name."""
     with EventRecorder(path=tmp_path / LOG_NAME) as recorder:
         assert recorder.record_event(EventType.TEST_STARTED, 1, "")
-        with pytest.raises(EventError, match="COMPLETE: sample_uuid is missing"):
+        with pytest.raises(EventError, match="COMPLETE: sample_uuid, the name of the request, is missing"):
             recorder.record_event(EventType.COMPLETE, 2, "")
     assert (recorder.health.events, recorder.failure) == (2, None)
 
