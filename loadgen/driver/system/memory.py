@@ -28,11 +28,7 @@ def copy_shared_pages() -> None:
     """Copy the writable pages that a fork shares: each would be copied on its first write, for 5 µs or more.
 
     The first request of a forked process writes some 250 of them. Takes about 15 ms; only Linux can do it.
-<<<<<<< HEAD
     In a process with much memory (a notebook), none is copied.
-=======
-    None is copied in a process with much memory (a notebook).
->>>>>>> 31742d6e (tests/messages.md after the merge)
     """
     if not LINUX:
         return
