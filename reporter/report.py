@@ -188,7 +188,7 @@ class Tokens:
     cached: int | None = None
     usage_output: int | None = None
     recounted_output: int | None = None
-    chunks: int | None = None
+    chunks: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
