@@ -38,7 +38,7 @@ def primary(sides: Sequence[Side]) -> tuple[list[ComparedMetric], list[str]]:
         other = next((lower for lower in map(metric, names) if _needed(sides, lower) is None), None)
         takes = f"takes about {needed:,} such requests a side: {BEYOND} independent ones beyond it"
         if other is None:
-            notes.append(f"{asked.name} does not decide: it {takes}")
+            notes.append(f"{asked.name}, which {takes}, does not decide")
         else:
             chosen.append(other)
             notes.append(f"{other.name} decides in place of {asked.name}, which {takes}")

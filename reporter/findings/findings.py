@@ -166,7 +166,7 @@ def _bare(evidence: CheckInputs) -> Finding | None:
     return Finding(
         "phases_assumed",
         "warning",
-        "The log has no phases and no REQUEST_SENT: all requests are measured, TTFT counts from "
+        "The log has no phases and no REQUEST_SENT, so all requests are measured. TTFT counts from "
         "LOADGEN_ISSUE_CALLED, and TPOT ends with COMPLETE.",
         "Record the phase of each request, REQUEST_SENT and the arrivals (docs/python.md).",
     )

@@ -214,7 +214,7 @@ def _of_effective(sample: MetricValues, p: Fraction, level: float, *, upper: boo
     n, side = sample.count, _side(upper=upper)
     size = _effective(sample, p, 2 * level - 1) if n else None
     if size is None:
-        words = _words(side, level, f"order statistic; it takes {long_run.FEWEST_VALUES} requests in order")
+        words = _words(side, level, f"order statistic of at least {long_run.FEWEST_VALUES} requests in order")
         return ConfidenceLimit(None, words, _unknown, "send more requests")
     find = order_statistics.upper_rank if upper else order_statistics.lower_rank
     rank = find(size, p, level)

@@ -235,7 +235,7 @@ def test_readings_that_stopped(a_run: Callable[..., Run], at_ms: int, words: str
     assert made.server_side.compared == []
     assert made.server_side.stopped_s == pytest.approx((at_ms - 1) / 1000)
     (finding,) = (finding for finding in made.findings if finding.code == "sensor_unread")
-    assert f"{words} the first request: nothing is compared." in finding.message
+    assert f"{words} the first request, so nothing is compared." in finding.message
 
 
 @pytest.mark.parametrize("prompt_tokens", [1.0, 6.0, 9.0])
