@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 ACCEPTABLE: Final[frozenset[Check]] = client_limits.ACCEPTABLE.union(overload_finding.CHECKS)
 """The checks whose errors a user can accept."""
 
-SCORES_STAND: Final = "Scores are valid; latencies and rates are not."
+SCORES_STAND: Final = "Scores stand, but latencies and rates are not valid."
 IN_WORDS: Final = "accepted (--on-invalid warn)"
 HINT: Final = "`--on-invalid warn` accepts such a run."
 

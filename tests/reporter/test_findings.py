@@ -572,3 +572,17 @@ def test_findings_with_other_causes_stay_apart() -> None:
     both = findings(replace(GOOD, recorder=slow, **TTFT_IN_DOUBT))
     assert [finding.code for finding in both] == ["late_reads", "recorder_slow"]
     assert len({finding.remedy for finding in both}) == 2
+
+
+def test_in_a_scored_run_contention_is_one_warning_that_latencies_are_invalid() -> None:
+    """It leads, ends with what stands, once, and keeps its code for the validity."""
+    stalled = replace(CONTENDED, loop_lag_p50_ms=25.1)
+    behind = {"requests_behind": 90, "seconds_behind": 2, "seconds": 2}
+    run = replace(GOOD, client=stalled, latency_ms=summary(100.0), has_questions=True, **behind)
+    (finding,) = findings(run)
+    assert (finding.code, finding.severity) == ("latencies_invalid", "warning")
+    assert finding.effects == ["cpu_contended"]
+    assert finding.message.startswith("CPU contention: ")
+    assert finding.message.count("Scores stand") == 1
+    assert finding.message.endswith("latencies and rates are not valid.")
+    assert validity([finding]).latency_reasons == [finding.message]
