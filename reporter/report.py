@@ -281,8 +281,7 @@ class Moment:
         issued: Requests that were issued in it.
         completed, failed, cancelled: Requests that ended so in it, whenever they were issued.
         in_flight: Requests in flight at its end.
-        offered_qps: `scheduled` a second.
-        qps: `completed` a second.
+        offered_qps, qps: `scheduled` and `completed` per second.
         output_tps: Tokens that arrived in it, a second.
         answered: How many of those issued in it completed, whenever: the rest is about them.
         ttft_mean_ms: …
