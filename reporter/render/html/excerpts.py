@@ -176,7 +176,7 @@ def _sample(sample: ScoredSample, quotes: tuple[Quote, ...]) -> OpenedSample:
     )
 
 
-_ASKED: Final = 140
+_ASKED: Final = 110
 _IN_A_ROW: Final = 60
 
 

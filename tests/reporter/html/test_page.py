@@ -333,7 +333,7 @@ def test_a_closed_sample_shows_question_answer_and_reference() -> None:
     )
     shown = samples(ScoredSamples((scored, unparsed), 2, "SELECT 1"))
     first, second = shown.samples
-    assert (first.asked[:11], len(first.asked)) == ("How many xx", 140)
+    assert (first.asked[:11], len(first.asked)) == ("How many xx", 110)
     assert (first.answer, first.reference) == ("18", "18")
     assert second.answer == f"…{47 * 'a'} I cannot say"
     assert shown.statuses == {"correct": 1, "unparsed": 1}
