@@ -39,6 +39,7 @@ def perf(loadgen: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Pat
         run = loadgen(
             *("perf", "--url", url, "--model", "m", "-n", 10, "-c", 2, "-q", "--out", "run"),
             *("--on-invalid", "warn", "--json", *options),
+            LOADGEN_SERVER_METRICS="",  # which other tests set to `none`
         )
         assert run.returncode == 0, run.stderr
         with closing(open_log(tmp_path / "run", ["session"])) as log:

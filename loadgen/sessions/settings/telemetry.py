@@ -69,6 +69,7 @@ class TelemetrySettings:
         list[str],
         Option(
             parser=page_url,
+            envvar=("LOADGEN_SERVER_METRICS",),
             metavar="[URL|none]",
             help="Record the server's Prometheus metrics; without a URL those at /metrics; repeatable. "
             "Default: only those at /metrics before and after the run, where a known server has them.",
