@@ -27,7 +27,7 @@ class SeriesOverview:
         notes: Why runs are invalid, which rules they missed, and their warnings.
         plots: Of a sweep, throughput against interactivity and against TTFT.
         lines: Model and endpoint, loads, prompts and dates.
-        links: The address of each run's report, by the name of the run; empty where there is none.
+        links: The address of each run's report, by the folder of the run; empty where there is none.
     """
 
     name: str

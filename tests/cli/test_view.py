@@ -204,6 +204,8 @@ def test_a_sweep_has_a_row_and_a_page(viewer: Viewer, swept: Path, tmp_path: Pat
     assert "3 runs, 1 series<" in listed
     assert re.search(r'value="swept"[^>]* disabled', listed)
     page = viewer.page("/run/swept")
+    assert '<a href="/run/swept/01-concurrency-1">' in page
+    assert "small-model" in viewer.page("/run/swept/01-concurrency-1")
     assert "Highest concurrency that held: 2 (02-concurrency-2)" in page
     assert "01-concurrency-1" in page
     (tmp_path / "runs" / "other").mkdir()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from loadgen.sessions.formats import render
 
@@ -33,18 +35,24 @@ def report_page(run: Path, name: str) -> str:
     return render("report", _HTML, report, contents=contents, command=command, repeat=repeat_command(run))
 
 
-def series_page(folder: Path) -> str:
-    """The runs of a series that have ended, with its result.
+def series_page(folder: Path, where: str) -> str:
+    """The runs of a series that have ended, with links to their reports, and the result of the series.
+
+    Args:
+        folder: The folder of the series.
+        where: The address of its page, below which those of its runs are.
 
     Raises:
         UsageError: No run has ended yet.
     """
     from loadgen.sessions.files.series_file import read
-    from loadgen.sessions.series.overview import series_as
+    from loadgen.sessions.series.overview import overview
     from loadgen.sessions.series.so_far import ended_so_far
 
     series = read(folder)
-    return series_as(_HTML, folder, series, ended_so_far(folder, series))
+    shown = overview(folder, series, ended_so_far(folder, series))
+    links = {row["folder"]: f"{where}/{quote(row['folder'])}" for row in shown.rows}
+    return render("series", _HTML, replace(shown, links=links))
 
 
 def comparison_page(runs: Sequence[Path]) -> str:

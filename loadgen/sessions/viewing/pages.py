@@ -113,7 +113,7 @@ class Pages:
 
         name = request.match_info["name"]
         if (series := self._folder.series(name)) is not None:
-            return _one_file(await self._computed(lambda: series_page(series)))
+            return _one_file(await self._computed(lambda: series_page(series, address(name))))
         folder = self._folder.run(name)
         if not is_held(folder) or "whole" in request.query:
             return _one_file(await self._report_page(folder, name))

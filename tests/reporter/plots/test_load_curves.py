@@ -18,7 +18,15 @@ def row(axes: dict[str, Any], *, valid: bool = True, **figures: float) -> dict[s
     """A run of a series, with these figures."""
     none: dict[str, Any] = dict.fromkeys(Figures.__dataclass_fields__)
     name = "-".join(f"{axis}-{value}" for axis, value in axes.items())
-    of_run = {"name": name, "axes": axes, "valid": valid, "accepted": False, "scores": []}
+    of_run = {
+        "name": name,
+        "folder": name,
+        "axes": axes,
+        "valid": valid,
+        "accepted": False,
+        "scores": [],
+        "warnings": [],
+    }
     return of_run | asdict(Figures(**none | figures))
 
 
