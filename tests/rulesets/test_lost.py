@@ -266,4 +266,4 @@ def test_the_reason_is_a_sentence_with_its_figures() -> None:
         watched(parse("ttft:p(99)<5ms"), bad, 1000) == "11 of 15 so far miss it, and of 1,000 at most 10 may"
     )
     assert watched(parse("failed<1"), [FAILED], 1000) == "failed is 1 already"
-    assert watched(parse("completed>=1000"), [FAILED], 1000) == "it is 999 at most"
+    assert watched(parse("completed>=1000"), [FAILED], 1000) == "at most 999"
