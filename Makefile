@@ -82,10 +82,11 @@ format: setup ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-fuzz: setup ## Fuzz every decoder for FUZZ_SECONDS (60) each, and slow properties with FUZZ_EXAMPLES (20) times the examples; installs atheris where there is a wheel of it
+fuzz: setup ## Fuzz every decoder and every reader of files for FUZZ_SECONDS (60) each, and slow properties with FUZZ_EXAMPLES (20) times the examples; installs atheris where there is a wheel of it
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]' || true
 	HTTP1_ROUNDS=1000000 $(BIN)/python -m pytest tests/fuzz/test_http1_sanitized.py
 	nice $(BIN)/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS)
+	nice $(BIN)/python tests/fuzz/files.py --seconds $(FUZZ_SECONDS)
 	TIMES_AS_MANY_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python $(TESTS) $(SLOW_PROPERTIES)
 
 conformance: setup ## Compare every scorer with recorded verdicts on real outputs, in CONFORMANCE_DATA

@@ -37,6 +37,8 @@ _TOML_TOKEN: Final = re.compile(
     re.DOTALL,
 )
 _JSON_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|([\[\]{}])', re.DOTALL)
+_SURROGATES: Final = re.compile(r"(?<!\\)(?:\\\\)*((?:\\u[dD][89a-fA-F][0-9a-fA-F]{2})+)")
+_PAIRS: Final = re.compile(r"(?:\\u[dD][89abAB]..\\u[dD][c-fC-F]..)*")
 _STEPS: Final = {"[": 1, "{": 1, "]": -1, "}": -1}
 _NUMBER: Final = re.compile(r"[+-]?\d\w*")
 
@@ -100,7 +102,8 @@ def parse_json(text: str, members: Callable[[list[tuple[str, Any]]], Any] | None
         members: Makes an object of its members, as `object_pairs_hook` of `json.loads` does.
 
     Raises:
-        MalformedError: It is not JSON, nested too deeply, or has a number that is too long.
+        MalformedError: It is not JSON, nested too deeply, or has a number that is too long, or a text that is
+            not Unicode: half of a surrogate pair.
     """
     depth = 0
     for token in _JSON_TOKEN.finditer(text):
@@ -114,6 +117,9 @@ def parse_json(text: str, members: Callable[[list[tuple[str, Any]]], Any] | None
             raise MalformedError(f"line {_line(text, text.find(number))}: {too_long(number)}")
         return int(number)
 
+    for escapes in _SURROGATES.finditer(text):
+        if not _PAIRS.fullmatch(escapes[1]):
+            raise MalformedError(f"line {_line(text, escapes.start(1))}: half of a surrogate pair in a text")
     try:
         return json.loads(text, object_pairs_hook=members, parse_int=whole)
     except (ValueError, RecursionError) as error:

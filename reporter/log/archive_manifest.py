@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,6 +28,19 @@ SMALL_TABLES: Final[Mapping[str, Sequence[str]]] = {
     "event_types": ("code", "name"),
 }
 """The tables of a log but `events`, with their columns."""
+
+
+TEXT_COLUMNS: Final = frozenset({"session_id", "settings", "environment", "boot_id", "name"})
+"""Their columns of texts; the others have numbers."""
+
+_NAME: Final = re.compile(r"events/[^\x00-\x1f\\]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Versioned:
+    """The member of a manifest that every format has."""
+
+    version: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,20 +98,61 @@ def manifest(place: Place) -> Manifest:
     Raises:
         LogError: It is damaged, or of a later version.
     """
+    from pydantic import TypeAdapter, ValidationError
+
+    stored = place.read(MANIFEST)
     try:
-        read = orjson.loads(place.read(MANIFEST))
-        if read["version"] > VERSION:
+        # A later format may have other members.
+        version = TypeAdapter(_Versioned).validate_json(stored, strict=True).version
+        if version > VERSION:
             raise LogError(
-                f"{place.address}: an archive of format {read['version']}, this version reads up to "
-                f"{VERSION}; upgrade llm-loadgen"
+                f"{place.address}: an archive of format {version}, this version reads up to {VERSION}; "
+                "upgrade llm-loadgen"
             )
-        logs = [
-            ArchivedTables(**{**log, "files": [File(**file) for file in log["files"]]})
-            for log in read["logs"]
-        ]
-        return Manifest(**{**read, "logs": logs})
-    except (ValueError, TypeError, KeyError) as error:
+        read = TypeAdapter(Manifest).validate_json(stored, strict=True)
+        _check(read)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise LogError(
+            f"{place.address}: the archive is damaged: its {MANIFEST} ({where}: {first['msg']})"
+        ) from error
+    except ValueError as error:
         raise LogError(f"{place.address}: the archive is damaged: its {MANIFEST} ({error})") from error
+    return read
+
+
+def _check(read: Manifest) -> None:
+    """Check the rows of the small tables, and that files are inside the archive.
+
+    Raises:
+        ValueError: Something is wrong.
+    """
+    if not read.logs or "session" not in read.logs[0].tables:
+        raise ValueError("there is no log in it")
+    for log in read.logs:
+        if not all(
+            0 <= size < 2**63 for size in (log.events, log.log_bytes, *(file.size for file in log.files))
+        ):
+            raise ValueError("a size is out of range")
+        for table, rows in log.tables.items():
+            if table not in SMALL_TABLES:
+                raise ValueError(f"unknown table {table!r}")
+            for row in rows:
+                if list(map(_is_text, row)) != [column in TEXT_COLUMNS for column in SMALL_TABLES[table]]:
+                    raise ValueError(f"a row of the table {table} has wrong types")
+        if outside := [
+            file.name for file in log.files if ".." in file.name or not _NAME.fullmatch(file.name)
+        ]:
+            raise ValueError(f"{outside[0]!r} is not the name of a file of an archive")
+
+
+def _is_text(value: object) -> bool | None:
+    """Whether a value is a text, or a number of 64 bits; None for anything else."""
+    if isinstance(value, str):
+        return True
+    is_number = isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63
+    return False if is_number else None
 
 
 def archived_opening(place: Place) -> Mapping[str, Any] | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from recorder.errors import LogError
 from recorder.event import EventType
 from reporter.border import blaming
-from reporter.log.archive_manifest import SMALL_TABLES, manifest
+from reporter.log.archive_manifest import SMALL_TABLES, TEXT_COLUMNS, manifest
 from reporter.log.database_in_memory import empty_database
 from reporter.log.event_codes import with_event_codes
 from reporter.log.one_log import EventsFile, OneLog, spans
@@ -35,6 +35,18 @@ _EVENTS: Final = """
         data, texts, chunk_gaps_us
     FROM read_parquet([{files}])"""
 
+_TYPES: Final = {
+    "seq": "BIGINT",
+    "code": "SMALLINT",
+    "at_ns": "BIGINT",
+    "request": "BLOB",
+    "request_name": "VARCHAR",
+    "data": "VARCHAR",
+    "texts": "VARCHAR",
+    "chunk_gaps_us": "UINTEGER[]",
+}
+"""The columns of a file of events."""
+
 _NO_EVENTS: Final = """
     CREATE TABLE {log}.main.events (
         seq BIGINT, code BIGINT, at_ns BIGINT, sample_uuid VARCHAR, data VARCHAR, texts VARCHAR,
@@ -45,8 +57,6 @@ _WHOLE_GAPS: Final = "CREATE MACRO {log}.main.whole_gaps(gaps) AS coalesce(gaps,
 
 _COLUMNS_OF_REQUESTS: Final = ("seq", "code", "at_ns", "request", "request_name", "data", "chunk_gaps_us")
 """What `_parts.c` reads, by their places."""
-
-_TEXT: Final = frozenset({"session_id", "settings", "environment", "boot_id", "name"})
 
 
 class ArchivedLog(OneLog):
@@ -181,7 +191,9 @@ def _attach(database: DuckDBPyConnection, name: str, log: ArchivedTables, place:
     database.execute(f"ATTACH ':memory:' AS {name}")
     for table, rows in log.tables.items():
         columns = SMALL_TABLES[table]
-        types = ", ".join(f"{column} {'VARCHAR' if column in _TEXT else 'BIGINT'}" for column in columns)
+        types = ", ".join(
+            f"{column} {'VARCHAR' if column in TEXT_COLUMNS else 'BIGINT'}" for column in columns
+        )
         database.execute(f"CREATE TABLE {name}.main.{table} ({types})")
         for row in rows:
             marks = ", ".join("?" * len(columns))
@@ -189,8 +201,22 @@ def _attach(database: DuckDBPyConnection, name: str, log: ArchivedTables, place:
     scheme = "" if place.is_local else f"{place.address.partition(':')[0]}://"
     quoted = (place.file(file.name).replace("'", "''") for file in log.files)
     files = ", ".join(f"'{scheme}{file}'" for file in quoted)
+    if log.files:
+        _require_types(database, files, place)
     database.execute((_EVENTS if log.files else _NO_EVENTS).format(log=name, files=files))
     database.execute(_WHOLE_GAPS.format(log=name))
+
+
+def _require_types(database: DuckDBPyConnection, files: str, place: Place) -> None:
+    """Check the columns of the files of events: DuckDB reads all files by the types of the first."""
+    described = database.execute(f"DESCRIBE FROM read_parquet([{files}])").fetchall()
+    types = {column: kind for column, kind, *_ in described}
+    wrong = [column for column, kind in _TYPES.items() if types.get(column) != kind]
+    if wrong:
+        raise LogError(
+            f"{place.address}: the archive is damaged: events have {types.get(wrong[0], 'nothing')} in "
+            f"{wrong[0]} in place of {_TYPES[wrong[0]]}"
+        )
 
 
 def _for_duckdb(place: Place) -> Any:

@@ -61,6 +61,7 @@ _NOTHING_ELSE: Final = (
 )
 """Restrict SQL to the log: no other file, no network, no variable of this program."""
 
+_FEW_ROWS: Final = 20
 _ZONED: Final = "TIMESTAMP WITH TIME ZONE"
 
 
@@ -191,19 +192,22 @@ def queries(
         return [_answer(connection, sql) for sql in statements]
 
 
-def answer_of(connection: DuckDBPyConnection, sql: str, most_rows: int | None = None) -> QueryResult:
+def answer_of(
+    connection: DuckDBPyConnection, sql: str, most_rows: int | None = None, longest: int | None = None
+) -> QueryResult:
     """Query an opened log, and lock the connection so that later queries see only the log.
 
     Args:
         connection: Of an opened log.
         sql: One or several statements over `VIEWS`; the last one answers.
         most_rows: How many rows to read; None for all.
+        longest: Of each text or list the most characters to keep; None for all.
 
     Raises:
         QueryError: The SQL is wrong, or asks for more than there is room for.
     """
     _lock(connection)
-    return _answer(connection, sql, most_rows)
+    return _answer(connection, sql, most_rows, longest)
 
 
 def _lock(connection: DuckDBPyConnection) -> None:
@@ -211,20 +215,22 @@ def _lock(connection: DuckDBPyConnection) -> None:
         connection.execute(setting)
 
 
-def _answer(connection: DuckDBPyConnection, sql: str, most_rows: int | None = None) -> QueryResult:
+def _answer(
+    connection: DuckDBPyConnection, sql: str, most_rows: int | None = None, longest: int | None = None
+) -> QueryResult:
     import duckdb
 
     try:
         answer = connection.execute(_readable(connection, sql))
         columns = [column[0] for column in (answer and answer.description) or ()]
-        return QueryResult(columns, _rows(answer, most_rows) if columns else [])
+        return QueryResult(columns, _rows(answer, most_rows, longest) if columns else [])
     except OverflowError as error:
         raise QueryError(f"{error}: cast it to text (::VARCHAR)") from error
     except duckdb.Error as error:
         raise _wrong(error) from error
 
 
-def _rows(answer: DuckDBPyConnection, most_rows: int | None) -> list[tuple[Any, ...]]:
+def _rows(answer: DuckDBPyConnection, most_rows: int | None, longest: int | None) -> list[tuple[Any, ...]]:
     """The first rows of an answer, or all.
 
     A time with a zone, such as `now()`, comes by way of pyarrow: without it DuckDB asks for pytz.
@@ -233,9 +239,27 @@ def _rows(answer: DuckDBPyConnection, most_rows: int | None) -> list[tuple[Any, 
         OverflowError: Such a time is outside Python's range.
     """
     if not any(_ZONED in str(kind) for _, kind, *_ in answer.description or ()):
+        if longest is not None:
+            return _short_rows(answer, most_rows, longest)
         return answer.fetchall() if most_rows is None else answer.fetchmany(most_rows)
     with warnings.catch_warnings():
         # It costs a copy of the rows.
         warnings.simplefilter("ignore", UserWarning)
         arrow: Any = answer.to_arrow_table()
     return list(zip(*(column.to_pylist() for column in arrow.slice(0, most_rows).columns), strict=True))
+
+
+def _short_rows(answer: DuckDBPyConnection, most_rows: int | None, longest: int) -> list[tuple[Any, ...]]:
+    """The first rows with short values, a few rows at a time: the texts of all may not fit into memory."""
+    rows: list[tuple[Any, ...]] = []
+    while (left := _FEW_ROWS if most_rows is None else min(_FEW_ROWS, most_rows - len(rows))) and (
+        part := answer.fetchmany(left)
+    ):
+        rows += [tuple(_short(value, longest) for value in row) for row in part]
+    return rows
+
+
+def _short(value: Any, longest: int) -> Any:
+    if isinstance(value, str | bytes | list | dict) and len(text := str(value)) > longest:
+        return f"{text[:longest]}… ({len(text):,} characters)"
+    return value

@@ -12,6 +12,7 @@ from loadgen.sessions.importing.log import import_results
 from reporter import MetricsReporter
 from reporter.log.database import open_log
 from tests.workloads.results.harness_files import WRITERS
+from workloads.errors import MalformedError
 from workloads.results.catalog import result_format
 
 if TYPE_CHECKING:
@@ -82,6 +83,38 @@ def test_times_and_turns_are_those_of_the_harness(tmp_path: Path) -> None:
         assert log.execute("SELECT DISTINCT output FROM outputs WHERE output <> ''").fetchall() == [
             ("Action: Answer\nFinal Answer: 3",)
         ]
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message"),
+    [
+        (
+            "harbor",
+            '"n_output_tokens": 500',
+            f'"n_output_tokens": {2**64}',
+            "output_tokens must be from 0 to",
+        ),
+        ("harbor", '"n_output_tokens": 500', '"n_output_tokens": -1', "output_tokens must be from 0 to"),
+        ("terminalbench-native", "2025-08-01T10:", "0001-01-01T10:", "in the year 1"),
+        (
+            "terminalbench-native",
+            "2025-08-01T10:01:30",
+            "9999-12-31T00:00:00",
+            "duration_s must be from 0 to",
+        ),
+    ],
+)
+def test_numbers_beyond_a_log_are_refused(
+    tmp_path: Path, name: str, old: str, new: str, message: str
+) -> None:
+    """Before anything is written, with the path and the task."""
+    path = WRITERS[name](tmp_path / "results")
+    (file, *_) = [file for file in sorted(tmp_path.rglob("*.json")) if old in file.read_text()]
+    file.write_text(file.read_text().replace(old, new))
+    with pytest.raises(MalformedError, match=message) as raised:
+        import_results(name, path, tmp_path / "run")
+    assert str(raised.value).startswith(f"{path}: ")
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.slow

@@ -425,7 +425,7 @@ def secret(data: bytes) -> None:
 def read_log(data: bytes) -> None:
     """A log in which anything stands anywhere is reported, or said to be damaged; nothing else happens."""
     path = _folder() / "events.db"
-    path.write_bytes(_whole_log())
+    path.write_bytes(whole_log())
     spoil(path, data)
     _each_is_read_or_damaged(path)
 
@@ -547,7 +547,7 @@ def _change(connection: sqlite3.Connection, name: str, column: str, where: str, 
 
 
 @cache
-def _whole_log() -> bytes:
+def whole_log() -> bytes:
     """A log with an event of each kind."""
     path = _folder() / "whole.db"
     settings = {

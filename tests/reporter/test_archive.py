@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from array import array
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from recorder import Event, EventType, schema
@@ -18,6 +22,7 @@ from reporter import MetricsReporter
 from reporter.answers import texts_of
 from reporter.archive import write
 from reporter.archive.write import archive
+from reporter.log.database import open_log
 from reporter.log.query import VIEWS, query
 from reporter.log.settings import head
 from reporter.log.tables import BIG_TABLES, rows
@@ -27,7 +32,6 @@ from tests.reporter.sharding import sharded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tests.reporter.conftest import Run
 
@@ -171,6 +175,66 @@ def test_a_damaged_archive_is_an_error(folder: Path, tmp_path: Path) -> None:
     (place / "archive.json").write_bytes(b"{}")
     with pytest.raises(LogError, match="the archive is damaged"):
         query(place, "SELECT 1")
+
+
+@pytest.fixture(scope="module")
+def an_archive(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An archive of the run."""
+    place = tmp_path_factory.mktemp("archive") / "archive"
+    archive(folder, place, "1.0")
+    return place
+
+
+WRONG: dict[str, Any] = {
+    "version": "1",
+    "logs": {"0": {}},
+    "archive_bytes": None,
+    "logs.0.files": {},
+    "logs.0.files.0": ["name"],
+    "logs.0.files.0.name": "../../etc/passwd",
+    "logs.0.files.0.size": "9",
+    "logs.0.tables": [],
+    "logs.0.tables.session": {},
+    "logs.0.tables.session.0": ["id"],
+    "logs.0.tables.session.0.1": 2**64,
+    "logs.0.tables.session.0.2": 1.5,
+    "logs.0.tables.session.0.3": {},
+    "logs.0.tables.sittings.0.1": "1",
+    "logs.0.tables.event_types.0.0": True,
+    "logs.0.events": -(2**70),
+}
+
+
+@pytest.mark.parametrize("place", WRONG)
+def test_a_manifest_with_a_value_of_another_type_is_damaged(
+    an_archive: Path, tmp_path: Path, place: str
+) -> None:
+    """Whatever has been changed, and whoever reads it."""
+    copy = Path(shutil.copytree(an_archive, tmp_path / "copy"))
+    manifest = json.loads((copy / "archive.json").read_text())
+    *path, last = [int(part) if part.isdigit() else part for part in place.split(".")]
+    holder: Any = manifest
+    for part in path:
+        holder = holder[part]
+    holder[last] = WRONG[place]
+    (copy / "archive.json").write_text(json.dumps(manifest))
+    for read in (head, open_log):
+        with pytest.raises(LogError, match=r"the archive is damaged: its archive\.json \("):
+            read(copy)
+
+
+def test_a_file_of_events_with_other_columns_is_damaged(an_archive: Path, tmp_path: Path) -> None:
+    """The error names the column."""
+    copy = Path(shutil.copytree(an_archive, tmp_path / "copy"))
+    (part,) = copy.glob("events/*/*.parquet")
+    table = pq.read_table(part)
+    place = table.schema.get_field_index("at_ns")
+    pq.write_table(table.set_column(place, "at_ns", table["at_ns"].cast(pa.float64(), safe=False)), part)
+    manifest = json.loads((copy / "archive.json").read_text())
+    manifest["logs"][0]["files"][0]["size"] = part.stat().st_size
+    (copy / "archive.json").write_text(json.dumps(manifest))
+    with pytest.raises(LogError, match="events have DOUBLE in at_ns in place of BIGINT"):
+        open_log(copy)
 
 
 def test_only_a_run_that_is_over_is_archived_where_there_is_room(folder: Path, tmp_path: Path) -> None:

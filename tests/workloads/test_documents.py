@@ -120,6 +120,27 @@ def safe(text: str) -> Any:
     return yaml.safe_load(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "is_unicode"),
+    [
+        (r'"\ud83d\ude00"', True),
+        (r'"\uD83D\uDE00x\ud83d\ude00"', True),
+        (r'"\\ud800"', True),
+        (r'"\ud800"', False),
+        (r'"\ude00\ud83d"', False),
+        (r'"\\\ud800"', False),
+        (r'{"\udfff": 1}', False),
+    ],
+)
+def test_half_of_a_surrogate_pair_is_not_text(text: str, *, is_unicode: bool) -> None:
+    """No log, page or terminal can have it."""
+    if is_unicode:
+        assert parse_json(text) == json.loads(text)
+    else:
+        with pytest.raises(MalformedError, match="line 1: half of a surrogate pair"):
+            parse_json(text)
+
+
 def test_a_file_has_a_length(tmp_path: Path) -> None:
     """And is UTF-8."""
     path = tmp_path / "a.toml"

@@ -217,6 +217,15 @@ def test_moments_are_read(message: str, seconds: float) -> None:
     assert row.at_ns == round(seconds * 1e9)
 
 
+@pytest.mark.parametrize("mark", ["\u202e", "\u200f", "\ufeff", "\u200b"])
+def test_invisible_marks_in_a_header_are_skipped(tmp_path: Path, mark: str) -> None:
+    """As editors and spreadsheets leave them."""
+    path = tmp_path / "trace.csv"
+    path.write_text(f"{mark}timestamp,input_tokens{mark},output_tokens\n0,5,6\n1,7,8\n", encoding="utf-8")
+    trace = read_trace(path, TracePart())
+    assert (list(trace.inputs), list(trace.outputs)) == ([5, 7], [6, 8])
+
+
 AZURE, PLAIN = "TIMESTAMP,ContextTokens,GeneratedTokens\n", "timestamp,input_tokens,output_tokens\n"
 MOONCAKE = '{"timestamp": 5, "input_length": 600, "output_length": 1, "hash_ids": [1, 2]}\n'
 

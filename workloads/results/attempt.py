@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from workloads.errors import MalformedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
     from workloads.scorer import Headline
+
+_MOST: Final = {
+    "turns": 10**9,
+    "input_tokens": 10**12,
+    "output_tokens": 10**12,
+    "cached_tokens": 10**12,
+    "duration_s": 10**9,
+}
+_FIRST_YEAR: Final = 1970
+_LAST_YEAR: Final = 2200
+"""The years whose nanoseconds have 64 bits."""
 
 HARNESS = "harness"
 """The name of the scorer of all imported results: the harness scored them."""
@@ -104,3 +118,26 @@ class ResultFormat:
     read: Callable[[Path], HarnessResults]
     headlines: tuple[Headline, ...]
     preset: str = ""
+
+
+def require_storable(path: Path, attempts: Iterable[Attempt]) -> None:
+    """Check that a log can hold the numbers of attempts.
+
+    Args:
+        path: Where they were read, for messages.
+        attempts: What was read.
+
+    Raises:
+        MalformedError: A count, a time or a score is beyond all harnesses.
+    """
+    for attempt in attempts:
+        where = f"{path}: {attempt.task_id}"
+        for name, most in _MOST.items():
+            value = getattr(attempt, name)
+            if value is not None and not 0 <= value <= most:
+                raise MalformedError(f"{where}: {name} must be from 0 to {most:,}, not {float(value):g}")
+        if attempt.started is not None and not _FIRST_YEAR <= attempt.started.year <= _LAST_YEAR:
+            raise MalformedError(f"{where}: it was started in the year {attempt.started.year}")
+        for name, figure in {"score": attempt.value, **attempt.metrics}.items():
+            if not math.isfinite(figure):
+                raise MalformedError(f"{where}: {name} must be a finite number, not {figure}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
@@ -15,6 +14,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MOST_BYTES: Final = 512 * 1024 * 1024
+MOST_NUMBER: Final = 1e30
+"""Sums of such numbers are finite."""
+
 _LONGEST: Final = 60
 
 _Value = TypeVar("_Value")
@@ -59,7 +61,8 @@ class Fields:
         value = self.values.get(key)
         if value is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not (is_number and abs(value) <= MOST_NUMBER):
             raise self.wrong(key, "a finite number", value)
         return float(value)
 

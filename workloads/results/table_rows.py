@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workloads.errors import MalformedError
-from workloads.results.fields import text_of
+from workloads.results.fields import MOST_NUMBER, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -43,7 +43,7 @@ class TableRow:
             number = float(text)
         except ValueError:
             number = math.nan
-        if not math.isfinite(number):
+        if not abs(number) <= MOST_NUMBER:
             raise self.error(f"{column} must be a finite number, not {text!r}")
         return number
 

@@ -10,16 +10,15 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import chain
 from typing import TYPE_CHECKING, Final
+from unicodedata import category
 
 from workloads.errors import TraceError
 from workloads.traces.form import DATES, UNITS, TraceForm, unit_of
-from workloads.traces.lines import LONGEST_LINE
+from workloads.traces.lines import LONGEST_LINE, TextLine
 from workloads.traces.row import TraceReading, TraceRow, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from workloads.traces.lines import TextLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,9 @@ PLAIN: Final = TraceTable("timestamp", "input_tokens", "output_tokens")
 
 
 def _header(first: TextLine) -> list[str]:
-    names = [name.strip().lower() for name in _cells(first)]
+    # Invisible marks, of order or of bytes, come from a text editor.
+    visible = "".join(char for char in first.text if category(char) != "Cf")
+    names = [name.strip().lower() for name in _cells(TextLine(first.place, visible))]
     name, times = Counter(names).most_common(1)[0]
     if times > 1:
         raise TraceError(f"{first.place}: {times} columns are called {name!r}; give each its own name")

@@ -11,6 +11,7 @@ from loadgen.sessions.files.run_folder import new_run_folder
 from loadgen.sessions.importing.events import Imported, run_events, scoring_events, task_of
 from recorder.store import LOG_NAME
 from recorder.writer import EventRecorder
+from workloads.results.attempt import require_storable
 from workloads.results.catalog import LOADS, result_format
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def import_results(
     if number is not None:
         raise UsageError(f"--result: a file of {name} has one run; leave --result out")
     results = chosen.read(path)
+    require_storable(path, results.attempts)
     imported = Imported.of(chosen, results)
     folder = new_run_folder(out, model or results.model or chosen.name)
     log, about = folder / LOG_NAME, environment() | {"timestamp_source": None}

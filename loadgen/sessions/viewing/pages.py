@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections import OrderedDict
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 from aiohttp import web
 
 from loadgen.sessions.errors import UsageError, exit_code, message_of, printable
 from loadgen.sessions.viewing.live_plot import live_plots
+from loadgen.sessions.viewing.memory import OneThread, ReportPages
 from loadgen.sessions.viewing.queries import MOST_ROWS, first_rows
 from loadgen.sessions.viewing.run_table import COLUMNS, address, row_of
 from recorder.lock import is_held
@@ -23,16 +22,14 @@ from reporter.render.rule import observed, status
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from loadgen.sessions.viewing.access import Handler
-    from loadgen.sessions.viewing.folder import Identity, ViewedFolder
+    from loadgen.sessions.viewing.folder import ViewedFolder
     from reporter.log.query import QueryResult
     from reporter.report import Report
 
-
-_Result = TypeVar("_Result")
 
 _PAGE_STYLE: Final = "page.css"
 _STATIC: Final = {"view.css": "text/css", "view.js": "text/javascript", _PAGE_STYLE: "text/css"}
@@ -41,15 +38,11 @@ _FIRST_QUERY: Final = """\
 SELECT status, error, count(*) AS requests, median(ttft_ms) AS ttft_p50_ms
 FROM samples
 GROUP BY ALL"""
-_MOST_REPORTS: Final = 16
-"""How many rendered reports stay in memory, each of at most 2 MB."""
 _LEAST_SIDES: Final = 2
 
 
 class Pages:
     """Answers the requests of a browser.
-
-    Reports and queries are computed in a thread, one at a time: each takes a core and memory.
 
     Args:
         folder: The runs.
@@ -65,8 +58,8 @@ class Pages:
         place = resources.files("loadgen.sessions.viewing") / "static"
         self._static = {name: (place / name).read_text() for name in _STATIC if name != _PAGE_STYLE}
         self._static[_PAGE_STYLE] = asset(_PAGE_STYLE)
-        self._one_at_a_time = asyncio.Lock()
-        self._reports: OrderedDict[tuple[Path, Identity], str] = OrderedDict()
+        self._lists, self._figures = OneThread(), OneThread()
+        self.reports = ReportPages()
 
     def routes(self) -> list[web.RouteDef]:
         """All addresses; reading one changes nothing."""
@@ -100,7 +93,7 @@ class Pages:
 
     async def runs(self, _: web.Request) -> web.Response:
         """The list of runs."""
-        rows = await asyncio.to_thread(self._folder.runs)
+        rows = await self._lists.run(self._folder.runs)
         series = sum(row.runs is not None for row in rows)
         count = counted(len(rows) - series, "run") + (f", {series} series" if series else "")
         runs = [row_of(row) for row in rows]
@@ -113,11 +106,12 @@ class Pages:
 
         name = request.match_info["name"]
         if (series := self._folder.series(name)) is not None:
-            return _one_file(await self._computed(lambda: series_page(series, address(name))))
+            page = await self._figures.run(lambda: series_page(series, address(name)))
+            return _one_file(page.encode())
         folder = self._folder.run(name)
         if not is_held(folder) or "whole" in request.query:
             return _one_file(await self._report_page(folder, name))
-        report = await self._computed(lambda: make_report(folder, None))
+        report = await self._figures.run(lambda: make_report(folder, None))
         return self._page(
             "live.html",
             name,
@@ -132,22 +126,23 @@ class Pages:
         from loadgen.sessions.viewing.one_file import comparison_page
 
         chosen = {name: self._folder.run(name) for name in request.query.getall("run", [])}
-        newest_first = await asyncio.to_thread(self._folder.runs)
+        newest_first = await self._lists.run(self._folder.runs)
         folders = [chosen[run.folder] for run in reversed(newest_first) if run.folder in chosen]
         if len(folders) < _LEAST_SIDES:
             raise UsageError("choose two or more runs in the list to compare them")
-        return _one_file(await self._computed(lambda: comparison_page(folders)))
+        page = await self._figures.run(lambda: comparison_page(folders))
+        return _one_file(page.encode())
 
     async def sql(self, request: web.Request) -> web.Response:
         """The SQL box: `?run=A&query=SELECT …`."""
-        rows = await asyncio.to_thread(self._folder.runs)
+        rows = await self._lists.run(self._folder.runs)
         runs = [row.folder for row in rows if row.why is None and row.runs is None]
         query, chosen = request.query.get("query", ""), request.query.get("run", "")
         values: dict[str, Any] = {}
         if query.strip():
             folder = self._folder.run(chosen)
             try:
-                result = await self._computed(lambda: first_rows(folder, query))
+                result = await self._figures.run(lambda: first_rows(folder, query))
                 values = _shown(result)
             except QueryError as error:
                 values = {"error": printable(str(error), longest=None)}
@@ -156,21 +151,21 @@ class Pages:
             "sql.html", "SQL", runs=runs, chosen=chosen, query=shown_query, views=VIEWS, **values
         )
 
-    async def _report_page(self, run: Path, name: str) -> str:
+    async def _report_page(self, run: Path, name: str) -> bytes:
         """The report of a run as a page, made once for each state of its log."""
         from loadgen.sessions.viewing.one_file import report_page
 
-        key = (run, self._folder.identity(run))
-        if key not in self._reports:
-            self._reports[key] = await self._computed(lambda: report_page(run, name))
-            while len(self._reports) > _MOST_REPORTS:
-                self._reports.popitem(last=False)
-        self._reports.move_to_end(key)
-        return self._reports[key]
+        def make() -> bytes:
+            # Another request may have made it meanwhile.
+            page = self.reports.get(key)
+            return report_page(run, name).encode() if page is None else page
 
-    async def _computed(self, function: Callable[[], _Result]) -> _Result:
-        async with self._one_at_a_time:
-            return await asyncio.to_thread(function)
+        key = (run, self._folder.identity(run))
+        page = self.reports.get(key)
+        if page is None:
+            page = await self._figures.run(make)
+            self.reports.keep(key, page)
+        return page
 
     def _page(self, template: str, title: str, *, status: int = 200, **values: Any) -> web.Response:
         text = self._templates.get_template(template).render(
@@ -187,10 +182,10 @@ def _shown(result: QueryResult) -> dict[str, Any]:
     return {"columns": [clean(name) for name in result.columns], "rows": rows, "count": count}
 
 
-def _one_file(text: str) -> web.Response:
+def _one_file(page: bytes) -> web.Response:
     """A page that is complete in itself: its policy is in it, and stricter than that of the other pages."""
     headers = {"Content-Security-Policy": "frame-ancestors 'self'", "X-Frame-Options": "SAMEORIGIN"}
-    return web.Response(text=text, content_type="text/html", headers=headers)
+    return web.Response(body=page, content_type="text/html", charset="utf-8", headers=headers)
 
 
 def live_figures(report: Report) -> list[tuple[str, str]]:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MOST_ROWS: Final = 1_000
 MOST_SECONDS: Final = 60.0
+LONGEST: Final = 10_000
+"""Characters of a value that are shown."""
 
 
 def first_rows(run: Path, sql: str) -> QueryResult:
@@ -41,7 +43,7 @@ def first_rows(run: Path, sql: str) -> QueryResult:
         if findings is not None:
             set_findings(log.database, findings)
         try:
-            return answer_of(log.database, sql, MOST_ROWS + 1)
+            return answer_of(log.database, sql, MOST_ROWS + 1, LONGEST)
         except QueryError as error:
             if is_late.is_set():
                 raise QueryError(f"the query took more than {MOST_SECONDS:.0f} s: narrow it") from error

@@ -218,6 +218,13 @@ def _changed(name: str, folder: Path, old: str, new: str) -> Path:
             '"reward": "high"',
             "verifier_result.rewards.reward must be a finite number",
         ),
+        ("harbor", '"reward": 1.0', '"reward": 1e308', "rewards.reward must be a finite number"),
+        (
+            "terminalbench-native",
+            '"instruction": "Do ',
+            '"instruction": "\\ud800Do ',
+            "half of a surrogate pair in a text",
+        ),
         ("harbor", '"reward": 1.0', '"a": 1, "b": 2', "none of the rewards a, b is named reward"),
         ("swefficiency", "gold_speedup_ratio", "gold", "no column gold_speedup_ratio"),
         (
