@@ -115,7 +115,10 @@ def parse_json(text: str, members: Callable[[list[tuple[str, Any]]], Any] | None
     def whole(number: str) -> int:
         if _is_too_long(number):
             raise MalformedError(f"line {_line(text, text.find(number))}: {too_long(number)}")
-        return int(number)
+        value = int(number)
+        if not -(2**63) <= value < 2**64:
+            raise MalformedError(f"line {_line(text, text.find(number))}: {number} does not fit into 64 bits")
+        return value
 
     for escapes in _SURROGATES.finditer(text):
         if not _PAIRS.fullmatch(escapes[1]):

@@ -11,6 +11,7 @@ from loadgen.sessions.agents.presets import presets
 from loadgen.sessions.importing.log import import_results
 from reporter import MetricsReporter
 from reporter.log.database import open_log
+from tests.workloads.results import load_files
 from tests.workloads.results.harness_files import WRITERS
 from workloads.errors import MalformedError
 from workloads.results.catalog import result_format
@@ -91,10 +92,18 @@ def test_times_and_turns_are_those_of_the_harness(tmp_path: Path) -> None:
         (
             "harbor",
             '"n_output_tokens": 500',
-            f'"n_output_tokens": {2**64}',
+            '"n_output_tokens": 1e19',
             "output_tokens must be from 0 to",
         ),
         ("harbor", '"n_output_tokens": 500', '"n_output_tokens": -1', "output_tokens must be from 0 to"),
+        (
+            "vllm-bench",
+            '"duration": ',
+            '"duration": 1e40, "other": ',
+            "duration",
+        ),
+        ("vllm-bench", '"input_lens": [', '"input_lens": [1e15, ', "has 41 entries"),
+        ("vllm-bench", '"num_prompts": ', f'"seed": {2**65}, "num_prompts": ', "does not fit into 64 bits"),
         ("terminalbench-native", "2025-08-01T10:", "0001-01-01T10:", "in the year 1"),
         (
             "terminalbench-native",
@@ -108,12 +117,12 @@ def test_numbers_beyond_a_log_are_refused(
     tmp_path: Path, name: str, old: str, new: str, message: str
 ) -> None:
     """Before anything is written, with the path and the task."""
-    path = WRITERS[name](tmp_path / "results")
+    path = {**WRITERS, **load_files.WRITERS}[name](tmp_path / "results")
     (file, *_) = [file for file in sorted(tmp_path.rglob("*.json")) if old in file.read_text()]
     file.write_text(file.read_text().replace(old, new))
     with pytest.raises(MalformedError, match=message) as raised:
         import_results(name, path, tmp_path / "run")
-    assert str(raised.value).startswith(f"{path}: ")
+    assert str(raised.value).startswith(str(path))
     assert not (tmp_path / "run").exists()
 
 

@@ -215,7 +215,8 @@ def _import(name: str, folder: Path) -> None:
     from loadgen.sessions.importing.log import import_results
     from loadgen.sessions.run.report import write_report
 
-    write_report(import_results(name, folder / _given[name], folder / "imported"), None)
+    number = 1 if name == "sglang-bench" else None
+    write_report(import_results(name, folder / _given[name], folder / "imported", number=number), None)
 
 
 def _report(run: Path) -> None:

@@ -15,16 +15,19 @@ if TYPE_CHECKING:
 
     from workloads.scorer import Headline
 
-_MOST: Final = {
-    "turns": 10**9,
-    "input_tokens": 10**12,
-    "output_tokens": 10**12,
-    "cached_tokens": 10**12,
-    "duration_s": 10**9,
-}
-_FIRST_YEAR: Final = 1970
-_LAST_YEAR: Final = 2200
+MOST_COUNT: Final = 10**12
+MOST_SECONDS: Final = 10**9
+FIRST_YEAR: Final = 1970
+LAST_YEAR: Final = 2200
 """The years whose nanoseconds have 64 bits."""
+
+_MOST: Final = {
+    "turns": MOST_COUNT,
+    "input_tokens": MOST_COUNT,
+    "output_tokens": MOST_COUNT,
+    "cached_tokens": MOST_COUNT,
+    "duration_s": MOST_SECONDS,
+}
 
 HARNESS = "harness"
 """The name of the scorer of all imported results: the harness scored them."""
@@ -136,7 +139,7 @@ def require_storable(path: Path, attempts: Iterable[Attempt]) -> None:
             value = getattr(attempt, name)
             if value is not None and not 0 <= value <= most:
                 raise MalformedError(f"{where}: {name} must be from 0 to {most:,}, not {float(value):g}")
-        if attempt.started is not None and not _FIRST_YEAR <= attempt.started.year <= _LAST_YEAR:
+        if attempt.started is not None and not FIRST_YEAR <= attempt.started.year <= LAST_YEAR:
             raise MalformedError(f"{where}: it was started in the year {attempt.started.year}")
         for name, figure in {"score": attempt.value, **attempt.metrics}.items():
             if not math.isfinite(figure):
