@@ -17,7 +17,7 @@ ROOT: Final = Path(__file__).parents[2]
 EXAMPLES: Final = ROOT / "examples"
 
 _folders: list[tempfile.TemporaryDirectory[str]] = []
-_given: dict[str, Path] = {}
+_import_paths: dict[str, Path] = {}
 """What `loadgen import` is given of a folder, by the format."""
 
 
@@ -87,7 +87,7 @@ def _harness(name: str, folder: Path, _: random.Random) -> None:
     from tests.workloads.results import harness_files, load_files
 
     writers = {**harness_files.WRITERS, **load_files.WRITERS}
-    _given[name] = writers[name](folder).relative_to(folder)
+    _import_paths[name] = writers[name](folder).relative_to(folder)
 
 
 @cache
@@ -216,7 +216,7 @@ def _import(name: str, folder: Path) -> None:
     from loadgen.sessions.run.report import write_report
 
     number = 1 if name == "sglang-bench" else None
-    write_report(import_results(name, folder / _given[name], folder / "imported", number=number), None)
+    write_report(import_results(name, folder / _import_paths[name], folder / "imported", number=number), None)
 
 
 def _report(run: Path) -> None:

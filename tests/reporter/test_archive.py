@@ -209,7 +209,7 @@ WRONG: dict[str, Any] = {
 def test_a_manifest_with_a_value_of_another_type_is_damaged(
     an_archive: Path, tmp_path: Path, place: str
 ) -> None:
-    """Whatever has been changed, and whoever reads it."""
+    """Any change, for any reader."""
     copy = Path(shutil.copytree(an_archive, tmp_path / "copy"))
     manifest = json.loads((copy / "archive.json").read_text())
     *path, last = [int(part) if part.isdigit() else part for part in place.split(".")]

@@ -21,7 +21,7 @@ FIRST_YEAR: Final = 1970
 LAST_YEAR: Final = 2200
 """The years whose nanoseconds have 64 bits."""
 
-_MOST: Final = {
+_LIMITS: Final = {
     "turns": MOST_COUNT,
     "input_tokens": MOST_COUNT,
     "output_tokens": MOST_COUNT,
@@ -135,10 +135,10 @@ def require_storable(path: Path, attempts: Iterable[Attempt]) -> None:
     """
     for attempt in attempts:
         where = f"{path}: {attempt.task_id}"
-        for name, most in _MOST.items():
+        for name, limit in _LIMITS.items():
             value = getattr(attempt, name)
-            if value is not None and not 0 <= value <= most:
-                raise MalformedError(f"{where}: {name} must be from 0 to {most:,}, not {float(value):g}")
+            if value is not None and not 0 <= value <= limit:
+                raise MalformedError(f"{where}: {name} must be from 0 to {limit:,}, not {float(value):g}")
         if attempt.started is not None and not FIRST_YEAR <= attempt.started.year <= LAST_YEAR:
             raise MalformedError(f"{where}: it was started in the year {attempt.started.year}")
         for name, figure in {"score": attempt.value, **attempt.metrics}.items():
