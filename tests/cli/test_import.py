@@ -71,13 +71,13 @@ def test_times_and_turns_are_those_of_the_harness(tmp_path: Path) -> None:
     folder = import_results(
         "terminalbench-native", WRITERS["terminalbench-native"](tmp_path / "tb"), tmp_path / "run"
     )
-    with open_log(folder) as log:
+    with open_log(folder, ("episodes",)) as log:
         episodes = log.execute(
             "SELECT DISTINCT wall_ms, turns, strftime(wall_time(started_ns), '%Y-%m-%d %H:%M') FROM episodes"
         ).fetchall()
     assert episodes == [(90_000, None, "2025-08-01 10:00")]
     sessions = import_results("lifelong-agent", WRITERS["lifelong-agent"](tmp_path / "ll"), tmp_path / "run2")
-    with open_log(sessions, ("outputs",)) as log:
+    with open_log(sessions, ("outputs", "episodes")) as log:
         assert log.execute("SELECT DISTINCT wall_ms, turns FROM episodes WHERE turns > 0").fetchall() == [
             (None, 2)
         ]
