@@ -140,7 +140,7 @@ def require_storable(path: Path, attempts: Iterable[Attempt]) -> None:
             if value is not None and not 0 <= value <= limit:
                 raise MalformedError(f"{where}: {name} must be from 0 to {limit:,}, not {float(value):g}")
         if attempt.started is not None and not FIRST_YEAR <= attempt.started.year <= LAST_YEAR:
-            raise MalformedError(f"{where}: it was started in the year {attempt.started.year}")
+            raise MalformedError(f"{where}: the start is in the year {attempt.started.year}")
         for name, figure in {"score": attempt.value, **attempt.metrics}.items():
             if not math.isfinite(figure):
                 raise MalformedError(f"{where}: {name} must be a finite number, not {figure}")
