@@ -11,6 +11,7 @@ import orjson
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.run_folder import REPORT
 from recorder.lock import is_held
+from reporter.kinds import members, number, text, whole
 from reporter.log.storage_place import has_log
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def _listed(run: Path, top: Path, kind: str | None) -> Listed:
         run_row = _of_report(name, orjson.loads((run / REPORT).read_bytes()), kind)
     except FileNotFoundError:
         run_row = _of_log(name, run, kind)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, StopIteration) as error:
         run_row = Listed(name, kind=kind, why=f"{REPORT} cannot be read ({_in_short(error)})")
     return replace(run_row, state=RUNNING, why=None) if is_held(run) else run_row
 
@@ -163,18 +164,18 @@ def _of_report(name: str, report: Mapping[str, Any], kind: str | None) -> Listed
     scores = [next(iter(score["headlines"].values()))["value"] for score in report.get("accuracy") or ()]
     return Listed(
         folder=name,
-        started_at=run.get("started_at"),
-        model=run.get("model"),
+        started_at=text(run.get("started_at")),
+        model=text(run.get("model")),
         kind=kind or ("accuracy" if scores else "performance"),
-        load=_load(run.get("load") or {}),
-        requests=report["counts"]["issued"],
+        load=_load(members(run.get("load"))),
+        requests=whole(report["counts"]["issued"]),
         state=status,
-        qps=report["throughput"]["qps"],
-        output_tps=report["throughput"]["output_tps"],
-        failed=report["counts"]["failed"],
-        ttft_p50_ms=(report.get("ttft_ms") or {}).get("p50"),
-        ttft_p99_ms=(report.get("ttft_ms") or {}).get("p99"),
-        score=scores[0] if scores else None,
+        qps=number(report["throughput"]["qps"]),
+        output_tps=number(report["throughput"]["output_tps"]),
+        failed=whole(report["counts"]["failed"]),
+        ttft_p50_ms=number(members(report.get("ttft_ms")).get("p50")),
+        ttft_p99_ms=number(members(report.get("ttft_ms")).get("p99")),
+        score=number(scores[0]) if scores else None,
     )
 
 
@@ -188,8 +189,8 @@ def _of_log(name: str, run: Path, kind: str | None) -> Listed:
     except LogError as error:
         return Listed(name, kind=kind, why=_in_short(error))
     started = datetime.fromtimestamp(log_head.started_wall_ns / 1e9, UTC).isoformat(timespec="milliseconds")
-    load = _load(log_head.settings.get("load") or {})
-    return Listed(name, started, log_head.settings.get("model"), kind, load, state="unreported")
+    load = _load(members(log_head.settings.get("load")))
+    return Listed(name, started, text(log_head.settings.get("model")), kind, load, state="unreported")
 
 
 def _load(load: Mapping[str, Any]) -> str:
@@ -197,7 +198,8 @@ def _load(load: Mapping[str, Any]) -> str:
     kind = str(load.get("kind") or "")
     if load.get("concurrency") is not None:
         return f"{kind} {load['concurrency']}"
-    return f"{kind} {load['rate']:g}/s" if load.get("rate") else kind
+    rate = number(load.get("rate"))
+    return f"{kind} {rate:g}/s" if rate else kind
 
 
 def _in_short(error: BaseException) -> str:
