@@ -93,6 +93,7 @@ def test_every_table_and_view_is_there_for_a_log_without_events(tmp_path: Path) 
         sizes = {name: len(connection.execute(f'FROM "{name}"').fetchall()) for (name,) in tables + views}
         for name in (
             "session",
+            "bare",
             "clocks",
             "extent",
             "sitting_ends",
