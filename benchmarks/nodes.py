@@ -41,7 +41,7 @@ from loadgen.driver.phase import Phase
 from loadgen.driver.progress import SessionProgress
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
-from loadgen.sessions.cluster.homecoming import PIECE_BYTES
+from loadgen.sessions.cluster.collect_shards import PIECE_BYTES
 from loadgen.sessions.run.preparation import prepare
 from loadgen.sessions.settings.perf import perf_settings
 

@@ -10,10 +10,10 @@ import orjson
 
 from recorder import schema
 from recorder.event import Event, EventType
+from recorder.file_checks import require_own_files
 from recorder.journal import roll_back
 from recorder.lifecycle import TERMINAL
 from recorder.lock import Hold
-from recorder.soundness import require_own_files
 from recorder.store import require_current
 
 if TYPE_CHECKING:

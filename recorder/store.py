@@ -21,15 +21,15 @@ from recorder.errors import (
     NotALogError,
     OldLogError,
 )
-from recorder.journal import is_hot, roll_back
-from recorder.lock import Hold
-from recorder.session import Before, shift
-from recorder.soundness import (
+from recorder.file_checks import (
     require_no_companions,
     require_own_files,
     require_plain_files,
     require_plain_tables,
 )
+from recorder.journal import is_hot, roll_back
+from recorder.lock import Hold
+from recorder.session import Before, shift
 from recorder.write_ahead import drop_outdated
 
 if TYPE_CHECKING:

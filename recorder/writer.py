@@ -13,16 +13,16 @@ from queue import Empty
 from typing import TYPE_CHECKING, Any, Final, Self
 from uuid import uuid4
 
-from recorder.active import Active
-from recorder.appending import Appender
 from recorder.backlog import Backlog, Batch, Flush, Item, StopSentinel
 from recorder.errors import NotRecordingError, WriterError
 from recorder.event import Event, EventType, SampleEvent, SessionEvent
 from recorder.health import WriterHealth, Writing
 from recorder.heartbeat import INTERVAL_S as HEARTBEAT_S
+from recorder.log_writer import Appender
 from recorder.payload_check import checked
 from recorder.remedies import stalled
 from recorder.session import Session
+from recorder.single_recorder import Active
 from recorder.store import LOG_NAME, Store
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 
-from reporter.kinds import document, members, text
+from reporter.json_values import document, members, text
 from reporter.log.database import streamed_figures
 from reporter.log.opened import opened
 from workloads.answer import Answer, EpisodeOutcome

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.kinds import members
+from reporter.json_values import members
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

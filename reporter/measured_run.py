@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from recorder.store import log_path
-from reporter.border import blaming
+from reporter.error_context import blaming
 from reporter.measured.evidence import LogEvidence
 from reporter.report_options import ReportOptions
 from reporter.reporter import MetricsReporter

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from recorder.shards import SHARD
 from reporter import statements
-from reporter.kinds import document, members, text, whole
+from reporter.json_values import document, members, text, whole
 from reporter.log.database import figures
 from reporter.nodes import NodeReport, Nodes
 

@@ -53,7 +53,7 @@ def evidence(
     """One run as evidence, for as long as the context lasts.
 
     Args:
-        run: One of `runs_of`. Of a report nothing but its summaries is known (`rulesets.of_report`).
+        run: One of `runs_of`. Of a report nothing but its summaries is known (`rulesets.report_evidence`).
         definitions: What to compute the figures by; a report keeps its own.
         tokenizer: Counts tokens where the server sent no counts.
 
@@ -64,7 +64,7 @@ def evidence(
     from reporter.measured_run import measured
     from reporter.report_options import ReportOptions
     from rulesets.definitions import Definitions
-    from rulesets.of_report import OfReport
+    from rulesets.report_evidence import OfReport
 
     report = _report_of(run)
     if report is not None:

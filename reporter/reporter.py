@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import orjson
 
 from reporter.accuracy.benchmarks import TABLES, asks_benchmarks
-from reporter.border import blaming
 from reporter.episode_figures import episodes
+from reporter.error_context import blaming
 from reporter.errors import OptionError
 from reporter.findings.findings import in_order
-from reporter.kinds import document
+from reporter.json_values import document
 from reporter.log.database import open_log
 from reporter.log.tables import rows
 from reporter.quantile import PERCENTILES, method_named

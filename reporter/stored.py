@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from reporter.health import RecorderHealth
-from reporter.kinds import members
+from reporter.json_values import members
 from reporter.report import Report
 
 if TYPE_CHECKING:

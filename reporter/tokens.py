@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from uuid import uuid4
 
-from reporter.kinds import document, members, text
+from reporter.json_values import document, members, text
 from reporter.log.database import COUNTS
 from rulesets.definitions import CATEGORIES
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from reporter.errors import OptionError
-from reporter.kinds import members, texts
+from reporter.json_values import members, texts
 from reporter.log.settings import settings
 from reporter.metrics import compute, decided_by
 from rulesets.evaluators.client_delay import IN_DOUBT, asked_figures, deciding_figures

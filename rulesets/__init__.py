@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         of_metrics,
         reported_metrics,
     )
-    from rulesets.of_report import OfReport
+    from rulesets.report_evidence import OfReport
     from rulesets.ruleset import Ruleset, of_expressions
     from rulesets.target import METRICS, Target
     from rulesets.verdict import Verdict, VerdictRow, exit_code
@@ -60,7 +60,7 @@ _HOMES = {
     "expression": ("parse", "unparse"),
     "loading": ("load",),
     "metric": ("Metric", "TPOT", "TTFT", "QueryLatency", "Throughput", "of_metrics", "reported_metrics"),
-    "of_report": ("OfReport",),
+    "report_evidence": ("OfReport",),
     "ruleset": ("Ruleset", "of_expressions"),
     "target": ("METRICS", "Target"),
     "verdict": ("Verdict", "VerdictRow", "exit_code"),

@@ -269,7 +269,7 @@ ONE_PLACE = {
         "workloads.sandbox.local_commands",  # likewise
         "workloads.sandbox.relay",  # in the sandbox
     },
-    r'"h": 3600': {"workloads.amounts"},
+    r'"h": 3600': {"workloads.units"},
     r"x1b\[2?K": {"loadgen.cli.terminal.block", "loadgen.cli.terminal.status_line"},
 }
 """What is written once: a pattern of what it takes, and the modules that have it, one per leaf room."""

@@ -30,7 +30,7 @@ CORE: Final = {
         "loadgen/driver/phase.py",
         "loadgen/driver/arrivals/schedule.py",
         "loadgen/driver/issuing.py",
-        "loadgen/driver/requests/agenda.py",
+        "loadgen/driver/requests/request_source.py",
         "loadgen/driver/requests/concurrency_limit.py",
         "loadgen/driver/requests/conversation.py",
         "loadgen/driver/requests/turn.py",
@@ -44,7 +44,7 @@ CORE: Final = {
         "loadgen/driver/client/http_transport.py",
         "loadgen/driver/client/connection.py",
         "loadgen/driver/client/arrival.py",
-        "loadgen/driver/client/late.py",
+        "loadgen/driver/client/arrival_bounds.py",
         "loadgen/driver/client/exchange.py",
     ),
     "Reading the answer": (
@@ -56,7 +56,7 @@ CORE: Final = {
         "loadgen/driver/client/stream.py",
         "loadgen/driver/client/answer.py",
         "loadgen/driver/client/failure.py",
-        "loadgen/driver/requests/evidence.py",
+        "loadgen/driver/requests/response_payload.py",
     ),
     "From the worker to the disk": (
         "loadgen/driver/workers/pool.py",

@@ -19,7 +19,7 @@ class Dataset:
     Attributes:
         name: The file's name without its folder, or `synthetic`.
         samples: The questions; `samples[i].index == i`. Never empty. Those of a trace, and made-up ones, are
-            made when they are asked for: see `workloads.synthetic.made`.
+            made when they are asked for: see `workloads.synthetic.synthetic_text`.
         sha256: In hexadecimal, of the file's bytes as stored, or of the synthetic texts joined by newlines;
             of prompts made to length, of what they are made from.
         synthetic: Whether the questions were made up rather than read.

@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from workloads import amounts
+from workloads import units
 from workloads.errors import DistributionError, WorkloadError
 from workloads.shapes import (
     Constant,
@@ -112,7 +112,7 @@ def _parse(spec: str, shapes: Mapping[str, _Reader], read: _Read, possible: str)
 
 
 def _seconds(text: str) -> float:
-    duration_s = amounts.seconds(text)
+    duration_s = units.seconds(text)
     if duration_s < 0:
         raise ValueError(f"{text!r} is below 0")
     if duration_s and _NUMBER.fullmatch(text.strip()):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from loadgen.sessions.calibration.climb import ClimbStep
+    from loadgen.sessions.calibration.load_search import ClimbStep
     from loadgen.sessions.capacity.capacity import Calibration
     from loadgen.sessions.capacity.work import Work
     from loadgen.sessions.settings.calibrate import CalibrateSettings
@@ -46,7 +46,7 @@ def _climbs(settings: CalibrateSettings) -> Mapping[Work, list[ClimbStep]]:
     """Climb the ladder of each kind of work, telling of every step on standard error."""
     from loadgen.cli.terminal.calibration_table import progress
     from loadgen.sessions.calibration.calibration import ladders
-    from loadgen.sessions.calibration.climb import climb
+    from loadgen.sessions.calibration.load_search import climb
     from loadgen.sessions.calibration.step import take
 
     taken: dict[Work, list[ClimbStep]] = {}

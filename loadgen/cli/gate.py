@@ -39,7 +39,7 @@ def gate(settings: GateSettings) -> None:
     from loadgen.sessions.files.run_folder import folder_of
     from loadgen.sessions.files.series_file import is_series
     from loadgen.sessions.gate import evaluate
-    from loadgen.sessions.gating.idle import idle_options
+    from loadgen.sessions.gating.unused_options import idle_options
     from loadgen.sessions.series.series_gate import code_of_series, evaluate_series
     from loadgen.sessions.settings.formats import chosen_format
     from loadgen.sessions.settings.tokenizer import load

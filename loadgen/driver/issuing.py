@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from loadgen.driver.phase import Phase
     from loadgen.driver.plan import Plan
-    from loadgen.driver.requests.agenda import Agenda
     from loadgen.driver.requests.conversation import Opening, PlaysEpisodes, Room, TurnRunner
+    from loadgen.driver.requests.request_source import Agenda
     from loadgen.driver.system.clock import Clock
 
 NO_CONNECTION: Final = frozenset({Failure.CLIENT_LIMIT, Failure.REFUSED, Failure.DNS, Failure.TLS})

@@ -13,7 +13,7 @@ from loadgen.driver.client.bounds import MAX_BODY_BYTES, MAX_TOGETHER_BYTES
 from loadgen.driver.errors import PlanError
 from loadgen.driver.load import Closed, Offline, Open, ProcessArrivals, TraceArrivals, limit_of, rate_of
 from loadgen.driver.load_record import load_record
-from workloads.amounts import number_text
+from workloads.units import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,7 +62,7 @@ class Plan:
         order: In which order samples are asked; see `loadgen.driver.requests.order`.
         history: The answers that later turns of a conversation contain: `answered`, the endpoint's own, or
             `recorded`, those of the dataset where it has them.
-        salt: Whether every prompt begins with a text of its own; see `loadgen.driver.requests.salt`.
+        salt: Whether every prompt begins with a text of its own; see `loadgen.driver.requests.cache_buster`.
         balance: Which of several endpoints a request goes to; see `loadgen.driver.requests.balance`.
         trace_context: Whether each request carries a `traceparent`; see
             `loadgen.driver.requests.trace_context`.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from loadgen.mock_endpoint.ask import RefusedRequest
 from loadgen.mock_endpoint.errors import MockOptionsError
-from workloads import amounts
+from workloads import units
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,7 +74,7 @@ def read(name: str, text: str | None) -> float | None:
         MockOptionsError: It is not a time above 0.
     """
     try:
-        after_s = None if text is None else amounts.seconds(text)
+        after_s = None if text is None else units.seconds(text)
     except ValueError:
         after_s = 0.0
     if after_s is not None and not 0 < after_s <= threading.TIMEOUT_MAX:

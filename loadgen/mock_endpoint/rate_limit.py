@@ -8,7 +8,7 @@ from typing import Final
 
 from loadgen.mock_endpoint.ask import RefusedRequest
 from loadgen.mock_endpoint.errors import MockOptionsError
-from workloads import amounts
+from workloads import units
 
 _TOO_MANY: Final = 429
 
@@ -37,7 +37,7 @@ class RateLimit:
             return None
         return RefusedRequest(
             _TOO_MANY,
-            f"Rate limit reached: {self._requests} requests per {amounts.duration_text(self._span_s)}",
+            f"Rate limit reached: {self._requests} requests per {units.duration_text(self._span_s)}",
             code="rate_limit_exceeded",
             kind="requests",
             retry_after_s=math.ceil(self._end_s - now_s),
@@ -54,8 +54,8 @@ def read(text: str | None) -> RateLimit | None:
         return None
     requests, _, span = text.partition("/")
     try:
-        limit = RateLimit(int(requests), amounts.seconds(span))
-        is_possible = int(requests) > 0 and amounts.seconds(span) > 0
+        limit = RateLimit(int(requests), units.seconds(span))
+        is_possible = int(requests) > 0 and units.seconds(span) > 0
     except ValueError:
         is_possible = False
     if not is_possible:

@@ -101,7 +101,7 @@ def rules_of(run: Path, gate: GateSettings) -> tuple[Ruleset, Sequence[str]]:
         LogError, RulesetError: They cannot be read.
     """
     from loadgen.sessions.run.report import started_with
-    from reporter.kinds import members, text, whole
+    from reporter.json_values import members, text, whole
     from reporter.log.settings import settings
 
     run_settings = settings(run)

@@ -11,7 +11,7 @@ import orjson
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.run_folder import REPORT
 from recorder.lock import is_held
-from reporter.kinds import members, number, text, whole
+from reporter.json_values import members, number, text, whole
 from reporter.log.storage_place import has_log
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.errors import OptionError
-from reporter.kinds import document, members, number, text, texts, whole
+from reporter.json_values import document, members, number, text, texts, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

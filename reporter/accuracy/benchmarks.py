@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.kinds import members, whole
+from reporter.json_values import members, whole
 from reporter.log.session import logged_settings
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.kinds import texts, whole
+from reporter.json_values import texts, whole
 from reporter.values.scorer_definitions import changed_options
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from reporter.answers import NEEDED
-from reporter.kinds import members
+from reporter.json_values import members
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from reporter.cache_hits import ALIKE_PCT, cached_pct
 from reporter.findings.acceptance import IN_WORDS
 from reporter.imported import definitions_of
-from reporter.kinds import members, texts
+from reporter.json_values import members, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,7 +17,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
-from reporter.kinds import members, number
+from reporter.json_values import members, number
 from rulesets.errors import Unanswerable
 from rulesets.statistics import effective_size, normal, order_statistics, student, wilson
 from rulesets.statistics.long_run import long_run

@@ -10,7 +10,7 @@ from reporter.compare.comparable import facts, run_faults
 from reporter.compare.figure import ComparedFigure, figure
 from reporter.compare.metric import metric as read
 from reporter.imported import own_figures
-from reporter.kinds import members
+from reporter.json_values import members
 from rulesets.scores import main
 from rulesets.statistics import order_statistics
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from reporter.kinds import document, members, text
+from reporter.json_values import document, members, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

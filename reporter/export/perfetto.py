@@ -11,7 +11,7 @@ from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.export.perfetto_packets import TracePackets
-from reporter.kinds import document, members
+from reporter.json_values import document, members
 from reporter.log.database import streamed_figures
 from reporter.telemetry.agreement import has_sensors
 

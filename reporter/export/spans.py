@@ -12,7 +12,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import urlsplit
 
-from reporter.kinds import document, members
+from reporter.json_values import document, members
 from reporter.log.database import streamed_figures
 
 if TYPE_CHECKING:

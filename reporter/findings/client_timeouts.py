@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from reporter.report import Finding
-from workloads.amounts import duration_text
+from workloads.units import duration_text
 
 if TYPE_CHECKING:
     from reporter.findings.check_inputs import Check, CheckInputs

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from recorder.finish_reasons import AnswerEnding, ending_of
 from reporter.findings.check_inputs import listed
-from reporter.kinds import document, members
+from reporter.json_values import document, members
 from reporter.number_text import counted
 from reporter.report import Finding
 

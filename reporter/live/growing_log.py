@@ -24,7 +24,7 @@ from reporter.log.sql_files import execute_file
 from reporter.log.sqlite_log import opened_sqlite
 from reporter.log.tables import load_session
 from rulesets.definitions import CATEGORIES
-from rulesets.lost import Ending, FigureBounds
+from rulesets.early_failure import Ending, FigureBounds
 from rulesets.metric_table import BY_NAME
 from rulesets.request_metrics import REQUEST_METRICS
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from recorder.errors import BeingWrittenError, NotALogError
 from recorder.event import EventType
 from recorder.store import log_path
-from reporter.kinds import members, number, text, whole
+from reporter.json_values import members, number, text, whole
 from reporter.live.figures import WINDOW_S, LiveFigures, Percentiles
 from reporter.live.tail import LogTail
 from reporter.live.targets import targets_now, targets_of

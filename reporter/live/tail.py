@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from recorder.column_types import require_types
 from recorder.errors import LogError
 from recorder.event import EventType
-from reporter.kinds import document, members, number, text, whole
+from reporter.json_values import document, members, number, text, whole
 from reporter.live.figures import WINDOW_S
 from reporter.log.source import readable
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reporter.kinds import members
+from reporter.json_values import members
 from reporter.live.figures import LiveTarget
 from rulesets.errors import RulesetError
 from rulesets.quantity import COMPARE

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from recorder.lock import is_held
 from recorder.store import log_path
-from reporter.border import blaming
+from reporter.error_context import blaming
 from reporter.log.shard_files import opened_shards, shard_files
 from reporter.log.sharded_log import ShardedLog
 from reporter.log.sqlite_log import opened_sqlite

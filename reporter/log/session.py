@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from recorder.errors import LogError
 from reporter.health import ClientHealth, RecorderHealth, WorkerHealth
-from reporter.kinds import document, members, number, text, texts, whole
+from reporter.json_values import document, members, number, text, texts, whole
 from reporter.log.database import figures
 from reporter.run_facts import CompleteUntil, PlannedEnd, RunFacts, SegmentFacts
 

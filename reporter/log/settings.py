@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from recorder.errors import LogError
 from recorder.store import log_path
-from reporter.border import blaming
-from reporter.kinds import document, members
+from reporter.error_context import blaming
+from reporter.json_values import document, members
 from reporter.log.source import readable
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from recorder import shards
 from recorder.errors import BeingWrittenError, LogError, NotALogError
 from recorder.session import boot_id
 from recorder.store import LOG_NAME
-from reporter.kinds import document, members, text
+from reporter.json_values import document, members, text
 from reporter.log.fetched_shards import fetched, stored_shards
 from reporter.log.sqlite_log import opened_sqlite
 from reporter.log.storage_place import store_address

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from recorder import shards
 from recorder.errors import LogError
-from reporter.kinds import document, members, text
+from reporter.json_values import document, members, text
 from reporter.log.node_clock import NodeClock, fitted
 from reporter.log.segments import SEQ_BITS, LoggedNode
 

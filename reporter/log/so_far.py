@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from recorder.errors import LogError
-from reporter.kinds import document, members
+from reporter.json_values import document, members
 from reporter.log.database import open_log
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from recorder.errors import BeingWrittenError, LogError
+from recorder.file_checks import require_plain_files
 from recorder.journal import SUFFIX as JOURNAL
 from recorder.journal import is_hot, roll_back
 from recorder.lock import is_held, is_held_here
-from recorder.soundness import require_plain_files
 from recorder.store import verify
-from reporter.border import blaming
+from reporter.error_context import blaming
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reporter.log.database_in_memory import THREADS, empty_database
 from reporter.log.few_events import FewEvents
-from reporter.log.needs import names_read, needed
 from reporter.log.opened import opened
 from reporter.log.requests_table import compiled_requests, join_by_sql
+from reporter.log.required_tables import names_read, needed
 from reporter.log.segments import segment_macros
 from reporter.log.sql_files import execute_file, sql_file
 

@@ -15,7 +15,7 @@ from reporter.measured.rates import rates
 from reporter.measured.timeline import issued_in
 from reporter.measured.values import BY_ISSUE, ONE_BY_ONE, SPANS, Values
 from rulesets.evidence import Good, Rate
-from rulesets.of_report import OfReport
+from rulesets.report_evidence import OfReport
 from rulesets.scores import score
 
 if TYPE_CHECKING:

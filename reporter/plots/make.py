@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.imported import has_starts
-from reporter.kinds import members
+from reporter.json_values import members
 from reporter.log.definitions import READ_BY_VIEWS
 from reporter.log.session import logged_settings
 from reporter.plots.catalog import PLOTS

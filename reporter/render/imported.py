@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rich.text import Text
 
-from reporter.kinds import members, number
+from reporter.json_values import members, number
 from reporter.number_text import NOTHING, decimals, fixed, whole
 from reporter.render.page import Column, grid
 from rulesets.metric_table import BY_NAME

@@ -46,7 +46,7 @@ def test_a_length_is_proven_before_another_request_may_have_the_connection(*, ch
                 Head(200, (), ok=True, event_stream=True, encoding="", chunked=chunked, until_close=False), 1
             )
             exchange.ended(2, framed=True)
-            exchange.forsake = lambda: order.append("closed")
+            exchange.drop_connection = lambda: order.append("closed")
 
     async def other() -> None:
         order.append("another request")

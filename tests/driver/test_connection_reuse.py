@@ -135,12 +135,12 @@ def test_a_failure_takes_only_its_own_connection_with_it(several: Any, wire: Any
 
 
 @pytest.mark.parametrize("pause_s", [0.01, IDLE_S])
-@pytest.mark.parametrize("last_words", [b"", b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n"])
+@pytest.mark.parametrize("crash_message", [b"", b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n"])
 def test_the_server_closes_an_idle_connection(
-    several: Any, wire: Any, step: Any, pause_s: float, last_words: bytes
+    several: Any, wire: Any, step: Any, pause_s: float, crash_message: bytes
 ) -> None:
     """Silently or with bytes that no request asked for: the next request goes another way."""
-    closing = [wire.sized(b"abc"), 0.01, last_words, step.CLOSE]
+    closing = [wire.sized(b"abc"), 0.01, crash_message, step.CLOSE]
     server, exchanges = several(closing, closing, closed=True, pause_s=pause_s)
     assert [exchange.failure for exchange in exchanges] == [None, None]
     assert server.connections == 2

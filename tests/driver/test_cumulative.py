@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
+from loadgen.driver.client.frame_cache import Shapes
 from loadgen.driver.client.protocols import codec_of
-from loadgen.driver.client.shapes import Shapes
 from loadgen.driver.client.stream import ResponseStream
 
 if TYPE_CHECKING:

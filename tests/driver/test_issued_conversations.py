@@ -18,7 +18,7 @@ from loadgen.driver.issuing import Issuer
 from loadgen.driver.load import Closed, Load, Offline, Open, TraceArrivals
 from loadgen.driver.phase import Phase
 from loadgen.driver.plan import Plan
-from loadgen.driver.requests.agenda import Agenda
+from loadgen.driver.requests.request_source import Agenda
 from loadgen.driver.requests.turn import TurnOutcome
 from loadgen.driver.session import LoadSession
 from loadgen.driver.shard import Shard

@@ -17,7 +17,7 @@ from loadgen.driver.issuing import Issuer
 from loadgen.driver.load import Closed, Load, Offline, Open
 from loadgen.driver.phase import Phase
 from loadgen.driver.plan import Plan
-from loadgen.driver.requests.agenda import Agenda
+from loadgen.driver.requests.request_source import Agenda
 from loadgen.driver.requests.turn import TurnOutcome
 from loadgen.driver.shard import Shard
 from tests.driver.manual_clock import ManualClock, open_loop

@@ -14,7 +14,7 @@ from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.load import Closed
 from loadgen.driver.plan import Plan
-from loadgen.driver.requests.agenda import Agenda
+from loadgen.driver.requests.request_source import Agenda
 from loadgen.driver.workers.packing import packed, unpacked
 from workloads.sample import FollowUp, Sample
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from loadgen.driver.client import chat_completions, completions
 from loadgen.driver.client.codec import Delta
-from loadgen.driver.client.shapes import Shapes
+from loadgen.driver.client.frame_cache import Shapes
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.errors import RequestFailedError
 
@@ -82,7 +82,7 @@ def decoded(codec: Any, pieces: Sequence[bytes], shapes: Shapes | None) -> Any:
 def test_the_third_response_needs_no_parsing(monkeypatch: pytest.MonkeyPatch, *, compiled: bool) -> None:
     """Two responses show all shapes: of the next one no frame is read by the codec."""
     if not compiled:
-        monkeypatch.setattr("loadgen.driver.client.shapes.read_known", None)
+        monkeypatch.setattr("loadgen.driver.client.frame_cache.read_known", None)
     codec: Any = CountingCodec()
     shapes = Shapes(codec)
     for number in range(2):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loadgen.driver.client import chat_completions, unasked
+from loadgen.driver.client import chat_completions, unsolicited
 from loadgen.driver.client.arrival import StampingSocket, timestamp_source
 from loadgen.driver.client.exchange import Exchange
 from loadgen.driver.client.failure import Failure
@@ -34,7 +34,7 @@ class PlainServer:
     Args:
         responses: The bytes of the response of each connection; of none for the connections after them.
         tls: With it the server speaks TLS, and says no farewell.
-        last_words: Said when the connection is to be closed; then it stays open, and is not read.
+        crash_message: Said when the connection is to be closed; then it stays open, and is not read.
         deaf: Close once the next request has arrived, without reading it.
 
     Attributes:
@@ -45,11 +45,11 @@ class PlainServer:
         self,
         *responses: bytes,
         tls: ssl.SSLContext | None = None,
-        last_words: bytes = b"",
+        crash_message: bytes = b"",
         deaf: bool = False,
     ) -> None:
         self.read = 0
-        self._last_words = last_words
+        self._last_words = crash_message
         self._connections = ExitStack()
         self._responses = responses
         self._tls = tls
@@ -166,7 +166,7 @@ def test_bytes_that_were_not_read_yet(
 ) -> None:
     """It spoils the connection as if it had been heard, however soon it comes; the server need not agree."""
     tls = certified("127.0.0.1") if scheme == "https" else None
-    server = PlainServer(*[wire.sized(b"abc")] * 2, tls=tls, last_words=wire.sized(b"def"))
+    server = PlainServer(*[wire.sized(b"abc")] * 2, tls=tls, crash_message=wire.sized(b"def"))
     _, (second, _) = after_a_close(server, idle_s)
     assert (second.failure, second.stream.body(), second.setup.reused) == (None, b"abc", False)
 
@@ -179,7 +179,7 @@ def test_a_response_before_the_request_is_not_its_answer(
 ) -> None:
     """It arrived between the look at the connection and the first byte of the request."""
     tls = certified("127.0.0.1") if scheme == "https" else None
-    server = PlainServer(wire.sized(b"abc"), tls=tls, last_words=wire.sized(b"def", status))
+    server = PlainServer(wire.sized(b"abc"), tls=tls, crash_message=wire.sized(b"def", status))
     _, (second, sent) = after_a_close(server)
     assert (second.failure, second.setup.reused, second.first_byte_ns) == (UNASKED, True, None)
     assert second.stream.body() == b""
@@ -190,7 +190,7 @@ def test_a_response_before_the_request_is_not_its_answer(
 @pytest.mark.usefixtures("credulous", "stamped")
 def test_a_408_before_the_request_closes_the_connection(after_a_close: Any, wire: Any) -> None:
     """The server says that it has no request: that is sent again."""
-    server = PlainServer(*[wire.sized(b"abc")] * 2, last_words=wire.sized(b"", 408))
+    server = PlainServer(*[wire.sized(b"abc")] * 2, crash_message=wire.sized(b"", 408))
     _, (second, sent) = after_a_close(server)
     assert (second.failure, second.stream.body()) == (None, b"abc")
     assert [(setup.reused, setup.retried, setup.unasked) for setup, _ in sent] == [
@@ -233,8 +233,8 @@ def test_a_clock_that_was_set_back_fails_no_request(
     after_a_close: Any, wire: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The stamp of a response may be too early by as much."""
-    monkeypatch.setattr(unasked, "clock_set_back_ns", lambda: round(2e9 * IDLE_S + 1e9))
-    server = PlainServer(wire.sized(b"abc"), last_words=wire.sized(b"def"))
+    monkeypatch.setattr(unsolicited, "clock_set_back_ns", lambda: round(2e9 * IDLE_S + 1e9))
+    server = PlainServer(wire.sized(b"abc"), crash_message=wire.sized(b"def"))
     _, (second, _) = after_a_close(server)
     assert (second.failure, second.stream.body()) == (None, b"def")
 
@@ -333,7 +333,7 @@ def test_a_request_that_the_server_gave_up_is_not_sent_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The server had it for long: its failure must not look like a quick success."""
-    monkeypatch.setattr(unasked, "CROSSING_NS", 20_000_000)
+    monkeypatch.setattr(unsolicited, "CROSSING_NS", 20_000_000)
 
     async def scenario() -> tuple[Any, Exchange]:
         scripts = [wire.sized(b"abc")], [0.03, getattr(step, end)], [wire.sized(b"abc")]

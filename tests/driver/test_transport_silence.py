@@ -12,7 +12,7 @@ import pytest
 from loadgen.driver.client import chat_completions
 from loadgen.driver.client.exchange import Exchange
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.client.patience import Patience
+from loadgen.driver.client.idle_timeout import Patience
 from loadgen.driver.client.request import Request
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.client.timeouts import Timeouts

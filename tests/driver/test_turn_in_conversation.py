@@ -12,7 +12,7 @@ from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.http_transport import HttpTransport
 from loadgen.driver.client.timeouts import Timeouts
-from loadgen.driver.requests.salt import salted
+from loadgen.driver.requests.cache_buster import salted
 from loadgen.driver.requests.turn import RequestRunner
 from recorder.event import Event, EventType
 from workloads.sample import FollowUp, Sample

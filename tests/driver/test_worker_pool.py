@@ -23,7 +23,7 @@ from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.errors import StoppedEarlyError, WorkerLostError
 from loadgen.driver.load import Closed, Load, Offline
 from loadgen.driver.plan import Plan
-from loadgen.driver.requests.agenda import Agenda
+from loadgen.driver.requests.request_source import Agenda
 from loadgen.driver.session import LoadSession
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from loadgen.driver.client import sse
+from loadgen.driver.client.arrival_bounds import Late
 from loadgen.driver.client.bounds import MAX_HEAD_BYTES, PIECE_BYTES, Allowance
 from loadgen.driver.client.compiled import COMPILED
 from loadgen.driver.client.connection import Connection
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.client.late import Late
+from loadgen.driver.client.frame_cache import Shapes
 from loadgen.driver.client.protocols import PROTOCOLS, codec_of
 from loadgen.driver.client.redaction import hide, without_a_part
-from loadgen.driver.client.shapes import Shapes
 from loadgen.driver.client.sse import SSEDecoder
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.client.whole_body import error_text

@@ -20,8 +20,8 @@ from recorder.errors import (
     WriterError,
 )
 from recorder.event import Event, EventType, SampleEvent, SessionEvent
+from recorder.file_guard import Presence
 from recorder.lock import is_held
-from recorder.presence import Presence
 from recorder.writer import COMMIT_BYTES, COMMIT_EVENTS, EventRecorder
 
 pytestmark = pytest.mark.usefixtures("health_at_the_end_alone")

@@ -14,9 +14,9 @@ from loadgen.sessions import errors
 from recorder.errors import LogError
 from reporter import MetricsReporter, metrics
 from reporter.asked import texts_asked
-from reporter.border import blaming
+from reporter.error_context import blaming
 from reporter.errors import NoDatabaseError, NoRoomError
-from reporter.kinds import document
+from reporter.json_values import document
 from reporter.log.database import open_log
 from reporter.log.query import query
 from reporter.log.tables import rows

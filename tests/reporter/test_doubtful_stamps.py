@@ -17,7 +17,7 @@ from reporter.measured_run import measured
 from reporter.render.comparison import render
 from rulesets.definitions import Definitions
 from rulesets.evaluation import evaluate
-from rulesets.of_report import OfReport
+from rulesets.report_evidence import OfReport
 from rulesets.ruleset import of_expressions
 from tests.reporter.conftest import ns
 

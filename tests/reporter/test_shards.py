@@ -29,7 +29,7 @@ from reporter.number_text import NOTHING
 from reporter.render import console, nodes
 from reporter.render.page import draw
 from rulesets.evaluation import evaluate
-from rulesets.of_report import OfReport
+from rulesets.report_evidence import OfReport
 from rulesets.ruleset import of_expressions
 from tests.conftest import EXAMPLES
 from tests.facts_of_runs import run_facts

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rulesets import METRICS, parse
-from rulesets.lost import FigureBounds, RunState, TargetWatch, can_be_lost
+from rulesets.early_failure import FigureBounds, RunState, TargetWatch, can_be_lost
 from rulesets.quantity import COMPARE
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from rulesets import Target
-    from rulesets.lost import Ending
+    from rulesets.early_failure import Ending
 
 FIGURES = frozenset(name for name, quantity in METRICS.items() if quantity.kind in {"latency", "length"})
 
@@ -62,7 +62,7 @@ def watched(
     counts = {
         name: sum(ending == name for ending, _ in requests) for name in ("completed", "failed", "cancelled")
     }
-    return watch.why_lost(RunState(planned, len(requests) + in_flight, **counts))
+    return watch.failed_because(RunState(planned, len(requests) + in_flight, **counts))
 
 
 def is_met(target: Target, requests: Sequence[Request], method: str, *, failed_exceed: bool) -> bool:

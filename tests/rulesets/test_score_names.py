@@ -8,7 +8,7 @@ import pytest
 
 from rulesets.errors import Unanswerable
 from rulesets.evidence import Accuracy
-from rulesets.of_report import OfReport
+from rulesets.report_evidence import OfReport
 from rulesets.scores import Scores, named, score
 
 

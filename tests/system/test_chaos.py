@@ -22,7 +22,7 @@ from loadgen.driver.issuing import Issuer
 from loadgen.driver.load import Closed
 from loadgen.driver.phase import Phase
 from loadgen.driver.plan import Plan
-from loadgen.driver.requests.agenda import Agenda
+from loadgen.driver.requests.request_source import Agenda
 from loadgen.driver.requests.turn import RequestRunner
 from loadgen.driver.system.clock import system_clock
 from loadgen.mock_endpoint.process import MockProcess, start_mock

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.sessions.settings.endpoint import seconds
-from workloads.amounts import duration_text, number_text
+from workloads.units import duration_text, number_text
 
 
 @pytest.mark.parametrize(

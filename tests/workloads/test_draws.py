@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workloads.alike import examples
 from workloads.sample import Sample
+from workloads.sampled_check import examples
 from workloads.synthetic import synthetic_prompts
 from workloads.synthetic.draws import MAX_SIZE, places
 from workloads.synthetic.text_samples import TextSamples

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from workloads.alike import examples
 from workloads.errors import PromptError
 from workloads.lengths import lengths
+from workloads.sampled_check import examples
 from workloads.synthetic.corpus import Corpus
-from workloads.synthetic.made import MadeSamples
 from workloads.synthetic.prefixes import SharedPrefix, shared_prefix
+from workloads.synthetic.synthetic_text import MadeSamples
 from workloads.synthetic.to_length import Wanted, prompts_to_length
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workloads.errors import WorkloadError
-from workloads.synthetic.made import MadeSamples
+from workloads.synthetic.synthetic_text import MadeSamples
 from workloads.traces.form import TraceForm, read_form
 from workloads.traces.lines import TextLine
 from workloads.traces.replayed import questions

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 from workloads.dataset import Dataset
 from workloads.errors import PromptError
 from workloads.synthetic.exact import Counted, counted
-from workloads.synthetic.made import MadeSamples, NumberedTexts
 from workloads.synthetic.measure import TOKENS_PER_WORD, Measure
 from workloads.synthetic.numbers import shuffled
+from workloads.synthetic.synthetic_text import MadeSamples, NumberedTexts
 from workloads.synthetic.tape import story_tape, tape
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from loadgen.sessions.capacity.verdict import LimitedBy
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from loadgen.sessions.calibration.climb import ClimbStep
+    from loadgen.sessions.calibration.load_search import ClimbStep
     from loadgen.sessions.capacity.capacity import Calibration, Capacity
     from loadgen.sessions.capacity.truth import ReportedAndTrue
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from loadgen.driver.errors import ProfileError
-from workloads.amounts import number_text
+from workloads.units import number_text
 
 LEAST_RATE: Final = 1e-6
 MOST_RATE: Final = 1e6

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from loadgen.driver.arrivals.rate_profile import ExponentialRamp, Flat, Held, LinearRamp, Steps
 from loadgen.driver.arrivals.rate_waves import Bursts, Sine
 from loadgen.driver.errors import ProfileError
-from workloads import amounts
+from workloads import units
 from workloads.errors import did_you_mean
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def seconds(text: str) -> float:
         ProfileError: It is not a time.
     """
     try:
-        return amounts.seconds(text)
+        return units.seconds(text)
     except ValueError as error:
         raise ProfileError(str(error)) from error
 

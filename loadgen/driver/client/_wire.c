@@ -5,7 +5,7 @@
  * is decided about them is decided in Python (wire_connection.py), which also documents what a batch holds.
  *
  * One lock guards all connections. Who holds it never waits for the interpreter, and Python objects are made
- * without it. Stamps are those of arrival.py, and late pieces are found as in late.py. */
+ * without it. Stamps are those of arrival.py, and late pieces are found as in arrival_bounds.py. */
 #define _GNU_SOURCE
 #define Py_LIMITED_API 0x030B0000
 #define PY_SSIZE_T_CLEAN
@@ -43,8 +43,8 @@ enum {
     MOST_SPARE_PIECES = 512,
     MUCH = 60,                /* reads per window from which on epoll is asked by time, and down to which */
     LITTLE = 40,
-    ONE_SEGMENT = 1200,       /* late.py */
-    WINDOW = 4,               /* late.py */
+    ONE_SEGMENT = 1200,       /* arrival_bounds.py */
+    WINDOW = 4,               /* arrival_bounds.py */
 };
 #define SECOND 1000000000LL
 #define WINDOW_NS 4000000LL
@@ -52,7 +52,7 @@ enum {
 #define NAP_NS 500000L
 #define LATE_NS 500000LL
 #define SLICE_NS 100000ULL /* the least that Linux accepts */
-#define DOUBT_NS 20000LL          /* late.py */
+#define DOUBT_NS 20000LL          /* arrival_bounds.py */
 #define RESAMPLE_NS 100000000LL   /* arrival.py */
 #define PLAUSIBLE_NS 1000000LL    /* arrival.py */
 #define FAREWELL_LENGTH 12
@@ -61,7 +61,7 @@ enum {
 #define FLAG(value) ((value) ? Py_True : Py_False)
 
 /* What a batch says of the end of a response: wire_connection.py has the same numbers. */
-enum { OPEN, ENDED, CUT, MALFORMED, HEADERS_TOO_LARGE, TRAILERS_TOO_LARGE, UPGRADED, NO_MEMORY, STIRRED, CONNECTED };
+enum { OPEN, ENDED, CUT, MALFORMED, HEADERS_TOO_LARGE, TRAILERS_TOO_LARGE, UPGRADED, NO_MEMORY, IDLE_READABLE, CONNECTED };
 
 typedef struct batch {
     struct batch *next;
@@ -83,7 +83,7 @@ typedef struct {
     int64_t begun, first_byte, heard, body_at;
     size_t bare; /* bytes since the last piece of the body */
     size_t reads;
-    int64_t extra; /* late.py: segments more than reads, that are accounted for */
+    int64_t extra; /* arrival_bounds.py: segments more than reads, that are accounted for */
     int64_t held;
     int64_t behind; /* it was left unread: what it has may have arrived from then on */
     int64_t sure;
@@ -302,7 +302,7 @@ static void lost(wire *w, connection *c, int error) {
     finish(w, c, CUT, error, now_ns());
 }
 
-/* How many more segments than reads there have been, as in late.py. */
+/* How many more segments than reads there have been, as in arrival_bounds.py. */
 static int64_t together(connection *c) {
     uint64_t segments;
     if (!tcp_number(c->fd, offsetof(struct tcp_info, tcpi_data_segs_in), 4, &segments)) return 1 << 30;
@@ -312,7 +312,7 @@ static int64_t together(connection *c) {
     return more;
 }
 
-/* Note the pieces of a read that may have arrived before its stamp, as in late.py. */
+/* Note the pieces of a read that may have arrived before its stamp, as in arrival_bounds.py. */
 static void look(wire *w, connection *c, size_t first, int64_t at, bool ends) {
     batch *b = c->batch;
     int64_t held = c->held, many;
@@ -614,7 +614,7 @@ static batch *detach(wire *w, connection *c) {
     batch *b = c->batch;
     if (c->stirred && !c->active && (!b || !b->end)) {
         c->stirred = false;
-        if ((b = batch_of(w, c))) b->end = STIRRED;
+        if ((b = batch_of(w, c))) b->end = IDLE_READABLE;
     }
     if (!b) return NULL;
     bool partial = !c->parser.has_head && b->head.length; /* a head that is not complete stays here */

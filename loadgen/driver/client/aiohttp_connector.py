@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 import aiohttp
 
-from loadgen.driver.client.aiohttp_errand import CURRENT, abort
+from loadgen.driver.client.aiohttp_request import CURRENT, abort
 from loadgen.driver.client.observed_socket import ObservedSocket
 
 if TYPE_CHECKING:

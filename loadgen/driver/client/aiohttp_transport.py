@@ -19,15 +19,15 @@ import aiohttp
 from yarl import URL
 
 from loadgen.driver.client.aiohttp_connector import Connector
-from loadgen.driver.client.aiohttp_errand import CURRENT, Errand
 from loadgen.driver.client.aiohttp_failure import cut, failure_of, malformed
+from loadgen.driver.client.aiohttp_request import CURRENT, Errand
 from loadgen.driver.client.bounds import MAX_HEAD_BYTES
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.head import head
-from loadgen.driver.client.patience import Patience, Silence
+from loadgen.driver.client.idle_timeout import Patience, Silence
 from loadgen.driver.client.proxies import proxy_address
 from loadgen.driver.client.tls import tls_context
-from loadgen.driver.client.unasked import FAREWELL, require_asked
+from loadgen.driver.client.unsolicited import REQUEST_TIMEOUT_408, require_asked
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class AiohttpTransport:
         try:
             require_asked(response.status, first_byte_ns, errand.begun_ns, is_reused=errand.is_reused)
         except RequestFailedError:
-            errand.stale = response.status == FAREWELL
+            errand.stale = response.status == REQUEST_TIMEOUT_408
             if not errand.stale:
                 sock.count_unasked()
             raise

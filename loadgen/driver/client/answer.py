@@ -15,7 +15,7 @@ from loadgen.driver.client.tool_calls import ToolCallParts
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from loadgen.driver.client.shapes import KnownFrames
+    from loadgen.driver.client.frame_cache import KnownFrames
     from loadgen.driver.client.template import Channel
 
 _UNTOLD: Final = Usage()

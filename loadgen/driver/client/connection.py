@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Final
 
 import httptools
 
+from loadgen.driver.client.arrival_bounds import LateReads, SegmentCounter
 from loadgen.driver.client.bounds import MAX_HEAD_BYTES
 from loadgen.driver.client.chunked import may_end
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.head import Head, head
-from loadgen.driver.client.late import LateReads, SegmentCounter
 from loadgen.driver.client.parse_failure import is_of_http, parse_failure
-from loadgen.driver.client.unasked import FAREWELL, is_unasked, may_have_crossed, require_asked
+from loadgen.driver.client.unsolicited import REQUEST_TIMEOUT_408, is_unasked, may_have_crossed, require_asked
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
     from loadgen.driver.client.arrival import StampingSocket
+    from loadgen.driver.client.arrival_bounds import Late, Read
     from loadgen.driver.client.exchange import ExchangeObserver
-    from loadgen.driver.client.late import Late, Read
     from loadgen.driver.client.ready import Ready
     from loadgen.driver.client.tls import TLSLayer
 
@@ -323,7 +323,7 @@ class Connection:
         try:
             require_asked(status, self._first_byte_ns, self._begun_ns, is_reused=self._is_kept)
         except RequestFailedError:
-            self.stale = status == FAREWELL
+            self.stale = status == REQUEST_TIMEOUT_408
             self.unasked = not self.stale
             raise
 

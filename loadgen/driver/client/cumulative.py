@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from loadgen.driver.client.answer import ParsedResponse
     from loadgen.driver.client.codec import Delta
-    from loadgen.driver.client.shapes import Shapes
+    from loadgen.driver.client.frame_cache import Shapes
 
 _PARTIAL: Final = "\ufffd"
 """The end of a text whose last character is incomplete."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final, Protocol
 
+from loadgen.driver.client.arrival_bounds import Late
 from loadgen.driver.client.bounds import MAX_ERROR_BYTES
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.client.late import Late
 from loadgen.driver.client.retry_after import retry_after_s
 from loadgen.driver.errors import RequestFailedError
 
@@ -104,7 +104,7 @@ class Exchange:
             the moment at which it is asked.
         deadline_ns: From when on nothing counts that arrives, once that moment is past; None before.
         retry_after_s: How long the server asks to be left alone, from its answer on; None where it does not.
-        forsake: Closes the connection, which was kept for another request, unless one has it already; None
+        drop_connection: Closes the connection, which was kept for another request, unless one has it; None
             where none was kept. For who finds out later that the answer was not whole: its rest may come.
     """
 
@@ -127,7 +127,7 @@ class Exchange:
         self.deadline_ns: int | None = None
         self.framed = False
         self.retry_after_s: float | None = None
-        self.forsake: Callable[[], None] | None = None
+        self.drop_connection: Callable[[], None] | None = None
         self.failure: str | None = None
         self.message = ""
         self._ok = True

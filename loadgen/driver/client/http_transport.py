@@ -14,7 +14,7 @@ from loadgen.driver.client.deadlines import Deadlines
 from loadgen.driver.client.dialing import Dialer, refused
 from loadgen.driver.client.exchange import Setup
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.client.patience import Patience, Silence
+from loadgen.driver.client.idle_timeout import Patience, Silence
 from loadgen.driver.client.ready import Ready, ready
 from loadgen.driver.client.wire_connection import WireConnection, WireLoop
 from loadgen.driver.errors import RequestFailedError
@@ -149,7 +149,7 @@ class HttpTransport:
         is_whole = exchange.ended_ns is not None and exchange.failure is None
         if is_whole and connection.reusable and self.endpoint.keep_alive:
             self._idle.append(connection)
-            exchange.forsake = connection.close_if_idle
+            exchange.drop_connection = connection.close_if_idle
         else:
             connection.close()
             self._unasked += connection.unasked

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from loadgen.driver.client._wire import Body
-    from loadgen.driver.client.late import Late
-    from loadgen.driver.client.shapes import KnownStart, ResponseShapes, Shapes
+    from loadgen.driver.client.arrival_bounds import Late
+    from loadgen.driver.client.frame_cache import KnownStart, ResponseShapes, Shapes
 
 SLICE: Final = 64
 SLICE_BYTES: Final = 16 * 1024

@@ -18,7 +18,7 @@ from loadgen.driver.client.bounds import MAX_HEAD_BYTES
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.head import Head, head
 from loadgen.driver.client.parse_failure import parse_failure
-from loadgen.driver.client.unasked import FAREWELL, may_have_crossed, require_asked
+from loadgen.driver.client.unsolicited import REQUEST_TIMEOUT_408, may_have_crossed, require_asked
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
@@ -64,14 +64,14 @@ class End(IntEnum):
     TRAILERS_TOO_LARGE = 5
     UPGRADED = 6
     NO_MEMORY = 7
-    STIRRED = 8
+    IDLE_READABLE = 8
     """No response: an idle connection has something to read, or was closed."""
     CONNECTED = 9
     """The TCP handshake is over; `ReceivedBatch.error` says how."""
 
 
 _ENDED: Final = End.ENDED.value
-_STIRRED: Final = End.STIRRED.value
+_IDLE_READABLE: Final = End.IDLE_READABLE.value
 
 
 class ReceivedBatch(NamedTuple):
@@ -283,7 +283,7 @@ class WireConnection:
         _, sent_ns, sent_by_ns, raw_head, first_byte_ns, body, end, at_ns, _, framed, reusable, *_ = fields
         observer = self._observer
         if observer is None:
-            if end == _STIRRED:
+            if end == _IDLE_READABLE:
                 self.is_stale()
             return
         try:
@@ -320,7 +320,7 @@ class WireConnection:
             try:
                 require_asked(response.status, first_byte_ns, self._begun_ns, is_reused=self._is_kept)
             except RequestFailedError:
-                self.stale = response.status == FAREWELL
+                self.stale = response.status == REQUEST_TIMEOUT_408
                 self.unasked = not self.stale
                 raise
         observer.head(response, first_byte_ns)

@@ -58,8 +58,8 @@ async def attempt_request(
                 decoding.discard(exchange)
         _require_success(exchange)
     except RequestFailedError as error:
-        if exchange.forsake is not None and exchange.response is not None and exchange.response.ok:
-            exchange.forsake()
+        if exchange.drop_connection is not None and exchange.response is not None and exchange.response.ok:
+            exchange.drop_connection()
         return error
     except Exception as error:  # noqa: BLE001 (a bug of ours ends one request, not the run)
         return RequestFailedError(Failure.CLIENT_BUG, f"{type(error).__name__}: {error}")

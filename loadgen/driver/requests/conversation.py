@@ -15,9 +15,9 @@ import orjson
 
 from loadgen.driver.load import think_of
 from loadgen.driver.requests.balance import balance_of
+from loadgen.driver.requests.cache_buster import new_salt, salted
 from loadgen.driver.requests.open_conversations import OpenConversations
 from loadgen.driver.requests.order import order_of
-from loadgen.driver.requests.salt import new_salt, salted
 from loadgen.driver.requests.think_time import ThinkTime
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from loadgen.driver.phase import Phase
     from loadgen.driver.plan import Plan
     from loadgen.driver.progress import SessionProgress
-    from loadgen.driver.requests.agenda import Agenda
+    from loadgen.driver.requests.request_source import Agenda
     from loadgen.driver.requests.turn import TurnOutcome
     from loadgen.driver.system.clock import Clock
     from workloads.sample import Message, Sample

@@ -31,7 +31,7 @@ from loadgen.driver.workers.agent_messages import (
     encoded,
 )
 from loadgen.driver.workers.framing import READ_BYTES, FrameReader, Outbox
-from workloads.alike import examples
+from workloads.sampled_check import examples
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

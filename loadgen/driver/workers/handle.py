@@ -51,7 +51,7 @@ class WorkerHandle:
         issued: How many requests it has issued since this was last set to 0, as far as it has reported.
         complete_until_ns: Each request that had ended in it by then has its end among the reported events.
         progress: Its last report of progress, if any.
-        last_words: Its message when it crashed.
+        crash_message: Its message when it crashed.
         heard: How many messages have come from it.
         killed_for: Why it was killed by us, if it was.
         answer: To what it was last asked; None when it is lost.
@@ -66,7 +66,7 @@ class WorkerHandle:
         self.issued = 0
         self.complete_until_ns = 0
         self.progress: dict[str, Any] | None = None
-        self.last_words: str | None = None
+        self.crash_message: str | None = None
         self.ended = False
         self.lost = False
         self.heard = 0
@@ -147,7 +147,7 @@ class WorkerHandle:
             (self.progress,) = values
             self._listener.on_progress()
         elif kind == WorkerMessage.CRASHED:
-            (self.last_words,) = values
+            (self.crash_message,) = values
             self._lose()
         else:
             self.ended = kind == WorkerMessage.ENDED

@@ -33,7 +33,7 @@ from loadgen.driver.workers.packing import unpacked
 
 if TYPE_CHECKING:
     from loadgen.driver.phase import Phase
-    from loadgen.driver.requests.agenda import Agenda
+    from loadgen.driver.requests.request_source import Agenda
     from loadgen.driver.workers.packing import Packed
 
 

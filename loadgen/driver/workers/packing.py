@@ -6,7 +6,7 @@ from array import array
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver.requests.agenda import Agenda
+from loadgen.driver.requests.request_source import Agenda
 from workloads.sample import FollowUp, Sample
 from workloads.synthetic.text_samples import TextSamples
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from loadgen.driver.client.endpoint import Endpoint
     from loadgen.driver.phase import Phase
     from loadgen.driver.plan import Plan
-    from loadgen.driver.requests.agenda import Agenda
+    from loadgen.driver.requests.request_source import Agenda
     from loadgen.driver.stop import Stop
     from loadgen.driver.system.clock import Clock
     from loadgen.driver.workers.launcher import WorkerLauncher
@@ -281,12 +281,12 @@ class WorkerPool:
             errors[Failure.WORKER_LOST.value] = lost
             worker.progress["in_flight"] = 0
             self.on_progress()
-        self._burials.append(asyncio.create_task(self._bury(worker, lost)))
+        self._burials.append(asyncio.create_task(self._reap(worker, lost)))
 
-    async def _bury(self, worker: WorkerHandle, lost: int) -> str:
+    async def _reap(self, worker: WorkerHandle, lost: int) -> str:
         """Reap a lost worker; log the cause, and return the cause."""
         status = await asyncio.to_thread(worker.process.exit_status)
-        how = f"it crashed: {worker.last_words}" if worker.last_words else worker.killed_for or status
+        how = f"it crashed: {worker.crash_message}" if worker.crash_message else worker.killed_for or status
         what = f"worker {worker.number} of {len(self._workers)} was lost ({how})"
         data: dict[str, Any] = {
             "code": "worker_lost",
@@ -300,6 +300,6 @@ class WorkerPool:
 
 
 def _remedy(worker: WorkerHandle) -> str:
-    if worker.last_words:
+    if worker.crash_message:
         return _REMEDY_BUG
     return _REMEDY_SILENT if worker.killed_for else _REMEDY_KILLED

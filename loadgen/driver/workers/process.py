@@ -36,7 +36,7 @@ from loadgen.driver.workers.shipping import Shipper
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from loadgen.driver.requests.agenda import Agenda
+    from loadgen.driver.requests.request_source import Agenda
     from loadgen.driver.workers.agent_process import AgentProcess
 
 PROGRESS_INTERVAL_S: Final = 0.1

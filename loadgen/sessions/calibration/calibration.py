@@ -9,8 +9,8 @@ from loadgen.sessions.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from loadgen.sessions.calibration.climb import ClimbStep
-    from loadgen.sessions.calibration.ladder import Ladder
+    from loadgen.sessions.calibration.load_search import ClimbStep
+    from loadgen.sessions.calibration.load_steps import Ladder
     from loadgen.sessions.capacity.capacity import Calibration
     from loadgen.sessions.capacity.work import Work
     from loadgen.sessions.settings.calibrate import CalibrateSettings
@@ -38,7 +38,7 @@ def stored_calibration() -> Calibration:
 def ladders(settings: CalibrateSettings) -> Mapping[Work, Ladder]:
     """Where each kind of work starts and ends; no more streams than this process may have connections."""
     from loadgen.driver.system.open_files import allow_many_files
-    from loadgen.sessions.calibration.ladder import Ladder
+    from loadgen.sessions.calibration.load_steps import Ladder
     from loadgen.sessions.capacity.work import REQUESTS, STREAMS
 
     precision = 1.0 if settings.quick else 0.25
@@ -54,7 +54,7 @@ def calibration_of(settings: CalibrateSettings, taken: Mapping[Work, list[ClimbS
     from datetime import datetime
     from importlib.metadata import version
 
-    from loadgen.sessions.calibration.climb import capacity
+    from loadgen.sessions.calibration.load_search import capacity
     from loadgen.sessions.capacity.capacity import Calibration
     from loadgen.sessions.capacity.stored import this_machine
     from loadgen.sessions.capacity.work import REQUESTS, STREAMS

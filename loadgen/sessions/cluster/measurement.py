@@ -17,7 +17,7 @@ from loadgen.driver.shard import Shard
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.workers.packing import packed
-from loadgen.sessions.cluster.homecoming import NodeLog, ShardPlace, bring_all_home
+from loadgen.sessions.cluster.collect_shards import NodeLog, ShardPlace, collect_all
 from loadgen.sessions.cluster.node import NodeConfig
 from loadgen.sessions.environment import environment
 from loadgen.sessions.interrupt import note_stop
@@ -107,7 +107,7 @@ async def measure_on_nodes(
                     task.cancel()
                 await asyncio.gather(*background, return_exceptions=True)
                 shards = list(map(NodeLog, group.nodes, logs, sizes))
-                for finding in await bring_all_home(shards, nodes, folder, place):
+                for finding in await collect_all(shards, nodes, folder, place):
                     group.find(finding)
         if stop.asked.is_set():
             note_stop()

@@ -28,7 +28,7 @@ from loadgen.driver.system.collector import calm
 from loadgen.driver.workers.launcher import WorkerLauncher
 from loadgen.driver.workers.packing import unpacked
 from loadgen.driver.workers.pool import WorkerPool
-from loadgen.sessions.cluster.homecoming import end_lost
+from loadgen.sessions.cluster.collect_shards import end_lost
 from loadgen.sessions.cluster.object_store import note_in_store, upload_log
 from loadgen.sessions.environment import environment
 from loadgen.sessions.ray.node_environment import enter, take_usual_priority
@@ -210,7 +210,7 @@ class Node:
         except (RecorderError, OSError, sqlite3.Error) as error:
             raise NodeGoneError(f"its log cannot be read: {error}") from error
 
-    async def stranded(self, session_id: str, names: Sequence[str]) -> dict[str, str]:
+    async def unfinished_shards(self, session_id: str, names: Sequence[str]) -> dict[str, str]:
         """The logs of nodes of a session that are still on this machine, by the nodes' names."""
         logs = {name: shard_log(own_folder(session_id, name), name) for name in names}
         return {name: str(log) for name, log in logs.items() if log.exists()}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from loadgen.driver.errors import NodeGoneError
 from loadgen.driver.system.event_loop import run_async
-from loadgen.sessions.cluster.homecoming import ShardPlace, bring_stranded
+from loadgen.sessions.cluster.collect_shards import ShardPlace, bring_stranded
 from loadgen.sessions.cluster.session import recorded, require_capable
 from loadgen.sessions.errors import SetupError
 from loadgen.sessions.ray.node_facts import installed

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from loadgen.driver.errors import CannotAskError
 from loadgen.sessions.errors import UsageError
-from workloads.alike import examples
+from workloads.sampled_check import examples
 
 if TYPE_CHECKING:
     from loadgen.driver.client.codec import Codec, Generation

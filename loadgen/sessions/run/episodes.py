@@ -11,8 +11,8 @@ from loadgen.driver.errors import CannotAskError, EndpointError
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.episodes import DEFAULT_MAX_TURNS
 from loadgen.sessions.settings.scoring import sandbox_of
-from workloads.alike import examples
 from workloads.sample import Sample
+from workloads.sampled_check import examples
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet

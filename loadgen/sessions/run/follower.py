@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from reporter.live.growing_log import GrowingLog
-    from rulesets.lost import TargetWatch
+    from rulesets.early_failure import TargetWatch
     from rulesets.ruleset import Ruleset
 
 PAUSE_S: Final = 2.0
@@ -46,7 +46,7 @@ class Follower:
 
     def look(self) -> tuple[str, str] | None:
         """Read new events; the first target lost so far, with the reason."""
-        from rulesets.lost import RunState
+        from rulesets.early_failure import RunState
 
         for request in self._log.ended():
             self._endings[request.ending] += 1
@@ -54,7 +54,7 @@ class Follower:
                 watch.add(request.ending, request.figures)
         by_ending = {ending: self._endings[ending] for ending in ("completed", "failed", "cancelled")}
         state = RunState(planned=self._planned, issued=self._log.issued, **by_ending)
-        reasons = ((watch.target.id, watch.why_lost(state)) for watch in self._watched)
+        reasons = ((watch.target.id, watch.failed_because(state)) for watch in self._watched)
         return next(((name, reason) for name, reason in reasons if reason), None)
 
 
@@ -71,8 +71,8 @@ def watches(rules: Ruleset, skipped: Collection[str] = ()) -> list[TargetWatch]:
         skipped: Ids and groups of rules that are left out.
     """
     from reporter.live.growing_log import followed_metrics
+    from rulesets.early_failure import TargetWatch, can_be_lost
     from rulesets.evaluators.targets import group_of
-    from rulesets.lost import TargetWatch, can_be_lost
 
     figures = followed_metrics(rules.definitions)
     return [

@@ -15,8 +15,8 @@ from loadgen.driver.plan import TRACE_SPEED
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.endpoint import seconds
 from loadgen.sessions.settings.option import OptionValueError
-from workloads.alike import examples
 from workloads.arrivals import DEFAULT_ARRIVAL
+from workloads.sampled_check import examples
 
 if TYPE_CHECKING:
     from loadgen.driver.arrivals.rate_profile import Profile

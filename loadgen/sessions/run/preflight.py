@@ -13,8 +13,8 @@ from loadgen.driver.arrivals.rate_profile import Flat
 from loadgen.driver.load import Offline, expected_arrivals, limit_of, rate_of
 from loadgen.driver.load_record import kind_of
 from reporter.render.rule import whys
-from workloads.amounts import duration_text
 from workloads.errors import did_you_mean
+from workloads.units import duration_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -84,7 +84,7 @@ def lacking(rules: Ruleset, skip: Collection[str]) -> Iterator[str]:
     """
     from rulesets.evaluators.rule import Case
     from rulesets.evaluators.rules import rules_of
-    from rulesets.of_report import OfReport
+    from rulesets.report_evidence import OfReport
 
     case, ids = Case(rules, OfReport({})), dict[str, list[str]]()
     for rule in rules_of(rules):
@@ -109,7 +109,7 @@ def foreseen(plan: Plan, settings: Mapping[str, Any], rules: Ruleset) -> Iterato
     from reporter.log.session import generation
     from rulesets.evaluators.rule import Case
     from rulesets.evaluators.rules import rules_of
-    from rulesets.of_report import OfReport
+    from rulesets.report_evidence import OfReport
 
     count, seconds = _most_requests(plan), _longest_s(plan)
     report = {

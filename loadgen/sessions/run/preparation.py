@@ -18,8 +18,8 @@ from loadgen.driver.load import Closed, limit_of, speed_of
 from loadgen.driver.load_record import kind_of
 from loadgen.driver.plan import Plan
 from loadgen.driver.providers.process import url_of
-from loadgen.driver.requests.agenda import Agenda
 from loadgen.driver.requests.balance import BALANCES
+from loadgen.driver.requests.request_source import Agenda
 from loadgen.driver.workers.sizing import usable_cpus, workers_for
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.gating.reference import read_rules, require_known

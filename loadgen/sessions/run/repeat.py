@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.sessions.settings.concerns import flat_options
 from loadgen.sessions.settings.field import SettingField, fields_of
 from loadgen.sessions.settings.perf import PerfSettings
-from reporter.kinds import members, texts
+from reporter.json_values import members, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

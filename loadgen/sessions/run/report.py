@@ -66,7 +66,7 @@ def opened_report(
 ) -> Iterator[tuple[Report, LogEvidence]]:
     """Compute a report as `make_report` does, with the log open for the length of the context."""
     from loadgen.sessions.settings.definitions import chosen, definitions_of, with_definitions
-    from reporter.kinds import members
+    from reporter.json_values import members
     from reporter.log.settings import settings
     from reporter.measured_run import measured
     from reporter.report_options import ReportOptions
@@ -107,7 +107,7 @@ def started_with(log: Path) -> tuple[Ruleset | None, Sequence[str]]:
         LogError: It is not a log that can be read.
         RulesetError: The rules in it cannot be read.
     """
-    from reporter.kinds import members, texts
+    from reporter.json_values import members, texts
     from reporter.log.settings import settings
 
     run_settings = settings(log)

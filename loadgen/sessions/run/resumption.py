@@ -17,10 +17,10 @@ from loadgen.sessions.run.preparation import Prepared, prepare
 from loadgen.sessions.run.sensors import own_page
 from loadgen.sessions.settings.stored import settings_from_stored
 from recorder.schema import encode
-from reporter.kinds import members, texts
+from reporter.json_values import members, texts
 from reporter.log.so_far import so_far
-from workloads.amounts import duration_text
 from workloads.hugging_face import PREFIX
+from workloads.units import duration_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

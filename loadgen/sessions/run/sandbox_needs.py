@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from workloads.alike import examples
+from workloads.sampled_check import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

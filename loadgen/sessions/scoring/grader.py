@@ -14,7 +14,7 @@ import orjson
 
 from loadgen.sessions.scoring.grading import NO_STATUS, scored_payload
 from loadgen.sessions.scoring.member import EXIT_TIMEOUT_S, GraderProcess
-from reporter.kinds import members, number
+from reporter.json_values import members, number
 from workloads.errors import ExtraError
 from workloads.score import Status, failed
 

@@ -46,7 +46,7 @@ def stored_report(run: Path) -> Report | None:
 
 def _chosen(run: Path) -> str:
     """The `--on-invalid` of the run."""
-    from reporter.kinds import members
+    from reporter.json_values import members
     from reporter.log.settings import settings
 
     return str(members(settings(run).get("options")).get("on_invalid") or "fail")
@@ -88,7 +88,7 @@ def _judged(made: Report, rules: Ruleset | None) -> Report | None:
     if rules is None:
         return replace(made, verdict=None)
     from rulesets.evaluation import evaluate
-    from rulesets.of_report import OfReport
+    from rulesets.report_evidence import OfReport
 
     verdict = evaluate(rules, OfReport(made.to_dict()), skip=made.run.skip or ())
     if any(row.status == "INCONCLUSIVE" for row in verdict.rows):

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from loadgen.sessions.settings.endpoint import DEFAULT_URL, ENDPOINT, EndpointSettings, seconds
 from loadgen.sessions.settings.formats import Json
 from loadgen.sessions.settings.option import Option
-from workloads.amounts import duration_text
+from workloads.units import duration_text
 
 TIMEOUT_S: Final = 30.0
 """The default of --timeout for each request: a check should be quick."""

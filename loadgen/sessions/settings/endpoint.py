@@ -14,7 +14,7 @@ from loadgen.driver.client.protocols import (
 from loadgen.driver.errors import UnknownProtocolError
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.option import Option, OptionValueError
-from workloads import amounts
+from workloads import units
 
 ENDPOINT: Final = "Endpoint"
 
@@ -34,7 +34,7 @@ def seconds(value: str | float) -> float:
     if not isinstance(value, str):
         return value
     try:
-        duration_s = amounts.seconds(value)
+        duration_s = units.seconds(value)
     except ValueError as error:
         raise OptionValueError(str(error)) from error
     if duration_s < 0:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from reporter.contents import requests
 from reporter.contents.excerpt import Excerpt
-from reporter.kinds import document, members
+from reporter.json_values import document, members
 from reporter.number_text import figure, whole
 from reporter.render.html.marks import TONES
 from reporter.render.html.page import (

@@ -11,7 +11,7 @@ from reporter.compare import paired
 from reporter.compare.figure import ComparedFigure, critical, figure
 from reporter.compare.metric import metric
 from rulesets.evidence import Accuracy, ScoreInterval
-from rulesets.of_report import OfReport
+from rulesets.report_evidence import OfReport
 from rulesets.statistics import wilson
 from rulesets.statistics.long_run import long_run
 

@@ -22,7 +22,7 @@ from rulesets.demands import (
 )
 from rulesets.evaluation import evaluate
 from rulesets.expression import parse
-from rulesets.of_report import OfReport
+from rulesets.report_evidence import OfReport
 from rulesets.ruleset import Ruleset
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 from rulesets import catalog, linting, loading
 from rulesets.confidence import Confidence
 from rulesets.evaluation import evaluate
-from rulesets.of_report import OfReport
+from rulesets.report_evidence import OfReport
 from rulesets.ruleset import Ruleset
 from rulesets.statistics import order_statistics
 

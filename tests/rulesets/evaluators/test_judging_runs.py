@@ -21,7 +21,7 @@ from rulesets.errors import RulesetError
 from rulesets.evaluation import evaluate
 from rulesets.evidence import Rate
 from rulesets.expression import parse
-from rulesets.of_report import OfReport
+from rulesets.report_evidence import OfReport
 from rulesets.ruleset import Ruleset
 from rulesets.verdict import EXIT_CODES, exit_code, whole
 

@@ -154,7 +154,7 @@ class TargetWatch:
             self._totals = FigureBounds(self._totals.low + low, self._totals.high + high)
             self._count_sample(misses=not (self._meets(low) or self._meets(high)))
 
-    def why_lost(self, so_far: RunState) -> str | None:
+    def failed_because(self, so_far: RunState) -> str | None:
         """The reason why the target is lost, as a sentence; None while undecided."""
         by_stat = {"mean": self._mean, "max": self._greatest}
         by_kind = {"count": self._count, "error": self._errors, "good": self._goods}

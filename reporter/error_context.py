@@ -2,7 +2,7 @@
 
 A log may contain anything: text where a number should be, times beyond all calendars, JSON of another shape.
 The libraries that read it fail at that with their own errors, which are caught here. This program itself
-checks the types of a log's values (`reporter.kinds`), so that any other error is a bug, and keeps its
+checks the types of a log's values (`reporter.json_values`), so that any other error is a bug, and keeps its
 traceback.
 """
 

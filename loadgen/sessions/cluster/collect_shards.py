@@ -102,7 +102,7 @@ class ShardPlace:
         return _Destination(node, shard_log(self.shared or run / FOLDER, node), self.store)
 
 
-async def bring_all_home(
+async def collect_all(
     shards: Sequence[NodeLog], nodes: StartedNodes, run: Path, place: ShardPlace
 ) -> list[Mapping[str, Any]]:
     """Collect all shards where reports look for shards.
@@ -302,7 +302,7 @@ async def bring_stranded(
     absent = [name for name, is_there in nodes if not is_there]
     for link in links if absent and place.shared is None else ():
         try:
-            logs = await _asked(link, PIECE_S, "stranded", session_id, absent)
+            logs = await _asked(link, PIECE_S, "unfinished_shards", session_id, absent)
             for name, log in logs.items():
                 size = await _asked(link, RECOVERY_S, "recover", log)
                 await _take(link, size, place.of_node(name, run))

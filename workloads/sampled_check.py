@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workloads.synthetic.made import MadeSamples
+from workloads.synthetic.synthetic_text import MadeSamples
 from workloads.synthetic.text_samples import TextSamples
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from recorder.backlog import rows_of
 from recorder.errors import LogCutError, LogGoneError
+from recorder.file_guard import Presence
 from recorder.health import Writing
 from recorder.heartbeat import Heartbeat
-from recorder.presence import Presence
 from recorder.remedies import broken
 
 if TYPE_CHECKING:

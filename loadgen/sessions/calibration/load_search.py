@@ -11,7 +11,7 @@ from loadgen.sessions.capacity.verdict import CapacityLimit, LimitedBy, limit
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from loadgen.sessions.calibration.ladder import Ladder
+    from loadgen.sessions.calibration.load_steps import Ladder
     from loadgen.sessions.capacity.work import Step, Work
 
 NOT_TRIED: Final = CapacityLimit(LimitedBy.LADDER, "more was not tried")

@@ -14,7 +14,7 @@ from loadgen.driver.client.arrival import clock_set_back_ns
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.errors import RequestFailedError
 
-FAREWELL: Final = 408
+REQUEST_TIMEOUT_408: Final = 408
 """With it a server may close an idle connection, and a request that is on its way to it may be sent again on
 another one (RFC 9110, 15.5.9)."""
 

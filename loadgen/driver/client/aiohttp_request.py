@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from aiohttp.http import HttpProcessingError
 
 from loadgen.driver.client.aiohttp_failure import malformed
+from loadgen.driver.client.arrival_bounds import Late
 from loadgen.driver.client.exchange import Setup
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.client.late import Late
 from loadgen.driver.client.observed_socket import ObservedSocket, Passage
-from loadgen.driver.client.unasked import may_have_crossed
+from loadgen.driver.client.unsolicited import may_have_crossed
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from aiohttp.client_proto import ResponseHandler
 
     from loadgen.driver.client.exchange import Exchange
-    from loadgen.driver.client.patience import Silence
+    from loadgen.driver.client.idle_timeout import Silence
 
 
 class Errand(Passage):
@@ -87,7 +87,7 @@ class Errand(Passage):
             with suppress(OSError):
                 self.sock.shutdown(socket.SHUT_RDWR)
         elif whole and self._protocol.is_connected():
-            self.exchange.forsake = self._close_if_idle
+            self.exchange.drop_connection = self._close_if_idle
         else:
             abort(self._transport)
 

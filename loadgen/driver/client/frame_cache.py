@@ -20,8 +20,8 @@ from loadgen.driver.errors import MalformedResponseError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from loadgen.driver.client.arrival_bounds import Late
     from loadgen.driver.client.codec import Codec, Delta
-    from loadgen.driver.client.late import Late
     from loadgen.driver.client.template import Channel
 
     Texts = tuple[int, Channel, str | bytes, int, list[int], dict[int, int] | None]
