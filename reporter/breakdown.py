@@ -103,7 +103,7 @@ _FREQUENT: Final = "-count(*)"
 
 def _of_window(log: OpenLog, value: str, order: str) -> By:
     rows = log.execute(
-        f"SELECT {value} AS value, count(*) FILTER (in_window), sum(output_tokens) "  # noqa: S608 (what a log has is quoted)
+        f"SELECT {value} AS value, count(*) FILTER (in_window), sum_of_tokens(output_tokens) "  # noqa: S608 (what a log has is quoted)
         "FROM arrived GROUP BY value",
     ).fetchall()
     seconds = log.window.duration_s or 0.0

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 RATES: Final = ("qps", "output_tps", "total_tps")
 
 _ARRIVED: Final = """
-    SELECT count(*) FILTER (completed), count(*) FILTER (in_window), sum(input_tokens), sum(output_tokens)
+    SELECT
+        count(*) FILTER (completed),
+        count(*) FILTER (in_window),
+        sum(input_tokens),
+        sum_of_tokens(output_tokens)
     FROM arrived
     WHERE {where}"""
 

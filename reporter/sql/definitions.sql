@@ -29,3 +29,7 @@ CREATE MACRO since(start_ns, end_ns) AS if(end_ns < start_ns, 0, end_ns - start_
 -- all that follows it was.
 CREATE MACRO complete_low(complete_ns, last_token_ns, last_token_low_ns) AS
     if(last_token_low_ns < last_token_ns, last_token_low_ns, complete_ns);
+
+-- The sum of tokens, of which some are parts: equal in any order, which a sum of floats is not.
+CREATE MACRO sum_of_tokens(tokens) AS
+    sum(floor(tokens)::BIGINT)::DOUBLE + sum(round(1e9 * (tokens - floor(tokens)))::BIGINT)::DOUBLE / 1e9;

@@ -263,6 +263,7 @@ def test_tokens_are_counted_by_a_tokenizer_where_the_server_does_not(
     assert report["tokens"] == {
         "input": None,
         "output": 12,
+        "chunks": 12,
         "source": "chunks",
         "reasoning": None,
         "cached": None,

@@ -292,7 +292,7 @@ def test_points_have_their_accuracy_results(
     assert sum(entry["unit_samples"] * entry["num_repeats"] for entry in entries) == 4395
     # The point at C_max is elected, and its result counts for High and for Offline.
     assert "2 of 5 are there" in capsys.readouterr().out
-    with pytest.raises(UsageError, match="does not say which"):
+    with pytest.raises(UsageError, match="a submission has scores by point"):
         exported(two_points, out, accuracy=tmp_path / "scores.json")
     scores["gpqa"]["repeats"] = 7
     (tmp_path / "scores.json").write_bytes(orjson.dumps({"accuracy": scores}))

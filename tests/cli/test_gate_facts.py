@@ -111,7 +111,7 @@ def test_points_have_scores_of_their_own(judged: Gate, a_series: Path, tmp_path:
         ["PASS"],
     ]
     points.write_bytes(orjson.dumps({"points": {"rate-3": "scores.json"}}))
-    with pytest.raises(UsageError, match="no point 'rate-3'; it has rate-1, rate-2"):
+    with pytest.raises(UsageError, match="no such point: 'rate-3'; points: rate-1, rate-2"):
         judged(a_series, ruleset=str(rules), accuracy=points)
     points.write_bytes(orjson.dumps({"points": {"rate-2": 1}}))
     with pytest.raises(UsageError, match="must be paths"):

@@ -108,7 +108,7 @@ def test_what_cannot_be_drawn_is_refused(run: Path, other: Path, tmp_path: Path)
         "is a plot of a sweep": lambda: plot([run], what="pareto"),
         "takes one run: curves": lambda: plot([run, other], by="size"),
         "takes one run; latency-cdf takes several": lambda: plot([run, other], what="latency-histogram"),
-        "named before": lambda: plot([run, run]),
+        "named twice": lambda: plot([run, run]),
         "name a run": plot,
         "at most 6": lambda: plot([run] * 7),
     }

@@ -126,7 +126,7 @@ def test_data_is_here_or_has_to_be_fetched(tmp_path: Path, monkeypatch: pytest.M
     gsm8k = workload("gsm8k")
     missing, extra = needs(gsm8k)
     assert (missing.kind, missing.met) == ("data", False)
-    assert "fetched from Hugging Face (openai/gsm8k) when it is asked" in missing.about
+    assert "fetched from Hugging Face (openai/gsm8k) when asked" in missing.about
     assert (extra.kind, extra.met) == ("extra", False)
     assert "pip install 'llm-loadgen[hf]'" in extra.about
     monkeypatch.setattr("workloads.needs.find_spec", _with_modules("datasets"))
@@ -276,7 +276,7 @@ def test_a_task_twice_by_two_names(loadgen: Loadgen) -> None:
 
 def test_a_scorer_of_a_task_that_is_not_asked() -> None:
     """The message has the benchmark's own name."""
-    with pytest.raises(TaskError, match="this run has no task 'mmlu_pro'"):
+    with pytest.raises(TaskError, match="no such task in the run: 'mmlu_pro'"):
         choose(["gsm8k"], ScoringChoices(scorers=("MMLU-Pro=official",)))
     assert parse("GPQA:subset=main").source.rows == 448
 

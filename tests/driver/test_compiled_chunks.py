@@ -85,6 +85,6 @@ def test_other_types_are_refused() -> None:
 def test_a_module_of_other_sources_is_not_used() -> None:
     """It is named, with what to do; the client's I/O runs in Python."""
     stale = SimpleNamespace(INTERFACE=compiled.INTERFACE + 1, __file__="_wire.abi3.so")
-    with pytest.warns(RuntimeWarning, match=r"^_wire\.abi3\.so was .* `pip install"):
+    with pytest.warns(RuntimeWarning, match=r"^_wire\.abi3\.so is from another version .* `pip install"):
         assert compiled.of_this_version(stale) is None
     assert compiled.of_this_version(None) is None

@@ -113,4 +113,4 @@ def test_the_finding_has_the_figures() -> None:
     event = overload.finding(overload.Growth(5.0, 300, 200, 120), at_ns=7)
     assert event.data is not None
     assert (event.data["code"], event.data["severity"]) == ("overloaded", "error")
-    assert "in the last 5.0 s 300 requests were issued and 200 ended" in event.data["message"]
+    assert "200 of 300 requests ended in the last 5.0 s" in event.data["message"]

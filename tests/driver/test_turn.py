@@ -287,7 +287,7 @@ def test_nothing_generated(take: Any, wire: Any, step: Any) -> None:
         take(wire.json({"choices": [{"message": {"content": None}}]})), "empty_response", "neither a token"
     )
     for body in (wire.STOP + wire.DONE, role + wire.STOP + wire.DONE):
-        failed(take(wire.chunked(body)), "empty_answer", "finish reason is 'stop'")
+        failed(take(wire.chunked(body)), "empty_answer", "finish reason 'stop'")
     failed(take(wire.chunked(role + wire.DONE)), "empty_response", "neither a token")
     failed(take(wire.chunked(wire.TOKEN + wire.DONE)), "truncated", "[DONE], but without a finish reason")
     unended = wire.head(transfer_encoding="chunked") + wire.chunk(wire.TOKEN + wire.DONE)

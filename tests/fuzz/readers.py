@@ -150,6 +150,12 @@ def _log(folder: Path, rng: random.Random) -> None:
         (folder / "events.db").write_bytes(whole_log())
 
 
+def _run_log(folder: Path, rng: random.Random) -> None:
+    """The log of a run, which has the texts of its prompts."""
+    del rng
+    shutil.copy(_run() / "events.db", folder)
+
+
 # What reads them…
 
 
@@ -315,7 +321,7 @@ READERS: Final[Mapping[str, tuple[Callable[[Path, random.Random], None], Callabl
     "log_query": (_log, _query),
     "log_follow": (_log, _follow),
     "log_resume": (_cut_off, _resume),
-    "log_replay": (_log, _replay),
+    "log_replay": (_run_log, _replay),
     "log_archive": (_log, _archive_log),
     "archive": (partial(_copied, _archive), _report),
     "run_compare": (partial(_copied, _run), _compare),

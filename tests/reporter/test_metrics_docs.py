@@ -45,7 +45,7 @@ def test_every_finding_is_documented() -> None:
     """Each code of the reporter and of the load generator is in the table of findings."""
     rooms = ("reporter", "loadgen/driver", "loadgen/sessions")
     sources = "".join(file.read_text() for room in rooms for file in (ROOT / room).rglob("*.py"))
-    codes = re.findall(r'(?:Finding\(\s*|"code": )"(\w+)"', sources)
+    codes = re.findall(r'(?:Finding\(\s*|"code": )"([a-z_]+)"', sources)
     broken = re.findall(r"THEN '(\w+)'", (ROOT / "reporter" / "sql" / "violations.sql").read_text())
     assert len(codes) >= 30
     assert len(broken) == 6

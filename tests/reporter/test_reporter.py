@@ -163,7 +163,7 @@ def test_data_that_json_cannot_hold_is_a_finding(a_run: Callable[..., Run]) -> N
     run.session(EventType.TELEMETRY, 50, source="\ud800").happens(EventType.COMPLETE, 60, message=object())
     report = run.ends().report()
     (finding,) = [item for item in report.findings if item.code == "data_not_written"]
-    assert finding.message.startswith("The data of 3 events, such as COMPLETE, is not in the log")
+    assert finding.message.startswith("The data of 3 events (such as COMPLETE) is not valid JSON")
     assert not report.validity.valid
     sound = a_run().answers(20, 40, usage=(1, 2)).ends().report()
     assert not [item for item in sound.findings if item.code == "data_not_written"]

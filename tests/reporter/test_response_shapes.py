@@ -94,7 +94,7 @@ def test_totals_of_reasoning_and_of_the_cache(a_run: NewRun) -> None:
     assert (tokens.output, tokens.reasoning, tokens.input, tokens.cached) == (14, 5, 18, 4)
     shown: list[str] = []
     report.display(shown.append)
-    assert "14 output, 5 of it reasoning, 18 input, 4 of it cached, counted by the server" in shown[0]
+    assert "14 output, 5 of it reasoning, 18 input, 4 of it cached" in shown[0]
     bare = a_run().answers(20, 30, usage=(9, 7)).ends().report().tokens
     assert (bare.reasoning, bare.cached) == (None, None)
 

@@ -61,7 +61,7 @@ def test_episodes_are_finished_after_a_kill(
         os.killpg(run.process.pid, signal.SIGKILL)
         run.process.communicate()
         ended = ended_episodes(run)
-        with open_log(run.log) as connection:
+        with open_log(run.log, ["open_episodes"]) as connection:
             open_ones = connection.execute("SELECT conversation_id FROM open_episodes").fetchall()
             begun = connection.execute("SELECT DISTINCT conversation_id FROM samples").fetchall()
         admission.open()
@@ -76,7 +76,7 @@ def test_episodes_are_finished_after_a_kill(
     assert {name for (name,) in open_ones} == {name for (name,) in begun} - set(ended) != set()
     assert set(ended) < set(later)
     assert set(Counter(later).values()) == {1}
-    with open_log(run.log) as connection:
+    with open_log(run.log, ["episodes", "open_episodes"]) as connection:
         episodes = connection.execute(
             "SELECT conversation_id, prompt_id, ending, turns, tool_calls FROM episodes WHERE measured"
         ).fetchall()

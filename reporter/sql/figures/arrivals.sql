@@ -3,5 +3,5 @@ SELECT
     count(*) FILTER (in_window) AS completions,
     (SELECT count(duration_s) FROM windows) AS sittings,
     coalesce(sum(input_tokens), 0)::BIGINT AS input_tokens,
-    coalesce(sum(output_tokens), 0)::DOUBLE AS output_tokens
+    coalesce(sum_of_tokens(output_tokens), 0) AS output_tokens
 FROM arrived;

@@ -57,7 +57,7 @@ def test_an_unknown_name_is_refused_with_the_names_there_are() -> None:
         scorer_named("gsm8k", "officia")
     with pytest.raises(TaskError, match="no task of this run has it"):
         names("gsm8k", scorers=("nobody's",))
-    with pytest.raises(TaskError, match="has no task 'gsm9k'; did you mean 'gsm8k'"):
+    with pytest.raises(TaskError, match="no such task in the run: 'gsm9k'; did you mean 'gsm8k'"):
         names("gsm8k", scorers=("gsm9k=official",))
 
 

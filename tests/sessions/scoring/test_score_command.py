@@ -96,7 +96,7 @@ def test_answers_without_a_score_have_an_exit_code_of_their_own(
     assert report["validity"]["valid"]
     if len(answers) == 2 and undetermined:
         assert "1 of 2 samples could not be scored by raising:sometimes" in undetermined[0]["message"]
-        assert "it is between 0.5000 and 1.0000" in undetermined[0]["message"]
+        assert "the score is between 0.5000 and 1.0000" in undetermined[0]["message"]
 
 
 @pytest.mark.slow

@@ -96,7 +96,7 @@ def test_a_scored_run_says_what_it_was_scored_by(new_run: NewRun) -> None:
     assert query(run, scorers).rows == [("official",)]
     with pytest.raises(TaskError, match="did you mean 'official'"):
         score_run(run, ScoringChoices(scorers=("oficial",)))
-    with pytest.raises(TaskError, match="has no task 'mmlu'"):
+    with pytest.raises(TaskError, match="no such task in the run: 'mmlu'"):
         score_run(run, ScoringChoices(scorers=("mmlu=official",)))
 
 

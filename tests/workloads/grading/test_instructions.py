@@ -153,11 +153,11 @@ def test_every_instruction_has_a_case() -> None:
 
 BAD = [
     ("keyword:existence", {}, "no instruction 'keyword:existence'; did you mean 'keywords:existence'"),
-    ("punctuation:no_comma", {"num": 1}, "no argument 'num'; it takes none"),
+    ("punctuation:no_comma", {"num": 1}, "no argument 'num'; arguments: none"),
     (
         "keywords:existence",
         {"keyword": ["a"]},
-        "no argument 'keyword'; it takes keywords; did you mean 'keywords'",
+        "no argument 'keyword'; arguments: keywords; did you mean 'keywords'",
     ),
     ("keywords:existence", {}, "keywords is None, where a list of texts"),
     (

@@ -105,7 +105,7 @@ def test_mmlu_has_four_categories(tmp_path: Path, subject: str, category: str) -
         ("answer", None, "column 'answer': None, where"),
         ("choices", ["a", "b"], "column 'choices': 2 texts, where 4 should be"),
         ("choices", "abcd", "column 'choices': text, where a list of texts should be"),
-        ("question", " ", "column 'question': it is empty"),
+        ("question", " ", "column 'question': empty, where a text should be"),
         ("question", 5, "column 'question': a number, where a text should be"),
     ],
 )
