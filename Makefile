@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 FUZZ_SECONDS ?= 60
 FUZZ_EXAMPLES ?= 20
+FUZZ_SEED ?=
 CONFORMANCE_DATA ?= ../shared/data
 BIN := $(VENV)/bin
 PACKAGE := $(VENV)/.package
@@ -86,7 +87,7 @@ fuzz: setup ## Fuzz every decoder and every reader of files for FUZZ_SECONDS (60
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]' || true
 	HTTP1_ROUNDS=1000000 $(BIN)/python -m pytest tests/fuzz/test_http1_sanitized.py
 	nice $(BIN)/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS)
-	nice $(BIN)/python tests/fuzz/files.py --seconds $(FUZZ_SECONDS)
+	nice $(BIN)/python tests/fuzz/files.py --seconds $(FUZZ_SECONDS) $(if $(FUZZ_SEED),--seed $(FUZZ_SEED))
 	TIMES_AS_MANY_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python $(TESTS) $(SLOW_PROPERTIES)
 
 conformance: setup ## Compare every scorer with recorded verdicts on real outputs, in CONFORMANCE_DATA

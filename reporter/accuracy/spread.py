@@ -105,7 +105,7 @@ class ScoreSums:
         """Of the mean, clustered by question; None of a single question."""
         if self.questions <= 1:
             return None
-        apart = self.squares - 2 * self.mean * self.products + self.mean**2 * self.sizes
+        apart = self.squares - 2 * self.mean * self.products + self.mean * self.mean * self.sizes
         if apart <= ROUNDING * self.squares:
             return 0.0
         return math.sqrt(apart * self.questions / (self.questions - 1)) / self.n

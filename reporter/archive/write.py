@@ -172,8 +172,9 @@ def _write(
     with there.blamed():
         there.filesystem.create_dir(there.file(folder), recursive=True)
     for part in _parts(log):
-        written = written.with_part(database, part)
-        files.append(_file(there, f"{folder}/part-{len(files):05}.parquet", part, database))
+        with blaming(log.path):
+            written = written.with_part(database, part)
+            files.append(_file(there, f"{folder}/part-{len(files):05}.parquet", part, database))
         on_events(written.events)
     tables = {
         table: [list(row) for row in log.select(f"SELECT {', '.join(columns)} FROM {table}")]  # noqa: S608

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Self
 from recorder.errors import BeingWrittenError, NotALogError
 from recorder.store import log_path
 from reporter.bounds import ENDS, column
+from reporter.error_context import blaming
 from reporter.log.database_in_memory import empty_database
 from reporter.log.definitions import define
 from reporter.log.event_codes import with_event_codes
@@ -169,9 +170,10 @@ class GrowingLog:
         if not new:
             return []
         self._last_seqs |= new
-        _make_requests(connection)
-        ((in_flight,),) = connection.execute(_IN_FLIGHT).fetchall()
-        rows = connection.execute(self._query).fetchall()
+        with blaming(log_path(self._log)):
+            _make_requests(connection)
+            ((in_flight,),) = connection.execute(_IN_FLIGHT).fetchall()
+            rows = connection.execute(self._query).fetchall()
         connection.execute(_KEEP_IN_FLIGHT)
         self._ended += len(rows)
         self.issued = self._ended + in_flight

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.fuzz.damage import damage
-from tests.fuzz.files import is_explained
+from tests.fuzz.files import is_explained, passes
 from tests.fuzz.readers import READERS
 
 if TYPE_CHECKING:
@@ -39,3 +39,17 @@ def test_damaged_files_are_explained(reader: str, tmp_path: Path) -> None:
         make(folder, rng)
         damage(folder, rng)
         assert is_explained(read, folder), f"python tests/fuzz/files.py --case {reader}:{number}"
+
+
+@pytest.mark.parametrize(
+    ("reader", "number"),
+    [
+        ("trace", 1795949610),
+        pytest.param("import_pinchbench", 1795949478, marks=pytest.mark.slow),
+        pytest.param("log_follow", 1795949469, marks=pytest.mark.slow),
+        pytest.param("log_archive", 57, marks=pytest.mark.slow),
+    ],
+)
+def test_cases_that_were_found(reader: str, number: int) -> None:
+    """A time beyond 64 bits, a score of 1e200, half a character in a growing log, a code beyond 16 bits."""
+    assert passes(reader, number)

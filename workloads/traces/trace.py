@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from workloads.traces.lines import TextLine
     from workloads.traces.row import TraceReading, TraceRow
 
+MOST_NS: Final = 2**63 - 1
+
 MOST_ROWS: Final = 2_000_000
 MOST_BLOCKS: Final = 50_000_000
 """Of all requests together; each takes eight bytes here, and in every worker."""
@@ -156,6 +158,11 @@ def _forwards(rows: Iterator[TraceRow]) -> Iterator[TraceRow]:
     """The rows, with a check that times never fall."""
     before_ns: int | None = None
     for row in rows:
+        if row.at_ns is not None and abs(row.at_ns) > MOST_NS:
+            raise TraceError(
+                f"{row.place}: a time of {row.at_ns / 1e9:g} s is centuries away; "
+                "give the time unit, as in --trace-format mooncake,unit=ms"
+            )
         if row.at_ns is not None and before_ns is not None and row.at_ns < before_ns:
             back_s = (before_ns - row.at_ns) / 1e9
             raise TraceError(
