@@ -41,7 +41,7 @@ def runs_of(reference: Path) -> list[Path]:
     runs = runs or sorted(file for file in reference.glob("*.json") if file.is_file())
     if not runs:
         raise NotARunError(
-            f"{reference}: there is no run in this folder: no {LOG_NAME}, no {REPORT}, and no folder with one"
+            f"{reference}: the folder holds no run: no {LOG_NAME}, no {REPORT}, and no folder with one"
         )
     return runs
 

@@ -118,5 +118,5 @@ def rules_of(run: Path, gate: GateSettings) -> tuple[Ruleset, Sequence[str]]:
         return rules, ()
     stored_rules, left_out = started_with(run)
     if stored_rules is None:
-        raise UsageError("there are no rules: give --ruleset NAME or FILE, or --require RULE")
+        raise UsageError("no rules: give --ruleset NAME or FILE, or --require RULE")
     return stored_rules, left_out

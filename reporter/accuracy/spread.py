@@ -102,10 +102,12 @@ class ScoreSums:
 
     @property
     def standard_error(self) -> float | None:
-        """Of the mean, clustered by question; None of a single question."""
+        """Of the mean, clustered by question; None for one question, or where squares are infinite."""
         if self.questions <= 1:
             return None
         apart = self.squares - 2 * self.mean * self.products + self.mean * self.mean * self.sizes
+        if not math.isfinite(apart):
+            return None
         if apart <= ROUNDING * self.squares:
             return 0.0
         return math.sqrt(apart * self.questions / (self.questions - 1)) / self.n

@@ -129,7 +129,7 @@ def _check(read: Manifest) -> None:
         ValueError: Something is wrong.
     """
     if not read.logs or "session" not in read.logs[0].tables:
-        raise ValueError("there is no log in it")
+        raise ValueError("the list of logs is empty")
     for log in read.logs:
         if not all(
             0 <= size < 2**63 for size in (log.events, log.log_bytes, *(file.size for file in log.files))

@@ -57,7 +57,7 @@ def _plot(name: str, title: str, x: Axis, y: Axis, series: Sequence[PlotSeries])
 
 
 def _curves(rows: Sequence[Mapping[str, Any]], load: str) -> Mapping[str, list[Mapping[str, Any]]]:
-    """Runs that differ in their load alone, in its order, by what they have in common."""
+    """Runs that differ in the load alone, in the order of the load, by the common settings."""
     curves: dict[str, list[Mapping[str, Any]]] = {}
     for row in sorted(
         (row for row in rows if _is_number(row["axes"].get(load))), key=lambda row: row["axes"][load]

@@ -42,11 +42,11 @@ _PLOTS: Final[Mapping[str, Sequence[tuple[str, Literal["x", "y"]]]]] = {
     "qps": (("rate-over-time", "y"),),
     "output_tps": (("tokens-over-time", "y"),),
 }
-"""By metrics, the plots whose axis has the metric's figures."""
+"""The plots with figures of a metric on the axis, by metric."""
 
 
 def target_lines(rows: Iterable[VerdictRow]) -> Mapping[str, tuple[TargetLine, ...]]:
-    """The lines of each plot, by its name: targets on all requests, and the conditions of a goodput."""
+    """The lines of each plot, by name: targets on all requests, and the conditions of a goodput."""
     lines: dict[str, dict[TargetLine, None]] = {}
     for row in rows:
         for metric, bound, label in _bounds(row):

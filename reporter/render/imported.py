@@ -23,7 +23,7 @@ COLUMNS: Final = ("milliseconds, tokens", *_STATISTICS.values(), "n")
 
 
 def figures(report: Report) -> Mapping[str, Any]:
-    """The program's own figures; empty for other runs."""
+    """The figures of the other load generator; empty for runs of this program."""
     return members(members(report.run.imported).get("figures"))
 
 
@@ -46,7 +46,7 @@ def _cells(summary: Mapping[str, Any]) -> list[str]:
 
 
 def section(report: Report, *, width: int) -> Sequence[RenderableType]:
-    """The table for the console; empty for other runs."""
+    """The table for the console; empty for runs of this program."""
     lines = [list(map(Text, row)) for row in rows(report)]
     if not lines:
         return []

@@ -1,4 +1,4 @@
-"""What a series was: model and endpoint, loads, prompts, dates."""
+"""The settings of a series: model and endpoint, loads, prompts, dates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _MOST_VALUES: Final = 8
 _PROMPTS: Final = 2
-"""The line of a run's heading that says what was sent."""
+"""The line of a run's heading about the prompts."""
 
 
 def lines(reports: Sequence[Report], axes: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -68,7 +68,7 @@ def requests(report: Report) -> Text:
 
 
 def throughput(report: Report) -> Text:
-    """The rates: on average, at the peak, and as one user sees them."""
+    """The rates: on average, at the peak, and per user."""
     rates: Mapping[str, float | None] = figures(report) or {**asdict(report.throughput), **_further(report)}
     units = {name: rates.get(rate) for name, rate in _RATES.items()}
     rate_texts = [f"{figure(rate, 4)} {unit}" for unit, rate in units.items() if rate is not None]

@@ -210,7 +210,7 @@ def _order_statistic(sample: MetricValues, p: Fraction, level: float, *, upper: 
 
 
 def _of_effective(sample: MetricValues, p: Fraction, level: float, *, upper: bool) -> ConfidenceLimit:
-    """The order statistic of the effective number of requests: for requests that resemble their neighbors."""
+    """The order statistic of the effective number of requests: for autocorrelated requests."""
     n, side = sample.count, _side(upper=upper)
     size = _effective(sample, p, 2 * level - 1) if n else None
     if size is None:

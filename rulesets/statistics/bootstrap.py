@@ -99,7 +99,7 @@ def _squared_error(values: Sequence[float]) -> float:
 
 
 def _ratio(distance: float, squared_error: float) -> float:
-    """How many standard errors a distance is: infinitely many where the draw has one value only."""
+    """A distance in standard errors: infinite where all values of the draw are equal."""
     if squared_error:
         return distance / math.sqrt(squared_error)
     return math.copysign(math.inf, distance) if distance else 0.0

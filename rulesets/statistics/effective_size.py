@@ -1,4 +1,4 @@
-"""The effective number of requests: as many independent ones would make a share as certain.
+"""The effective number of requests: the number of independent requests with equal information.
 
 L. Kish, Survey Sampling (1965), 8.2: n / D, with the design effect D (long_run.py). D is an estimate, so that
 n / D is multiplied by (z/t)²: E. L. Korn and B. I. Graubard, "Confidence intervals for proportions with small
@@ -21,7 +21,7 @@ FEWEST: Final = 4
 
 
 def of_share(cells: Sequence[tuple[float, float]], level: float) -> int | None:
-    """The effective number of requests behind a share, at most their number.
+    """The effective number of requests behind a share, at most the number of requests.
 
     Args:
         cells: In the order of time, how many requests and how many that count; each cell is a request, or a

@@ -146,7 +146,7 @@ def test_what_is_left_out_of_the_verdict_ends_no_run() -> None:
 @pytest.mark.parametrize(
     ("require", "message"),
     [
-        ([], "--abort-on-fail: there are no rules: give --require or --ruleset"),
+        ([], "--abort-on-fail without rules: give --require or --ruleset"),
         (["qps>5"], "--abort-on-fail: no target can be lost before the end of a run"),
         (["failed==0!warn"], "no target can be lost"),
     ],

@@ -107,7 +107,7 @@ class Round:
 @pytest.mark.skipif(
     timestamp_source() != "kernel",
     reason="only kernel stamps (SO_TIMESTAMPING, Linux) say when bytes arrived at a busy client; "
-    "elsewhere it stamps its reads, which are late, and says so",
+    "elsewhere the client stamps late reads, and the report says so",
 )
 def test_what_holds_the_client_up_does_not_move_the_first_token(
     run: Any, connect: Any, mock: MockProcess

@@ -51,5 +51,5 @@ def test_damaged_files_are_explained(reader: str, tmp_path: Path) -> None:
     ],
 )
 def test_cases_that_were_found(reader: str, number: int) -> None:
-    """A time beyond 64 bits, a score of 1e200, half a character in a growing log, a code beyond 16 bits."""
+    """Times beyond 64 bits, scores with infinite squares, half a character, event codes beyond 16 bits."""
     assert passes(reader, number)

@@ -1,4 +1,4 @@
-"""The text of documents in a sandbox: a program there reads what a model, or a benchmark, has put there."""
+"""The text of documents in a sandbox, extracted by a program that runs in the sandbox."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def calculator(_: SandboxOnDemand) -> Tool:
 
 
 def file_read(sandbox: SandboxOnDemand) -> Tool:
-    """A tool that reads a file of the sandbox: its text, where it is a document."""
+    """A tool that reads a file of the sandbox, documents as text."""
 
     async def read(path: str) -> str:
         if command := text_command(path):

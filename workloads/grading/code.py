@@ -34,7 +34,7 @@ def function_body(text: str) -> str:
 
 
 def fenced_blocks(text: str) -> list[str]:
-    """The blocks between fences, of any language or none; one that is not closed goes to the end."""
+    """The blocks between fences, of any language or none; an open fence extends to the end."""
     blocks: list[list[str]] = []
     opening: re.Match[str] | None = None
     for line in text.split("\n"):

@@ -29,9 +29,6 @@ _LIMITS: Final = {
     "duration_s": MOST_SECONDS,
 }
 
-MOST_SCORE = 1e12
-"""No harness scores more: squares of scores are added up."""
-
 HARNESS = "harness"
 """The name of the scorer of all imported results: the harness scored them."""
 
@@ -145,7 +142,5 @@ def require_storable(path: Path, attempts: Iterable[Attempt]) -> None:
         if attempt.started is not None and not FIRST_YEAR <= attempt.started.year <= LAST_YEAR:
             raise MalformedError(f"{where}: the start is in the year {attempt.started.year}")
         for name, figure in {"score": attempt.value, **attempt.metrics}.items():
-            if not math.isfinite(figure) or abs(figure) > MOST_SCORE:
-                raise MalformedError(
-                    f"{where}: {name} must be a number of at most {MOST_SCORE:g}, not {figure:g}"
-                )
+            if not math.isfinite(figure):
+                raise MalformedError(f"{where}: {name} must be a finite number, not {figure}")

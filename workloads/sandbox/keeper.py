@@ -187,7 +187,7 @@ SYSTEM = ("/bin", "/etc", "/lib", "/lib32", "/lib64", "/nix", "/opt", "/proc", "
 
 
 def refusal(held: list[str]) -> str:
-    """Why a program must not run with these protections; empty where they suffice."""
+    """Why a program must not run with these protections; empty where the protections suffice."""
     missing = [name for name in ("namespaces", "landlock", "seccomp") if name not in held]
     if "namespaces" not in missing or len(missing) == 1:
         return ""

@@ -71,7 +71,7 @@ _ARCHITECTURES: dict[str, tuple[int, dict[str, tuple[int, ...]]]] = {
         },
     ),
 }
-"""The audit name of each, and its numbers, by the kernel's asm-generic/unistd.h and syscall_64.tbl:
+"""The audit name and the numbers of each system call, by asm-generic/unistd.h and syscall_64.tbl:
 `refused`: fork, vfork, ptrace, unshare, setns, bpf, perf_event_open, io_uring_setup, process_vm_readv and
 _writev, tkill, pidfd_send_signal, pidfd_getfd;
 `to_self`, for this process alone: kill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo, prlimit64;
@@ -267,7 +267,7 @@ def _filter(audit: int, numbers: dict[str, tuple[int, ...]], own: int) -> list[b
     def by_argument(
         number: int, place: int, values: tuple[int, ...], if_listed: int, otherwise: int
     ) -> list[bytes]:
-        """Answer by whether an argument is one of the values."""
+        """Answer by whether an argument is among the values."""
         count = len(values)
         return [
             step(equal, number, 0, count + 3),

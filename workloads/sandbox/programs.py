@@ -71,7 +71,7 @@ def isolation(spec: SandboxSpec) -> Mapping[str, Any]:
 
 
 def require(spec: SandboxSpec) -> None:
-    """Check that programs are isolated where they are processes of this machine.
+    """Check that programs run as processes of this machine are isolated.
 
     Raises:
         SandboxError: They are not: the message says what to do.

@@ -54,7 +54,7 @@ _DEFINITION: Final = "gaia-benchmark/leaderboard: scorer.py, question_scorer"
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """One question a row of the level that the option says; 0 takes all.
+    """One question per row of the chosen level; 0 takes all levels.
 
     Raises:
         TaskError: An option has another value.
@@ -84,7 +84,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
 
 
 def _with_tools(sample: Sample, file: str, files: Mapping[str, Path], *, network: bool) -> Sample:
-    """A sample as an episode with tools, in a sandbox that has its file.
+    """A sample as an episode with tools, in a sandbox with the file of the question.
 
     Raises:
         SourceError: The file is missing.

@@ -130,7 +130,7 @@ def _cells(line: TextLine) -> list[str]:
 _SECOND: Final = 1_000_000_000
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _SECONDS: Final = re.compile(r"[0-9]{1,20}(\.[0-9]*)?([eE][+-]?[0-9]{1,2})?")
-_MOST_NS: Final = 2**63 - 1
+MOST_NS: Final = 2**63 - 1
 _DATE: Final = re.compile(
     r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)(?:\.(\d{1,12}))?(Z|[+-]\d\d:?\d\d)?",
 )
@@ -152,7 +152,7 @@ def moment(place: str, name: str, value: str, unit: str = "s") -> int:
         TraceError: It is not one.
     """
     text = value.strip()
-    if _SECONDS.fullmatch(text) and (at_ns := int(Decimal(text) * UNITS[unit])) <= _MOST_NS:
+    if _SECONDS.fullmatch(text) and (at_ns := int(Decimal(text) * UNITS[unit])) <= MOST_NS:
         return at_ns
     if (match := _DATE.fullmatch(text)) and (date := _date(f"{match[1]}{match[3] or '+00:00'}")):
         since = date - _EPOCH

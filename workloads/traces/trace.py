@@ -11,7 +11,7 @@ from workloads.left_out import LeftOut
 from workloads.traces import json_trace
 from workloads.traces.form import BLOCK_TOKENS, DATES, MOONCAKE, UNITS, TraceForm
 from workloads.traces.lines import checksum, lines_of
-from workloads.traces.table import AZURE, BURSTGPT, PLAIN
+from workloads.traces.table import AZURE, BURSTGPT, MOST_NS, PLAIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from workloads.traces.lines import TextLine
     from workloads.traces.row import TraceReading, TraceRow
-
-MOST_NS: Final = 2**63 - 1
 
 MOST_ROWS: Final = 2_000_000
 MOST_BLOCKS: Final = 50_000_000

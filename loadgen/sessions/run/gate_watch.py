@@ -41,7 +41,7 @@ def require_watchable(prepared: Prepared) -> None:
     if not perf.verdict.abort_on_fail:
         return
     if rules is None:
-        raise UsageError("--abort-on-fail: there are no rules: give --require or --ruleset")
+        raise UsageError("--abort-on-fail without rules: give --require or --ruleset")
     if not watches(rules, perf.verdict.skip):
         raise UsageError(
             "--abort-on-fail: no target can be lost before the end of a run (docs/gate.md); leave it "

@@ -34,7 +34,7 @@ TONES: Final[Mapping[str, Tone]] = {
 
 
 def result(report: Report) -> tuple[Mark, ...]:
-    """The answer first: what is wrong with the run, or the verdict; that a run is valid comes last."""
+    """The result first: the fault of the run, or the verdict; validity comes last."""
     validity, verdict = report.validity, report.verdict
     errors = any(finding.severity == "error" for finding in report.findings)
     # A run in progress is not valid, but need not have an error either.
@@ -48,7 +48,7 @@ def result(report: Report) -> tuple[Mark, ...]:
 
 
 def reason(report: Report) -> str:
-    """The one reason for the result: what makes the run invalid, the first missed rule, or the rules met."""
+    """The reason for the result: why the run is invalid, the first missed rule, or the rules met."""
     validity, verdict = report.validity, report.verdict
     if not validity.valid:
         return validity.summary or (validity.reasons[0] if validity.reasons else "")

@@ -59,7 +59,7 @@ class CardFigure:
 
 @dataclass(frozen=True, slots=True)
 class FigureCard:
-    """Figures of one subject that the page opens with.
+    """Figures of a subject at the top of the page.
 
     Attributes:
         label: The subject.
@@ -315,7 +315,7 @@ class Samples:
 
     @property
     def statuses(self) -> Mapping[str, int]:
-        """The outcomes, each with how many samples have it."""
+        """The outcomes, each with the number of samples."""
         return Counter(sample.status.text for sample in self.samples)
 
 

@@ -1,4 +1,4 @@
-"""The plots of a run's page: one on the first screen, then those over time, then distributions."""
+"""The plots of a run's page: one on the first screen, then time series, then distributions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rulesets.verdict import VerdictRow
 
 _OPENING: Final = ("ttft-over-time", "latency-over-time", "rate-over-time")
-"""The plot of the first screen: the first of these that the run has data for."""
+"""The plot of the first screen: the first plot with data."""
 
 _ZOOM: Final = "Drag across a plot to zoom, double-click to reset; a name in a legend hides its series."
 
@@ -42,7 +42,7 @@ class RunPlots:
             yield self._section("first", plots[0].title.replace(" and failures", ""), plots)
 
     def further(self) -> Iterator[Plots]:
-        """Plots over time, then the others."""
+        """Plots over time, then distributions."""
         further = [plot for plot in self._contents.plots if plot.name != self._first]
         over_time = [plot for plot in further if plot.x.scale == "time"]
         others = [plot for plot in further if plot.x.scale != "time"]

@@ -65,7 +65,7 @@ def _sections(series: SeriesOverview) -> Iterator[Section]:
 
 
 def _plots(series: SeriesOverview) -> Iterator[Plots]:
-    """The curves over the load, latencies one at a time; then the planes of a sweep."""
+    """The curves over the load, one latency at a time; then the planes of a sweep."""
     curves = load_curves(series.rows)
     every = [plot for plot in (*curves, *series.plots) if isinstance(plot, Plot)]
     latencies = tuple(plot for plot in every if plot in curves[1:])

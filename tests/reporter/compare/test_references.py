@@ -60,7 +60,7 @@ def test_a_path_that_is_not_a_run_is_refused(tmp_path: Path) -> None:
     """With its path, and what to name instead."""
     with pytest.raises(NotARunError, match=r"nowhere: the run does not exist; name a folder"):
         runs_of(tmp_path / "nowhere")
-    with pytest.raises(NotARunError, match=r"there is no run in this folder: no events\.db"):
+    with pytest.raises(NotARunError, match=r"the folder holds no run: no events\.db"):
         runs_of(tmp_path)
 
 

@@ -56,7 +56,7 @@ def test_points_are_joined_in_the_order_of_the_load_and_labeled() -> None:
 
 
 def test_runs_that_differ_in_more_than_the_load_are_on_lines_of_their_own() -> None:
-    """The name of a line says in what; without a load that varies there is no plot."""
+    """Lines are named after the difference; a load that does not vary gives no plot."""
     rows = [
         row({"rate": rate, "max-tokens": tokens}, output_tps=rate * tokens)
         for tokens in (64, 128)

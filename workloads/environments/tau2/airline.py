@@ -111,7 +111,7 @@ class AirlineTools:
         return self._user(user_id)
 
     def list_all_airports(self) -> list[AirportCode]:
-        """Airports with their cities."""
+        """Airports and cities."""
         return [AirportCode(iata=code, city=city) for code, city in AIRPORTS.items()]
 
     def search_direct_flight(self, origin: str, destination: str, date: str) -> list[DirectFlight]:

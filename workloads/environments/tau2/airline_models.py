@@ -39,7 +39,7 @@ class Address(BaseModel):
 
 
 class Payment(BaseModel):
-    """What is paid by one method, in dollars."""
+    """A payment by one method, in dollars."""
 
     payment_id: str
     amount: int
@@ -55,7 +55,7 @@ class AirlineCreditCard(BaseModel):
 
 
 class AirlineGiftCard(BaseModel):
-    """A gift card with the rest of its value."""
+    """A gift card with the remaining amount."""
 
     source: Literal["gift_card"]
     id: str

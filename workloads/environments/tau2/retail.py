@@ -139,7 +139,7 @@ class RetailTools:
     def modify_pending_order_items(
         self, order_id: str, item_ids: Any, new_item_ids: Any, payment_method_id: str
     ) -> Order:
-        """Replace items of an order and pay the difference; all get price and options of the last one."""
+        """Replace items of an order and pay the difference; each gets price and options of the last."""
         order = self._order(order_id, "pending", "modified")
         missing = _missing(order, item_ids)
         if missing:

@@ -20,7 +20,7 @@ class ProductVariant(BaseModel):
 
 
 class Product(BaseModel):
-    """A product with its variants."""
+    """A product and the variants."""
 
     name: str
     product_id: str
@@ -55,7 +55,7 @@ class CreditCard(BaseModel):
 
 
 class GiftCard(BaseModel):
-    """A gift card with the rest of its value."""
+    """A gift card with the remaining amount."""
 
     source: Literal["gift_card"]
     id: str

@@ -1,4 +1,4 @@
-"""tau2's telecom: the agent's tools, and what keeps the user's phone in step.
+"""tau2's telecom: the agent's tools, and the synchronization of the user's phone.
 
 The definition is `tools.py` and `environment.py` of tau2's domain telecom. The day is 2025-02-25.
 """

@@ -32,7 +32,7 @@ class Observation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """What one side can do.
+    """The tools of one side.
 
     Attributes:
         functions: Its public methods are tools, and actions and assertions of tasks.

@@ -1,1 +1,1 @@
-"""Result files of other load generators: their records of requests, or the figures that they keep."""
+"""Result files of other load generators: records of requests, or figures alone."""

@@ -49,7 +49,7 @@ _NS: Final = 1_000_000_000
 
 
 def read(path: Path) -> Sequence[LoadResults]:
-    """Read a run: its folder, or one of the two files."""
+    """Read a run: the folder, or either of the two files."""
     require_there(path)
     if path.is_dir():
         records, figures = path / _RECORDS, path / _FIGURES

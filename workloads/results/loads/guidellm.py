@@ -1,4 +1,4 @@
-"""GuideLLM's report, benchmarks.json: one run for each of its benchmarks.
+"""GuideLLM's report, benchmarks.json: a run for each benchmark.
 
 vllm-project/guidellm 0.8.1, benchmark/schemas and schemas/base/info.py. `requests` has the records of the
 measured time by status; `--sample-requests` leaves some of them out, and then the figures stand alone.
@@ -49,7 +49,7 @@ def read(path: Path) -> Sequence[LoadResults]:
 
 
 def _model(report: Fields) -> str | None:
-    """The model that was asked for; its place differs by version."""
+    """The requested model, in the place of each version."""
     config = report.members("config")
     holders = [report.members("args"), config, None if config is None else config.members("spec")]
     for holder in (holder for holder in holders if holder is not None):

@@ -52,7 +52,7 @@ def read_object(path: Path) -> Fields:
 
 
 def _storable(record: Fields) -> Fields:
-    """Refuse what no log can hold: half of a UTF-16 pair, and integers beyond 64 bits."""
+    """Refuse values that no log can hold: half of a UTF-16 pair, and integers beyond 64 bits."""
     try:
         orjson.dumps(record.values)
     except TypeError as error:
@@ -69,7 +69,7 @@ def finite(value: object) -> float | None:
 
 
 def moment(seconds: float | None) -> datetime | None:
-    """A time since the epoch; None for one that no calendar has."""
+    """A time since the epoch; None for a time outside the calendar."""
     try:
         return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
     except (ValueError, OverflowError, OSError):

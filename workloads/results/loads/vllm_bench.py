@@ -1,4 +1,4 @@
-"""vLLM's and SGLang's serving benchmarks, whose result files have the same keys.
+"""vLLM's and SGLang's serving benchmarks, with equal keys in result files.
 
 `vllm bench serve --save-result` (vllm-project/vllm, vllm/benchmarks/serve.py) and
 `sglang.bench_serving --output-file` (sgl-project/sglang 0.5.23, benchmark/serving.py). With `--save-detailed`
