@@ -111,7 +111,7 @@ def test_rules(run: Run, rules: Any, status: str) -> None:
 
 def test_no_rules(run: Run) -> None:
     """A run that was started without rules has none."""
-    with pytest.raises(loadgen.UsageError, match="there are no rules"):
+    with pytest.raises(loadgen.UsageError, match="no rules"):
         run.gate()
 
 
