@@ -86,7 +86,7 @@ format: setup ## Format the code
 fuzz: setup ## Fuzz every decoder and every reader of files for FUZZ_SECONDS (60) each, and slow properties with FUZZ_EXAMPLES (20) times the examples; installs atheris where there is a wheel of it
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]' || true
 	HTTP1_ROUNDS=1000000 $(BIN)/python -m pytest tests/fuzz/test_http1_sanitized.py
-	nice $(BIN)/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS)
+	nice $(BIN)/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS) $(if $(FUZZ_SEED),--seed $(FUZZ_SEED))
 	nice $(BIN)/python tests/fuzz/files.py --seconds $(FUZZ_SECONDS) $(if $(FUZZ_SEED),--seed $(FUZZ_SEED))
 	TIMES_AS_MANY_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python $(TESTS) $(SLOW_PROPERTIES)
 

@@ -39,7 +39,7 @@ def main() -> int:
     _require_atheris()
     names = arguments.targets or _names()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        codes = list(pool.map(lambda name: _outside(name, arguments.seconds), names))
+        codes = list(pool.map(lambda name: _outside(name, arguments.seconds, arguments.seed), names))
     return int(any(codes))
 
 
@@ -47,6 +47,7 @@ def _arguments() -> Any:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("targets", nargs="*", metavar="TARGET", help="names of targets; all by default")
     parser.add_argument("--seconds", type=int, default=60, help="for each target (60)")
+    parser.add_argument("--seed", type=int, default=0, help="the same inputs in each run; random by default")
     parser.add_argument("--inside", help=argparse.SUPPRESS)
     parser.add_argument("--further", nargs=argparse.REMAINDER, default=[], help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -64,7 +65,7 @@ def _require_atheris() -> None:
         )
 
 
-def _outside(name: str, seconds: int) -> int:
+def _outside(name: str, seconds: int, seed: int) -> int:
     """Fuzz one target in a process of its own, and report the outcome in one line."""
     findings = Path(FINDINGS)
     findings.mkdir(exist_ok=True)
@@ -80,14 +81,20 @@ def _outside(name: str, seconds: int) -> int:
                 f"-artifact_prefix={findings}/{name}-",
                 f"-dict={HERE / 'words.dict'}",
             ),
-            *("-print_final_stats=1", "-use_value_profile=1", corpus, str(HERE / "corpus" / name)),
+            *(
+                "-print_final_stats=1",
+                "-use_value_profile=1",
+                f"-seed={seed}",
+                corpus,
+                str(HERE / "corpus" / name),
+            ),
         ]
         process = subprocess.run(
             [sys.executable, __file__, "--inside", name, "--further", *options],
             capture_output=True,
             text=True,
             errors="replace",
-            env=os.environ | {"TMPDIR": scratch},
+            env=os.environ | {"TMPDIR": scratch} | ({"PYTHONHASHSEED": str(seed)} if seed else {}),
             check=False,
         )
         inputs = re.search(r"number_of_executed_units: (\d+)", process.stderr)

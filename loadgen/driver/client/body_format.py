@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 EVENT_STREAM: Final = "text/event-stream"
 _FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b"error:", b":")
 _BLANK: Final = b" \t\r\n"
-_BOM: Final = b"\xef\xbb\xbf"
+_BLANK_OR_BOM: Final = _BLANK + b"\xef\xbb\xbf"
+"""Bytes without meaning before a body, in any order, so that no split of the body matters."""
 _LONGEST_LINE: Final = 256 * 1024
 """A first line that is longer is that of one JSON text."""
 
@@ -59,13 +60,12 @@ class FormatFinder:
             self._start += piece
             return BodyFormat.WHOLE if len(self._start) > _LONGEST_LINE else None
         self._start += piece
-        start = bytes(self._start).removeprefix(_BOM).lstrip(_BLANK)
+        start = bytes(self._start).lstrip(_BLANK_OR_BOM)
         if start[:1] in (b"{", b"["):
             self._is_json = True
             return self._look_at_json(start)
         if not start:
             self._start.clear()
-        if not start or _BOM.startswith(start):
             return None
         if self._media_type == EVENT_STREAM:
             return BodyFormat.WHOLE if start[:1] == b"<" else BodyFormat.EVENTS
