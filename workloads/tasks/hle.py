@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from workloads.cells import tag, text
+from workloads.errors import TaskError, did_you_mean
 from workloads.grading.calibration import CALIBRATION_ERROR, CALIBRATION_ERROR_OF_ALL
 from workloads.grading.hle_judgement import SCHEMA, judgement_in
 from workloads.judging.prompts import judge_prompts
@@ -18,6 +19,7 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, pending, unreadable
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
+from workloads.tasks.letter_scorer import letter_scorer
 from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ _SYSTEM: Final = (
     "Confidence: {your confidence score between 0% and 100% for your answer}"
 )
 _KEY: Final = "verdict"
+_ANY: Final = "any"
+_ANSWER_TYPES: Final = (_ANY, "multipleChoice", "exactMatch")
 _PROMPTS: Final = judge_prompts("hle")
 _EXTRA_BODY: Final = {
     # Reasoning models take no `max_tokens`.
@@ -45,15 +49,19 @@ _EXTRA_BODY: Final = {
 
 
 def questions(inputs: Inputs) -> Iterator[Question]:
-    """One question a row."""
-    for index, row in enumerate(inputs.rows):
+    """One question for each row of the chosen type."""
+    chosen = inputs.options["answer_type"]
+    if chosen not in _ANSWER_TYPES:
+        near = did_you_mean(chosen, _ANSWER_TYPES)
+        raise TaskError(f"hle:answer_type={chosen}: must be one of {', '.join(_ANSWER_TYPES)}{near}")
+    rows = (row for row in inputs.rows if chosen in {_ANY, row["answer_type"]})
+    for index, row in enumerate(rows):
         yield _question(index, row)
 
 
 def text_only(inputs: Inputs) -> Iterator[Question]:
-    """One question a row that has no image."""
-    for index, row in enumerate(row for row in inputs.rows if not row["image"]):
-        yield _question(index, row)
+    """One question for each row of the chosen type that has no image."""
+    return questions(replace(inputs, rows=(row for row in inputs.rows if not row["image"])))
 
 
 def _question(index: int, row: FileRow) -> Question:
@@ -115,7 +123,9 @@ WORKLOAD: Final = Workload(
             ask=ask,
             judge=_PROMPTS.label,
         ),
+        letter_scorer(26),
     ),
+    options={"answer_type": _ANY},
     temperature=0.0,
     groups=("category", "answer_type"),
 )

@@ -18,6 +18,7 @@ from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
+from workloads.tasks.letter_scorer import letter_scorer
 from workloads.workload import Inputs, Source, Typical, Workload
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ WORKLOAD: Final = Workload(
             ),
             note="Not comparable with figures made of the probabilities of letters after five examples.",
         ),
+        letter_scorer(len(_LETTERS)),
     ),
     groups=("category", "subject"),
 )

@@ -128,6 +128,19 @@ def test_mmlu_judges_the_letter_as_a_capital() -> None:
     assert judged("mmlu", "official", reference, "It is B").status is Status.UNPARSED
 
 
+@pytest.mark.parametrize("text", ["B", "(b)", "It is B.", "A or so. Answer: B", "B) Moon"])
+def test_mmlu_is_scored_by_the_letter_alone(text: str) -> None:
+    """Without the form that the official scorer wants."""
+    assert judged("mmlu", "letter", {"answer": "B"}, text).value == 1
+    assert judged("mmlu", "letter", {"answer": "C"}, text).value == 0
+
+
+def test_mmlu_without_a_letter_is_unparsed() -> None:
+    """Neither the text of an option nor a letter beyond the fourth is a choice."""
+    for text in ("Moon", "Answer: E", ""):
+        assert judged("mmlu", "letter", {"answer": "B"}, text).status is Status.UNPARSED
+
+
 # mmlu_pro…
 
 

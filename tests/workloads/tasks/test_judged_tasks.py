@@ -210,6 +210,30 @@ def test_hles_judge_is_asked_for_a_schema(tmp_path: Path) -> None:
     assert "0|\\%| and 100|\\%|" in user["content"]
 
 
+def test_hles_choices_are_scored_by_the_letter_and_without_a_judge(tmp_path: Path) -> None:
+    """The other questions stay pending, and an option of the task leaves them out."""
+    types = ("multipleChoice", "exactMatch", "multipleChoice")
+    rows = [
+        {**row, "answer": answer, "answer_type": kind, "category": "Math"}
+        for row, answer, kind in zip(HLE, ("K", "42", "B"), types, strict=True)
+    ]
+    asked = questions("hle", tmp_path, hle=rows)
+    letter = next(scorer for scorer in workload("hle").scorers if scorer.name == "letter")
+    answer = Answer("Explanation: A and B are wrong.\nAnswer: K\nConfidence: 90%")
+    scores = [letter.grade(item.reference, answer) for item in asked]
+    assert letter.ask is None
+    assert [(score.value, score.status) for score in scores] == [
+        (1.0, Status.SCORED),
+        (None, Status.JUDGE_PENDING),
+        (0.0, Status.SCORED),
+    ]
+    for task, ids in (("hle", ["a", "c"]), ("hle_text_only", ["c"])):
+        chosen = load(parse(f"{task}:answer_type=multipleChoice"), tmp_path).questions
+        assert [item.id for item in chosen] == ids
+    with pytest.raises(TaskError, match=r"answer_type=multiple: must be one of any, multipleChoice"):
+        list(load(parse("hle:answer_type=multiple"), tmp_path).questions)
+
+
 def test_hles_confidence_is_a_share() -> None:
     """The calibration error is made of it."""
     text = (
