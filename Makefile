@@ -76,7 +76,7 @@ page-assets: ## Build the plotting library of HTML pages from the versions in pa
 	cd page-assets && npm ci --no-audit --no-fund && npm run --silent build
 	cd page-assets && sha256sum ../reporter/render/html/assets/charts.min.js > charts.sha256
 
-golden: setup ## Write every golden and generated file again: schemas, options.py, docs, expected outputs of tests
+golden: setup ## Write every golden and generated file again: schemas, options.pyi, docs, expected outputs of tests
 	$(BIN)/python -m tests.golden
 
 format: setup ## Format the code

@@ -9,10 +9,9 @@ import orjson
 import pytest
 
 from loadgen.sessions.series.suite import schema as suite_schema
-from loadgen.sessions.settings import typed
 from reporter import schema as report_schema
 from rulesets.reading.schema import schema as ruleset_schema
-from tests import api_reference, golden, messages
+from tests import api_reference, golden, messages, typed_options
 from tests.command_reference import reference
 
 if TYPE_CHECKING:
@@ -23,8 +22,7 @@ ROOT = golden.ROOT
 
 
 GENERATED: Final[Mapping[str, Callable[[], str]]] = {
-    "loadgen/options.py": typed.source,
-    "loadgen/shared_options.py": typed.shared_source,
+    "loadgen/options.pyi": typed_options.source,
     "docs/suite.schema.json": suite_schema.text,
     "docs/report.schema.json": report_schema.text,
     "docs/ruleset.schema.json": lambda: orjson.dumps(

@@ -25,10 +25,10 @@ FUNCTION, ROW = re.findall(
     r"```python\n(.*?)```", (ROOT / "docs" / "adding-an-arrival-process.md").read_text(), re.DOTALL
 )
 GENERATED = """
-from loadgen.sessions.settings.typed import shared_source
+from tests.typed_options import source
 from loadgen.sessions.series.suite.schema import schema
 from loadgen.sessions.vocabulary import loads
-print(shared_source(), schema(), loads())
+print(source(), schema(), loads())
 """
 
 

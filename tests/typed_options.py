@@ -1,8 +1,4 @@
-"""Typed keyword arguments for Python, made of the settings classes.
-
-`make golden` writes `loadgen/options.py` and `loadgen/shared_options.py` with it, for editors and type
-checkers. A test compares them.
-"""
+"""The types of keyword arguments in loadgen/options.pyi, for editors and type checkers."""
 
 from __future__ import annotations
 
@@ -42,56 +38,32 @@ _SHARED: Final = {
     "RunOptions": "The options of the functions that make a single run.",
 }
 
-_MADE: Final = """
-Generated from the settings of the command line: change those, and run `make golden`.
-\"\"\"
+_HEAD: Final = '''"""The keyword arguments of `loadgen.perf` and the other functions, as types.
 
-from __future__ import annotations
+Generated from the settings of the command line: change those, and run `make golden`.
 """
 
-_HEAD_OF_SHARED: Final = f'''"""The keyword arguments that several functions of `loadgen` take, as types.
-{_MADE}
-from typing import TYPE_CHECKING, Literal, TypedDict
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-'''
-
-_HEAD: Final = f'''"""The keyword arguments of `loadgen.perf` and the other functions, as types.
-{_MADE}
-from typing import TYPE_CHECKING, Literal, TypedDict
-
-from loadgen.shared_options import RunOptions, ScoringOptions, SessionOptions
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal, TypedDict
 '''
 
 
 def source() -> str:
-    """The text of `loadgen/options.py`."""
+    """The text of `loadgen/options.pyi`."""
     sessions, score, every, scoring, single = _all()
-    parts = [_HEAD]
+    parts = [
+        _HEAD,
+        _class("ScoringOptions", "TypedDict", scoring),
+        _class("SessionOptions", "ScoringOptions", _without(every, scoring)),
+        _class("RunOptions", "SessionOptions", _without(single, every)),
+    ]
     for name, fields in sessions.items():
         is_single = single.items() <= fields.items()
         inherited, base = (single, "RunOptions") if is_single else (every, "SessionOptions")
         parts.append(_class(name, base, _without(fields, inherited)))
     parts.append(_class("ScoreOptions", "ScoringOptions", _without(score, scoring)))
     parts.append(_class("GateOptions", "TypedDict", _fields(*_GATE)))
-    return "".join(parts)
-
-
-def shared_source() -> str:
-    """The text of `loadgen/shared_options.py`."""
-    _, _, every, scoring, single = _all()
-    parts = [
-        _HEAD_OF_SHARED,
-        _class("ScoringOptions", "TypedDict", scoring),
-        _class("SessionOptions", "ScoringOptions", _without(every, scoring)),
-        _class("RunOptions", "SessionOptions", _without(single, every)),
-    ]
     return "".join(parts)
 
 
@@ -129,7 +101,7 @@ def _fields(classes: tuple[type[object], ...], left_out: frozenset[str]) -> Mapp
 
 
 def _class(name: str, base: str, fields: Mapping[str, str]) -> str:
-    return f'\n\nclass {name}({base}, total=False):\n    """{_about(name)}"""\n\n{"".join(fields.values())}'
+    return f'\nclass {name}({base}, total=False):\n    """{_about(name)}"""\n\n{"".join(fields.values())}'
 
 
 def _about(name: str) -> str:
