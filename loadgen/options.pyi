@@ -277,6 +277,8 @@ class SessionOptions(ScoringOptions, total=False):
     """End of the TPOT interval: last token or completion. Default: last_token."""
     sample_results: Literal["jsonl", "csv", "parquet"] | None
     """Write a row per request into the run's folder: samples.jsonl, .csv or .parquet."""
+    output: str | Path | None
+    """Write a row per episode of agents, or else per request: .jsonl, .csv or .parquet."""
     push_gateway: str | None
     """At the end of the run, push the figures to a Prometheus Pushgateway."""
     push_job: str | None

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from recorder.errors import WriterError
     from reporter.costs.prices import PriceTable
     from reporter.report import Report
+    from reporter.report_options import ReportOptions
 
 
 def run(
@@ -30,6 +31,10 @@ def run(
         prices: The prices of tokens, for the cost in the report.
         observer: Gets the progress.
     """
+    if settings.output.output is not None:
+        from loadgen.sessions.exporting.samples import require_results_file
+
+        require_results_file(settings.output.output)
     measured = _run_here if settings.cluster.ray is None else _run_on_nodes
     prepared, folder, broken = measured(settings, observer)
     score_if_over(prepared, folder, broken, observer)
@@ -142,12 +147,7 @@ def reported(
             percentiles=percentiles_of(settings.definitions.percentiles),
         )
         report = write_report(folder, None, options=options, observer=observer)
-        if settings.output.sample_results is not None:
-            from loadgen.sessions.exporting.samples import write_run_samples
-
-            write_run_samples(
-                folder, settings.output.sample_results, options, settings.endpoint.model, observer
-            )
+        _write_results(folder, settings, options, report, observer)
         if settings.output.push_gateway is not None:
             from loadgen.sessions.exporting.openmetrics import push_at_end
 
@@ -168,6 +168,20 @@ def reported(
     if broken is not None:
         observer.note(f"error: {broken}")
     return report
+
+
+def _write_results(
+    folder: Path, settings: PerfSettings, options: ReportOptions, report: Report, observer: Observer
+) -> None:
+    form, output, model = settings.output.sample_results, settings.output.output, settings.endpoint.model
+    if form is None and output is None:
+        return
+    from loadgen.sessions.exporting.samples import write_run_samples
+
+    if form is not None:
+        write_run_samples(folder, folder / f"samples.{form}", options, model, observer)
+    if output is not None:
+        write_run_samples(folder, output, options, model, observer, episodes=report.episodes is not None)
 
 
 def _spawn(launcher: WorkerLauncher, workers: int) -> None:

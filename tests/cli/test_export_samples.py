@@ -90,13 +90,14 @@ def test_results_that_cannot_be_written_end_no_run(made_run: Path, tmp_path: Pat
     run = tmp_path / "run"
     shutil.copytree(made_run, run)
     (run / "samples.csv").mkdir()
-    write_run_samples(run, "csv", ReportOptions(), "small-model", notes)
+    write_run_samples(run, run / "samples.csv", ReportOptions(), "small-model", notes)
     assert "loadgen export" in notes.texts[0]
     prices = tmp_path / "prices.yaml"
     prices.write_text(
         "{schema: prices/1, source: a test, date: 2026-01-01, models: [{model: other, input: 1, output: 1}]}"
     )
-    write_run_samples(run, "jsonl", ReportOptions(prices=read_prices(prices)), "small-model", notes)
+    options = ReportOptions(prices=read_prices(prices))
+    write_run_samples(run, run / "samples.jsonl", options, "small-model", notes)
     assert len(notes.texts) == 1
     rows = (run / "samples.jsonl").read_bytes().splitlines()
     assert {orjson.loads(row)["cost_usd"] for row in rows} == {None}

@@ -64,7 +64,12 @@ def test_it_runs_on_the_command_line(server: MockProcess, tmp_path: Path) -> Non
         debug=True,
         on_invalid="warn",
         out=tmp_path / "run",
+        output=tmp_path / "episodes.jsonl",
     )
+    rows = [orjson.loads(line) for line in (tmp_path / "episodes.jsonl").read_bytes().splitlines()]
+    assert sorted(row["attempt"] for row in rows) == sorted([*range(1, 6)] * 2)
+    assert {(row["ending"], row["score"], len(row["scores"])) for row in rows} == {("completed", 1.0, 2)}
+    assert all(row["duration_ms"] > 0 and row["input_tokens"] for row in rows)
     assert run.report().validity.stands
     scores = {score.scorer: score for score in run.report().accuracy}
     for score in (scores["graders:names_the_truth"], scores["graders:looked_up"]):
@@ -79,6 +84,23 @@ def test_it_runs_on_the_command_line(server: MockProcess, tmp_path: Path) -> Non
     events = ["turn", "answer", "tool", "turn", "answer", "end"]
     assert [orjson.loads(line)["event"] for line in min(traces, key=len)] == events
     assert len(traces) == 10
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("there.jsonl", "the file exists; choose another name$"),
+        ("file.txt", "unknown format; name a file that ends in .jsonl"),
+        ("no/file.csv", "there is no folder"),
+    ],
+)
+def test_a_file_for_results_is_looked_at_first(tmp_path: Path, name: str, message: str) -> None:
+    """Before anything is sent: a run of hours does not end with a file that cannot be written."""
+    (tmp_path / "there.jsonl").touch()
+    with pytest.raises(loadgen.UsageError, match=message):
+        loadgen.perf(url="http://127.0.0.1:9", model="m", output=tmp_path / name, out=tmp_path / "run")
+    with pytest.raises(loadgen.UsageError, match="--output names a file for one run"):
+        loadgen.sweep(url="http://127.0.0.1:9", model="m", concurrency="1,2", output=tmp_path / "a.csv")
 
 
 def test_it_runs_from_python(server: MockProcess, tmp_path: Path) -> None:

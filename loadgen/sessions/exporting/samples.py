@@ -72,27 +72,49 @@ def written_samples(run: Path, file: Path) -> int:
     return _written(run, file, ResultOptions(), None)
 
 
+def require_results_file(file: Path) -> None:
+    """Make sure, before a run, that the results of the run can be written to a file.
+
+    Raises:
+        UsageError: The file exists, or its folder does not.
+        OptionError: Its ending is of no known format.
+    """
+    from reporter.sample_results import require_format
+
+    require_format(file)
+    require_writable("--output", file, force=None)
+
+
 def write_run_samples(
-    folder: Path, form: str, options: ReportOptions, model: str, observer: Observer = SILENT
+    folder: Path,
+    file: Path,
+    options: ReportOptions,
+    model: str,
+    observer: Observer = SILENT,
+    *,
+    episodes: bool = False,
 ) -> None:
-    """Write the results into the run's folder, as `samples.jsonl`, `samples.csv` or `samples.parquet`.
+    """Write the results at the end of a run.
 
     A file that cannot be written is not an error: the log has everything.
 
     Args:
         folder: The run's.
-        form: `jsonl`, `csv` or `parquet`.
+        file: The file, whose ending is the format.
         options: The tokenizer and the prices of the run's report.
         model: The run's, which the prices may lack.
         observer: Hears why a file was not written.
+        episodes: Write a row per episode, not per request.
     """
     from reporter.sample_results import ResultOptions
 
     prices = options.prices if options.prices and options.prices.of(model) else None
+    results = ResultOptions(prices=prices, episodes=episodes)
     try:
-        _written(folder, folder / f"samples.{form}", ResultOptions(prices=prices), options.tokenizer)
+        _written(folder, file, results, options.tokenizer)
     except SetupError as error:
-        observer.note(f"note: {error}; write it again with: loadgen export {folder} --samples FILE")
+        what = "episodes" if episodes else "samples"
+        observer.note(f"note: {error}; write it again with: loadgen export {folder} --{what} FILE")
 
 
 def _written(run: Path, file: Path, options: ResultOptions, tokenizer: Tokenizer | None) -> int:

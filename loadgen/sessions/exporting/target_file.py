@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def require_writable(option: str, file: Path, *, force: bool) -> None:
+def require_writable(option: str, file: Path, *, force: bool | None) -> None:
     """Make sure that a file can be written.
 
     Args:
         option: The option that names it, for messages.
         file: The file.
-        force: Whether an existing one is overwritten.
+        force: Whether an existing one is overwritten; None where no option does that.
 
     Raises:
         UsageError: It exists, is a folder, or its folder does not exist.
@@ -27,7 +27,8 @@ def require_writable(option: str, file: Path, *, force: bool) -> None:
     if file.is_dir():
         raise UsageError(f"{option} {file}: is a folder; name a file")
     if file.exists() and not force:
-        raise UsageError(f"{option} {file}: the file exists; choose another name, or --force")
+        forced = "" if force is None else ", or --force"
+        raise UsageError(f"{option} {file}: the file exists; choose another name{forced}")
     if not file.parent.is_dir():
         raise UsageError(f"{option} {file}: there is no folder {file.parent}")
 

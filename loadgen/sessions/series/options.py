@@ -41,7 +41,14 @@ def point_of(name: str, axes: Mapping[str, Any], settings: PerfSettings) -> Seri
     """A point with the options of settings, without secrets and output folder.
 
     The names of files are made absolute: a series can be resumed from any folder.
+
+    Raises:
+        UsageError: The settings name a file for the results of one run.
     """
+    if settings.output.output is not None:
+        raise UsageError(
+            "--output names a file for one run, and a series has several: use --sample-results jsonl"
+        )
     files: dict[str, Any] = {
         name: str(value.absolute())
         for name, value in flat_values(settings).items()

@@ -38,6 +38,15 @@ class OutputSettings:
             panel=RESULT,
         ),
     ] = None
+    output: Annotated[
+        Path | None,
+        Option(
+            "--output -o",
+            metavar="FILE",
+            help="Write a row per episode of agents, or else per request: .jsonl, .csv or .parquet.",
+            panel=RESULT,
+        ),
+    ] = None
     push_gateway: Annotated[
         str | None,
         Option(

@@ -20,6 +20,7 @@ _NOT_KEPT: Final = frozenset(
         "judge_api_key",
         "user_api_key",
         "out",
+        "output",
         "require",
         "ruleset",
         "scenario",

@@ -27,6 +27,7 @@ _ELSEWHERE: Final[Mapping[str, str]] = {
     "judge_api_key": "a key does not belong into a file: LOADGEN_JUDGE_API_KEY of the environment holds it",
     "user_api_key": "a key does not belong into a file: LOADGEN_USER_API_KEY of the environment holds it",
     "out": "the folder of all runs is out in [run], or --out",
+    "output": "a file is of one run: use sample_results",
     "json": "that is --json of loadgen run",
     "quiet": "that is --quiet of loadgen run",
     "no_live": "that is --no-live of loadgen run",
