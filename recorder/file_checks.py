@@ -33,17 +33,25 @@ def require_plain_files(path: Path) -> None:
         NotALogError: One of them is a pipe, a device, a folder, or a link that leads away.
     """
     if not path.exists() and path.parent.is_dir() and path.name == _LOG_NAME:
-        raise NotALogError(
-            f"{path.parent}: not a run folder, it has no {_LOG_NAME}{_runs_below(path.parent)}"
-        )
+        raise NotALogError(no_run_in(path.parent))
     if not path.is_file():
         if path.exists():
             raise NotALogError(f"{path}: not a regular file, which a log is")
-        kind = "file" if path.suffix else "run folder"
-        raise NotALogError(f"{path}: there is no {kind} of this name; `loadgen list runs` lists the runs")
+        raise NotALogError(no_run_at(path))
     for companion in _companions(path.resolve()):
         if companion.is_symlink() or (companion.exists() and not companion.is_file()):
             raise NotALogError(f"{companion}: not a regular file, so it is not one of SQLite's; remove it")
+
+
+def no_run_at(path: Path) -> str:
+    """The message that a path leads nowhere, for every command that reads a run."""
+    kind = "file" if path.suffix else "run folder"
+    return f"{path}: there is no {kind} of this name; `loadgen list runs` lists the runs"
+
+
+def no_run_in(folder: Path) -> str:
+    """The message that a folder is not a run's, with the runs below it."""
+    return f"{folder}: not a run folder, it has no {_LOG_NAME}{_runs_below(folder)}"
 
 
 def require_own_files(path: Path) -> None:

@@ -15,11 +15,11 @@ _SIZE_STEP: Final = 1000
 _UNITS: Final = frozenset({"ns", "us", "ms", "s", "bytes", "share"})
 
 
-def decimals(value: float, digits: int = 3, limit: int = 3) -> int:
-    """How many decimals show a value with `digits` significant digits: from 0 to `limit`."""
+def decimals(value: float, digits: int = 3) -> int:
+    """How many decimals show a value with `digits` significant digits."""
     if value == 0 or not math.isfinite(value):
         return 0
-    return min(limit, max(0, digits - 1 - math.floor(math.log10(abs(value)))))
+    return min(_MOST_DECIMALS, max(0, digits - 1 - math.floor(math.log10(abs(value)))))
 
 
 def fixed(value: float | None, places: int) -> str:
@@ -30,7 +30,7 @@ def fixed(value: float | None, places: int) -> str:
 
 
 def figure(value: float | None, digits: int = 3) -> str:
-    """A value with `digits` significant digits or more, and at most three decimals."""
+    """A value with `digits` significant digits; whole numbers in full."""
     return NOTHING if value is None else fixed(value, decimals(value, digits))
 
 
@@ -54,7 +54,7 @@ def percent(part: float, of: float) -> str:
     if not of:
         return NOTHING
     telling = min(100 * part / of, 100 * (of - part) / of, key=abs)
-    return f"{fixed(100 * part / of, decimals(telling, 2, limit=_MOST_DECIMALS))} %"
+    return f"{fixed(100 * part / of, decimals(telling, 2))} %"
 
 
 def reading(name: str, value: Any) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from recorder.store import LOG_NAME
+from recorder.file_checks import no_run_at, no_run_in
 from reporter.errors import NotARunError
 from reporter.log.settings import LogHead, head
 from reporter.log.storage_place import has_log as has_source
@@ -36,13 +36,11 @@ def runs_of(reference: Path) -> list[Path]:
     if reference.is_file() or _is_run(reference):
         return [reference]
     if not reference.is_dir():
-        raise NotARunError(f"{reference}: the run does not exist; name a folder, a log or a report.json")
+        raise NotARunError(no_run_at(reference))
     runs = sorted(folder for folder in reference.iterdir() if folder.is_dir() and _is_run(folder))
     runs = runs or sorted(file for file in reference.glob("*.json") if file.is_file())
     if not runs:
-        raise NotARunError(
-            f"{reference}: the folder holds no run: no {LOG_NAME}, no {REPORT}, and no folder with one"
-        )
+        raise NotARunError(no_run_in(reference))
     return runs
 
 

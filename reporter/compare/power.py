@@ -43,16 +43,16 @@ def shortcomings(row: ComparisonRow, rules: Rules, *, by_runs: bool) -> Iterator
 def _open(row: ComparisonRow, change: MetricChange, large: float, rest: str) -> Iterator[str]:
     """The message that the interval of a change goes beyond a large change for the worse."""
     name, worst = f"{row.metric} of {change.side}", _worst(row, change)
-    limit = _scaled(large, row)
+    limit, unit = _scaled(large, row), "points" if row.in_points else "%"
     if worst is None:
         # An interval without an end is narrow all the same where no pair of scores differs.
         if change.detectable is None or _scaled(change.detectable, row) > limit:
             yield f"{name}: a change of any size is not excluded; take more {rest}"
     elif (far := abs(_scaled(worst, row)) / limit) > 1:
         fewest = min(0 if cell is None else cell.n for cell in row.figures)
+        size = "any size" if row.in_points and abs(worst) >= 1 else f"{100 * worst:+.0f} {unit}"
         yield (
-            f"{name}: a change of {100 * worst:+.0f} {'points' if row.in_points else '%'} is not excluded; "
-            f"take about {math.ceil(fewest * far**2):,} {rest}"
+            f"{name}: a change of {size} is not excluded; take about {math.ceil(fewest * far**2):,} {rest}"
         )
 
 

@@ -55,6 +55,11 @@ SELECT count(*) FILTER (first_token_low_ns < first_token_ns) AS late_first_token
 FROM samples
 WHERE measured AND status = 'completed'"""
 
+_SPEEDS: Final = """\
+SELECT max(1e3 * output_tokens / nullif(latency_ms, 0)) AS highest_tokens_per_s
+FROM samples
+WHERE measured AND status = 'completed'"""
+
 _SEGMENTS: Final = "SELECT * FROM sittings"
 _RETRIED: Final = "SELECT count(*) AS requests FROM samples WHERE measured AND retried"
 _RECORDER: Final = "SELECT at_utc, data FROM telemetry WHERE source = 'recorder' ORDER BY at_ns"
@@ -107,6 +112,7 @@ _QUERIES: Final[Mapping[str, tuple[str, ...]]] = {
     _SECONDS: ("not_steady", "overloaded"),
     _PROMPTS: ("prompts_repeated",),
     _LATE: ("late_reads",),
+    _SPEEDS: ("utilization_impossible",),
     _SEGMENTS: ("resumed",),
     _RETRIED: ("stale_connections",),
     _RECORDER: ("recorder_slow",),

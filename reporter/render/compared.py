@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 from reporter.compare.metric import BRIEF
@@ -148,7 +149,11 @@ def _rounded(count: int) -> int:
 def _interval(row: ComparisonRow, change: MetricChange) -> str:
     if change.low is None and change.high is None:
         return NOTHING
-    low, high = (NOTHING if end is None else _signed(end) for end in (change.low, change.high))
+    largest = 1.0 if row.in_points else math.inf  # no share changes by more than all of it
+    low, high = (
+        NOTHING if end is None else _signed(max(-largest, min(end, largest)))
+        for end in (change.low, change.high)
+    )
     return f"[{low}, {high}] {_unit(row)}"
 
 
@@ -161,11 +166,13 @@ def _chance(p: float | None) -> str:
 def _share(row: ComparisonRow, share: float | None) -> str:
     if share is None:
         return NOTHING
+    if row.in_points and share > 1:
+        return "over 100 pt"
     return f"{fixed(100 * share, decimals(100 * share, 2))} {_unit(row)}"
 
 
 def _signed(share: float) -> str:
-    shown = fixed(100 * abs(share), min(2, decimals(100 * share, 2)))
+    shown = fixed(100 * abs(share), decimals(100 * share, 2))
     return f"{'-' if share < 0 else '+'}{shown}"
 
 

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _DIGITS: Final = 4
-_MOST_DECIMALS: Final = 9
 
 
 def lines(cost: Mapping[str, Any]) -> Iterator[str]:
@@ -38,7 +37,7 @@ def lines(cost: Mapping[str, Any]) -> Iterator[str]:
 
 def dollars(value: float | None) -> str:
     """A sum, with four digits that mean something."""
-    return NOTHING if value is None else f"${fixed(value, decimals(value, _DIGITS, limit=_MOST_DECIMALS))}"
+    return NOTHING if value is None else f"${fixed(value, decimals(value, _DIGITS))}"
 
 
 def _of_task(task_cost: Mapping[str, Any]) -> str:

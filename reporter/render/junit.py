@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _KINDS: Final = {"FAIL": "failure", "INVALID": "error", "INCONCLUSIVE": "error", "SKIP": "skipped"}
 _PROPERTIES: Final = (
-    *("observed", "bound", "unit", "n", "method", "margin", "limit"),
+    *("observed", "bound", "unit", "n", "method", "margin"),
     *("group", "severity", "source"),
 )
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -122,7 +122,14 @@ def _names(rows: Sequence[VerdictRow]) -> Iterator[str]:
 def _case(part: NamedVerdict, row: VerdictRow, name: str) -> Element:
     name = clean(f"{part.name}: {name}" if part.name else name)
     case = Element("testcase", name=_text(name), classname=_text(part.where), time="0.000")
-    _add_properties(case, {"rule": row.target, **{name: getattr(row, name) for name in _PROPERTIES}})
+    _add_properties(
+        case,
+        {
+            "rule": row.target,
+            **{name: getattr(row, name) for name in _PROPERTIES},
+            "confidence_limit": row.limit,
+        },
+    )
     kind = _KINDS.get(row.status)
     if kind == "failure" and row.severity != "fail":
         kind = None

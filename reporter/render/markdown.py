@@ -32,7 +32,7 @@ _SIGNS: Final = {
     "INCONCLUSIVE": "❔",
     "WARN": "⚠️",
 }
-_RIGHT: Final = frozenset({"observed", "bound", "limit", "margin", "n"})
+_RIGHT: Final = frozenset({"observed", "bound", rule.LIMIT, "margin", "n"})
 _MARKUP: Final = re.compile(r"[\\`*_{}\[\]<>&|~#!$^]|@(?=\w)|://|(?<=www)\.")
 _APART: Final = "@<!-- -->"
 """Separates a name from its sign, so that no user is mentioned."""

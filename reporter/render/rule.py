@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from reporter import number_text
 from reporter.number_text import NOTHING, as_written, decimals, fixed, whole
 
 if TYPE_CHECKING:
@@ -11,14 +12,19 @@ if TYPE_CHECKING:
 
     from rulesets.verdict import VerdictRow
 
-_COLUMNS: Final = ("verdict", "rule", "observed", "bound", "limit", "margin", "n", "method")
-_ONLY_IF_SET: Final = frozenset({"limit", "method"})
+LIMIT: Final = "conf. limit"
+_COLUMNS: Final = ("verdict", "rule", "observed", "bound", LIMIT, "margin", "n", "method")
+_ONLY_IF_SET: Final = {LIMIT: "limit", "method": "method"}
 _MOST_DECIMALS: Final = 6
 
 
 def columns(rows: Sequence[VerdictRow]) -> list[str]:
     """The headings of a table of rules, without empty columns."""
-    return [name for name in _COLUMNS if name not in _ONLY_IF_SET or any(_has(row, name) for row in rows)]
+    return [
+        name
+        for name in _COLUMNS
+        if name not in _ONLY_IF_SET or any(getattr(row, _ONLY_IF_SET[name]) not in {None, ""} for row in rows)
+    ]
 
 
 def cells(row: VerdictRow) -> dict[str, str]:
@@ -28,7 +34,7 @@ def cells(row: VerdictRow) -> dict[str, str]:
         "rule": row.target,
         "observed": observed(row),
         "bound": bound(row),
-        "limit": limit(row),
+        LIMIT: limit(row),
         "margin": margin(row),
         "n": samples(row),
         "method": row.method,
@@ -48,10 +54,6 @@ def whys(rows: Iterable[VerdictRow]) -> Iterator[tuple[VerdictRow, list[str]]]:
         after = missed_rows[number + 1][0].remedy if number + 1 < len(missed_rows) else None
         same = len(lines) > 1 and row.remedy == after
         yield row, lines[:-1] if same else lines
-
-
-def _has(row: VerdictRow, name: str) -> bool:
-    return getattr(row, name) not in {None, ""}
 
 
 def status(row: VerdictRow) -> str:
@@ -75,9 +77,13 @@ def bound(row: VerdictRow) -> str:
 
 
 def margin(row: VerdictRow) -> str:
-    """The distance from the bound in percent of the bound: negative on the wrong side."""
+    """The distance from the bound in percent, negative for a miss; beyond 100 %, the ratio: `2.61x`."""
     share = row.margin
-    return NOTHING if share is None else f"{100 * share:+,.{decimals(100 * share, 2)}f} %"
+    if share is None:
+        return NOTHING
+    if abs(share) > 1 and row.observed and row.bound and (ratio := row.observed / row.bound) > 1:
+        return f"{number_text.figure(ratio)}x"
+    return f"{100 * share:+,.{decimals(100 * share, 2)}f} %"
 
 
 def samples(row: VerdictRow) -> str:
@@ -89,7 +95,7 @@ def _distinct_from(figure: float | None, bound: float | None) -> str:
     """A figure with three digits, or with more if needed to differ from the bound."""
     if figure is None:
         return NOTHING
-    least = 0 if figure == round(figure) else decimals(figure, limit=_MOST_DECIMALS)
+    least = 0 if figure == round(figure) else decimals(figure)
     differs = (
         places
         for places in range(least, _MOST_DECIMALS)

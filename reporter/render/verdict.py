@@ -35,7 +35,7 @@ _COLUMNS: Final = (
     Column("rule", justify="left", folds=True),
     Column("observed"),
     Column("bound", rank=5),
-    Column("limit", rank=1),
+    Column(rule.LIMIT, rank=1),
     Column("margin", rank=2),
     Column("n", rank=3),
     Column("method", rank=4, justify="left", folds=True, least=18),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from reporter.findings.findings import in_order
 from reporter.log.database import all_figures
 from reporter.log.session import generation, logged_settings
-from reporter.number_text import counted, percent
+from reporter.number_text import counted, figure, percent
 from reporter.report import Finding
 from reporter.telemetry import agreement, energy_figures, sample_energy
 from reporter.telemetry.server_findings import about_server, unread
@@ -44,6 +44,12 @@ def with_telemetry(log: OpenLog, report: Report) -> Report:
     return replace(report, server_side=side, energy=energy, findings=in_order(findings))
 
 
+_UTILIZATION: Final = {
+    "mfu_pct": "--param-count-b, --active-params-b, --gpu-peak-tflops",
+    "mbu_pct": "--param-count-b, --gpu-peak-bandwidth-gb-s",
+}
+"""Shares of what the hardware can do, and the options that they are computed from."""
+
 _APART: Final = 0.05
 """How far the integral of the power may be from what the counters say."""
 
@@ -78,6 +84,7 @@ def about_energy(energy: Energy, went_back: int) -> Iterator[Finding]:
             "unknown. A device was missing, or a sensor started late or ended early.",
             "Run again with every device observed.",
         )
+    yield from _impossible(energy)
     if energy.integral_share is not None and abs(energy.integral_share - 1) > _APART:
         yield Finding(
             "energy_integral_differs",
@@ -85,4 +92,18 @@ def about_energy(energy: Energy, went_back: int) -> Iterator[Finding]:
             f"The integral of the power is {percent(energy.integral_share, 1)} of the energy counters' "
             "sum; the report uses the counters. Power is sampled, and changes between readings.",
             "A shorter --gpu-metrics-interval reduces the difference.",
+        )
+
+
+def _impossible(energy: Energy) -> Iterator[Finding]:
+    """A utilization of more than the hardware has."""
+    highest = {name: stats.max for name in _UTILIZATION if (stats := energy.stats.get(name))}
+    beyond = [name for name, value in highest.items() if value > 100]  # noqa: PLR2004 (percent)
+    if beyond:
+        yield Finding(
+            "utilization_impossible",
+            "warning",
+            f"A request has {' and '.join(f'{name} {figure(highest[name])}' for name in beyond)}: more than "
+            "100 %, so the given figures of the model or of the GPUs are wrong.",
+            f"Check --gpus, {', '.join(_UTILIZATION[name] for name in beyond)}.",
         )

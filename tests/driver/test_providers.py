@@ -18,6 +18,13 @@ def test_other_urls_stay() -> None:
         assert targets == (target,)
 
 
+def test_the_url_is_shown_as_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports and messages show what the user typed, not a host that cannot be reached."""
+    monkeypatch.setattr(process, "find_spec", lambda _: object())
+    assert endpoint(url_of("litellm:"), {}).url == "litellm:"
+    assert url_of(endpoint(url_of("litellm:"), {}).url) == url_of("litellm:")
+
+
 @pytest.mark.parametrize("url", ["litellm:", "http://litellm.invalid/v1"])
 def test_litellm_is_missing(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The message names the extra."""

@@ -63,7 +63,7 @@ def test_requests_to_a_provider_are_measured(monkeypatch: pytest.MonkeyPatch, tm
         )
         report = run.report()
         assert (report.counts.completed, report.tokens.output) == (3, 12)
-        assert report.run.url == "http://litellm.invalid/v1"
+        assert report.run.url == "litellm:"
         assert {truth.model for truth in mock.truth(3)} == {"gpt-4o"}
         monkeypatch.setenv("OPENAI_API_KEY", "sk-wrong")
         with pytest.raises(UsageError, match="HTTP 401"):

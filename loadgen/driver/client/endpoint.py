@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 
     from loadgen.driver.client.request import Request
 
+LITELLM: Final = "litellm:"
+"""The URL of a provider's model that a LiteLLM of this program reaches."""
+
+LITELLM_HOST: Final = "litellm.invalid"
+"""The host until LiteLLM runs: a name that belongs to no machine (RFC 2606)."""
+
 _PORTS: Final = {"http": 80, "https": 443}
 _VERSIONED: Final = re.compile(r"/v\d+\w*(/|$)")
 _OPERATION: Final = re.compile(r"/(chat/completions|completions|responses|messages|models)$")
@@ -62,7 +68,9 @@ class Endpoint:
 
     @property
     def url(self) -> str:
-        """The base URL with the query, fit for the log."""
+        """The base URL with the query, fit for the log; `litellm:` as given."""
+        if self.host == LITELLM_HOST:
+            return LITELLM
         return urlunsplit((self.scheme, self._authority, self.prefix, self.query, ""))
 
     @property

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from select import select
 from typing import TYPE_CHECKING, Final
 
+from loadgen.driver.client.endpoint import LITELLM, LITELLM_HOST
 from loadgen.driver.errors import EndpointError, UnreachableError
 from loadgen.driver.system.child import exit_status, start_child
 
@@ -21,12 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from loadgen.driver.client.endpoint import Endpoint
-
-ALIAS: Final = "litellm:"
-"""What stands for the endpoint in place of a URL."""
-
-HOST: Final = "litellm.invalid"
-"""The host of its URL, in the log as well: a name that belongs to no machine (RFC 2606)."""
 
 _MODULE: Final = "loadgen.driver.providers"
 _START_TIMEOUT_S: Final = 120.0
@@ -39,13 +34,14 @@ def url_of(url: str) -> str:
     Raises:
         EndpointError: LiteLLM is not installed.
     """
-    if url.strip() not in {ALIAS, f"http://{HOST}", f"http://{HOST}/v1"}:
+    internal = f"http://{LITELLM_HOST}"
+    if url.strip() not in {LITELLM, internal, f"{internal}/v1"}:
         return url
     if find_spec("litellm") is None:
         raise EndpointError(
-            f"--url {ALIAS}: models of providers take LiteLLM: pip install 'llm-loadgen[agents]'"
+            f"--url {LITELLM}: models of providers take LiteLLM: pip install 'llm-loadgen[agents]'"
         )
-    return f"http://{HOST}"
+    return internal
 
 
 @contextmanager
@@ -55,7 +51,7 @@ def reached(targets: Sequence[Endpoint]) -> Iterator[tuple[Endpoint, ...]]:
     Raises:
         UnreachableError: LiteLLM does not start; the message has its reason.
     """
-    if not any(target.host == HOST for target in targets):
+    if not any(target.host == LITELLM_HOST for target in targets):
         yield tuple(targets)
         return
     process = start_child(
@@ -69,7 +65,7 @@ def reached(targets: Sequence[Endpoint]) -> Iterator[tuple[Endpoint, ...]]:
     try:
         port = _port_of(process)
         yield tuple(
-            replace(target, host="127.0.0.1", port=port) if target.host == HOST else target
+            replace(target, host="127.0.0.1", port=port) if target.host == LITELLM_HOST else target
             for target in targets
         )
     finally:

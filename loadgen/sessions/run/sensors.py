@@ -81,12 +81,12 @@ def _own_pages(prepared: Prepared) -> list[str]:
 
 def own_page(target: Endpoint) -> str:
     """The URL of the page that belongs to an endpoint."""
-    return f"{_origin(target.url)}/metrics"
+    return f"{target.origin}/metrics"
 
 
 def _endpoint_at(prepared: Prepared, url: str) -> Endpoint | None:
     """The endpoint with a page's origin: only there the endpoint's key is sent."""
-    return next((target for target in prepared.targets if _origin(target.url) == _origin(url)), None)
+    return next((target for target in prepared.targets if target.origin == _origin(url)), None)
 
 
 def _origin(url: str) -> str:

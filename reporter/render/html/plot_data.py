@@ -154,4 +154,4 @@ def _cell(value: float | str | None) -> str:
         return value
     if value is None or not math.isfinite(value):
         return NOTHING
-    return fixed(value, 0 if isinstance(value, int) else decimals(value, 4, 6))
+    return fixed(value, 0 if isinstance(value, int) else decimals(value, 4))

@@ -73,3 +73,9 @@ def test_an_interval_without_an_end() -> None:
     ]
     assert reasons("lower", None, 0.1) == []
     assert reasons("higher", None, None, detectable=0.0, points=True) == []
+
+
+def test_a_share_changes_by_a_hundred_points_at_most() -> None:
+    """An interval of few requests may reach beyond what a share can do; the reason does not."""
+    (reason,) = reasons("lower", -0.1, 5.5, points=True)
+    assert reason.startswith("m of B: a change of any size is not excluded; take about ")

@@ -147,6 +147,19 @@ def test_what_passes_says_that_nothing_differs() -> None:
     assert "INCONCLUSIVE   nothing tested" in render(replace(PAIR, status="INCONCLUSIVE", rows=untested))
 
 
+def test_a_share_changes_by_a_hundred_points_at_most() -> None:
+    """Neither interval nor detectable change of a share is beyond what is possible."""
+    change = MetricChange("new", "not tested", 0.01, -5.5, 5.5, 0.9, 0.9, detectable=5.5)
+    row = ComparisonRow(
+        *("error:rate", "", "lower", True, True), figures=(cell(0.1), cell(0.11)), changes=(change,)
+    )
+    comparison = replace(PAIR, rows=(row,))
+    for page in (render(comparison, width=140), comparison_markdown.render(comparison)):
+        assert "-100, +100" in page
+        assert "over 100 pt" in page
+        assert "550" not in page
+
+
 @pytest.mark.parametrize("width", range(40, 141, 10))
 def test_the_page_is_as_wide_as_it_may_be(width: int) -> None:
     """No line is wider, but where the figures themselves are."""

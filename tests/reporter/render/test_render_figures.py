@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from math import inf, nan
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
 from reporter import number_text as figures
+from reporter.render import rule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rulesets.verdict import VerdictRow
 
 
 @pytest.mark.parametrize(
@@ -18,8 +25,9 @@ from reporter import number_text as figures
         (nan, "-"),
         (inf, "-"),
         (0.0, "0"),
-        (0.0004, "0.000"),
-        (0.0213, "0.021"),
+        (0.00157, "0.00157"),
+        (0.00169, "0.00169"),
+        (0.0213, "0.0213"),
         (7.984, "7.98"),
         (51.83, "51.8"),
         (351.83, "352"),
@@ -27,8 +35,19 @@ from reporter import number_text as figures
     ],
 )
 def test_a_figure_has_three_digits(value: float | None, shown: str) -> None:
-    """Three digits that mean something, three decimals at most, whole numbers in full."""
+    """Three digits that mean something, so that different figures stay different; whole numbers in full."""
     assert figures.figure(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("observed", "bound", "margin", "shown"),
+    [(412.0, 800.0, 0.485, "+48 %"), (1305.0, 500.0, -1.61, "2.61x"), (7435.0, 1000.0, 6.435, "7.43x")],
+)
+def test_a_margin_beyond_the_bound_is_a_ratio(
+    a_rule: Callable[..., VerdictRow], observed: float, bound: float, margin: float, shown: str
+) -> None:
+    """A figure 161 % beyond its bound is 2.61 times the bound."""
+    assert rule.margin(a_rule(observed=observed, bound=bound, margin=margin)) == shown
 
 
 @pytest.mark.parametrize(

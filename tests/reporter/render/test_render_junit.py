@@ -114,7 +114,7 @@ def test_the_figures_are_properties(a_rule: MakeRow, a_verdict: MakeRow) -> None
     assert case.attrib["classname"] == "llama-70b.server"
     properties = {item.attrib["name"]: item.attrib["value"] for item in case.iter("property")}
     assert float(properties["observed"]) == 87.07123456789
-    assert float(properties["limit"]) == 101.5
+    assert float(properties["confidence_limit"]) == 101.5
     assert {"bound", "unit", "n", "method", "margin"} <= set(properties)
 
 

@@ -170,6 +170,21 @@ def test_figures_of_requests(a_run: Callable[..., Run]) -> None:
     assert means["ipj"] is None
 
 
+@pytest.mark.parametrize(("bandwidth", "named"), [(3350.0, False), (0.1, True)])
+def test_more_than_the_hardware_can_do(a_run: Callable[..., Run], bandwidth: float, *, named: bool) -> None:
+    """A utilization above 100 % names the options that are wrong."""
+    run = a_run()
+    run.settings |= {
+        "options": {"param_count_b": 8.0, "gpu_peak_tflops": 989.0, "gpu_peak_bandwidth_gb_s": bandwidth}
+    }
+    run.begins(0, duration_s=1).answers(100, 200, at_ms=0, complete=1000, usage=(5, 50)).stops(1000)
+    report = reported(senses(run.ends(1000), (0, 300, 0), (1000, 300, 300)))
+    impossible = [finding for finding in report.findings if finding.code == "utilization_impossible"]
+    assert len(impossible) == named
+    assert all("mbu_pct" in finding.message and "mfu_pct" not in finding.message for finding in impossible)
+    assert all("--gpu-peak-bandwidth-gb-s" in (finding.remedy or "") for finding in impossible)
+
+
 def test_the_console_has_the_energy_of_requests(a_run: Callable[..., Run]) -> None:
     """Within 80 columns, with three digits of what is far below 1."""
     run = a_run().begins(0, duration_s=1).answers(100, 200, at_ms=0, complete=1000, usage=(5, 50)).stops(1000)
