@@ -44,6 +44,7 @@ TASKS: Final[Mapping[str, str]] = {
     "knowledge_base": "workloads.tasks.knowledge_base:WORKLOAD",
     "livecodebench": "workloads.tasks.livecodebench:WORKLOAD",
     "liveresearchbench": "workloads.tasks.liveresearchbench:WORKLOAD",
+    "loghub": "workloads.tasks.loghub:WORKLOAD",
     "longbench_v2": "workloads.tasks.longbench_v2:WORKLOAD",
     "math500": "workloads.tasks.math500:WORKLOAD",
     "mmlu": "workloads.tasks.mmlu:WORKLOAD",
