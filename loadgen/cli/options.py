@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import MISSING, Field
+from dataclasses import MISSING
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any, Final, Self, TypeVar, get_type_hints
 
 import typer
 
 from loadgen.cli.help import MANY, HelpAll
-from loadgen.sessions.settings.concerns import flat_options, from_flat
+from loadgen.sessions.settings.concerns import fields_of, from_flat
+from loadgen.sessions.settings.field import setting_field
 from loadgen.sessions.settings.option import Argument, OptionValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
+    from loadgen.sessions.settings.field import SettingField
     from loadgen.sessions.settings.option import Option
 
 _HELP_ALL: Final = "help_all"
@@ -54,7 +56,7 @@ def command_of(function: Callable[..., None]) -> Callable[..., None]:
     return _declared(
         entry,
         function.__doc__,
-        [_parameter(parameter.name, parameter.default, hints[parameter.name]) for parameter in parameters],
+        [_parameter(_field(parameter, hints[parameter.name])) for parameter in parameters],
     )
 
 
@@ -87,6 +89,11 @@ def command_over(
     return _declared(entry, run.__doc__, [*own, *others])
 
 
+def _field(parameter: inspect.Parameter, hint: Any) -> SettingField:
+    default = MISSING if parameter.default is inspect.Parameter.empty else parameter.default
+    return setting_field(parameter.name, hint, default)
+
+
 def _declared(
     entry: Callable[..., None], doc: str | None, parameters: Sequence[inspect.Parameter]
 ) -> Callable[..., None]:
@@ -106,32 +113,26 @@ def _declared(
 
 
 def _parameters(settings: type[Any]) -> list[inspect.Parameter]:
-    return [
-        _parameter(name, _default(option.field), option.hint)
-        for name, option in flat_options(settings).items()
-    ]
+    return [_parameter(field) for field in fields_of(settings).values()]
 
 
-def _parameter(name: str, default: Any, hint: Any) -> inspect.Parameter:
-    """One parameter of a function that typer makes a command of.
-
-    Args:
-        name: Its name, from which that of the option follows.
-        default: Its default; `Parameter.empty` where it must be given.
-        hint: Its type, annotated with its declaration.
-    """
-    (declaration,) = hint.__metadata__
-    shown = declaration.show_default
-    if isinstance(shown, str) and isinstance(default, int | float):
-        # typer shows such a text in parentheses; a default that is written so is shown as it is.
-        default, shown = _Spelled(default, shown), True
-    option = _of_typer(declaration, show_default=shown)
+def _parameter(field: SettingField) -> inspect.Parameter:
+    """One parameter of a function that typer makes a command of."""
+    declared, default, shown = field.declared, field.default, field.declared.show_default
+    if isinstance(default, int | float) and not isinstance(default, bool):
+        spelled = shown if isinstance(shown, str) else declared.spell(default) if declared.spell else ""
+        if shown and spelled:
+            # typer shows such a text in parentheses; a default that is written so is shown as it is.
+            default, shown = _Spelled(default, spelled), True
     return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[hint.__origin__, option]
+        field.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if field.is_required else default,
+        annotation=Annotated[field.value_type, _of_typer(declared, show_default=shown)],
     )
 
 
-def _of_typer(declaration: Option | Argument, *, show_default: bool | str) -> Any:
+def _of_typer(declaration: Option, *, show_default: bool | str) -> Any:
     """The typer declaration of an option or argument."""
     shared: dict[str, Any] = {
         "help": declaration.help or None,
@@ -145,7 +146,6 @@ def _of_typer(declaration: Option | Argument, *, show_default: bool | str) -> An
     return typer.Option(
         *declaration.flags.split(),
         envvar=list(declaration.envvar) or None,
-        show_envvar=declaration.show_envvar,
         min=declaration.min,
         max=declaration.max,
         **shared,
@@ -163,12 +163,6 @@ def _reader(parser: Callable[[str], Any]) -> Callable[[str], Any]:
             raise typer.BadParameter(str(error)) from None
 
     return read
-
-
-def _default(field: Field[Any]) -> Any:
-    if field.default_factory is not MISSING:
-        return field.default_factory()
-    return inspect.Parameter.empty if field.default is MISSING else field.default
 
 
 class _Spelled(float):

@@ -23,11 +23,11 @@ from loadgen.sessions.settings.definitions import (
     percentiles_of,
 )
 from loadgen.sessions.settings.formats import Json, ReportFormat, chosen_format
-from loadgen.sessions.settings.on_invalid import OnInvalid
 from loadgen.sessions.settings.option import Option
 from loadgen.sessions.settings.prices import Prices
 from loadgen.sessions.settings.run_argument import RunOrSeries
 from loadgen.sessions.settings.tokenizer import Tokenizer
+from loadgen.sessions.settings.verdict import OnInvalid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

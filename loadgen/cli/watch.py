@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loadgen.sessions.settings.endpoint import seconds
 from loadgen.sessions.settings.formats import Json
+from loadgen.sessions.settings.kinds import seconds
 from loadgen.sessions.settings.option import Option
 from loadgen.sessions.settings.run_argument import RunOrSeries
 

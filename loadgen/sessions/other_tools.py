@@ -256,7 +256,7 @@ def _together(words: Sequence[str | _Typed]) -> list[str | _Typed]:
 def _own_options(command: str) -> Mapping[str, bool]:
     """The options of one of our commands, and whether each takes a value."""
     from loadgen.sessions.settings.accuracy import AccuracySettings
-    from loadgen.sessions.settings.field import fields_of
+    from loadgen.sessions.settings.concerns import fields_of
     from loadgen.sessions.settings.perf import PerfSettings
 
     settings = AccuracySettings if command == "accuracy" else PerfSettings

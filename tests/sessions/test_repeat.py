@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from loadgen.sessions.run.repeat import command_of
-from loadgen.sessions.settings.field import fields_of
+from loadgen.sessions.settings.concerns import fields_of
 from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 from loadgen.sessions.settings.stored import stored_options
 from rulesets import of_expressions

@@ -7,7 +7,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from loadgen.sessions import settings as settings_package
-from loadgen.sessions.settings.concerns import flat_options
+from loadgen.sessions.settings.concerns import fields_of
 from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 
 
@@ -25,7 +25,7 @@ def test_no_two_concerns_have_an_option_of_one_name() -> None:
     """One of them would otherwise be out of reach."""
     options = names(perf_settings(model="m"))
     assert len(options) == len(set(options))
-    assert options == list(flat_options(PerfSettings))
+    assert options == list(fields_of(PerfSettings))
 
 
 def test_settings_extend_one_class_at_most() -> None:

@@ -15,7 +15,7 @@ from loadgen.sessions.series.suite.mistakes import suite_of
 from loadgen.sessions.series.suite.option import elsewhere, options
 from loadgen.sessions.series.suite.source import SuiteSource, read
 from loadgen.sessions.series.suite.trackers import trackers_of
-from loadgen.sessions.settings.concerns import flat_options
+from loadgen.sessions.settings.concerns import fields_of
 from loadgen.sessions.settings.perf import PerfSettings
 
 ROOT = Path(__file__).parents[2]
@@ -38,7 +38,7 @@ def valid(tables: Any) -> bool:
 
 def test_every_option_of_perf_has_its_place() -> None:
     """A key of every table, or a word on what to do instead."""
-    for name in flat_options(PerfSettings):
+    for name in fields_of(PerfSettings):
         assert (name in options()) != (elsewhere(name) is not None)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadgen.sessions.settings.endpoint import seconds
+from loadgen.sessions.settings.kinds import seconds
 from workloads.units import duration_text, number_text
 
 

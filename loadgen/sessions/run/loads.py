@@ -13,7 +13,7 @@ from loadgen.driver.errors import ProfileError
 from loadgen.driver.load import Closed, Offline, Open, ProcessArrivals, TraceArrivals, rate_of
 from loadgen.driver.plan import TRACE_SPEED
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.settings.endpoint import seconds
+from loadgen.sessions.settings.kinds import seconds
 from loadgen.sessions.settings.option import OptionValueError
 from workloads.arrivals import DEFAULT_ARRIVAL
 from workloads.sampled_check import examples

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.sessions.settings.concerns import flat_options
-from loadgen.sessions.settings.field import SettingField, fields_of
+from loadgen.sessions.settings.concerns import fields_of
 from loadgen.sessions.settings.perf import PerfSettings
 from reporter.json_values import members, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from dataclasses import Field
     from pathlib import Path
+
+    from loadgen.sessions.settings.field import SettingField
 
 _DRAWN: Final = frozenset({"text_seed"})
 """Drawn for each run: equal texts would be in the prefix cache of the server."""
@@ -59,9 +58,9 @@ def command_of(settings: Mapping[str, Any]) -> str:
 def _words(settings: Mapping[str, Any]) -> Iterator[str]:
     for url in texts(settings.get("urls")) or texts([settings.get("url")]):
         yield from ("--url", url)
-    options, fields = members(settings.get("options")), flat_options(PerfSettings)
+    options = members(settings.get("options"))
     for name, read in fields_of(PerfSettings).items():
-        if name in options and name not in _DRAWN and options[name] != _default(fields[name].field):
+        if name in options and name not in _DRAWN and options[name] != read.default:
             yield from _option(read, options[name])
     for header in texts(settings.get("headers")):
         if header.lower() not in _ALWAYS_SENT:
@@ -69,12 +68,6 @@ def _words(settings: Mapping[str, Any]) -> Iterator[str]:
     yield from _rules(members(settings.get("ruleset")))
     for skipped in texts(settings.get("skip")):
         yield from ("--skip", skipped)
-
-
-def _default(field: Field[Any]) -> Any:
-    if field.default is not MISSING:
-        return field.default
-    return None if field.default_factory is MISSING else field.default_factory()
 
 
 def _option(read: SettingField, value: Any) -> Iterator[str]:

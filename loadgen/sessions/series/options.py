@@ -10,8 +10,7 @@ from loadgen.sessions.errors import UsageError, exit_code
 from loadgen.sessions.files.series_file import SeriesPoint
 from loadgen.sessions.gating.reference import placed
 from loadgen.sessions.run.benchmark_questions import placed_task
-from loadgen.sessions.settings.concerns import flat_values
-from loadgen.sessions.settings.field import fields_of
+from loadgen.sessions.settings.concerns import fields_of, flat_values
 from loadgen.sessions.settings.perf import PerfSettings
 from loadgen.sessions.settings.stored import settings_from_stored, stored_options
 

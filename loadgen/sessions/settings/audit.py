@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Final
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.definitions import OF_ONE_REPORT
-from loadgen.sessions.settings.endpoint import seconds
 from loadgen.sessions.settings.formats import Json
-from loadgen.sessions.settings.option import Option
+from loadgen.sessions.settings.kinds import Seconds
+from loadgen.sessions.settings.option import Panel
 
-AUDIT: Final = "Audit"
+AUDIT: Final = Panel("Audit")
 
 
 REPLACED: Final = frozenset(
@@ -45,54 +45,24 @@ order, as fast as the endpoint answers, and has its own rule."""
 class AuditSettings:
     """The options of `loadgen audit output-caching` in addition to those of `loadgen perf`."""
 
-    requests: Annotated[
-        int | None,
-        Option(
-            "--requests -n",
-            help="Requests of the reference phase, each of another prompt. Default: each prompt once "
-            "(synthetic: 100).",
-            panel=AUDIT,
-        ),
-    ] = None
-    audit_requests: Annotated[
-        int | None,
-        Option(
-            metavar="N",
-            help="Requests of the phase that repeats one prompt. Default: as many.",
-            show_default=False,
-            panel=AUDIT,
-        ),
-    ] = None
-    sample: Annotated[
-        int,
-        Option(metavar="N", help="The prompt that is repeated, the first being 0.", panel=AUDIT),
-    ] = 0
-    threshold: Annotated[
-        float | None,
-        Option(
-            metavar="SHARE",
-            help="The share that may be missing, and by which the repeated prompt may be faster. "
-            "Default: 0.1; 0.2 with --concurrency 1.",
-            show_default=False,
-            panel=AUDIT,
-        ),
-    ] = None
-    cooldown: Annotated[
-        float,
-        Option(
-            parser=seconds,
-            metavar="TIME",
-            help="The pause between the phases.",
-            show_default="0",
-            panel=AUDIT,
-        ),
-    ] = 0.0
-    out: Annotated[
-        Path | None,
-        Option(help="The folder of both runs; runs/<time>-audit by default.", panel=AUDIT),
-    ] = None
+    requests: int | None = AUDIT.option(
+        "Requests of the reference phase, each of another prompt. Default: each prompt once (synthetic: "
+        "100).",
+        flags="-- -n",
+    )
+    audit_requests: int | None = AUDIT.option(
+        "Requests of the phase that repeats one prompt. Default: as many."
+    )
+    sample: int = AUDIT.option("The prompt that is repeated, the first being 0.", 0)
+    threshold: float | None = AUDIT.option(
+        "The share that may be missing, and by which the repeated prompt may be faster. Default: 0.1; 0.2 "
+        "with --concurrency 1.",
+        metavar="SHARE",
+    )
+    cooldown: Seconds = AUDIT.option("The pause between the phases.", 0.0)
+    out: Path | None = AUDIT.option("The folder of both runs; runs/<time>-audit by default.")
     json: Json = False
-    quiet: Annotated[bool, Option("--quiet -q", help="No progress.", panel=AUDIT)] = False
+    quiet: bool = AUDIT.switch("No progress.", "-q")
 
     def __post_init__(self) -> None:
         for option, number in (("--requests", self.requests), ("--audit-requests", self.audit_requests)):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal
+from typing import Final, Literal
 
 from loadgen.driver.client.transports import CANNOT_OPEN_AHEAD, MEASURES_BEST, TransportName
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.settings.option import Option
+from loadgen.sessions.settings.option import Panel
 
-CLIENT: Final = "Client"
+CLIENT: Final = Panel("Client")
 
 ConnectionUse = Literal["keep", "new"]
 
@@ -21,46 +21,17 @@ MOST_CONNECTIONS: Final = 1_000_000
 class ClientSettings:
     """Options of the client."""
 
-    workers: Annotated[
-        int | None,
-        Option(
-            metavar="N",
-            help="Number of client processes. Default: by load and machine.",
-            panel=CLIENT,
-        ),
-    ] = None
-    transport: Annotated[
-        TransportName,
-        Option(
-            help="HTTP client: native (most accurate), python (without compiled code), or aiohttp "
-            "(supports proxies).",
-            panel=CLIENT,
-        ),
-    ] = MEASURES_BEST
-    connection: Annotated[
-        ConnectionUse,
-        Option(
-            help="keep: use connections again, as the server allows; new: one connection per request.",
-            panel=CLIENT,
-        ),
-    ] = "keep"
-    connect_ahead: Annotated[
-        int,
-        Option(
-            metavar="N",
-            help="Open N connections before the first request; not with aiohttp.",
-            panel=CLIENT,
-        ),
-    ] = 0
+    workers: int | None = CLIENT.option("Number of client processes. Default: by load and machine.")
+    transport: TransportName = CLIENT.option(
+        "HTTP client: native (most accurate), python (without compiled code), or aiohttp (supports proxies).",
+        MEASURES_BEST,
+    )
+    connection: ConnectionUse = CLIENT.option(
+        "keep: use connections again, as the server allows; new: one connection per request.", "keep"
+    )
+    connect_ahead: int = CLIENT.option("Open N connections before the first request; not with aiohttp.", 0)
 
-    trace_context: Annotated[
-        bool,
-        Option(
-            "--trace-context",
-            help="Send a W3C traceparent with each request, and log the ids.",
-            panel=CLIENT,
-        ),
-    ] = False
+    trace_context: bool = CLIENT.switch("Send a W3C traceparent with each request, and log the ids.")
 
     def __post_init__(self) -> None:
         if self.workers is not None and not 1 <= self.workers <= MOST_WORKERS:

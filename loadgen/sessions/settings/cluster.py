@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.settings.option import Option
+from loadgen.sessions.settings.option import Panel
 from recorder.errors import LogError
 from reporter.log.storage_place import store_address
 
 if TYPE_CHECKING:
-    from loadgen.sessions.settings.endpoints import EndpointsSettings
+    from loadgen.sessions.settings.endpoint import EndpointsSettings
     from loadgen.sessions.settings.episodes import EpisodeSettings
     from loadgen.sessions.settings.verdict import VerdictSettings
 
-CLUSTER: Final = "Several machines"
+CLUSTER: Final = Panel("Several machines")
 
 MOST_NODES: Final = 10_000
 
@@ -25,38 +25,21 @@ MOST_NODES: Final = 10_000
 class ClusterSettings:
     """Options of several machines."""
 
-    ray: Annotated[
-        str | None,
-        Option(
-            metavar="auto|ADDRESS",
-            help="Issue requests from the nodes of a Ray cluster: on this machine, or at an address.",
-            panel=CLUSTER,
-        ),
-    ] = None
-    nodes: Annotated[
-        int | None,
-        Option(
-            metavar="N",
-            help="With --ray: the number of nodes; --workers is for each. Default: all nodes with CPUs.",
-            panel=CLUSTER,
-        ),
-    ] = None
-    shards: Annotated[
-        Path | None,
-        Option(
-            metavar="PATH|s3://…|gs://…",
-            help="With --ray: the place of the logs: a folder shared by all nodes, or a prefix in an object "
-            "store. Default: logs are copied into the run's folder at the end.",
-            panel=CLUSTER,
-        ),
-    ] = None
-    on_node_loss: Annotated[
-        Literal["stop", "continue"],
-        Option(
-            help="With --ray: whether a node that is lost ends the run. The run is invalid either way.",
-            panel=CLUSTER,
-        ),
-    ] = "stop"
+    ray: str | None = CLUSTER.option(
+        "Issue requests from the nodes of a Ray cluster: on this machine, or at an address.",
+        metavar="auto|ADDRESS",
+    )
+    nodes: int | None = CLUSTER.option(
+        "With --ray: the number of nodes; --workers is for each. Default: all nodes with CPUs."
+    )
+    shards: Path | None = CLUSTER.option(
+        "With --ray: the place of the logs: a folder shared by all nodes, or a prefix in an object store. "
+        "Default: logs are copied into the run's folder at the end.",
+        metavar="PATH|s3://…|gs://…",
+    )
+    on_node_loss: Literal["stop", "continue"] = CLUSTER.option(
+        "With --ray: whether a node that is lost ends the run. The run is invalid either way.", "stop"
+    )
 
     def __post_init__(self) -> None:
         if self.ray is None:

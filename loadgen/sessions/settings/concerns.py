@@ -7,38 +7,38 @@ which differ between the concerns of a command.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
+from loadgen.sessions.settings.field import setting_field
+from loadgen.sessions.settings.option import DECLARED
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from dataclasses import Field
+
+    from loadgen.sessions.settings.field import SettingField
 
 Settings = TypeVar("Settings")
 
 
-@dataclass(frozen=True, slots=True)
-class FlatOption:
-    """An option of settings, in whichever concern it is.
-
-    Attributes:
-        field: Its field.
-        hint: Its type, annotated with its declaration.
-    """
-
-    field: Field[Any]
-    hint: Any
-
-
-def flat_options(settings: type[Any]) -> Mapping[str, FlatOption]:
+def fields_of(settings: type[Any]) -> Mapping[str, SettingField]:
     """The options of settings by name, those of a concern in its place."""
-    options: dict[str, FlatOption] = {}
-    hints = _hints(settings)  # type: ignore[arg-type]  # classes are hashable
+    hashable: Any = settings  # mypy does not know it of classes
+    return _fields_of(hashable)
+
+
+@cache
+def _fields_of(settings: Any) -> Mapping[str, SettingField]:
+    options: dict[str, SettingField] = {}
+    hints = _hints(settings)
     for field in fields(settings):
         hint = hints[field.name]
-        is_concern = isinstance(hint, type) and is_dataclass(hint)
-        options |= flat_options(hint) if is_concern else {field.name: FlatOption(field, hint)}
+        if isinstance(hint, type) and is_dataclass(hint):
+            options |= fields_of(hint)
+        else:
+            default = field.default if field.default_factory is MISSING else field.default_factory()
+            options[field.name] = setting_field(field.name, hint, default, field.metadata.get(DECLARED))
     return options
 
 
@@ -58,7 +58,7 @@ def from_flat(settings: type[Settings], values: Mapping[str, Any]) -> Settings:
         TypeError: An option does not exist, or one without a default is missing.
         UsageError: The values contradict each other.
     """
-    if unknown := values.keys() - flat_options(settings).keys():
+    if unknown := values.keys() - fields_of(settings).keys():
         raise TypeError(f"{settings.__name__} has no option {', '.join(sorted(unknown))}")
     return _made(settings, values)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.settings.option import Option
+from loadgen.sessions.settings.option import Panel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,55 +15,42 @@ if TYPE_CHECKING:
     from rulesets.definitions import Definitions
     from rulesets.ruleset import Ruleset
 
-REPORT: Final = "Report"
+REPORT: Final = Panel("Report")
 
 Percentiles = Annotated[
-    str | None,
-    Option(
-        metavar="LIST",
-        help="Percentiles to report, e.g. 50,75,99.9.",
-        panel=REPORT,
-    ),
+    str | None, REPORT.declares("Percentiles to report, e.g. 50,75,99.9.", metavar="LIST")
 ]
 PercentileMethod = Annotated[
     Literal["linear", "lower", "loadgen_floor", "nearest_rank"] | None,
-    Option(help="How percentiles are taken. Default: linear, or as the rules say.", panel=REPORT),
+    REPORT.declares("How percentiles are taken. Default: linear, or as the rules say."),
 ]
 LatencyOrigin = Annotated[
     Literal["scheduled", "issued", "sent"] | None,
-    Option(
-        help="Start of the latency interval. Default: TTFT from sending the request, latency from issuing.",
-        panel=REPORT,
+    REPORT.declares(
+        "Start of the latency interval. Default: TTFT from sending the request, latency from issuing."
     ),
 ]
 TpotDenominator = Annotated[
     Literal["seen", "n_minus_1", "n", "tokens_after_first_chunk"] | None,
-    Option(
-        help="Denominator of TPOT. Default: output tokens seen after the first one (docs/metrics.md).",
-        panel=REPORT,
+    REPORT.declares(
+        "Denominator of TPOT. Default: output tokens seen after the first one (docs/metrics.md)."
     ),
 ]
 TpotEnd = Annotated[
     Literal["last_token", "complete"] | None,
-    Option(help="End of the TPOT interval: last token or completion. Default: last_token.", panel=REPORT),
+    REPORT.declares("End of the TPOT interval: last token or completion. Default: last_token."),
 ]
 Verbose = Annotated[
-    bool,
-    Option(
-        "--verbose -v",
-        help="Report every metric, min, std, and client health in full.",
-        panel=REPORT,
-    ),
+    bool, REPORT.declares("Report every metric, min, std, and client health in full.", "--verbose -v")
 ]
 Summary = Annotated[
-    bool, Option("--summary --compact", help="Report only the head, the totals and the scores.", panel=REPORT)
+    bool, REPORT.declares("Report only the head, the totals and the scores.", "--summary --compact")
 ]
 TraceDetail = Annotated[
     bool,
-    Option(
+    REPORT.declares(
+        "After the report, print each sample with all steps: requests, tool calls, times and tokens.",
         "--trace-detail",
-        help="After the report, print each sample with all steps: requests, tool calls, times and tokens.",
-        panel=REPORT,
     ),
 ]
 

@@ -1,9 +1,9 @@
-"""The options of the endpoint and its protocol."""
+"""The options of the endpoint, or of several that share the load, and of the protocol."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Annotated, Final
+from dataclasses import dataclass
+from typing import Final
 
 from loadgen.driver.client.protocols import (
     PROTOCOLS,
@@ -12,11 +12,12 @@ from loadgen.driver.client.protocols import (
     protocol_entry,
 )
 from loadgen.driver.errors import UnknownProtocolError
+from loadgen.driver.requests.balance import BalanceName
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.settings.option import Option, OptionValueError
-from workloads import units
+from loadgen.sessions.settings.kinds import Seconds
+from loadgen.sessions.settings.option import OptionValueError, Panel
 
-ENDPOINT: Final = "Endpoint"
+ENDPOINT: Final = Panel("Endpoint")
 
 API_KEYS: Final = ("LOADGEN_API_KEY", "OPENAI_API_KEY")
 """Environment variables with the API key; the first that is set counts."""
@@ -24,22 +25,7 @@ API_KEYS: Final = ("LOADGEN_API_KEY", "OPENAI_API_KEY")
 DEFAULT_URL: Final = "http://localhost:8000"
 """The default address of vLLM."""
 
-
-def seconds(value: str | float) -> float:
-    """Read a duration: `60`, `90s`, `5m`, `1.5h`, `250ms`. A number, such as a default, is returned as it is.
-
-    Raises:
-        OptionValueError: It is not a duration.
-    """
-    if not isinstance(value, str):
-        return value
-    try:
-        duration_s = units.seconds(value)
-    except ValueError as error:
-        raise OptionValueError(str(error)) from error
-    if duration_s < 0:
-        raise OptionValueError(f"{value!r} is not a duration from 0 on")
-    return duration_s
+MOST_GPUS: Final = 1_000_000
 
 
 def protocol_name(value: str) -> str:
@@ -59,141 +45,57 @@ def protocol_name(value: str) -> str:
 class EndpointSettings:
     """The options of an endpoint, one per field."""
 
-    url: Annotated[
-        str | list[str] | None,
-        Option(
-            envvar=("LOADGEN_URL",),
-            help=f"Base URL, with or without /v1. Default: {DEFAULT_URL}.",
-            panel=ENDPOINT,
-        ),
-    ] = None
-    model: Annotated[
-        str,
-        Option(
-            help="Name of the model, as the endpoint knows it. Default: the only one that it lists.",
-            show_default=False,
-            panel=ENDPOINT,
-        ),
-    ] = ""
-    protocol: Annotated[
-        str,
-        Option(
-            parser=protocol_name,
-            metavar="|".join(PROTOCOLS),
-            examples=tuple(PROTOCOLS),
-            help="The API: OpenAI's, Anthropic's (messages), SGLang's; stream (sse), JSON (json), plug-in.",
-            panel=ENDPOINT,
-        ),
-    ] = "chat"
-    path: Annotated[
-        str | None,
-        Option(
-            metavar="/PATH",
-            help="sse, json: path of the requests. Default: /generate.",
-            panel=ENDPOINT,
-        ),
-    ] = None
-    body: Annotated[
-        str | None,
-        Option(
-            metavar="JSON",
-            help="sse, json: the request body. Placeholders: {prompt}, {system}, {messages}, {tools}, "
-            "{model}, {max_tokens}, {temperature} and {seed}.",
-            panel=ENDPOINT,
-        ),
-    ] = None
-    text_at: Annotated[
-        str | None,
-        Option(
-            metavar="PLACE",
-            help="sse, json: place of the text, e.g. token.text or choices.0.text. Default: text.",
-            panel=ENDPOINT,
-        ),
-    ] = None
-    tokens_at: Annotated[
-        str | None,
-        Option(
-            metavar="PLACE",
-            help="sse, json: place of the number of output tokens, if there is one.",
-            panel=ENDPOINT,
-        ),
-    ] = None
-    finish_at: Annotated[
-        str | None,
-        Option(
-            metavar="PLACE",
-            help="sse, json: place of the finish reason, if there is one.",
-            panel=ENDPOINT,
-        ),
-    ] = None
-    cumulative: Annotated[
-        bool,
-        Option(
-            "--cumulative",
-            help="sse: each event has the whole text so far instead of the new part.",
-            panel=ENDPOINT,
-        ),
-    ] = False
-    api_key: Annotated[
-        str | None,
-        Option(
-            envvar=API_KEYS,
-            show_envvar=True,
-            help="API key, preferably in the environment; @FILE reads a file. Never logged.",
-            panel=ENDPOINT,
-        ),
-    ] = field(default=None, repr=False)
-    header: Annotated[
-        list[str],
-        Option(
-            metavar="'NAME: VALUE'|@FILE",
-            help="Additional request header, or a file of headers; repeatable. Only names are logged.",
-            panel=ENDPOINT,
-        ),
-    ] = field(default_factory=list, repr=False)
-    timeout: Annotated[
-        float,
-        Option(
-            parser=seconds,
-            metavar="TIME",
-            help="Time limit of a request, with connecting and retries.",
-            show_default="10m",
-            panel=ENDPOINT,
-        ),
-    ] = 600.0
-    connect_timeout: Annotated[
-        float,
-        Option(
-            parser=seconds,
-            metavar="TIME",
-            help="Time limit of DNS, TCP and TLS handshake together.",
-            show_default="10s",
-            panel=ENDPOINT,
-        ),
-    ] = 10.0
-    first_byte_timeout: Annotated[
-        float | None,
-        Option(
-            parser=seconds,
-            metavar="TIME",
-            help="Time limit from the end of the request to the first byte of the response. Default: "
-            "no limit.",
-            panel=ENDPOINT,
-        ),
-    ] = None
-    idle_timeout: Annotated[
-        float | None,
-        Option(
-            parser=seconds,
-            metavar="TIME",
-            help="Longest pause within a response; no limit by default.",
-            panel=ENDPOINT,
-        ),
-    ] = None
-    insecure: Annotated[
-        bool,
-        Option("--insecure", help="Do not verify the TLS certificate.", panel=ENDPOINT),
-    ] = False
+    url: str | list[str] | None = ENDPOINT.option(
+        f"Base URL, with or without /v1. Default: {DEFAULT_URL}.", envvar=("LOADGEN_URL",)
+    )
+    model: str = ENDPOINT.option(
+        "Name of the model, as the endpoint knows it. Default: the only one that it lists.",
+        "",
+        show_default=False,
+    )
+    protocol: str = ENDPOINT.option(
+        "The API: OpenAI's, Anthropic's (messages), SGLang's; stream (sse), JSON (json), plug-in.",
+        "chat",
+        parser=protocol_name,
+        metavar="|".join(PROTOCOLS),
+        examples=tuple(PROTOCOLS),
+    )
+    path: str | None = ENDPOINT.option(
+        "sse, json: path of the requests. Default: /generate.", metavar="/PATH"
+    )
+    body: str | None = ENDPOINT.option(
+        "sse, json: the request body. Placeholders: {prompt}, {system}, {messages}, {tools}, {model}, "
+        "{max_tokens}, {temperature} and {seed}.",
+        metavar="JSON",
+    )
+    text_at: str | None = ENDPOINT.option(
+        "sse, json: place of the text, e.g. token.text or choices.0.text. Default: text.", metavar="PLACE"
+    )
+    tokens_at: str | None = ENDPOINT.option(
+        "sse, json: place of the number of output tokens, if there is one.", metavar="PLACE"
+    )
+    finish_at: str | None = ENDPOINT.option(
+        "sse, json: place of the finish reason, if there is one.", metavar="PLACE"
+    )
+    cumulative: bool = ENDPOINT.switch("sse: each event has the whole text so far instead of the new part.")
+    api_key: str | None = ENDPOINT.option(
+        "API key, preferably in the environment; @FILE reads a file. Never logged.",
+        envvar=API_KEYS,
+        secret=True,
+    )
+    header: list[str] = ENDPOINT.option(
+        "Additional request header, or a file of headers; repeatable. Only names are logged.",
+        [],
+        metavar="'NAME: VALUE'|@FILE",
+        secret=True,
+    )
+    timeout: Seconds = ENDPOINT.option("Time limit of a request, with connecting and retries.", 600.0)
+    connect_timeout: Seconds = ENDPOINT.option("Time limit of DNS, TCP and TLS handshake together.", 10.0)
+    first_byte_timeout: Seconds | None = ENDPOINT.option(
+        "Time limit from the end of the request to the first byte of the response. Default: no limit."
+    )
+    idle_timeout: Seconds | None = ENDPOINT.option("Longest pause within a response; no limit by default.")
+    insecure: bool = ENDPOINT.switch("Do not verify the TLS certificate.")
 
     @property
     def urls(self) -> list[str]:
@@ -240,3 +142,29 @@ class EndpointSettings:
             )
         if self.cumulative and entry.stream == "never":
             raise UsageError("--cumulative applies to the events of a stream: use it with --protocol sse")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EndpointsSettings(EndpointSettings):
+    """Options of one endpoint, or of several of one kind."""
+
+    url: list[str] = ENDPOINT.option(
+        f"Base URL, with or without /v1, or litellm:; repeatable. Default: {DEFAULT_URL}.",
+        [],
+        envvar=("LOADGEN_URL",),
+    )
+    balance: BalanceName | None = ENDPOINT.option(
+        "How to choose among several endpoints: round robin (default), or fewest in flight. A "
+        "conversation stays on one endpoint."
+    )
+    probe: bool = ENDPOINT.option("Ask for the model list before the run.", True)
+    gpus: int | None = ENDPOINT.option(
+        "Number of GPUs of the endpoint, for tokens per second and GPU (tps_per_gpu)."
+    )
+
+    def __post_init__(self) -> None:
+        EndpointSettings.__post_init__(self)
+        if self.balance is not None and len(self.urls) == 1:
+            raise UsageError("--balance is about several endpoints: give --url more than once")
+        if self.gpus is not None and not 1 <= self.gpus <= MOST_GPUS:
+            raise UsageError(f"--gpus {self.gpus}: must be from 1 to {MOST_GPUS:,}")

@@ -6,25 +6,22 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Final
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.settings.endpoint import seconds
-from loadgen.sessions.settings.option import Option
+from loadgen.sessions.settings.kinds import Seconds
+from loadgen.sessions.settings.option import Panel
 
 if TYPE_CHECKING:
     from loadgen.sessions.settings.load import LoadSettings
 
-AGENTS: Final = "Agents"
+AGENTS: Final = Panel("Agents")
 DEFAULT_MAX_TURNS: Final = 10
 """The limit of turns of an agent, where none is given."""
 
 
 UserApiKey = Annotated[
     str | None,
-    Option(
+    AGENTS.declares(
+        "API key of the users' endpoint, preferably in the environment; @FILE reads a file. Never logged.",
         envvar=("LOADGEN_USER_API_KEY",),
-        show_envvar=True,
-        help="API key of the users' endpoint, preferably in the environment; @FILE reads a file. Never "
-        "logged.",
-        panel=AGENTS,
     ),
 ]
 
@@ -33,89 +30,42 @@ UserApiKey = Annotated[
 class EpisodeSettings:
     """The options of episodes, one per field."""
 
-    agent: Annotated[
-        str | None,
-        Option(
-            metavar="MODULE:ATTRIBUTE",
-            help="Let your own agent answer each question: an agent loop, or an async function (sample, ask, "
-            "sandbox); docs/agents.md.",
-            panel=AGENTS,
-        ),
-    ] = None
-    agent_command: Annotated[
-        str | None,
-        Option(
-            metavar="COMMAND",
-            help="Let a program answer each question: task on stdin, endpoint in OPENAI_BASE_URL, answer on "
-            "stdout.",
-            panel=AGENTS,
-        ),
-    ] = None
-    max_turns: Annotated[
-        int | None,
-        Option(
-            metavar="N",
-            help=f"The most turns of an episode. Default: {DEFAULT_MAX_TURNS} for agents, else the task's.",
-            show_default=False,
-            panel=AGENTS,
-        ),
-    ] = None
-    max_episode_tokens: Annotated[
-        int | None,
-        Option(metavar="N", help="The most input and output tokens of an episode.", panel=AGENTS),
-    ] = None
-    max_episode_time: Annotated[
-        float | None,
-        Option(parser=seconds, metavar="TIME", help="The longest time of an episode.", panel=AGENTS),
-    ] = None
-    max_episode_cost: Annotated[
-        float | None,
-        Option(
-            metavar="AMOUNT",
-            help="The most that an episode's tokens may cost, by --episode-prices.",
-            panel=AGENTS,
-        ),
-    ] = None
-    episode_prices: Annotated[
-        str | None,
-        Option(
-            metavar="INPUT,OUTPUT",
-            help="Prices of a million input and output tokens, for --max-episode-cost.",
-            panel=AGENTS,
-        ),
-    ] = None
-    sequential: Annotated[
-        bool,
-        Option(
-            "--sequential --episode-mode",
-            help="One sample after the other, with an agent that keeps state between samples.",
-            panel=AGENTS,
-        ),
-    ] = False
-    debug: Annotated[
-        bool,
-        Option(
-            help="Write the requests and tool calls of each episode to debug/*.jsonl in the run's folder.",
-            panel=AGENTS,
-        ),
-    ] = False
-    user_url: Annotated[
-        str | None,
-        Option(
-            metavar="URL",
-            help="Endpoint of the model that plays users, for tasks with users. Default: --url.",
-            panel=AGENTS,
-        ),
-    ] = None
-    user_model: Annotated[
-        str | None,
-        Option(metavar="NAME", help="Name of the model that plays users. Default: --model.", panel=AGENTS),
-    ] = None
+    agent: str | None = AGENTS.option(
+        "Let your own agent answer each question: an agent loop, or an async function (sample, ask, "
+        "sandbox); docs/agents.md.",
+        metavar="MODULE:ATTRIBUTE",
+    )
+    agent_command: str | None = AGENTS.option(
+        "Let a program answer each question: task on stdin, endpoint in OPENAI_BASE_URL, answer on stdout.",
+        metavar="COMMAND",
+    )
+    max_turns: int | None = AGENTS.option(
+        f"The most turns of an episode. Default: {DEFAULT_MAX_TURNS} for agents, else the task's."
+    )
+    max_episode_tokens: int | None = AGENTS.option("The most input and output tokens of an episode.")
+    max_episode_time: Seconds | None = AGENTS.option("The longest time of an episode.")
+    max_episode_cost: float | None = AGENTS.option(
+        "The most that an episode's tokens may cost, by --episode-prices.", metavar="AMOUNT"
+    )
+    episode_prices: str | None = AGENTS.option(
+        "Prices of a million input and output tokens, for --max-episode-cost.", metavar="INPUT,OUTPUT"
+    )
+    sequential: bool = AGENTS.switch(
+        "One sample after the other, with an agent that keeps state between samples.", "--episode-mode"
+    )
+    debug: bool = AGENTS.option(
+        "Write the requests and tool calls of each episode to debug/*.jsonl in the run's folder.", False
+    )
+    user_url: str | None = AGENTS.option(
+        "Endpoint of the model that plays users, for tasks with users. Default: --url.", metavar="URL"
+    )
+    user_model: str | None = AGENTS.option(
+        "Name of the model that plays users. Default: --model.", metavar="NAME"
+    )
     user_api_key: UserApiKey = field(default=None, repr=False)
-    user_temperature: Annotated[
-        float | None,
-        Option(metavar="T", help="Sampling temperature of the model that plays users.", panel=AGENTS),
-    ] = None
+    user_temperature: float | None = AGENTS.option(
+        "Sampling temperature of the model that plays users.", metavar="T"
+    )
 
     @property
     def has_agent(self) -> bool:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, Field, dataclass
-from functools import cache
+from dataclasses import MISSING, dataclass, replace
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Final, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin
 
-from loadgen.sessions.settings.concerns import flat_options
-from loadgen.sessions.settings.option import Argument, Option, OptionValueError
+from loadgen.sessions.settings.option import Option, OptionValueError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,17 +21,37 @@ class SettingField:
 
     Attributes:
         name: Its name, which is the key of a file.
-        kind: The type of its value; of a list, that of its items.
-        is_list: Whether it takes several values.
-        is_required: Whether it has no default.
-        declared: Its declaration, which the command line reads too.
+        value_type: The type of its value.
+        default: Its default; MISSING if it has none.
+        declared: Its declaration.
     """
 
     name: str
-    kind: Any
-    is_list: bool
-    is_required: bool
-    declared: Option | Argument
+    value_type: Any
+    default: Any
+    declared: Option
+
+    @property
+    def kind(self) -> Any:
+        """The type of its value; of a list, that of its items."""
+        kinds = self._kinds
+        lists = [kind for kind in kinds if get_origin(kind) is list]
+        return get_args(lists[0])[0] if lists else next(kind for kind in kinds if kind is not NoneType)
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it takes several values."""
+        return any(get_origin(kind) is list for kind in self._kinds)
+
+    @property
+    def is_required(self) -> bool:
+        """Whether it has no default."""
+        return self.default is MISSING
+
+    @property
+    def _kinds(self) -> tuple[Any, ...]:
+        is_union = get_origin(self.value_type) in {Union, UnionType}
+        return get_args(self.value_type) if is_union else (self.value_type,)
 
     @property
     def flag(self) -> str:
@@ -62,8 +80,7 @@ class SettingField:
             value_schema = {"anyOf": [value_schema, {"type": "object"}]}
         if self.is_list:
             value_schema = {"anyOf": [value_schema, {"type": "array", "items": value_schema}]}
-        suggested = list(self.declared.examples) if isinstance(self.declared, Option) else []
-        examples = {"examples": suggested} if suggested else {}
+        examples = {"examples": list(self.declared.examples)} if self.declared.examples else {}
         return {**value_schema, **examples, "description": self.declared.help}
 
     def _item(self, value: object, folder: Path | None) -> Any:
@@ -105,21 +122,36 @@ class SettingField:
         )
 
 
-@cache
-def fields_of(settings: type[Any]) -> Mapping[str, SettingField]:
-    """The fields of a settings class, by their names."""
-    return {
-        name: _setting_field(option.field, option.hint) for name, option in flat_options(settings).items()
-    }
+def setting_field(name: str, hint: Any, default: Any, declared: Option | None = None) -> SettingField:
+    """A field, or a parameter of a function.
+
+    Args:
+        name: Its name.
+        hint: Its type, in which kinds of values are annotated.
+        default: Its default; MISSING if it has none.
+        declared: Its declaration, if not in its type.
+    """
+    value_type, kinds = _without_annotations(hint)
+    *kinds, outermost = kinds if declared is None else [*kinds, declared]
+    for each in reversed(kinds):
+        outermost = outermost.filled(each)
+    long = f"--{name.replace('_', '-')}"
+    flags = " ".join(long if flag == "--" else flag for flag in outermost.flags.split())
+    return SettingField(name, value_type, default, replace(outermost, flags=flags))
 
 
-def _setting_field(field: Field[Any], hint: Any) -> SettingField:
-    whole, declared = get_args(hint)[:2]
-    kinds = get_args(whole) if get_origin(whole) in {Union, UnionType} else (whole,)
-    lists = [kind for kind in kinds if get_origin(kind) is list]
-    kind = get_args(lists[0])[0] if lists else next(kind for kind in kinds if kind is not NoneType)
-    is_required = field.default is MISSING and field.default_factory is MISSING
-    return SettingField(field.name, kind, bool(lists), is_required, declared)
+def _without_annotations(hint: Any) -> tuple[Any, list[Any]]:
+    """A type, and what it is annotated with, the innermost first."""
+    origin = get_origin(hint)
+    if origin is Annotated:
+        value_type, annotations = _without_annotations(hint.__origin__)
+        return value_type, [*annotations, *hint.__metadata__]
+    if origin not in {Union, UnionType, list}:
+        return hint, []
+    parts = [_without_annotations(part) for part in get_args(hint)]
+    types = tuple(value_type for value_type, _ in parts)
+    annotations = [annotation for _, each in parts for annotation in each]
+    return list[types[0]] if origin is list else Union[types], annotations  # type: ignore[valid-type]  # noqa: UP007
 
 
 def _schema(kind: Any, *, free: bool) -> dict[str, Any]:

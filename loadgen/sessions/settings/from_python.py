@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.settings.concerns import from_flat
-from loadgen.sessions.settings.field import fields_of
+from loadgen.sessions.settings.concerns import fields_of, from_flat
 from workloads.errors import did_you_mean
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ OF_THE_TERMINAL: Final = frozenset({"form", "json", "no_live", "quiet", "summary
 
 def python_fields(settings: type[object]) -> Mapping[str, SettingField]:
     """The fields of a settings class that Python can set, by their names."""
-    return {name: field for name, field in fields_of(settings).items() if name not in OF_THE_TERMINAL}  # type: ignore[arg-type]  # classes are hashable
+    return {name: field for name, field in fields_of(settings).items() if name not in OF_THE_TERMINAL}
 
 
 def settings_of(settings: type[Settings], values: Mapping[str, Any]) -> Settings:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Final
 
 from loadgen.driver.client.protocols import names_where
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.endpoint import EndpointSettings
-from loadgen.sessions.settings.option import Option
+from loadgen.sessions.settings.option import Panel
 
-GENERATION: Final = "Generation"
+GENERATION: Final = Panel("Generation")
 
 MOST_SEED: Final = 2**63 - 1
 
@@ -19,36 +19,16 @@ MOST_SEED: Final = 2**63 - 1
 class GenerationSettings:
     """Options of generation."""
 
-    max_tokens: Annotated[
-        int | None,
-        Option(help="Maximum of output tokens of each request.", panel=GENERATION),
-    ] = None
-    temperature: Annotated[
-        float | None,
-        Option(help="Sampling temperature.", panel=GENERATION),
-    ] = None
-    request_seed: Annotated[
-        int | None,
-        Option(
-            metavar="N",
-            help="Sampling seed to send with every request, for servers with repeatable sampling. "
-            "(--seed is the client's.)",
-            show_default=False,
-            panel=GENERATION,
-        ),
-    ] = None
-    stream: Annotated[
-        bool,
-        Option(help="Request a stream. TTFT needs one.", panel=GENERATION),
-    ] = True
-    extra_body: Annotated[
-        str | None,
-        Option(
-            metavar="JSON",
-            help="""Additional members of the request body, e.g. '{"top_k": 20}'.""",
-            panel=GENERATION,
-        ),
-    ] = None
+    max_tokens: int | None = GENERATION.option("Maximum of output tokens of each request.")
+    temperature: float | None = GENERATION.option("Sampling temperature.")
+    request_seed: int | None = GENERATION.option(
+        "Sampling seed to send with every request, for servers with repeatable sampling. (--seed is the "
+        "client's.)"
+    )
+    stream: bool = GENERATION.option("Request a stream. TTFT needs one.", True)
+    extra_body: str | None = GENERATION.option(
+        "Additional members of the request body, e.g. '{\"top_k\": 20}'.", metavar="JSON"
+    )
 
     def check(self, endpoint: EndpointSettings) -> None:
         """Refuse what the protocol of an endpoint cannot ask for.

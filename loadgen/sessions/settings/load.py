@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.settings.endpoint import seconds
-from loadgen.sessions.settings.option import Option
+from loadgen.sessions.settings.kinds import Seconds
+from loadgen.sessions.settings.option import Panel
 from workloads.arrivals import ARRIVAL_PROCESSES, DEFAULT_ARRIVAL
 
-LOAD: Final = "Load"
+LOAD: Final = Panel("Load")
 
 _SHAPED: Final = [name for name, process in ARRIVAL_PROCESSES.items() if process.takes_burstiness]
 _ARRIVALS_OF_BURSTINESS: Final = f"--arrival {' or '.join(_SHAPED)}"
@@ -25,166 +25,62 @@ else:
 class LoadSettings:
     """The options of the load, one per field."""
 
-    concurrency: Annotated[
-        int | None,
-        Option(
-            "--concurrency -c",
-            help="Closed loop: keep N requests in flight. Default load: 8 (accuracy: 16).",
-            panel=LOAD,
-        ),
-    ] = None
-    rate: Annotated[
-        str | None,
-        Option(
-            "--rate -r",
-            metavar="RATE",
-            help="Open loop: requests per second, whatever the server does; or a rate that "
-            "changes, e.g. ramp:1..50,60s (docs/load.md).",
-            panel=LOAD,
-        ),
-    ] = None
-    arrival: Annotated[
-        ArrivalName | None,
-        Option(
-            help=f"Distribution of arrivals of --rate and --stages; {DEFAULT_ARRIVAL} by default.", panel=LOAD
-        ),
-    ] = None
-    burstiness: Annotated[
-        float | None,
-        Option(
-            metavar="SHAPE",
-            help=f"The shape of {_ARRIVALS_OF_BURSTINESS}: 1 is poisson, less is burstier.",
-            panel=LOAD,
-        ),
-    ] = None
-    max_concurrency: Annotated[
-        int | None,
-        Option(
-            metavar="N",
-            help='With --rate: at most N requests in flight; the rest queue; "latency, incl. queueing" '
-            "includes that wait.",
-            panel=LOAD,
-        ),
-    ] = None
-    stages: Annotated[
-        str | None,
-        Option(
-            metavar="FILE",
-            help="Open loop: a YAML, JSON, TOML or CSV file of stages, each with a duration and a rate.",
-            panel=LOAD,
-        ),
-    ] = None
-    trace: Annotated[
-        str | None,
-        Option(
-            metavar="FILE|RUN",
-            help="Open loop: replay the requests of a trace, or of an earlier run, at the recorded times.",
-            panel=LOAD,
-        ),
-    ] = None
-    trace_speed: Annotated[
-        float | None,
-        Option(metavar="FACTOR", help="Replay --trace FACTOR times as fast.", panel=LOAD),
-    ] = None
-    trace_format: Annotated[
-        str | None,
-        Option(
-            metavar="FORMAT[,unit=UNIT][,block=TOKENS]",
-            help="Format of --trace, time unit (s, ms, us, ns), tokens per block: mooncake,unit=s. "
-            "Default: detected from the first lines.",
-            panel=LOAD,
-            show_default=False,
-        ),
-    ] = None
-    think: Annotated[
-        str | None,
-        Option(
-            metavar="DISTRIBUTION",
-            help="Think time of a user between a response and the next request: 2s, exponential:2s.",
-            panel=LOAD,
-        ),
-    ] = None
-    offline: Annotated[
-        bool,
-        Option("--offline", help="Send all requests at once.", panel=LOAD),
-    ] = False
-    requests: Annotated[
-        int | None,
-        Option(
-            "--requests -n",
-            help="Number of measured requests. Default: each prompt once (synthetic: 100).",
-            panel=LOAD,
-        ),
-    ] = None
-    sessions: Annotated[
-        int | None,
-        Option(
-            metavar="N",
-            help="Number of measured conversations, for prompts that are conversations; instead of "
-            "--requests.",
-            panel=LOAD,
-        ),
-    ] = None
-    passes: Annotated[
-        int | None,
-        Option(
-            metavar="N",
-            help="Send each prompt N times; instead of --requests.",
-            panel=LOAD,
-        ),
-    ] = None
-    duration: Annotated[
-        float | None,
-        Option(
-            "--duration -d",
-            parser=seconds,
-            metavar="TIME",
-            help="Measure for this time: 60, 90s, 5m. With --requests, whichever ends first.",
-            panel=LOAD,
-        ),
-    ] = None
-    warmup: Annotated[
-        str,
-        Option(
-            metavar="N|TIME",
-            help="Warm-up before the measurement: 20 requests, or 30s.",
-            panel=LOAD,
-        ),
-    ] = "0"
-    drain: Annotated[
-        float | None,
-        Option(
-            parser=seconds,
-            metavar="TIME",
-            help="Wait at most this time for the requests in flight at the end.",
-            panel=LOAD,
-        ),
-    ] = None
-    stop_on_overload: Annotated[
-        bool,
-        Option(
-            "--stop-on-overload",
-            help="Open loop: end the run when the endpoint falls further and further behind.",
-            panel=LOAD,
-        ),
-    ] = False
-    steady: Annotated[
-        bool,
-        Option("--steady", help="The run is invalid unless a steady state is found.", panel=LOAD),
-    ] = False
-    seed: Annotated[
-        int,
-        Option(help="Seed of the order of prompts, of synthetic prompts, and of arrivals.", panel=LOAD),
-    ] = 0
-    schedule_seed: Annotated[
-        int | None,
-        Option(
-            metavar="N",
-            help="Seed of arrivals alone. Default: --seed.",
-            show_default=False,
-            panel=LOAD,
-        ),
-    ] = None
+    concurrency: int | None = LOAD.option(
+        "Closed loop: keep N requests in flight. Default load: 8 (accuracy: 16).", flags="-- -c"
+    )
+    rate: str | None = LOAD.option(
+        "Open loop: requests per second, whatever the server does; or a rate that changes, e.g. "
+        "ramp:1..50,60s (docs/load.md).",
+        flags="-- -r",
+        metavar="RATE",
+    )
+    arrival: ArrivalName | None = LOAD.option(
+        f"Distribution of arrivals of --rate and --stages; {DEFAULT_ARRIVAL} by default."
+    )
+    burstiness: float | None = LOAD.option(
+        f"The shape of {_ARRIVALS_OF_BURSTINESS}: 1 is poisson, less is burstier.", metavar="SHAPE"
+    )
+    max_concurrency: int | None = LOAD.option(
+        'With --rate: at most N requests in flight; the rest queue; "latency, incl. queueing" includes '
+        "that wait."
+    )
+    stages: str | None = LOAD.option(
+        "Open loop: a YAML, JSON, TOML or CSV file of stages, each with a duration and a rate.",
+        metavar="FILE",
+    )
+    trace: str | None = LOAD.option(
+        "Open loop: replay the requests of a trace, or of an earlier run, at the recorded times.",
+        metavar="FILE|RUN",
+    )
+    trace_speed: float | None = LOAD.option("Replay --trace FACTOR times as fast.", metavar="FACTOR")
+    trace_format: str | None = LOAD.option(
+        "Format of --trace, time unit (s, ms, us, ns), tokens per block: mooncake,unit=s. Default: "
+        "detected from the first lines.",
+        metavar="FORMAT[,unit=UNIT][,block=TOKENS]",
+    )
+    think: str | None = LOAD.option(
+        "Think time of a user between a response and the next request: 2s, exponential:2s.",
+        metavar="DISTRIBUTION",
+    )
+    offline: bool = LOAD.switch("Send all requests at once.")
+    requests: int | None = LOAD.option(
+        "Number of measured requests. Default: each prompt once (synthetic: 100).", flags="-- -n"
+    )
+    sessions: int | None = LOAD.option(
+        "Number of measured conversations, for prompts that are conversations; instead of --requests."
+    )
+    passes: int | None = LOAD.option("Send each prompt N times; instead of --requests.")
+    duration: Seconds | None = LOAD.option(
+        "Measure for this time: 60, 90s, 5m. With --requests, whichever ends first.", flags="-- -d"
+    )
+    warmup: str = LOAD.option("Warm-up before the measurement: 20 requests, or 30s.", "0", metavar="N|TIME")
+    drain: Seconds | None = LOAD.option("Wait at most this time for the requests in flight at the end.")
+    stop_on_overload: bool = LOAD.switch(
+        "Open loop: end the run when the endpoint falls further and further behind."
+    )
+    steady: bool = LOAD.switch("The run is invalid unless a steady state is found.")
+    seed: int = LOAD.option("Seed of the order of prompts, of synthetic prompts, and of arrivals.", 0)
+    schedule_seed: int | None = LOAD.option("Seed of arrivals alone. Default: --seed.")
 
     def __post_init__(self) -> None:
         loads = [

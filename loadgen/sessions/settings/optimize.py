@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.settings.concerns import flat_options
-from loadgen.sessions.settings.failures import share
+from loadgen.sessions.settings.concerns import fields_of
 from loadgen.sessions.settings.formats import Json
-from loadgen.sessions.settings.option import Option
+from loadgen.sessions.settings.kinds import Share
+from loadgen.sessions.settings.option import Panel
 from loadgen.sessions.settings.perf import PerfSettings
 from loadgen.sessions.settings.variant import VARIANTS
 from workloads.tasks.tool_selection import ALL, levels
 from workloads.tasks.tool_sets import OWN
 
-OPTIMIZATION: Final = "Optimization"
+OPTIMIZATION: Final = Panel("Optimization")
 
 _SHARED: Final = frozenset(
     {
@@ -27,7 +27,7 @@ _SHARED: Final = frozenset(
         *("request_seed", "stream", "extra_body", "no_live"),
     }
 )
-REPLACED: Final = frozenset(flat_options(PerfSettings)) - _SHARED
+REPLACED: Final = frozenset(fields_of(PerfSettings)) - _SHARED
 """Options of `loadgen perf` that an optimization does not take: it asks each scenario once."""
 
 PROPOSALS: Final = {"light": 6, "medium": 18, "heavy": 54}
@@ -40,119 +40,54 @@ _A_THIRD: Final = 1 / 3
 class OptimizeSettings:
     """The options of `loadgen optimize tools` in addition to those of `loadgen perf`."""
 
-    tools: Annotated[
-        str,
-        Option(metavar="NAME", help="The tool set (see loadgen list tool-sets).", panel=OPTIMIZATION),
-    ] = "4-tool"
-    descriptions: Annotated[
-        str,
-        Option(metavar="NAME", help="The descriptions to begin with.", panel=OPTIMIZATION),
-    ] = OWN
-    data: Annotated[
-        Path | None,
-        Option(
-            metavar="DIR",
-            help="Your folder of tool sets, descriptions, models and scenarios.",
-            panel=OPTIMIZATION,
-        ),
-    ] = None
-    levels: Annotated[
-        str,
-        Option(metavar="LEVEL+…", help="The levels of the scenarios.", panel=OPTIMIZATION),
-    ] = ALL
-    variant: Annotated[
-        Literal["cost_optimized", "accuracy_balanced", "maximum_accuracy"],
-        Option(
-            help="The objective: 50/25/25 of accuracy, input and output tokens, in the format minimal; "
-            "accuracy divided by tokens above 1,500, in compact; accuracy alone, in full.",
-            panel=OPTIMIZATION,
-        ),
-    ] = "accuracy_balanced"
-    all_variants: Annotated[
-        bool,
-        Option(
-            "--all-variants", help="Optimize each variant by that variant's objective.", panel=OPTIMIZATION
-        ),
-    ] = False
-    optimizer: Annotated[
-        Literal["gepa", "copro"],
-        Option(
-            help="gepa reflects on wrong choices (pip install 'llm-loadgen[optimize]'); copro proposes from "
-            "the scores of earlier attempts, each of which answers all training scenarios.",
-            panel=OPTIMIZATION,
-        ),
-    ] = "gepa"
-    mode: Annotated[
-        Literal["light", "medium", "heavy"],
-        Option(help="6, 18 or 54 proposals per variant.", panel=OPTIMIZATION),
-    ] = "light"
-    selection: Annotated[
-        Literal["fc", "prompt"],
-        Option(
-            help="How tools are given: fc as tools of the request, prompt as text in the prompt.",
-            panel=OPTIMIZATION,
-        ),
-    ] = "fc"
-    validation_share: Annotated[
-        float,
-        Option(
-            parser=share,
-            metavar="SHARE",
-            show_default="1/3",
-            help="The share of the scenarios that decides and is not used in training.",
-            panel=OPTIMIZATION,
-        ),
-    ] = _A_THIRD
-    max_calls: Annotated[
-        int | None,
-        Option(metavar="N", min=1, help="The most requests, validation included.", panel=OPTIMIZATION),
-    ] = None
-    max_total_tokens: Annotated[
-        int | None,
-        Option(metavar="N", min=1, help="The most tokens of input and output.", panel=OPTIMIZATION),
-    ] = None
-    max_cost: Annotated[
-        float | None,
-        Option(
-            metavar="DOLLARS", help="The highest cost, by the prices of --cost-model.", panel=OPTIMIZATION
-        ),
-    ] = None
-    cost_model: Annotated[
-        str | None,
-        Option(
-            metavar="NAME",
-            help="The model file with prices (see loadgen list tool-sets).",
-            panel=OPTIMIZATION,
-        ),
-    ] = None
-    reflection_url: Annotated[
-        str | None,
-        Option(
-            metavar="URL",
-            help="Endpoint of the proposing model. Default: --url.",
-            panel=OPTIMIZATION,
-        ),
-    ] = None
-    reflection_model: Annotated[
-        str | None,
-        Option(metavar="NAME", help="The model that proposes. Default: --model.", panel=OPTIMIZATION),
-    ] = None
-    reflection_api_key: Annotated[
-        str | None,
-        Option(
-            envvar=("LOADGEN_REFLECTION_API_KEY",),
-            show_envvar=True,
-            help="The API key of --reflection-url, preferably in the environment; @FILE reads a file. "
-            "Never logged.",
-            panel=OPTIMIZATION,
-        ),
-    ] = field(default=None, repr=False)
-    out: Annotated[
-        Path | None,
-        Option(help="The folder of all runs; runs/<time>-optimize by default.", panel=OPTIMIZATION),
-    ] = None
+    tools: str = OPTIMIZATION.option("The tool set (see loadgen list tool-sets).", "4-tool", metavar="NAME")
+    descriptions: str = OPTIMIZATION.option("The descriptions to begin with.", OWN, metavar="NAME")
+    data: Path | None = OPTIMIZATION.option(
+        "Your folder of tool sets, descriptions, models and scenarios.", metavar="DIR"
+    )
+    levels: str = OPTIMIZATION.option("The levels of the scenarios.", ALL, metavar="LEVEL+…")
+    variant: Literal["cost_optimized", "accuracy_balanced", "maximum_accuracy"] = OPTIMIZATION.option(
+        "The objective: 50/25/25 of accuracy, input and output tokens, in the format minimal; accuracy "
+        "divided by tokens above 1,500, in compact; accuracy alone, in full.",
+        "accuracy_balanced",
+    )
+    all_variants: bool = OPTIMIZATION.switch("Optimize each variant by that variant's objective.")
+    optimizer: Literal["gepa", "copro"] = OPTIMIZATION.option(
+        "gepa reflects on wrong choices (pip install 'llm-loadgen[optimize]'); copro proposes from the "
+        "scores of earlier attempts, each of which answers all training scenarios.",
+        "gepa",
+    )
+    mode: Literal["light", "medium", "heavy"] = OPTIMIZATION.option(
+        "6, 18 or 54 proposals per variant.", "light"
+    )
+    selection: Literal["fc", "prompt"] = OPTIMIZATION.option(
+        "How tools are given: fc as tools of the request, prompt as text in the prompt.", "fc"
+    )
+    validation_share: Share = OPTIMIZATION.option(
+        "The share of the scenarios that decides and is not used in training.", _A_THIRD, show_default="1/3"
+    )
+    max_calls: int | None = OPTIMIZATION.option("The most requests, validation included.", min=1)
+    max_total_tokens: int | None = OPTIMIZATION.option("The most tokens of input and output.", min=1)
+    max_cost: float | None = OPTIMIZATION.option(
+        "The highest cost, by the prices of --cost-model.", metavar="DOLLARS"
+    )
+    cost_model: str | None = OPTIMIZATION.option(
+        "The model file with prices (see loadgen list tool-sets).", metavar="NAME"
+    )
+    reflection_url: str | None = OPTIMIZATION.option(
+        "Endpoint of the proposing model. Default: --url.", metavar="URL"
+    )
+    reflection_model: str | None = OPTIMIZATION.option(
+        "The model that proposes. Default: --model.", metavar="NAME"
+    )
+    reflection_api_key: str | None = OPTIMIZATION.option(
+        "The API key of --reflection-url, preferably in the environment; @FILE reads a file. Never logged.",
+        envvar=("LOADGEN_REFLECTION_API_KEY",),
+        secret=True,
+    )
+    out: Path | None = OPTIMIZATION.option("The folder of all runs; runs/<time>-optimize by default.")
     json: Json = False
-    quiet: Annotated[bool, Option("--quiet -q", help="No progress.", panel=OPTIMIZATION)] = False
+    quiet: bool = OPTIMIZATION.switch("No progress.", "-q")
 
     def __post_init__(self) -> None:
         levels(self.levels)

@@ -1,16 +1,16 @@
-"""How a field of a settings class is given on a command line or in a file: neutral of what reads them."""
+"""The declaration of an option: how a field of settings is given on a command line or in a file."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Final, Self
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-RESULT: Final = "Result"
-"""The heading of the options of a result."""
+DECLARED: Final = "declared"
+"""The key of the declaration in the metadata of a dataclass's field."""
 
 
 class OptionValueError(ValueError):
@@ -18,16 +18,22 @@ class OptionValueError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class _Declaration:
-    """What options and arguments have in common.
+class Option:
+    """An option, or what all options of one kind of value have in common.
 
     Attributes:
-        flags: How an option is written, as in `--requests -n`; empty for `--` and the field's name.
+        flags: How it is written, as in `--requests -n`; `--` stands for `--` and the field's name, and so do
+            no flags.
         help: What it says.
         metavar: What stands for its value in the help.
         panel: The heading under which the help has it.
         parser: Reads its text; raises `OptionValueError`.
         show_default: Whether the help shows the default, or the text to show for it.
+        spell: Writes a default as it is typed.
+        envvar: The environment variables that give it, the first that is set before the others.
+        min: The lowest number that is taken.
+        max: The highest.
+        examples: Values that a file's schema suggests, where others are possible too.
     """
 
     flags: str = ""
@@ -36,27 +42,56 @@ class _Declaration:
     panel: str | None = None
     parser: Callable[[str], Any] | None = None
     show_default: bool | str = True
-
-
-@dataclass(frozen=True, slots=True)
-class Option(_Declaration):
-    """An option of a field.
-
-    Attributes:
-        envvar: The environment variables that give it, the first that is set before the others.
-        show_envvar: Whether the help names them.
-        min: The lowest number that is taken.
-        max: The highest.
-        examples: Values that a file's schema suggests, where others are possible too.
-    """
-
+    spell: Callable[[Any], str] | None = None
     envvar: tuple[str, ...] = ()
-    show_envvar: bool = True
     min: int | None = None
     max: int | None = None
     examples: tuple[str, ...] = ()
 
+    def filled(self, kind: Option) -> Self:
+        """The same, with what a kind of value declares where this does not."""
+        unset = [each.name for each in fields(self) if getattr(self, each.name) == each.default]
+        return replace(self, **{name: getattr(kind, name) for name in unset})
+
 
 @dataclass(frozen=True, slots=True)
-class Argument(_Declaration):
-    """A positional argument of a field."""
+class Argument(Option):
+    """A positional argument."""
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A heading of the help, which declares the options under it."""
+
+    title: str | None
+
+    def declares(self, text: str, flags: str = "", **more: Any) -> Option:
+        """An option of several commands, for their fields to be annotated with."""
+        return Option(flags, text, panel=self.title, **more)
+
+    def option(
+        self, text: str, default: Any = None, flags: str = "", *, secret: bool = False, **more: Any
+    ) -> Any:
+        """A field of a dataclass with its option.
+
+        Args:
+            text: The help.
+            default: The default.
+            flags: As `Option` has them.
+            secret: Whether its value is left out of the text of the settings.
+            more: Further members of `Option`.
+        """
+        metadata = {DECLARED: self.declares(text, flags, **more)}
+        if isinstance(default, list):
+            return field(default_factory=default.copy, repr=not secret, metadata=metadata)
+        return field(default=default, repr=not secret, metadata=metadata)
+
+    def switch(self, text: str, flags: str = "") -> Any:
+        """A field that is off by default, and has no `--no-` form."""
+        return self.option(text, default=False, flags=f"-- {flags}")
+
+
+GENERAL: Final = Panel(None)
+"""The options without a heading."""
+
+RESULT: Final = Panel("Result")

@@ -9,16 +9,15 @@ from typing import Annotated, Final, Literal
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.definitions import Summary, TraceDetail, Verbose
 from loadgen.sessions.settings.formats import Json
-from loadgen.sessions.settings.option import RESULT, Option
+from loadgen.sessions.settings.option import RESULT
 
 DEFAULT_JOB: Final = "loadgen"
 
 NoLive = Annotated[
     bool,
-    Option(
+    RESULT.declares(
+        "On a terminal, too, a line of progress every few seconds, not a block that is rewritten.",
         "--no-live",
-        help="On a terminal, too, a line of progress every few seconds, not a block that is rewritten.",
-        panel=RESULT,
     ),
 ]
 
@@ -27,45 +26,24 @@ NoLive = Annotated[
 class OutputSettings:
     """Options of the output."""
 
-    out: Annotated[
-        Path | None,
-        Option(help="Folder of the run, new or empty. Default: runs/<time>-<model>.", panel=RESULT),
-    ] = None
-    sample_results: Annotated[
-        Literal["jsonl", "csv", "parquet"] | None,
-        Option(
-            help="Write a row per request into the run's folder: samples.jsonl, .csv or .parquet.",
-            panel=RESULT,
-        ),
-    ] = None
-    output: Annotated[
-        Path | None,
-        Option(
-            "--output -o",
-            metavar="FILE",
-            help="Write a row per episode of agents, or else per request: .jsonl, .csv or .parquet.",
-            panel=RESULT,
-        ),
-    ] = None
-    push_gateway: Annotated[
-        str | None,
-        Option(
-            metavar="URL",
-            help="At the end of the run, push the figures to a Prometheus Pushgateway.",
-            panel=RESULT,
-        ),
-    ] = None
-    push_job: Annotated[str, Option(metavar="NAME", help="With --push-gateway: the job.", panel=RESULT)] = (
-        DEFAULT_JOB
+    out: Path | None = RESULT.option("Folder of the run, new or empty. Default: runs/<time>-<model>.")
+    sample_results: Literal["jsonl", "csv", "parquet"] | None = RESULT.option(
+        "Write a row per request into the run's folder: samples.jsonl, .csv or .parquet."
     )
+    output: Path | None = RESULT.option(
+        "Write a row per episode of agents, or else per request: .jsonl, .csv or .parquet.",
+        flags="-- -o",
+        metavar="FILE",
+    )
+    push_gateway: str | None = RESULT.option(
+        "At the end of the run, push the figures to a Prometheus Pushgateway.", metavar="URL"
+    )
+    push_job: str = RESULT.option("With --push-gateway: the job.", DEFAULT_JOB, metavar="NAME")
     summary: Summary = False
     verbose: Verbose = False
     trace_detail: TraceDetail = False
     json: Json = False
-    quiet: Annotated[
-        bool,
-        Option("--quiet -q", help="No progress.", panel=RESULT),
-    ] = False
+    quiet: bool = RESULT.switch("No progress.", "-q")
     no_live: NoLive = False
 
     def __post_init__(self) -> None:

@@ -9,7 +9,7 @@ from loadgen.sessions.settings.client import ClientSettings
 from loadgen.sessions.settings.cluster import ClusterSettings
 from loadgen.sessions.settings.concerns import from_flat
 from loadgen.sessions.settings.definitions import DefinitionSettings
-from loadgen.sessions.settings.endpoints import EndpointsSettings
+from loadgen.sessions.settings.endpoint import EndpointsSettings
 from loadgen.sessions.settings.episodes import EpisodeSettings
 from loadgen.sessions.settings.failures import FailureSettings
 from loadgen.sessions.settings.generation import GenerationSettings

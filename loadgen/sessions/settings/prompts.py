@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from loadgen.driver.client.protocols import names_where
 from loadgen.driver.requests.order import OrderName
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.settings.option import Option
+from loadgen.sessions.settings.option import Panel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from loadgen.sessions.settings.endpoint import EndpointSettings
     from loadgen.sessions.settings.load import LoadSettings
 
-PROMPTS: Final = "Prompts"
-SYNTHETIC: Final = "Synthetic prompts"
+PROMPTS: Final = Panel("Prompts")
+SYNTHETIC: Final = Panel("Synthetic prompts")
 
 MOST_TEXT_SEED: Final = 2**32
 
@@ -27,164 +27,65 @@ MOST_TEXT_SEED: Final = 2**32
 class PromptSettings:
     """The options of prompts, one per field."""
 
-    prompts: Annotated[
-        str | None,
-        Option(
-            metavar="FILE|hf:NAME",
-            help="JSONL, JSON, CSV or Parquet file, or hf:NAME[:[CONFIG:]SPLIT]. Default: synthetic prompts.",
-            panel=PROMPTS,
-        ),
-    ] = None
-    prompt_column: Annotated[
-        str | None,
-        Option(
-            metavar="NAME",
-            help="Column of the prompts: texts, conversations or token ids. Default: the first "
-            "with a usual name.",
-            panel=PROMPTS,
-        ),
-    ] = None
-    system_column: Annotated[
-        str | None,
-        Option(metavar="NAME", help="Column of the system prompts.", panel=PROMPTS),
-    ] = None
-    output_column: Annotated[
-        str | None,
-        Option(
-            metavar="NAME",
-            help="Column of the maximum of output tokens, in place of --max-tokens.",
-            panel=PROMPTS,
-        ),
-    ] = None
-    strict_prompts: Annotated[
-        bool,
-        Option(
-            "--strict-prompts",
-            help="Refuse --prompts with a row that cannot be sent, instead of leaving the row out.",
-            panel=PROMPTS,
-        ),
-    ] = False
-    conversations: Annotated[
-        Literal["first", "last", "all"] | None,
-        Option(
-            help="The turns of a conversation to send: the first, the last with all earlier ones "
-            "(default), or all in order.",
-            panel=PROMPTS,
-        ),
-    ] = None
-    history: Annotated[
-        Literal["answered", "recorded"],
-        Option(
-            help="Which answers later turns contain: the endpoint's own, or the dataset's.",
-            panel=PROMPTS,
-        ),
-    ] = "answered"
-    tag: Annotated[
-        list[str],
-        Option(
-            metavar="NAME",
-            help="Break results down by this column; repeatable.",
-            panel=PROMPTS,
-        ),
-    ] = field(default_factory=list)
-    order: Annotated[
-        OrderName,
-        Option(
-            help="Order of the prompts: shuffle sends each once per pass, random and weighted draw "
-            "with replacement.",
-            panel=PROMPTS,
-        ),
-    ] = "in-order"
-    only_prompt: Annotated[
-        int | None,
-        Option(
-            metavar="N",
-            help="Send only this prompt, again and again; the first is 0.",
-            show_default=False,
-            panel=PROMPTS,
-        ),
-    ] = None
-    weight_column: Annotated[
-        str | None,
-        Option(
-            metavar="NAME",
-            help="With --order weighted: column of the weights.",
-            panel=PROMPTS,
-        ),
-    ] = None
-    salt: Annotated[
-        bool,
-        Option(
-            "--salt",
-            help="Begin every prompt with a unique text, so that no prefix cache helps.",
-            panel=PROMPTS,
-        ),
-    ] = False
+    prompts: str | None = PROMPTS.option(
+        "JSONL, JSON, CSV or Parquet file, or hf:NAME[:[CONFIG:]SPLIT]. Default: synthetic prompts.",
+        metavar="FILE|hf:NAME",
+    )
+    prompt_column: str | None = PROMPTS.option(
+        "Column of the prompts: texts, conversations or token ids. Default: the first with a usual name.",
+        metavar="NAME",
+    )
+    system_column: str | None = PROMPTS.option("Column of the system prompts.", metavar="NAME")
+    output_column: str | None = PROMPTS.option(
+        "Column of the maximum of output tokens, in place of --max-tokens.", metavar="NAME"
+    )
+    strict_prompts: bool = PROMPTS.switch(
+        "Refuse --prompts with a row that cannot be sent, instead of leaving the row out."
+    )
+    conversations: Literal["first", "last", "all"] | None = PROMPTS.option(
+        "The turns of a conversation to send: the first, the last with all earlier ones (default), or all "
+        "in order."
+    )
+    history: Literal["answered", "recorded"] = PROMPTS.option(
+        "Which answers later turns contain: the endpoint's own, or the dataset's.", "answered"
+    )
+    tag: list[str] = PROMPTS.option("Break results down by this column; repeatable.", [], metavar="NAME")
+    order: OrderName = PROMPTS.option(
+        "Order of the prompts: shuffle sends each once per pass, random and weighted draw with replacement.",
+        "in-order",
+    )
+    only_prompt: int | None = PROMPTS.option("Send only this prompt, again and again; the first is 0.")
+    weight_column: str | None = PROMPTS.option(
+        "With --order weighted: column of the weights.", metavar="NAME"
+    )
+    salt: bool = PROMPTS.switch("Begin every prompt with a unique text, so that no prefix cache helps.")
 
-    text_seed: Annotated[
-        int | None,
-        Option(
-            metavar="N",
-            help="Seed of synthetic texts. Default: drawn for each run, so that prefix caches do not help.",
-            show_default=False,
-            panel=SYNTHETIC,
-        ),
-    ] = None
-    input_tokens: Annotated[
-        str | None,
-        Option(
-            metavar="DISTRIBUTION",
-            help="Prompt length: 512, normal:512,64, uniform:16..128, histogram:FILE.",
-            panel=SYNTHETIC,
-        ),
-    ] = None
-    output_tokens: Annotated[
-        str | None,
-        Option(
-            metavar="DISTRIBUTION",
-            help="Max output tokens per request: a number or a distribution.",
-            panel=SYNTHETIC,
-        ),
-    ] = None
-    turns: Annotated[
-        str | None,
-        Option(
-            metavar="DISTRIBUTION",
-            help="Number of turns per conversation: a number or a distribution.",
-            panel=SYNTHETIC,
-        ),
-    ] = None
-    shared_prefix: Annotated[
-        str | None,
-        Option(
-            metavar="TOKENS[xGROUPS]",
-            help="Length in tokens of a shared prefix of the prompts: one for all, or one for each group.",
-            panel=SYNTHETIC,
-        ),
-    ] = None
-    corpus: Annotated[
-        Path | None,
-        Option(help="A text file that prompts are cut from.", panel=SYNTHETIC),
-    ] = None
-    tokenizer: Annotated[
-        str | None,
-        Option(
-            metavar="NAME|FOLDER",
-            help="Tokenizer: make synthetic prompts of exactly the given length; with --prompts, count "
-            "tokens that the server did not count.",
-            panel=SYNTHETIC,
-        ),
-    ] = None
+    text_seed: int | None = SYNTHETIC.option(
+        "Seed of synthetic texts. Default: drawn for each run, so that prefix caches do not help."
+    )
+    input_tokens: str | None = SYNTHETIC.option(
+        "Prompt length: 512, normal:512,64, uniform:16..128, histogram:FILE.", metavar="DISTRIBUTION"
+    )
+    output_tokens: str | None = SYNTHETIC.option(
+        "Max output tokens per request: a number or a distribution.", metavar="DISTRIBUTION"
+    )
+    turns: str | None = SYNTHETIC.option(
+        "Number of turns per conversation: a number or a distribution.", metavar="DISTRIBUTION"
+    )
+    shared_prefix: str | None = SYNTHETIC.option(
+        "Length in tokens of a shared prefix of the prompts: one for all, or one for each group.",
+        metavar="TOKENS[xGROUPS]",
+    )
+    corpus: Path | None = SYNTHETIC.option("A text file that prompts are cut from.")
+    tokenizer: str | None = SYNTHETIC.option(
+        "Tokenizer: make synthetic prompts of exactly the given length; with --prompts, count tokens that "
+        "the server did not count.",
+        metavar="NAME|FOLDER",
+    )
 
-    ignore_eos: Annotated[
-        bool,
-        Option(
-            "--ignore-eos",
-            help="Continue every answer to the maximum of output tokens: ignore_eos and min_tokens "
-            "in the body.",
-            panel=PROMPTS,
-        ),
-    ] = False
+    ignore_eos: bool = PROMPTS.switch(
+        "Continue every answer to the maximum of output tokens: ignore_eos and min_tokens in the body."
+    )
 
     def check(
         self, endpoint: EndpointSettings, load: LoadSettings, max_tokens: int | None, *, has_own_data: bool

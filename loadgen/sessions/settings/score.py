@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.cluster import CLUSTER, check_nodes
-from loadgen.sessions.settings.endpoint import seconds
 from loadgen.sessions.settings.formats import Json
-from loadgen.sessions.settings.on_invalid import OnInvalid
-from loadgen.sessions.settings.option import Option
+from loadgen.sessions.settings.kinds import Seconds
+from loadgen.sessions.settings.option import GENERAL
 from loadgen.sessions.settings.prices import Prices
 from loadgen.sessions.settings.run_argument import Run
 from loadgen.sessions.settings.scoring import (
@@ -33,12 +31,13 @@ from loadgen.sessions.settings.scoring import (
     judge_of,
     sandbox_of,
 )
-from loadgen.sessions.settings.scoring_choices import ScoringChoices
-from loadgen.sessions.settings.scoring_defaults import (
+from loadgen.sessions.settings.scoring_choices import (
     DEFAULT_GRADER_TIMEOUT_S,
     DEFAULT_JUDGE_CONCURRENCY,
     DEFAULT_JUDGE_TIMEOUT_S,
+    ScoringChoices,
 )
+from loadgen.sessions.settings.verdict import OnInvalid
 
 MOST_PROCESSES = 1024
 MOST_TIMEOUT_S = 86_400.0
@@ -61,64 +60,29 @@ class ScoreSettings:
     judge_timeout: JudgeTimeout = DEFAULT_JUDGE_TIMEOUT_S
     judge_temperature: JudgeTemperature = None
     judge_max_tokens: JudgeMaxTokens = None
-    reparse: Annotated[
-        bool,
-        Option(
-            "--reparse",
-            help="Call no judge, and parse existing replies again; with --judge-model only that model's.",
-            panel=SCORING,
-        ),
-    ] = False
-    grader_timeout: Annotated[
-        float,
-        Option(
-            parser=seconds,
-            metavar="TIME",
-            help="Time limit for grading one answer; ten times as long for scorers that run programs.",
-            show_default="2m",
-            panel=SCORING,
-        ),
-    ] = DEFAULT_GRADER_TIMEOUT_S
-    processes: Annotated[
-        int | None,
-        Option(
-            metavar="N",
-            help="Number of grading processes, with --ray on each node. Default: one per core.",
-            panel=SCORING,
-        ),
-    ] = None
-    data: Annotated[
-        Path | None,
-        Option(
-            metavar="DIR",
-            help="A folder with models that graders need and that are not installed: nltk_punkt for ifeval.",
-            panel=SCORING,
-        ),
-    ] = None
-    ray: Annotated[
-        str | None,
-        Option(
-            metavar="auto|ADDRESS",
-            help="Grade on the nodes of a Ray cluster: on this machine, or at an address.",
-            panel=CLUSTER,
-        ),
-    ] = None
-    nodes: Annotated[
-        int | None,
-        Option(
-            metavar="N",
-            help="With --ray: the number of nodes. Default: all nodes with CPUs.",
-            panel=CLUSTER,
-        ),
-    ] = None
-    pass_number: Annotated[
-        int | None,
-        Option("--pass", metavar="N", help="Score nothing, and report this earlier pass."),
-    ] = None
+    reparse: bool = SCORING.switch(
+        "Call no judge, and parse existing replies again; with --judge-model only that model's."
+    )
+    grader_timeout: Seconds = SCORING.option(
+        "Time limit for grading one answer; ten times as long for scorers that run programs.",
+        DEFAULT_GRADER_TIMEOUT_S,
+    )
+    processes: int | None = SCORING.option(
+        "Number of grading processes, with --ray on each node. Default: one per core."
+    )
+    data: Path | None = SCORING.option(
+        "A folder with models that graders need and that are not installed: nltk_punkt for ifeval.",
+        metavar="DIR",
+    )
+    ray: str | None = CLUSTER.option(
+        "Grade on the nodes of a Ray cluster: on this machine, or at an address.", metavar="auto|ADDRESS"
+    )
+    nodes: int | None = CLUSTER.option("With --ray: the number of nodes. Default: all nodes with CPUs.")
+    pass_number: int | None = GENERAL.option("Score nothing, and report this earlier pass.", flags="--pass")
     prices: Prices = None
     on_invalid: OnInvalid = None
     json: Json = False
-    quiet: Annotated[bool, Option("--quiet -q", help="No progress.")] = False
+    quiet: bool = GENERAL.switch("No progress.", "-q")
 
     def check(self) -> None:
         """Refuse options that contradict each other or are out of bounds.

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Final, Literal, Protocol
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.settings.endpoint import seconds
-from loadgen.sessions.settings.option import Option
+from loadgen.sessions.settings.kinds import Seconds
+from loadgen.sessions.settings.option import Panel
 
 if TYPE_CHECKING:
     from loadgen.sessions.settings.scoring_choices import JudgeEndpoint
     from workloads.sandbox.base import SandboxKind, SandboxSpec
 
-SCORING: Final = "Scoring"
+SCORING: Final = Panel("Scoring")
 
 DEFAULT_PASS_THRESHOLD: Final = 1.0
 MOST_JUDGE_CONCURRENCY: Final = 10_000
@@ -22,107 +22,68 @@ MOST_JUDGE_TOKENS: Final = 10_000_000
 
 Scorers = Annotated[
     list[str],
-    Option(
+    SCORING.declares(
+        "Score by this definition in place of the official one; repeatable.",
         "--scorer",
         metavar="[TASK=]NAME",
-        help="Score by this definition in place of the official one; repeatable.",
-        panel=SCORING,
     ),
 ]
 EvalFunctions = Annotated[
     list[str],
-    Option(
-        "--eval",
-        metavar="MODULE:FUNCTION",
-        help="Score by your own function as well; repeatable.",
-        panel=SCORING,
-    ),
+    SCORING.declares("Score by your own function as well; repeatable.", "--eval", metavar="MODULE:FUNCTION"),
 ]
 AllowCodeExecution = Annotated[
     bool,
-    Option(
+    SCORING.declares(
+        "Run the programs that the model wrote, and the commands of episodes, in a sandbox.",
         "--allow-code-execution",
-        help="Run the programs that the model wrote, and the commands of episodes, in a sandbox.",
-        panel=SCORING,
     ),
 ]
 SandboxOfPrograms = Annotated[
     Literal["local", "docker", "none"],
-    Option(
+    SCORING.declares(
+        "Where to run model-written programs and commands: in isolated processes of this machine, or in "
+        "containers. none: also where the kernel cannot isolate programs, so that they can do whatever "
+        "you can.",
         "--sandbox",
-        help="Where to run model-written programs and commands: in isolated processes of this machine, "
-        "or in containers. none: also where the kernel cannot isolate programs, so that they can do "
-        "whatever you can.",
-        panel=SCORING,
     ),
 ]
 SandboxImage = Annotated[
     str | None,
-    Option(
+    SCORING.declares(
+        "For containers: an image's name, a Dockerfile or its folder, or a root file system as .tar. "
+        "Default: python:3.12-slim.",
         metavar="IMAGE|DIR|FILE",
-        help="For containers: an image's name, a Dockerfile or its folder, or a root file system as "
-        ".tar. Default: python:3.12-slim.",
-        panel=SCORING,
     ),
 ]
 PassThreshold = Annotated[
     float,
-    Option(
-        metavar="VALUE",
-        help="From which value on a sample has passed, for pass@k and pass^k.",
-        panel=SCORING,
-    ),
+    SCORING.declares("From which value on a sample has passed, for pass@k and pass^k.", metavar="VALUE"),
 ]
 JudgeUrl = Annotated[
-    str | None,
-    Option(
-        metavar="URL",
-        help="Endpoint of the judge model, for benchmarks with a judge.",
-        panel=SCORING,
-    ),
+    str | None, SCORING.declares("Endpoint of the judge model, for benchmarks with a judge.", metavar="URL")
 ]
-JudgeModel = Annotated[
-    str | None,
-    Option(metavar="NAME", help="Name of the judge model.", panel=SCORING),
-]
+JudgeModel = Annotated[str | None, SCORING.declares("Name of the judge model.", metavar="NAME")]
 JudgeApiKey = Annotated[
     str | None,
-    Option(
+    SCORING.declares(
+        "The judge's API key, preferably in the environment; @FILE reads a file. Never logged.",
         envvar=("LOADGEN_JUDGE_API_KEY",),
-        show_envvar=True,
-        help="The judge's API key, preferably in the environment; @FILE reads a file. Never logged.",
-        panel=SCORING,
     ),
 ]
-JudgeConcurrency = Annotated[
-    int,
-    Option(metavar="N", help="At most N requests to the judge in flight.", panel=SCORING),
-]
-JudgeTimeout = Annotated[
-    float,
-    Option(
-        parser=seconds,
-        metavar="TIME",
-        help="Time limit of a request to the judge.",
-        show_default="2m",
-        panel=SCORING,
-    ),
-]
+JudgeConcurrency = Annotated[int, SCORING.declares("At most N requests to the judge in flight.")]
+JudgeTimeout = Annotated[Seconds, SCORING.declares("Time limit of a request to the judge.")]
 
 JudgeTemperature = Annotated[
     float | None,
-    Option(
-        metavar="T",
-        help="Sampling temperature of the judge. Default: as in the benchmark's prompts.",
-        panel=SCORING,
+    SCORING.declares(
+        "Sampling temperature of the judge. Default: as in the benchmark's prompts.", metavar="T"
     ),
 ]
 JudgeMaxTokens = Annotated[
     int | None,
-    Option(
-        metavar="N",
-        help="The most output tokens of the judge, in place of the limit of the benchmark's prompts.",
-        panel=SCORING,
+    SCORING.declares(
+        "The most output tokens of the judge, in place of the limit of the benchmark's prompts."
     ),
 ]
 

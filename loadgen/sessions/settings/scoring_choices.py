@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.sessions.settings.scoring_defaults import (
-    DEFAULT_GRADER_MEMORY,
-    DEFAULT_GRADER_TIMEOUT_S,
-    DEFAULT_JUDGE_CONCURRENCY,
-    DEFAULT_JUDGE_TIMEOUT_S,
-)
 from workloads.sandbox.base import SandboxSpec
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from loadgen.driver.judge_client import Sampling
+
+DEFAULT_GRADER_TIMEOUT_S: Final = 120.0
+"""Seconds: more than any grader takes; a model's program that a scorer runs has its own limits."""
+
+DEFAULT_GRADER_MEMORY: Final = 8 * 1024**3
+"""Bytes: more than any grader needs, and too little to bring down the machine."""
+
+DEFAULT_JUDGE_CONCURRENCY: Final = 8
+DEFAULT_JUDGE_TIMEOUT_S: Final = 120.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Final
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.definitions import OF_ONE_REPORT
-from loadgen.sessions.settings.endpoint import seconds
-from loadgen.sessions.settings.failures import share
 from loadgen.sessions.settings.formats import Json
-from loadgen.sessions.settings.option import Option
-from loadgen.sessions.settings.task_names import canonical_rule
+from loadgen.sessions.settings.kinds import Rule, Seconds, Share
+from loadgen.sessions.settings.option import Panel
 
-SEARCH: Final = "Search"
+SEARCH: Final = Panel("Search")
 
 
 REPLACED: Final = frozenset(
@@ -33,81 +31,27 @@ SPAN: Final = re.compile(r"([0-9.e+]*?)\.\.([0-9.e+]*)")
 class SearchSettings:
     """The options of `loadgen search` in addition to those of `loadgen perf`."""
 
-    require: Annotated[
-        list[str],
-        Option(
-            parser=canonical_rule,
-            metavar="RULE",
-            help="A target, e.g. 'ttft:p(99)<2s'; repeatable.",
-            panel=SEARCH,
-        ),
-    ] = field(default_factory=list)
-    rate: Annotated[
-        str | None,
-        Option(
-            "--rate -r",
-            metavar="LOW..HIGH",
-            help="Search a rate; either end can be left out. The default, from 1.",
-            panel=SEARCH,
-        ),
-    ] = None
-    concurrency: Annotated[
-        str | None,
-        Option(
-            "--concurrency -c",
-            metavar="LOW..HIGH",
-            help="Search a number of users in a closed loop instead.",
-            panel=SEARCH,
-        ),
-    ] = None
-    within: Annotated[
-        float,
-        Option(
-            parser=share,
-            metavar="SHARE",
-            show_default="3%",
-            help="The precision: how close the highest load that passes and the lowest that fails must be.",
-            panel=SEARCH,
-        ),
-    ] = 0.03
-    point_duration: Annotated[
-        float,
-        Option(
-            "--point-duration -d",
-            parser=seconds,
-            metavar="TIME",
-            show_default="12s",
-            help="Minimum duration of a thorough trial; longer for long answers, or if a percentile "
-            "needs more requests.",
-            panel=SEARCH,
-        ),
-    ] = 12.0
-    budget: Annotated[
-        float,
-        Option(
-            parser=seconds,
-            metavar="TIME",
-            show_default="15m",
-            help="The time budget of the search.",
-            panel=SEARCH,
-        ),
-    ] = 900.0
-    cooldown: Annotated[
-        float,
-        Option(
-            parser=seconds,
-            metavar="TIME",
-            show_default="0",
-            help="The pause between two trials.",
-            panel=SEARCH,
-        ),
-    ] = 0.0
-    out: Annotated[
-        Path | None,
-        Option(help="The folder of all trials; runs/<time>-search by default.", panel=SEARCH),
-    ] = None
+    require: list[Rule] = SEARCH.option("A target, e.g. 'ttft:p(99)<2s'; repeatable.", [])
+    rate: str | None = SEARCH.option(
+        "Search a rate; either end can be left out. The default, from 1.", flags="-- -r", metavar="LOW..HIGH"
+    )
+    concurrency: str | None = SEARCH.option(
+        "Search a number of users in a closed loop instead.", flags="-- -c", metavar="LOW..HIGH"
+    )
+    within: Share = SEARCH.option(
+        "The precision: how close the highest load that passes and the lowest that fails must be.", 0.03
+    )
+    point_duration: Seconds = SEARCH.option(
+        "Minimum duration of a thorough trial; longer for long answers, or if a percentile needs more "
+        "requests.",
+        12.0,
+        "-- -d",
+    )
+    budget: Seconds = SEARCH.option("The time budget of the search.", 900.0)
+    cooldown: Seconds = SEARCH.option("The pause between two trials.", 0.0)
+    out: Path | None = SEARCH.option("The folder of all trials; runs/<time>-search by default.")
     json: Json = False
-    quiet: Annotated[bool, Option("--quiet -q", help="No progress.", panel=SEARCH)] = False
+    quiet: bool = SEARCH.switch("No progress.", "-q")
 
     def __post_init__(self) -> None:
         if self.rate is not None and self.concurrency is not None:

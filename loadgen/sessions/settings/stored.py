@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.settings.concerns import flat_options, flat_values
+from loadgen.sessions.settings.concerns import fields_of, flat_values
 from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def settings_from_stored(options: Mapping[str, Any], **more: Any) -> PerfSetting
     Raises:
         UsageError: Another version of this program stored them.
     """
-    if unknown := sorted(options.keys() - flat_options(PerfSettings).keys()):
+    if unknown := sorted(options.keys() - fields_of(PerfSettings).keys()):
         raise UsageError(
             f"the run has options unknown to this version ({', '.join(unknown)}): resume with the version "
             "that started the run"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.settings.option import Option, OptionValueError
+from loadgen.sessions.settings.option import OptionValueError, Panel
 from loadgen.sessions.settings.scoring import (
     DEFAULT_PASS_THRESHOLD,
     AllowCodeExecution,
@@ -27,7 +27,7 @@ from loadgen.sessions.settings.scoring import (
     check_judge,
     check_sandbox,
 )
-from loadgen.sessions.settings.scoring_defaults import DEFAULT_JUDGE_CONCURRENCY, DEFAULT_JUDGE_TIMEOUT_S
+from loadgen.sessions.settings.scoring_choices import DEFAULT_JUDGE_CONCURRENCY, DEFAULT_JUDGE_TIMEOUT_S
 from workloads.catalog import canonical
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from loadgen.sessions.settings.load import LoadSettings
     from loadgen.sessions.settings.prompts import PromptSettings
 
-BENCHMARKS: Final = "Benchmarks"
+BENCHMARKS: Final = Panel("Benchmarks")
 MOST_REPEATS: Final = 100_000
 
 
@@ -63,97 +63,49 @@ def system_prompt_of(value: str) -> str:
 class TaskSettings:
     """The options of benchmarks, one per field."""
 
-    task: Annotated[
-        list[str],
-        Option(
-            parser=canonical,
-            metavar="NAME[:OPTION=VALUE,…]|FILE",
-            help="Send and score a benchmark (loadgen list tasks), or a file with user_prompt and "
-            "ground_truth; repeatable.",
-            panel=BENCHMARKS,
-        ),
-    ] = field(default_factory=list)
-    data: Annotated[
-        Path | None,
-        Option(
-            metavar="DIR",
-            help="Folder of the benchmarks' data. Default: fetched from the hub.",
-            panel=BENCHMARKS,
-        ),
-    ] = None
-    cache_dir: Annotated[
-        str | None,
-        Option(
-            envvar=("LOADGEN_CACHE",),
-            metavar="FOLDER",
-            help="Cache of fetched benchmark data. Default: loadgen/data in the user's cache.",
-            panel=BENCHMARKS,
-        ),
-    ] = None
-    samples: Annotated[
-        int | None,
-        Option(
-            metavar="N",
-            help="Send N questions of each benchmark, drawn by --seed from all groups.",
-            panel=BENCHMARKS,
-        ),
-    ] = None
-    sample_order: Annotated[
-        Literal["shuffle", "file"] | None,
-        Option(
-            help="How --samples chooses: shuffle draws questions in proportion to the benchmark's groups, "
-            "file takes the first ones. Default: shuffle; with --offset, file.",
-            show_default=False,
-            panel=BENCHMARKS,
-        ),
-    ] = None
-    offset: Annotated[
-        int,
-        Option(metavar="N", help="Skip the first N questions.", panel=BENCHMARKS),
-    ] = 0
-    split: Annotated[
-        str | None,
-        Option(
-            metavar="NAME",
-            help="Another split of the benchmark's data, such as validation. Default: the official one.",
-            panel=BENCHMARKS,
-        ),
-    ] = None
-    record_ids: Annotated[
-        list[str],
-        Option(
-            metavar="ID,…",
-            help="Send only the questions with these ids (see loadgen list prompts); repeatable.",
-            panel=BENCHMARKS,
-        ),
-    ] = field(default_factory=list)
-    repeats: Annotated[
-        int | None,
-        Option(
-            metavar="N",
-            help="Send each question N times, for pass@k and narrower intervals.",
-            panel=BENCHMARKS,
-        ),
-    ] = None
-    columns: Annotated[
-        list[str],
-        Option(
-            "--map",
-            metavar="NAME=COLUMN",
-            help="Of a file: the column that holds user_prompt, system_prompt or ground_truth; repeatable.",
-            panel=BENCHMARKS,
-        ),
-    ] = field(default_factory=list)
+    task: list[str] = BENCHMARKS.option(
+        "Send and score a benchmark (loadgen list tasks), or a file with user_prompt and ground_truth; "
+        "repeatable.",
+        [],
+        parser=canonical,
+        metavar="NAME[:OPTION=VALUE,…]|FILE",
+    )
+    data: Path | None = BENCHMARKS.option(
+        "Folder of the benchmarks' data. Default: fetched from the hub.", metavar="DIR"
+    )
+    cache_dir: str | None = BENCHMARKS.option(
+        "Cache of fetched benchmark data. Default: loadgen/data in the user's cache.",
+        envvar=("LOADGEN_CACHE",),
+        metavar="FOLDER",
+    )
+    samples: int | None = BENCHMARKS.option(
+        "Send N questions of each benchmark, drawn by --seed from all groups."
+    )
+    sample_order: Literal["shuffle", "file"] | None = BENCHMARKS.option(
+        "How --samples chooses: shuffle draws questions in proportion to the benchmark's groups, file "
+        "takes the first ones. Default: shuffle; with --offset, file."
+    )
+    offset: int = BENCHMARKS.option("Skip the first N questions.", 0)
+    split: str | None = BENCHMARKS.option(
+        "Another split of the benchmark's data, such as validation. Default: the official one.",
+        metavar="NAME",
+    )
+    record_ids: list[str] = BENCHMARKS.option(
+        "Send only the questions with these ids (see loadgen list prompts); repeatable.", [], metavar="ID,…"
+    )
+    repeats: int | None = BENCHMARKS.option("Send each question N times, for pass@k and narrower intervals.")
+    columns: list[str] = BENCHMARKS.option(
+        "Of a file: the column that holds user_prompt, system_prompt or ground_truth; repeatable.",
+        [],
+        "--map",
+        metavar="NAME=COLUMN",
+    )
 
-    system_prompt: Annotated[
-        str | None,
-        Option(
-            parser=system_prompt_of,
-            metavar="TEXT|@FILE",
-            help="System prompt before each question; a benchmark's own system prompt follows.",
-            panel=BENCHMARKS,
-        ),
-    ] = None
+    system_prompt: str | None = BENCHMARKS.option(
+        "System prompt before each question; a benchmark's own system prompt follows.",
+        parser=system_prompt_of,
+        metavar="TEXT|@FILE",
+    )
 
     scorer: Scorers = field(default_factory=list)
     eval_function: EvalFunctions = field(default_factory=list)

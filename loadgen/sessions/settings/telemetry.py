@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
-from typing import Annotated, Final
+from dataclasses import dataclass
+from typing import Final
 from urllib.parse import urlsplit
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.settings.endpoint import seconds
-from loadgen.sessions.settings.option import Option, OptionValueError
+from loadgen.sessions.settings.kinds import Seconds
+from loadgen.sessions.settings.option import OptionValueError, Panel
 
-TELEMETRY: Final = "Telemetry"
+TELEMETRY: Final = Panel("Telemetry")
 
 NVML: Final = "nvml"
 """In place of a URL: the GPUs of this host."""
@@ -65,85 +65,43 @@ def gpu_source(value: str) -> str:
 class TelemetrySettings:
     """Options of telemetry."""
 
-    server_metrics: Annotated[
-        list[str],
-        Option(
-            parser=page_url,
-            envvar=("LOADGEN_SERVER_METRICS",),
-            metavar="[URL|none]",
-            help="Record the server's Prometheus metrics; without a URL those at /metrics; repeatable. "
-            "Default: only those at /metrics before and after the run, where a known server has them.",
-            panel=TELEMETRY,
-        ),
-    ] = field(default_factory=list)
-    server_metrics_interval: Annotated[
-        float,
-        Option(
-            parser=seconds,
-            metavar="TIME",
-            help="Time between two readings of the server's metrics.",
-            show_default="1s",
-            panel=TELEMETRY,
-        ),
-    ] = 1.0
-    host_metrics: Annotated[
-        bool,
-        Option(
-            "--host-metrics",
-            help="Record CPU, memory and network of this machine each second.",
-            panel=TELEMETRY,
-        ),
-    ] = False
+    server_metrics: list[str] = TELEMETRY.option(
+        "Record the server's Prometheus metrics; without a URL those at /metrics; repeatable. Default: "
+        "only those at /metrics before and after the run, where a known server has them.",
+        [],
+        parser=page_url,
+        envvar=("LOADGEN_SERVER_METRICS",),
+        metavar="[URL|none]",
+    )
+    server_metrics_interval: Seconds = TELEMETRY.option(
+        "Time between two readings of the server's metrics.", 1.0
+    )
+    host_metrics: bool = TELEMETRY.switch("Record CPU, memory and network of this machine each second.")
 
-    gpu_metrics: Annotated[
-        list[str],
-        Option(
-            parser=gpu_source,
-            metavar="nvml|URL",
-            help="Record power, energy and use of GPUs: of this host, or by the URL of DCGM's exporter.",
-            panel=TELEMETRY,
-        ),
-    ] = field(default_factory=list)
-    gpu_metrics_interval: Annotated[
-        float,
-        Option(
-            parser=seconds,
-            metavar="TIME",
-            help="Time between two readings of the GPUs by NVML; DCGM's exporter is read each second.",
-            show_default="100ms",
-            panel=TELEMETRY,
-        ),
-    ] = 0.1
-    declared_power: Annotated[
-        float | None,
-        Option(
-            metavar="WATTS",
-            help="Power of the system, if not measurable: energy is then tagged as declared.",
-            panel=TELEMETRY,
-        ),
-    ] = None
-    param_count_b: Annotated[
-        float | None,
-        Option(
-            metavar="N", help="Billions of parameters of the model, for mfu_pct, mbu_pct.", panel=TELEMETRY
-        ),
-    ] = None
-    active_params_b: Annotated[
-        float | None,
-        Option(
-            metavar="N",
-            help="Billions of active parameters per token. Default: all.",
-            panel=TELEMETRY,
-        ),
-    ] = None
-    gpu_peak_tflops: Annotated[
-        float | None,
-        Option(metavar="N", help="Peak TFLOP/s of a GPU, dense, in the model's precision.", panel=TELEMETRY),
-    ] = None
-    gpu_peak_bandwidth_gb_s: Annotated[
-        float | None,
-        Option(metavar="N", help="Peak memory bandwidth of a GPU, in GB/s.", panel=TELEMETRY),
-    ] = None
+    gpu_metrics: list[str] = TELEMETRY.option(
+        "Record power, energy and use of GPUs: of this host, or by the URL of DCGM's exporter.",
+        [],
+        parser=gpu_source,
+        metavar="nvml|URL",
+    )
+    gpu_metrics_interval: Seconds = TELEMETRY.option(
+        "Time between two readings of the GPUs by NVML; DCGM's exporter is read each second.", 0.1
+    )
+    declared_power: float | None = TELEMETRY.option(
+        "Power of the system, if not measurable: energy is then tagged as declared.", metavar="WATTS"
+    )
+    param_count_b: float | None = TELEMETRY.option(
+        "Billions of parameters of the model, for mfu_pct, mbu_pct.", metavar="N"
+    )
+    active_params_b: float | None = TELEMETRY.option(
+        "Billions of active parameters per token. Default: all.", metavar="N"
+    )
+    gpu_peak_tflops: float | None = TELEMETRY.option(
+        "Peak TFLOP/s of a GPU, dense, in the model's precision.", metavar="N"
+    )
+    gpu_peak_bandwidth_gb_s: float | None = TELEMETRY.option(
+        "Peak memory bandwidth of a GPU, in GB/s.", metavar="N"
+    )
 
     def __post_init__(self) -> None:
         intervals = {

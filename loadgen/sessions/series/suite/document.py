@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from loadgen.sessions.series.suite.option import options
-from loadgen.sessions.settings.endpoint import seconds
+from loadgen.sessions.settings.kinds import seconds
 
 _TIME: Final = {"type": ["number", "string"]}
 

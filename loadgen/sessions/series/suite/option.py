@@ -9,8 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from loadgen.sessions.settings.field import fields_of
-from loadgen.sessions.settings.option import Option
+from loadgen.sessions.settings.concerns import fields_of
 from loadgen.sessions.settings.perf import PerfSettings
 
 if TYPE_CHECKING:
@@ -51,9 +50,5 @@ def elsewhere(name: str) -> str | None:
 
 def variables() -> Mapping[str, tuple[str, ...]]:
     """The environment variables of an option, by name, in order of precedence."""
-    declared = {name: field.declared for name, field in fields_of(PerfSettings).items()}
-    return {
-        name: option.envvar
-        for name, option in declared.items()
-        if isinstance(option, Option) and option.envvar
-    }
+    fields = fields_of(PerfSettings)
+    return {name: field.declared.envvar for name, field in fields.items() if field.declared.envvar}
