@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     Loadgen = Callable[..., subprocess.CompletedProcess[str]]
 
 SCORES: dict[str, tuple[str, float, dict[str, float | None]]] = {
+    "deepplanning": ("deepplanning", 1 / 3, {"match_rate": 3 / 4}),
     "harbor": ("terminal-bench", 0.5, {"cost_usd": 0.5}),
     "lifelong-agent": ("lifelong-agent", 0.5, {}),
     "pinchbench": ("pinchbench", 0.5, {"cost_usd": 0.02}),

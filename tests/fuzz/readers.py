@@ -313,7 +313,14 @@ READERS: Final[Mapping[str, tuple[Callable[[Path, random.Random], None], Callabl
     **{
         f"import_{name}": (partial(_harness, name), partial(_import, name))
         for name in (
-            *("harbor", "lifelong-agent", "pinchbench", "swefficiency", "terminalbench-native"),
+            *(
+                "deepplanning",
+                "harbor",
+                "lifelong-agent",
+                "pinchbench",
+                "swefficiency",
+                "terminalbench-native",
+            ),
             *("webchorearena", "workarena", "aiperf", "guidellm", "sglang-bench", "vllm-bench"),
         )
     },

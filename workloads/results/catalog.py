@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from workloads.results.loads.load_results import LoadFormat
 
 FORMATS: Final[Mapping[str, str]] = {
+    "deepplanning": "workloads.results.deepplanning:FORMAT",
     "harbor": "workloads.results.harbor:FORMAT",
     "lifelong-agent": "workloads.results.lifelong_agent:FORMAT",
     "pinchbench": "workloads.results.pinchbench:FORMAT",

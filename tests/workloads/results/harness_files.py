@@ -289,7 +289,54 @@ def lifelong_agent(folder: Path) -> Path:
     return folder
 
 
+def deepplanning(folder: Path) -> Path:
+    """Three cases of two levels: a right cart, a wrong coupon at the limit, no cart."""
+    call = {"id": "a", "type": "function", "function": {"name": "get_cart_info", "arguments": "{}"}}
+    spoken = [
+        {"role": "user", "content": "Buy shoes."},
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+    ]
+    ended = [*spoken, {"role": "tool", "content": "{}"}, {"role": "assistant", "content": "Done."}]
+    wanted = {
+        "query": "Buy shoes.",
+        "ground_truth_products": [{"product_id": "p1", "name": "Shoes"}],
+        "ground_truth_coupons": {"VIP": 2},
+    }
+    cases: list[tuple[str, list[Any], int | None]] = [
+        ("database_m_level1_2/case_2", ended, 2),
+        ("database_m_level1_2/case_10", spoken, 1),
+        ("database_m_level3_2/case_1", spoken, None),
+    ]
+    for name, messages, quantity in cases:
+        write_json(folder / name / "validation_cases.json", wanted)
+        write_json(folder / name / "messages.json", {"step": 2, "messages": messages})
+        if quantity is not None:
+            cart = {
+                "items": [{"product_id": "p1", "quantity": 1}, {"product_id": "p2"}],
+                "used_coupons": [{"coupon_name": "VIP", "quantity": quantity}],
+            }
+            write_json(folder / name / "cart.json", cart)
+    return folder
+
+
+def deepplanning_travel(folder: Path) -> Path:
+    """The evaluation of two of three tasks: one plan meets everything."""
+    for number, share in ((0, 1.0), (2, 0.5)):
+        scores = {
+            "commonsense_weighted_score": share,
+            "personalized_score": 1.0,
+            "composite_score": (share + 1) / 2,
+            "case_acc": float(share == 1),
+        }
+        write_json(
+            folder / "evaluation" / f"id_{number}_score.json", {"sample_id": str(number), "scores": scores}
+        )
+    write_json(folder / "evaluation" / "evaluation_summary.json", {"total_test_samples": 3})
+    return folder
+
+
 WRITERS: Mapping[str, Callable[[Path], Path]] = {
+    "deepplanning": deepplanning,
     "harbor": harbor,
     "lifelong-agent": lifelong_agent,
     "pinchbench": pinchbench,

@@ -53,6 +53,31 @@ def test_terminal_bench(tmp_path: Path) -> None:
     assert read("terminalbench-native", trial).attempts[0].task_id == "hello"
 
 
+def test_deepplanning(tmp_path: Path) -> None:
+    """Carts by the official rule, with levels and validity; plans, with a 0 for each missing one."""
+    results = read("deepplanning", written.deepplanning(tmp_path / "carts"))
+    assert [
+        (attempt.task_id, attempt.value, attempt.ending, attempt.turns) for attempt in results.attempts
+    ] == [
+        ("level1/case_2", 1, "completed", 2),
+        ("level1/case_10", 0, "max_turns", 1),
+        ("level3/case_1", 0, "failed", 1),
+    ]
+    assert results.attempts[1].metrics == {"matched": 1, "expected": 2}
+    assert (results.attempts[0].prompt, results.attempts[0].answer) == ("Buy shoes.", "Done.")
+    assert results.attempts[2].tags == {"level": "3"}
+    assert "not valid" in results.notes[0]
+    level = read("deepplanning", tmp_path / "carts" / "database_m_level1_2")
+    assert [attempt.task_id for attempt in level.attempts] == ["level1/case_2", "level1/case_10"]
+    plans = read("deepplanning", written.deepplanning_travel(tmp_path / "plans")).attempts
+    assert [(plan.task_id, plan.value, plan.ending) for plan in plans] == [
+        ("0", 1, "completed"),
+        ("2", 0, "completed"),
+        ("1", 0, "failed"),
+    ]
+    assert plans[1].metrics["composite_score"] == 0.75
+
+
 def test_harbor(tmp_path: Path) -> None:
     """Rewards, a missing one as 0, tokens of steps, the leaderboard's figure, trials that have not ended."""
     results = read("harbor", written.harbor(tmp_path / "job"))
@@ -218,6 +243,13 @@ def _changed(name: str, folder: Path, old: str, new: str) -> Path:
             '"reward": "high"',
             "verifier_result.rewards.reward must be a finite number",
         ),
+        (
+            "deepplanning",
+            '"quantity": 2',
+            '"quantity": "two"',
+            "used_coupons[0].quantity must be a finite number",
+        ),
+        ("deepplanning", '"items"', '"products"', "cart.json: items is missing"),
         ("harbor", '"reward": 1.0', '"reward": 1e308', "rewards.reward must be a finite number"),
         (
             "terminalbench-native",
