@@ -165,7 +165,7 @@ def replayed(replay: Replay, data: Path) -> bool:
         script = folder / "replies.jsonl"
         script.write_text("".join(f"{json.dumps(line)}\n" for line in replay.replies()))
         since = time.perf_counter()
-        with start_mock(ttft="20ms", itl="0", replies=script, tokens_per_chunk=64, fast=True) as mock:
+        with start_mock(ttft="20ms", itl="0", replies=script, tokens_per_chunk=64) as mock:
             killed = kill_on_the_way(replay, data, mock.url, folder / "run")
             subprocess.run([*PROGRAM, "resume", folder / "run", "-q"], check=True, stdout=subprocess.DEVNULL)
         return reported(replay, folder / "run", killed, time.perf_counter() - since)

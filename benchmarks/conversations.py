@@ -86,7 +86,7 @@ def converse(sessions: int, turns: int, workers: int, history: str) -> Outcome:
     """
     with (
         TemporaryDirectory(prefix="loadgen-conversations-") as folder,
-        start_mock(fast=True, ttft="uniform:20ms..200ms", itl="2ms", tokens="uniform:3..60") as mock,
+        start_mock(ttft="uniform:20ms..200ms", itl="2ms", tokens="uniform:3..60") as mock,
     ):
         run, prompts = Path(folder) / "run", Path(folder) / "conversations.jsonl"
         _write(prompts, sessions, turns)

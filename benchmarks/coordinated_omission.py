@@ -34,7 +34,7 @@ USERS: Final = 6
 RATE: Final = 100
 SECONDS: Final = 8
 STALL_S: Final = 2.0
-PACE: Final = {"ttft": "20ms", "itl": "5ms", "tokens": "8", "fast": True}
+PACE: Final = {"ttft": "20ms", "itl": "5ms", "tokens": "8"}
 """An answer takes 55 ms: six users ask about a hundred times a second."""
 
 STALLED: Final = {**PACE, "stall": f"{STALL_S}s,{STALL_S}s"}

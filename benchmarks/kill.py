@@ -1,6 +1,6 @@
 """Kill it at random moments under load: no answered request is lost, and no process is left.
 
-A round starts `loadgen perf` with several workers against `loadgen mock --fast`, which writes down what it
+A round starts `loadgen perf` with several workers against `loadgen mock`, which writes down what it
 has answered, and at a random moment kills (SIGKILL) the parent, whose workers must then end by themselves, or
 everybody at once, or one worker. What the mock endpoint had finished longer than 100 ms before the kill must
 be in the log, no process may be left a second later, and `loadgen report` must work on the log as the kill
@@ -257,7 +257,7 @@ def main() -> int:
     with _busy(options.busy):
         for number in range(options.rounds):
             # A mock endpoint of its own for each round: what it has written down is read in every round.
-            with start_mock(fast=True, models=("bench",), ttft="10ms", itl="2ms", tokens="4") as mock:
+            with start_mock(models=("bench",), ttft="10ms", itl="2ms", tokens="4") as mock:
                 kind, after_s = kinds[number % len(kinds)], draw.uniform(*MOMENTS_S)
                 rounds.append(play(kind, after_s, mock, rate, options.workers, options.busy))
             print(f"round {number + 1}: {rounds[-1]}", file=sys.stderr, flush=True)

@@ -54,7 +54,7 @@ class Search:
 def search(arrival: str, seed: int, folder: Path) -> Search:
     """Search once, as a user would."""
     with start_mock(
-        models=("m",), fast=True, slots=SLOTS, ttft=f"{TTFT_MS}ms", itl=f"{GAP_MS}ms", tokens=str(TOKENS)
+        models=("m",), slots=SLOTS, ttft=f"{TTFT_MS}ms", itl=f"{GAP_MS}ms", tokens=str(TOKENS)
     ) as mock:
         begun = time.monotonic()
         done = subprocess.run(

@@ -1,6 +1,6 @@
 """Ten minutes at a steady rate: memory, descriptors, threads, lag and what waits stay what they are.
 
-`loadgen perf` with two workers against `loadgen mock --fast`, sampled each second from outside (/proc) and
+`loadgen perf` with two workers against `loadgen mock`, sampled each second from outside (/proc) and
 through its own telemetry. It passes when nothing grows by more than stated, over the whole time, along a
 robust slope (Theil-Sen) through all but the first fifth of the samples.
 

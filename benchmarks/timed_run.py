@@ -50,7 +50,6 @@ class Pace:
     def options(self) -> Mapping[str, Any]:
         """The mock endpoint's options."""
         return {
-            "fast": True,
             "models": (MODEL,),
             "ttft": f"{self.ttft_ms}ms",
             "itl": f"{self.gap_ms}ms",

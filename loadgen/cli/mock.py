@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 def mock(settings: MockSettings) -> None:
     """Serve an OpenAI-compatible endpoint with chosen timing; --truth records every sent chunk.
 
-    It prints one line, `listening on http://HOST:PORT/v1`, and serves until SIGTERM or Ctrl-C. With --fast it
-    then says on standard error whether it kept up.
+    It prints one line, `listening on http://HOST:PORT/v1`, and serves until SIGTERM or Ctrl-C. It then says
+    on standard error whether it kept up.
 
     [bold]Example[/bold]
 

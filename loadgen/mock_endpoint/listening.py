@@ -1,4 +1,4 @@
-"""The common part of both engines: listening addresses, listening errors, and stopping."""
+"""Listening addresses, listening errors, and stopping, for answers and for scenarios."""
 
 from __future__ import annotations
 

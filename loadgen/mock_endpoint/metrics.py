@@ -106,11 +106,13 @@ class Metrics:
         """Count a started request, with the planned tokens."""
         self._live.add(truth)
 
-    def ended(self, truth: Truth) -> None:
-        """Count an ended request, counted at its start or not."""
+    def ended(self, truth: Truth, method: str) -> None:
+        """Count an ended request, and the response if that was sent in full."""
         self._live.discard(truth)
         self._input_tokens += truth.input_tokens
         self._tokens += truth.tokens
+        if truth.outcome != "aborted":
+            self.responded(truth.path, method, truth.status)
         if truth.outcome != "failed":
             self._ended[truth.finish_reason or "abort"] += 1
         if truth.outcome == "completed":

@@ -24,7 +24,7 @@ KEY_VARIABLE: Final = "LOADGEN_MOCK_API_KEY"
 _MAX_PORT: Final = 65535
 
 _WITHOUT_SCENARIO: Final = (
-    *("fast", "tls_cert", "replies", "count_eos", "hold_calls", "cache"),
+    *("tls_cert", "replies", "count_eos", "hold_calls", "cache"),
     *("close", "refuse", "stall", "die_after", "fail_after", "rate_limit"),
 )
 """The options of responses, which a scenario has itself."""
@@ -61,7 +61,6 @@ class MockOptions:
         tls_cert: Certificate chain (PEM); with it the server speaks TLS.
         tls_key: The certificate's private key (PEM), unless the certificate's file holds it.
         exit_with_parent: End when standard input ends, as it does when the process that holds it dies.
-        fast: Serve with the engine that is made to be on time, and knows how late each chunk was. No TLS.
         scenario: Play this scenario (or `chaos`, a mix) to every request, and every other one below its name.
         fault_share: Of the requests in `chaos`, those that meet a fault: from 0 to 1.
 
@@ -94,7 +93,6 @@ class MockOptions:
     tls_cert: str | Path | None = None
     tls_key: str | Path | None = None
     exit_with_parent: bool = False
-    fast: bool = False
     scenario: str | None = None
     fault_share: float = 0.2
 
@@ -116,10 +114,6 @@ class MockOptions:
                 f"there is no role chunk {self.role_chunk!r}: choose first, early or none",
             ),
             (self.tls_cert or not self.tls_key, "a TLS key needs its certificate: give the certificate too"),
-            (
-                not (self.fast and self.tls_cert),
-                "the fast engine does not speak TLS: leave out fast, or the certificate",
-            ),
             (
                 not (self.scenario and chosen),
                 f"a scenario fixes the responses: leave out {', '.join(chosen)}",

@@ -116,13 +116,15 @@ class MockProcess:
         return truths
 
     def punctuality(self) -> Punctuality:
-        """The lateness of a fast server's chunks, from start to end.
+        """The lateness of the server's chunks, from start to end.
 
         Raises:
-            ValueError: It was not stopped yet, is not fast, or did not end in order.
+            ValueError: It was not stopped yet, plays a scenario, or did not end in order.
         """
         if not self._last_words:
-            raise ValueError("only a fast mock endpoint that was stopped in order knows how punctual it was")
+            raise ValueError(
+                "only a mock endpoint without a scenario that was stopped in order knows how punctual it was"
+            )
         return Punctuality.from_json(self._last_words)
 
     def stop(self) -> int:

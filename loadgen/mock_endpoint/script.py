@@ -62,17 +62,6 @@ class PlannedResponse:
         """Whether all tokens are due at one time."""
         return isinstance(self.itl, distribution.Constant) and not self.itl.value
 
-    def pieces(self, tokens_per_piece: int) -> Iterator[tuple[float, Token, int]]:
-        """Cut the answer into pieces, each due with the first of the piece's tokens.
-
-        Yields:
-            The time at which a piece is due, in seconds from the start; its tokens as one; how many they are.
-        """
-        left = len(self.tokens)
-        for due_s, piece in zip(self.dues_s(tokens_per_piece), self.texts(tokens_per_piece), strict=False):
-            yield due_s, piece, min(left, tokens_per_piece)
-            left -= tokens_per_piece
-
     def dues_s(self, tokens_per_piece: int) -> Iterator[float]:
         """When pieces are due, in seconds from the start, without end.
 

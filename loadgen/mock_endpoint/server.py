@@ -5,31 +5,31 @@ from __future__ import annotations
 import asyncio
 import gc
 import signal
-import ssl
-from contextlib import closing, nullcontext
-from typing import TYPE_CHECKING, Final
+import socket
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
+from typing import TYPE_CHECKING
 
 from loadgen.driver.system.event_loop import run_async
 from loadgen.driver.system.open_files import allow_many_files
+from loadgen.mock_endpoint.engine import Engine
 from loadgen.mock_endpoint.errors import MockOptionsError
+from loadgen.mock_endpoint.ledger import Ledger
 from loadgen.mock_endpoint.lifetime import Lifetime
 from loadgen.mock_endpoint.lifetime import read as read_lifetime
 from loadgen.mock_endpoint.listening import BACKLOG, announce, cannot_listen, watch_standard_input
+from loadgen.mock_endpoint.poller import system_poller
+from loadgen.mock_endpoint.punctuality import Lateness
 from loadgen.mock_endpoint.script import Script
+from loadgen.mock_endpoint.service import Service
+from loadgen.mock_endpoint.slots import Slots
 from loadgen.mock_endpoint.stall import read
+from loadgen.mock_endpoint.tls import tls_context
 from loadgen.mock_endpoint.truth import TruthFile
 from workloads.errors import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from loadgen.mock_endpoint.options import MockOptions
     from loadgen.mock_endpoint.punctuality import Punctuality
-    from loadgen.mock_endpoint.stall import Stall
-    from loadgen.mock_endpoint.truth import Truth
-
-_CANCEL_S: Final = 0.05
-"""How long a stop waits for the streams that it cuts off."""
 
 
 def serve(options: MockOptions) -> Punctuality | None:
@@ -38,60 +38,48 @@ def serve(options: MockOptions) -> Punctuality | None:
     Prints one line, `listening on http://HOST:PORT/v1`, when it can be connected to.
 
     Returns:
-        How punctual the fast engine was; None for the other one, which does not know.
+        How punctual it was; None for a scenario, which promises no times.
 
     Raises:
         MockOptionsError: An option cannot be used.
         MockSetupError: The port cannot be listened on.
     """
-    script, stall, lifetime_s = (
-        Script(options),
-        read(options.stall),
-        read_lifetime("die_after", options.die_after),
-    )
-    tls = _tls(options)
-    if options.scenario:
-        _require_known(options.scenario)
+    script = Script(options)
     allow_many_files()
-    with closing(TruthFile(options.truth)) if options.truth else nullcontext() as file:
-        if options.fast:
-            from loadgen.mock_endpoint.fast.server import serve_fast
-
-            return serve_fast(options, script, stall, lifetime_s, file)
-        tell = file.write if file else _keep_quiet
-        serving = _serve(options, script, stall, lifetime_s, tls, tell)
-        run_async(_play(options, tell) if options.scenario else serving)
-        return None
+    if not options.scenario:
+        return _serve(options, script)
+    _require_known(options.scenario)
+    with _truth_file(options) as file:
+        run_async(_play(options, file))
+    return None
 
 
-def _keep_quiet(_: Truth) -> None:
-    """Write no truth."""
+def _serve(options: MockOptions, script: Script) -> Punctuality:
+    stall, lateness = read(options.stall), Lateness()
+    lifetime_s, tls = read_lifetime("die_after", options.die_after), tls_context(options)
+    with ExitStack() as opened:
+        ledger = Ledger(opened.enter_context(_truth_file(options)))
+        stop, stop_fd = _stop_signals(opened)
+        lifetime = Lifetime(lifetime_s, lambda: stop.send(b"!"))
+        slots = Slots(options.slots) if options.slots else None
+        service = Service(options, script, stall, lifetime, slots, ledger.enter, lateness)
+        if options.exit_with_parent:
+            # No signal: this may be heard while the server ends already, which a signal would cut short.
+            watch_standard_input(lambda: stop.send(b"!"))
+        listeners = _listen(options, opened)
+        poller = opened.enter_context(closing(system_poller()))
+        engine = Engine(poller, listeners, service, ledger, stall, closes=options.close, tls=tls)
+        announce(options, listeners[0].getsockname()[1])
+        gc.collect()
+        gc.freeze()
+        gc.disable()  # it makes no cycles, and a collection would hold up tokens
+        engine.run(stop_fd.fileno())
+        ledger.write_all()
+    return lateness.punctuality()
 
 
-async def _serve(
-    options: MockOptions,
-    script: Script,
-    stall: Stall,
-    lifetime_s: float | None,
-    tls: ssl.SSLContext | None,
-    tell: Callable[[Truth], None],
-) -> None:
-    from loadgen.mock_endpoint.connection import LowLevelServer
-    from loadgen.mock_endpoint.handler import Handler
-
-    loop, stop_requested = asyncio.get_running_loop(), _heed_stops(options)
-    lifetime = Lifetime(lifetime_s, lambda: loop.call_soon_threadsafe(stop_requested.set))
-    server = LowLevelServer(Handler(options, script, stall, lifetime, tell))
-    try:
-        listener = await loop.create_server(server, options.host, options.port, ssl=tls, backlog=BACKLOG)
-    except OSError as error:
-        raise cannot_listen(options, error) from error
-    announce(options, listener.sockets[0].getsockname()[1])
-    gc.collect()
-    gc.freeze()  # what lives now lives on; a collection that walked it would hold up tokens for milliseconds
-    await stop_requested.wait()
-    listener.close()
-    await server.shutdown(_CANCEL_S)
+def _truth_file(options: MockOptions) -> AbstractContextManager[TruthFile | None]:
+    return closing(TruthFile(options.truth)) if options.truth else nullcontext()
 
 
 def _require_known(scenario: str) -> None:
@@ -102,30 +90,48 @@ def _require_known(scenario: str) -> None:
         raise MockOptionsError(f"there is no scenario {scenario!r}{hint}")
 
 
-def _heed_stops(options: MockOptions) -> asyncio.Event:
-    """The event that a stop signal sets."""
+async def _play(options: MockOptions, file: TruthFile | None) -> None:
+    """Serve scenarios, which are played byte for byte, until a stop signal."""
+    from loadgen.mock_endpoint.scenarios.server import serve_scenarios
+
     loop = asyncio.get_running_loop()
     stop_requested = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop_requested.set)
     if options.exit_with_parent:
         watch_standard_input(lambda: loop.call_soon_threadsafe(stop_requested.set))
-    return stop_requested
+    await serve_scenarios(options, file.write if file else lambda _: None, stop_requested)
 
 
-async def _play(options: MockOptions, tell: Callable[[Truth], None]) -> None:
-    from loadgen.mock_endpoint.scenarios.server import serve_scenarios
+def _stop_signals(opened: ExitStack) -> tuple[socket.socket, socket.socket]:
+    """A socket pair for stopping: a signal writes into the first, and the second becomes readable."""
+    stop, stopped = socket.socketpair()
+    opened.enter_context(stop)
+    opened.enter_context(stopped)
+    stop.settimeout(0)
+    before = signal.set_wakeup_fd(stop.fileno())
+    opened.callback(signal.set_wakeup_fd, before)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        opened.callback(signal.signal, number, signal.signal(number, lambda *_: None))
+    return stop, stopped
 
-    await serve_scenarios(options, tell, _heed_stops(options))
 
-
-def _tls(options: MockOptions) -> ssl.SSLContext | None:
-    if options.tls_cert is None:
-        return None
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+def _listen(options: MockOptions, opened: ExitStack) -> list[socket.socket]:
+    """Listen on every address that the host name stands for."""
+    listeners = []
     try:
-        context.load_cert_chain(options.tls_cert, options.tls_key)
+        addresses = socket.getaddrinfo(
+            options.host, options.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        for family, kind, protocol, _, address in dict.fromkeys(addresses):
+            listener = opened.enter_context(socket.socket(family, kind, protocol))
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            listener.bind(address)
+            listener.listen(BACKLOG)
+            listener.settimeout(0)
+            listeners.append(listener)
     except OSError as error:
-        files = " and ".join(str(file) for file in (options.tls_cert, options.tls_key) if file)
-        raise MockOptionsError(f"no certificate with its key can be read from {files}: {error}") from error
-    return context
+        raise cannot_listen(options, error) from error
+    return listeners

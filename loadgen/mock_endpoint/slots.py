@@ -2,55 +2,66 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from contextlib import asynccontextmanager
+from collections import deque
 from typing import TYPE_CHECKING
 
+from loadgen.mock_endpoint.connection import PARKED
+
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from loadgen.mock_endpoint.connection import MockConnection, Task
+    from loadgen.mock_endpoint.truth import Truth
 
 
 class Slots:
     """The places at which requests are served.
 
     Args:
-        number: How many there are; 0 for no limit.
-
-    Attributes:
-        running: How many requests are being served.
-        waiting: How many wait for a slot.
+        number: How many there are.
     """
 
     def __init__(self, number: int) -> None:
-        # asyncio's semaphore wakes those who wait in the order in which they came.
-        self._free = asyncio.Semaphore(number) if number else None
-        self.running = 0
-        self.waiting = 0
+        self._free = number
+        self._waiting: deque[MockConnection] = deque()
 
-    @asynccontextmanager
-    async def taken(self, since_ns: int) -> AsyncIterator[int]:
-        """Wait for a slot and hold the slot.
+    @property
+    def waiting(self) -> int:
+        """How many requests wait."""
+        return len(self._waiting)
+
+    def served(self, connection: MockConnection, truth: Truth, task: Task) -> Task:
+        """Run a task in a free slot.
 
         Args:
-            since_ns: When the request arrived, in ns of CLOCK_MONOTONIC.
-
-        Yields:
-            How long it waited, in ns; exactly 0 when a slot was free.
+            connection: Where its request came from, which is woken when it is its turn.
+            truth: Learns how long it waited; exactly 0 when a slot was free.
+            task: It, not begun yet.
         """
-        waited_ns = 0
-        if self._free is not None:
-            must_wait = self._free.locked()
-            self.waiting += 1
+        if self._free:
+            self._free -= 1
+        else:
+            self._waiting.append(connection)
             try:
-                await self._free.acquire()
-            finally:
-                self.waiting -= 1
-            waited_ns = time.monotonic_ns() - since_ns if must_wait else 0
-        self.running += 1
+                yield PARKED, b""
+            except GeneratorExit:
+                self._leave(connection)
+                raise
+            truth.queued_ns = time.monotonic_ns() - truth.received_ns
         try:
-            yield waited_ns
+            yield from task
         finally:
-            self.running -= 1
-            if self._free is not None:
-                self._free.release()
+            self._give_back()
+
+    def _give_back(self) -> None:
+        """Pass a slot on to the longest waiting request."""
+        if self._waiting:
+            self._waiting.popleft().wake()
+        else:
+            self._free += 1
+
+    def _leave(self, connection: MockConnection) -> None:
+        if connection in self._waiting:
+            self._waiting.remove(connection)
+        else:
+            # Its turn had come, and it left before it knew.
+            self._give_back()

@@ -29,8 +29,8 @@ class Truth:
     Attributes:
         request_id: The request's X-Request-Id header; None without one.
         path: What was asked for, e.g. `/v1/chat/completions`.
-        received_ns: When the read that completed the request returned; with the fast engine on Linux, when
-            its last segment arrived.
+        received_ns: When the last segment of the request arrived; without kernel stamps, when its read
+            returned.
         queued_ns: How long it waited for a slot; a span, not a time. 0 when one was free.
         chunk_ns: For each event that carried tokens, the time right before it was written. Empty for an
             answer in one piece.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="module")
 def closing() -> Iterator[MockProcess]:
     """A server that closes each connection after its first response, without an announcement."""
-    with start_mock(ttft="1ms", itl="0", tokens="4", close=True, fast=True) as server:
+    with start_mock(ttft="1ms", itl="0", tokens="4", close=True) as server:
         yield server
 
 

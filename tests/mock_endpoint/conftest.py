@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 from contextlib import ExitStack
-from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -98,14 +97,8 @@ def connect() -> Iterator[Callable[[MockProcess], Wire]]:
         yield open_one
 
 
-@pytest.fixture(params=[False, True], ids=["asyncio", "fast"])
-def start(request: pytest.FixtureRequest) -> Callable[..., MockProcess]:
-    """Start mock endpoints, once with each engine."""
-    return partial(start_mock, fast=request.param)
-
-
-@pytest.fixture(scope="session", params=[False, True], ids=["asyncio", "fast"])
-def instant(request: pytest.FixtureRequest) -> Iterator[MockProcess]:
-    """A mock endpoint, one of each engine, that answers every model at once, with eight tokens."""
-    with start_mock(ttft="0", itl="0", tokens="8", fast=request.param) as mock:
+@pytest.fixture(scope="session")
+def instant() -> Iterator[MockProcess]:
+    """A mock endpoint that answers every model at once, with eight tokens."""
+    with start_mock(ttft="0", itl="0", tokens="8") as mock:
         yield mock

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loadgen.mock_endpoint import MockOptions, MockOptionsError, MockProcess, cache
+from loadgen.mock_endpoint import MockOptions, MockOptionsError, MockProcess, cache, start_mock
 from loadgen.mock_endpoint.ask import MockRequest
 from loadgen.mock_endpoint.script import Script
 
@@ -52,11 +52,9 @@ def test_a_scenario_has_no_cache() -> None:
         MockOptions(scenario="crlf", cache=True)
 
 
-def test_the_truth_says_which_answers_were_cached(
-    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
-) -> None:
+def test_the_truth_says_which_answers_were_cached(connect: Callable[[MockProcess], Wire]) -> None:
     """With either engine; the first one took its time, and the second did not."""
-    with start(cache=True, ttft="700ms", itl="0", tokens="2") as mock:
+    with start_mock(cache=True, ttft="700ms", itl="0", tokens="2") as mock:
         wire = connect(mock)
         for _ in range(2):
             wire.ask()

@@ -1,4 +1,4 @@
-"""One connection of the fast engine, with the test in the place of the engine."""
+"""One connection, with the test in the place of the engine."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import pytest
 
 from loadgen.driver.client.arrival import StampingSocket
 from loadgen.mock_endpoint import MockOptions, Truth
-from loadgen.mock_endpoint.fast.connection import FastConnection, FastRequest
-from loadgen.mock_endpoint.fast.service import Service
+from loadgen.mock_endpoint.connection import MockConnection, RawRequest
 from loadgen.mock_endpoint.lifetime import Lifetime
 from loadgen.mock_endpoint.punctuality import Lateness
 from loadgen.mock_endpoint.script import Script
+from loadgen.mock_endpoint.service import Service
 from loadgen.mock_endpoint.stall import Stall
 
 if TYPE_CHECKING:
@@ -40,24 +40,24 @@ class Host:
         self.unblocked = 0
         self.writable = False
 
-    def begin(self, connection: FastConnection, request: FastRequest) -> None:
+    def begin(self, connection: MockConnection, request: RawRequest) -> None:
         """Make the task, and leave it to the test to run it."""
         connection.task = self.service.answer(connection, request)
 
-    def wake(self, connection: FastConnection) -> None:
+    def wake(self, connection: MockConnection) -> None:
         """No request waits for a slot here."""
         raise AssertionError(f"{connection} was woken")
 
-    def unblock(self, _: FastConnection) -> None:
+    def unblock(self, _: MockConnection) -> None:
         """Count."""
         self.unblocked += 1
 
-    def watch(self, _: FastConnection, *, writable: bool) -> None:
+    def watch(self, _: MockConnection, *, writable: bool) -> None:
         """Remember."""
         self.writable = writable
 
 
-def connected(host: Host, sent: bytes) -> tuple[FastConnection, socket.socket]:
+def connected(host: Host, sent: bytes) -> tuple[MockConnection, socket.socket]:
     """A connection that has read what its client sent, and the client."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         client = socket.create_connection(listener.getsockname(), timeout=120)
@@ -67,13 +67,13 @@ def connected(host: Host, sent: bytes) -> tuple[FastConnection, socket.socket]:
     client.sendall(sent)
     select([served], [], [], 60)
     served.settimeout(0)
-    connection = FastConnection(served, host)
+    connection = MockConnection(served, host)
     connection.read()
     return connection, client
 
 
 @pytest.fixture
-def pair() -> Iterator[tuple[FastConnection, socket.socket, Host]]:
+def pair() -> Iterator[tuple[MockConnection, socket.socket, Host]]:
     """A connection that is asked for 20,000 tokens, its client, and its host."""
     host = Host(MockOptions(ttft="0", itl="1ns", tokens="20000"))
     connection, client = connected(host, ANSWERED)
@@ -90,7 +90,7 @@ def what_is_there(client: socket.socket) -> bytes:
         return b""
 
 
-def run(connection: FastConnection, blocked: Callable[[], None]) -> None:
+def run(connection: MockConnection, blocked: Callable[[], None]) -> None:
     """Send all that a connection's task wants sent, when it is due or not; without room call `blocked`."""
     assert connection.task is not None
     sent_ns = None
@@ -106,7 +106,7 @@ def run(connection: FastConnection, blocked: Callable[[], None]) -> None:
 
 
 def test_a_task_waits_for_a_client_that_does_not_read(
-    pair: tuple[FastConnection, socket.socket, Host],
+    pair: tuple[MockConnection, socket.socket, Host],
 ) -> None:
     """It goes on when all is sent, and what was due meanwhile is not the server's lateness."""
     connection, client, host = pair
@@ -135,7 +135,7 @@ def test_a_task_waits_for_a_client_that_does_not_read(
 
 
 def test_a_task_that_is_cut_off_tells_what_was_sent(
-    pair: tuple[FastConnection, socket.socket, Host],
+    pair: tuple[MockConnection, socket.socket, Host],
 ) -> None:
     """Closing a task in the middle tells the truth up to there, once."""
     connection, _, host = pair
@@ -152,7 +152,7 @@ def test_a_task_that_is_cut_off_tells_what_was_sent(
     assert truth.done_ns > now_ns
 
 
-def test_a_client_that_has_gone_is_an_error(pair: tuple[FastConnection, socket.socket, Host]) -> None:
+def test_a_client_that_has_gone_is_an_error(pair: tuple[MockConnection, socket.socket, Host]) -> None:
     """Writing to a client that has reset the connection is an OSError, and so is reading from it."""
     connection, client, _ = pair
     client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")

@@ -6,7 +6,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from loadgen.mock_endpoint import Truth
-from loadgen.mock_endpoint.fast.ledger import Ledger
+from loadgen.mock_endpoint.ledger import Ledger
 from loadgen.mock_endpoint.truth import TruthFile, read
 
 if TYPE_CHECKING:

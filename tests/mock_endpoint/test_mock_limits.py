@@ -29,11 +29,9 @@ def refuses(url: str) -> bool:
     return False
 
 
-def test_a_server_that_dies(
-    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
-) -> None:
+def test_a_server_that_dies(connect: Callable[[MockProcess], Wire]) -> None:
     """The open stream is cut and no further connection is accepted; the truth has the cut request."""
-    with start(ttft="1ms", itl="50ms", tokens="100000", die_after="300ms") as mock:
+    with start_mock(ttft="1ms", itl="50ms", tokens="100000", die_after="300ms") as mock:
         wire = connect(mock)
         wire.ask()
         wire.read_until(b'"content":" A"')
@@ -47,22 +45,18 @@ def test_a_server_that_dies(
     assert (truth.outcome, truth.done_ns > truth.received_ns + 300_000_000) == ("aborted", True)
 
 
-def test_a_server_that_was_stopped_before_its_end(
-    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
-) -> None:
+def test_a_server_that_was_stopped_before_its_end(connect: Callable[[MockProcess], Wire]) -> None:
     """A stop needs not wait for that time."""
-    with start(ttft="0", itl="0", die_after="1h") as mock:
+    with start_mock(ttft="0", itl="0", die_after="1h") as mock:
         wire = connect(mock)
         wire.ask(stream=False)
         wire.read_json()
         assert mock.stop() == 0
 
 
-def test_requests_above_the_rate(
-    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
-) -> None:
+def test_requests_above_the_rate(connect: Callable[[MockProcess], Wire]) -> None:
     """Of two requests an hour the third waits for the next hour. Pages are not limited."""
-    with start(ttft="0", itl="0", tokens="1", rate_limit="2/1h") as mock:
+    with start_mock(ttft="0", itl="0", tokens="1", rate_limit="2/1h") as mock:
         wire = connect(mock)
         for stream in (False, True):
             wire.ask(stream=stream)
@@ -85,11 +79,9 @@ def test_requests_above_the_rate(
     ]
 
 
-def test_a_gateway_whose_server_died(
-    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
-) -> None:
+def test_a_gateway_whose_server_died(connect: Callable[[MockProcess], Wire]) -> None:
     """The gateway goes on, with its pages and without answers."""
-    with start(ttft="0", itl="0", tokens="1", fail_after="1ns") as mock:
+    with start_mock(ttft="0", itl="0", tokens="1", fail_after="1ns") as mock:
         wire = connect(mock)
         wire.ask(stream=False)
         assert wire.read_json()[0] == 200

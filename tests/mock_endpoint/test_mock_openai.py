@@ -22,12 +22,9 @@ CALL = '{"name": "weather", "arguments": {"city": "Ulm"}}'
 LOOKING: list[ChatCompletionMessageParam] = [{"role": "user", "content": LOOK_UP}]
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["asyncio", "fast"])
-def client(
-    request: pytest.FixtureRequest,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[openai.OpenAI]:
-    """A client of an endpoint, one of each engine, that has a key, one model, and a script."""
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[openai.OpenAI]:
+    """A client of an endpoint that has a key, one model, and a script."""
     import openai  # takes as long as collecting hundreds of tests
 
     file: Path = tmp_path_factory.mktemp("script") / "replies.jsonl"
@@ -35,7 +32,6 @@ def client(
     call = f'{{"prompt": "{LOOK_UP}", "reasoning": "I look.", "tool_calls": [{CALL}]}}'
     file.write_text(f'{{"match": "2+2", "reply": "{ANSWER}"}}\n{busy}\n{call}\n')
     options = {"ttft": "1ms", "itl": "0", "tokens": "6", "api_key": "k", "models": ["small"], "replies": file}
-    options["fast"] = request.param
     with (
         start_mock(**options) as mock,
         openai.OpenAI(base_url=mock.url, api_key="k", max_retries=0) as opened,

@@ -91,12 +91,9 @@ def test_figures_count_what_was_served(connect: Callable[[MockProcess], Wire]) -
     assert counted[f'http_requests_total{{{chat},status="400"}}'] == 1
 
 
-def test_figures_show_the_queue(
-    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
-) -> None:
+def test_figures_show_the_queue(connect: Callable[[MockProcess], Wire]) -> None:
     """While one request is served and two wait, the figures say so; those who leave are aborted."""
-    with start(ttft="0", itl="3600s", slots=1) as mock:
-        figures(mock)  # the fast engine counts from the first scrape on
+    with start_mock(ttft="0", itl="3600s", slots=1) as mock:
         served, *waiting = wires = [connect(mock) for _ in range(3)]
         for wire in wires:
             wire.ask()

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from loadgen.mock_endpoint import MockOptions, Truth
-from loadgen.mock_endpoint.fast.engine import Engine
-from loadgen.mock_endpoint.fast.ledger import Ledger
-from loadgen.mock_endpoint.fast.poller import (
+from loadgen.mock_endpoint.engine import Engine
+from loadgen.mock_endpoint.ledger import Ledger
+from loadgen.mock_endpoint.lifetime import Lifetime
+from loadgen.mock_endpoint.poller import (
     READABLE,
     WRITABLE,
     EpollPoller,
@@ -22,10 +23,9 @@ from loadgen.mock_endpoint.fast.poller import (
     SelectorPoller,
     system_poller,
 )
-from loadgen.mock_endpoint.fast.service import Service
-from loadgen.mock_endpoint.lifetime import Lifetime
 from loadgen.mock_endpoint.punctuality import Lateness
 from loadgen.mock_endpoint.script import Script
+from loadgen.mock_endpoint.service import Service
 from loadgen.mock_endpoint.stall import Stall
 
 if TYPE_CHECKING:

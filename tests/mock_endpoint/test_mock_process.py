@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import ssl
 import subprocess
 import sys
 import time
@@ -13,15 +12,19 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
-import trustme
 
-from loadgen.mock_endpoint import MockError, MockOptions, MockOptionsError, MockSetupError, start_mock
+from loadgen.mock_endpoint import (
+    MockError,
+    MockOptions,
+    MockOptionsError,
+    MockSetupError,
+    Punctuality,
+    start_mock,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-    from loadgen.mock_endpoint import MockProcess
 
 pytestmark = pytest.mark.usefixtures("fresh_children")
 
@@ -38,7 +41,7 @@ def listens(url: str) -> bool:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_in_order(number: signal.Signals) -> None:
-    """SIGTERM and SIGINT end the server with exit code 0, and it printed one line."""
+    """SIGTERM and SIGINT end the server with exit code 0, and it printed its address and its punctuality."""
     with subprocess.Popen(
         [sys.executable, "-m", "loadgen.mock_endpoint", '{"port": 0}'],
         stdout=subprocess.PIPE,
@@ -50,14 +53,13 @@ def test_a_signal_ends_it_in_order(number: signal.Signals) -> None:
         rest, errors = server.communicate(timeout=120)
     assert line.startswith(b"listening on http://127.0.0.1:")
     assert line.endswith(b"/v1\n")
-    assert (rest, errors, server.returncode) == (b"", b"", 0)
+    assert Punctuality.from_json(rest) == Punctuality(0, 0, 0, 0, 0)
+    assert (errors, server.returncode) == (b"", 0)
 
 
-@pytest.mark.parametrize("fast", [False, True])
-def test_it_dies_with_its_parent(*, fast: bool) -> None:
+def test_it_dies_with_its_parent() -> None:
     """A parent that is killed takes its mock endpoint along."""
-    started = f"start_mock(fast={fast})"
-    program = f"from loadgen.mock_endpoint import start_mock\nprint({started}.url, flush=True)\ninput()"
+    program = "from loadgen.mock_endpoint import start_mock\nprint(start_mock().url, flush=True)\ninput()"
     with subprocess.Popen(
         [sys.executable, "-c", program],
         stdin=subprocess.PIPE,
@@ -74,9 +76,9 @@ def test_it_dies_with_its_parent(*, fast: bool) -> None:
         time.sleep(0.01)
 
 
-def test_a_stopped_server_is_gone(start: Callable[..., MockProcess]) -> None:
+def test_a_stopped_server_is_gone() -> None:
     """After its context the server listens no more, and stopping again is harmless."""
-    with start() as mock:
+    with start_mock() as mock:
         assert listens(mock.url)
     assert not listens(mock.url)
     assert mock.stop() == 0
@@ -97,14 +99,14 @@ def test_waiting_for_requests_that_never_come_ends(monkeypatch: pytest.MonkeyPat
         mock.truth(1)
 
 
-def test_a_taken_port_is_explained(start: Callable[..., MockProcess]) -> None:
+def test_a_taken_port_is_explained() -> None:
     """A port that is taken is named, with what to do."""
-    with start() as mock:
+    with start_mock() as mock:
         port = urlsplit(mock.url).port
         with pytest.raises(
             MockSetupError, match=f"cannot listen on 127.0.0.1, port {port}: Address already in use"
         ):
-            start(port=port)
+            start_mock(port=port)
 
 
 def test_the_childs_complaint_is_passed_on() -> None:
@@ -123,7 +125,6 @@ def test_the_childs_complaint_is_passed_on() -> None:
         ({"tokens_per_chunk": 0}, "0 tokens per chunk are too few"),
         ({"role_chunk": "last"}, "there is no role chunk 'last'"),
         ({"tls_key": "key.pem"}, "a TLS key needs its certificate"),
-        ({"tls_cert": "chain.pem", "fast": True}, "the fast engine does not speak TLS"),
     ],
 )
 def test_a_number_out_of_its_range_is_explained(options: dict[str, Any], complaint: str) -> None:
@@ -150,7 +151,6 @@ def test_other_json_is_refused(text: str) -> None:
     [
         ('{"itl": "x"}', 2, "mock endpoint: itl: 'x'"),
         ('{"host": "256.0.0.1"}', 3, "mock endpoint: cannot listen on 256.0.0.1"),
-        ('{"host": "256.0.0.1", "fast": true}', 3, "mock endpoint: cannot listen on 256.0.0.1"),
         ('{"tls_cert": "none.pem"}', 2, "no certificate with its key can be read from none.pem"),
     ],
 )
@@ -166,26 +166,6 @@ def test_the_program_explains_itself(argument: str, code: int, complaint: str) -
     assert ended.stderr.startswith("mock endpoint: ")
     assert complaint in ended.stderr
     assert "Traceback" not in ended.stderr
-
-
-def test_it_serves_tls(tmp_path: Path) -> None:
-    """With a certificate it speaks TLS, and says so in its URL."""
-    authority = trustme.CA()
-    certificate = authority.issue_cert("127.0.0.1")
-    chain, key = tmp_path / "chain.pem", tmp_path / "key.pem"
-    chain.write_bytes(b"".join(blob.bytes() for blob in certificate.cert_chain_pems))
-    key.write_bytes(certificate.private_key_pem.bytes())
-    context = ssl.create_default_context()
-    authority.configure_trust(context)
-    with start_mock(tls_cert=chain, tls_key=key) as mock:
-        parts = urlsplit(mock.url)
-        assert parts.scheme == "https"
-        with (
-            socket.create_connection((parts.hostname, parts.port), timeout=120) as plain,
-            context.wrap_socket(plain, server_hostname="127.0.0.1") as secure,
-        ):
-            secure.sendall(b"GET /health HTTP/1.1\r\nHost: mock\r\n\r\n")
-            assert secure.recv(4096).startswith(b"HTTP/1.1 200 OK")
 
 
 def test_its_errors_are_one_tree() -> None:

@@ -16,6 +16,8 @@ from loadgen.mock_endpoint.script import PlannedResponse, Script
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from loadgen.mock_endpoint.token import Token
+
 VARIED = MockOptions(ttft="exponential:50ms", itl="uniform:5ms..15ms", tokens="uniform:1..40")
 
 
@@ -27,6 +29,11 @@ def ask(question: str = "", max_tokens: int | None = None) -> MockRequest:
 def answer(options: MockOptions, request: MockRequest | None = None) -> PlannedResponse:
     """Make the first answer of a script."""
     return Script(options).answer(request or ask())
+
+
+def pieces(made: PlannedResponse, size: int) -> list[tuple[float, Token]]:
+    """The pieces of an answer, each with the time at which it is due."""
+    return list(zip(made.dues_s(size), made.texts(size), strict=False))
 
 
 @pytest.mark.parametrize(
@@ -62,19 +69,19 @@ def test_however_it_is_cut_an_answer_is_the_same(seed: int, size: int) -> None:
     """Pieces join to the text, hold all tokens, and come in the order of time, the first at the TTFT."""
     options = MockOptions(ttft="exponential:50ms", itl="exponential:5ms", tokens="uniform:1..40", seed=seed)
     whole = answer(options)
-    pieces = list(whole.pieces(size))
-    assert "".join(text for _, text, _ in pieces) == "".join(whole.tokens)
-    assert sum(tokens for *_, tokens in pieces) == len(whole.tokens)
-    assert pieces[0][0] == whole.ttft_s
-    assert [due for due, *_ in pieces] == sorted(due for due, *_ in pieces)
+    dues, texts = zip(*pieces(whole, size), strict=True)
+    assert "".join(texts) == "".join(whole.tokens)
+    assert len(texts) == -(-len(whole.tokens) // size)
+    assert dues[0] == whole.ttft_s
+    assert list(dues) == sorted(dues)
 
 
 @given(st.integers(0, 1000), st.integers(2, 9))
 def test_a_piece_is_due_with_the_first_of_its_tokens(seed: int, size: int) -> None:
     """Cutting differently moves no token's time: each piece is due when its first token would be alone."""
     options = MockOptions(ttft="exponential:50ms", itl="exponential:5ms", tokens="uniform:1..40", seed=seed)
-    alone = [due for due, *_ in answer(options).pieces(1)]
-    together = [due for due, *_ in answer(options).pieces(size)]
+    alone = [due for due, _ in pieces(answer(options), 1)]
+    together = [due for due, _ in pieces(answer(options), size)]
     assert together == pytest.approx(alone[::size])
     assert answer(options).last_due_s() == pytest.approx(alone[-1])
 
@@ -82,14 +89,14 @@ def test_a_piece_is_due_with_the_first_of_its_tokens(seed: int, size: int) -> No
 def test_token_k_is_due_k_gaps_after_the_first() -> None:
     """With constant times the schedule is exact."""
     made = answer(MockOptions(ttft="50ms", itl="10ms", tokens="4"))
-    assert [due for due, *_ in made.pieces(1)] == pytest.approx([0.05, 0.06, 0.07, 0.08])
+    assert [due for due, _ in pieces(made, 1)] == pytest.approx([0.05, 0.06, 0.07, 0.08])
 
 
 def test_the_same_seed_answers_the_same() -> None:
     """Two servers with one seed answer request n alike, and requests differ."""
     script, other = Script(VARIED), Script(VARIED)
-    first = [(made.ttft_s, list(made.pieces(1))) for made in (script.answer(ask()) for _ in range(10))]
-    second = [(made.ttft_s, list(made.pieces(1))) for made in (other.answer(ask()) for _ in range(10))]
+    first = [(made.ttft_s, pieces(made, 1)) for made in (script.answer(ask()) for _ in range(10))]
+    second = [(made.ttft_s, pieces(made, 1)) for made in (other.answer(ask()) for _ in range(10))]
     assert first == second
     assert len({ttft for ttft, _ in first}) == 10
 
@@ -98,8 +105,8 @@ def test_one_answer_draws_nothing_from_another() -> None:
     """What request 2 gets does not depend on how long the answer to request 1 was."""
     first, other = Script(VARIED), Script(VARIED)
     first.answer(ask(max_tokens=1))
-    list(other.answer(ask()).pieces(1))
-    assert list(first.answer(ask()).pieces(1)) == list(other.answer(ask()).pieces(1))
+    pieces(other.answer(ask()), 1)
+    assert pieces(first.answer(ask()), 1) == pieces(other.answer(ask()), 1)
 
 
 def test_the_first_line_that_matches_wins(tmp_path: Path) -> None:
@@ -112,7 +119,7 @@ def test_the_first_line_that_matches_wins(tmp_path: Path) -> None:
     )
     script = Script(MockOptions(replies=file, tokens="5", ttft="7ms"))
     arithmetic = script.answer(ask("what is 2+2?"))
-    assert list(arithmetic.pieces(1)) == [(1.0, "It", 1), (3.0, " is", 1), (5.0, " 4", 1)]
+    assert pieces(arithmetic, 1) == [(1.0, "It"), (3.0, " is"), (5.0, " 4")]
     two = script.answer(ask("say 2"))
     assert (two.tokens, two.ttft_s) == (("two",), 0.007)
     assert len(script.answer(ask("else")).tokens) == 5

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
+from loadgen.mock_endpoint import MockProcess, start_mock
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from conftest import Wire
 
-    from loadgen.mock_endpoint import MockProcess
 
 MS = 1_000_000
 CALLS = [{"name": "search", "arguments": '{"text": "one two three"}'}, {"name": "stop", "arguments": "{}"}]
@@ -30,13 +31,14 @@ def asked(wire: Wire, **fields: Any) -> tuple[list[Any], dict[str, int]]:
 @pytest.mark.parametrize("itl", ["5ms", "0"])
 @pytest.mark.parametrize("tokens_per_chunk", [1, 2])
 def test_an_end_of_sequence_token(
-    start: Callable[..., MockProcess],
     connect: Callable[[MockProcess], Wire],
     itl: str,
     tokens_per_chunk: int,
 ) -> None:
     """It is one token more in usage, and the finish reason comes with it."""
-    with start(ttft="10ms", itl=itl, tokens="4", count_eos=True, tokens_per_chunk=tokens_per_chunk) as mock:
+    with start_mock(
+        ttft="10ms", itl=itl, tokens="4", count_eos=True, tokens_per_chunk=tokens_per_chunk
+    ) as mock:
         choices, usage = asked(connect(mock))
         wire = connect(mock)
         wire.ask(stream=False)
@@ -52,11 +54,9 @@ def test_an_end_of_sequence_token(
     assert truth.chunk_ns[-1] <= truth.silent_ns[0] <= truth.done_ns
 
 
-def test_a_limit_comes_before_the_end(
-    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
-) -> None:
+def test_a_limit_comes_before_the_end(connect: Callable[[MockProcess], Wire]) -> None:
     """An answer that a limit cuts has no end-of-sequence token; nor has one that ignores it."""
-    with start(ttft="0", itl="0", tokens="4", count_eos=True) as mock:
+    with start_mock(ttft="0", itl="0", tokens="4", count_eos=True) as mock:
         for fields in ({"max_tokens": 3}, {"max_tokens": 4}, {"max_tokens": 6, "ignore_eos": True}):
             choices, usage = asked(connect(mock), **fields)
             assert choices[-1]["finish_reason"] == "length"
@@ -65,26 +65,22 @@ def test_a_limit_comes_before_the_end(
     assert usage["completion_tokens"] == 5
 
 
-def test_an_empty_answer(
-    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire], tmp_path: Path
-) -> None:
+def test_an_empty_answer(connect: Callable[[MockProcess], Wire], tmp_path: Path) -> None:
     """The end of the sequence may come first."""
     script = tmp_path / "script.jsonl"
     script.write_text('{"reply": ""}\n')
-    with start(ttft="1ms", itl="1ms", replies=script, count_eos=True) as mock:
+    with start_mock(ttft="1ms", itl="1ms", replies=script, count_eos=True) as mock:
         choices, usage = asked(connect(mock))
         (truth,) = mock.truth(1)
     assert [choice["delta"].get("content") for choice in choices] == ["", None]
     assert (usage["completion_tokens"], truth.chunk_ns, len(truth.silent_ns)) == (1, [], 1)
 
 
-def test_tool_calls_that_are_held_back(
-    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire], tmp_path: Path
-) -> None:
+def test_tool_calls_that_are_held_back(connect: Callable[[MockProcess], Wire], tmp_path: Path) -> None:
     """They arrive in one chunk, when the last of their words is due."""
     script = tmp_path / "script.jsonl"
     script.write_bytes(orjson.dumps({"reply": "I look.", "tool_calls": CALLS}))
-    with start(ttft="10ms", itl="5ms", replies=script, hold_calls=True) as mock:
+    with start_mock(ttft="10ms", itl="5ms", replies=script, hold_calls=True) as mock:
         choices, usage = asked(connect(mock))
         (truth,) = mock.truth(1)
     calls = [choice["delta"]["tool_calls"] for choice in choices if "tool_calls" in choice["delta"]]

@@ -57,11 +57,9 @@ def test_a_scenario_has_no_stall() -> None:
         MockOptions(scenario="crlf", stall="1s,1s")
 
 
-def test_nothing_leaves_and_all_goes_on(
-    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
-) -> None:
+def test_nothing_leaves_and_all_goes_on(connect: Callable[[MockProcess], Wire]) -> None:
     """A stream pauses for the stall alone; who comes during it was received then and is answered after it."""
-    with start(ttft="20ms", itl="10ms", tokens=str(TOKENS), stall="600ms,850ms") as mock:
+    with start_mock(ttft="20ms", itl="10ms", tokens=str(TOKENS), stall="600ms,850ms") as mock:
         streaming = connect(mock)
         streaming.ask(request_id="streaming")
         streaming.read_until(b'"content":" A"')
@@ -91,9 +89,9 @@ def test_nothing_leaves_and_all_goes_on(
     assert truths["streaming"].chunk_ns[-1] >= last_due_ns - 1000
 
 
-def test_a_page_waits_too(start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]) -> None:
+def test_a_page_waits_too(connect: Callable[[MockProcess], Wire]) -> None:
     """A stall is the whole server's: its list of models comes after it as well."""
-    with start(ttft="0", itl="0", tokens="1", stall="1ms,300ms") as mock:
+    with start_mock(ttft="0", itl="0", tokens="1", stall="1ms,300ms") as mock:
         wire = connect(mock)
         wire.ask(stream=False)
         wire.read_json()
@@ -105,11 +103,9 @@ def test_a_page_waits_too(start: Callable[..., MockProcess], connect: Callable[[
         assert time.monotonic_ns() >= truth.received_ns + 301 * MS
 
 
-def test_it_ends_within_a_stall(
-    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
-) -> None:
+def test_it_ends_within_a_stall(connect: Callable[[MockProcess], Wire]) -> None:
     """Asked to stop, the server does not wait until an hour's stall is over, nor send what was due in it."""
-    with start(ttft="650ms", itl="0", tokens="1", stall="600ms,3600s") as mock:
+    with start_mock(ttft="650ms", itl="0", tokens="1", stall="600ms,3600s") as mock:
         wire = connect(mock)
         wire.ask()
         wire.read_head()
@@ -120,8 +116,8 @@ def test_it_ends_within_a_stall(
 
 
 def test_a_stall_is_not_the_engine_s_lateness(connect: Callable[[MockProcess], Wire]) -> None:
-    """What the fast engine says of its punctuality leaves out what was due in the stall."""
-    with start_mock(ttft="20ms", itl="1ms", tokens="200", stall="40ms,700ms", fast=True) as mock:
+    """What the server says of its punctuality leaves out what was due in the stall."""
+    with start_mock(ttft="20ms", itl="1ms", tokens="200", stall="40ms,700ms") as mock:
         wires = [connect(mock) for _ in range(3)]
         wires[0].ask()
         wires[1].ask(stream=False)

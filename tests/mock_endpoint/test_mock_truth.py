@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loadgen.mock_endpoint import MockOptionsError, MockProcess, Truth
+from loadgen.mock_endpoint import MockOptionsError, MockProcess, Truth, start_mock
 from loadgen.mock_endpoint.truth import TruthFile, read
 
 if TYPE_CHECKING:
@@ -23,11 +23,9 @@ if TYPE_CHECKING:
 MS = 1_000_000
 
 
-def test_a_stream_is_known_in_order(
-    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
-) -> None:
+def test_a_stream_is_known_in_order(connect: Callable[[MockProcess], Wire]) -> None:
     """Times are in order, on the client's clock, and none is before it was due."""
-    with start(ttft="20ms", itl="2ms", tokens="10") as mock:
+    with start_mock(ttft="20ms", itl="2ms", tokens="10") as mock:
         wire = connect(mock)
         before = time.monotonic_ns()
         wire.ask(request_id="abc")
@@ -47,11 +45,9 @@ def test_a_stream_is_known_in_order(
     assert truth.chunk_ns[-1] <= truth.done_ns
 
 
-def test_being_late_is_not_passed_on(
-    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
-) -> None:
+def test_being_late_is_not_passed_on(connect: Callable[[MockProcess], Wire]) -> None:
     """A server that was held up for half a second sends later tokens when they were due all along."""
-    with start(ttft="0", itl="10ms", tokens="100") as mock:
+    with start_mock(ttft="0", itl="10ms", tokens="100") as mock:
         wire = connect(mock)
         wire.ask()
         wire.read_until(b'"content":" A"')
@@ -66,11 +62,9 @@ def test_being_late_is_not_passed_on(
     assert min(late[late.index(max(late)) :]) < max(late) / 2
 
 
-def test_an_answer_in_one_piece_has_no_chunks(
-    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
-) -> None:
+def test_an_answer_in_one_piece_has_no_chunks(connect: Callable[[MockProcess], Wire]) -> None:
     """Without a stream the tokens are known, their times are not; the end is not before the last is due."""
-    with start(ttft="20ms", itl="2ms", tokens="10") as mock:
+    with start_mock(ttft="20ms", itl="2ms", tokens="10") as mock:
         wire = connect(mock)
         wire.ask(stream=False)
         wire.read_json()
@@ -79,11 +73,9 @@ def test_an_answer_in_one_piece_has_no_chunks(
     assert truth.done_ns - truth.received_ns >= (20 + 9 * 2) * MS
 
 
-def test_a_client_that_leaves_is_known(
-    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
-) -> None:
+def test_a_client_that_leaves_is_known(connect: Callable[[MockProcess], Wire]) -> None:
     """The truth of a request whose client left in the middle holds the tokens up to then."""
-    with start(ttft="0", itl="1ms", tokens="100000") as mock:
+    with start_mock(ttft="0", itl="1ms", tokens="100000") as mock:
         wire = connect(mock)
         wire.ask()
         wire.read_until(b'"content":" endpoint"')
@@ -95,11 +87,9 @@ def test_a_client_that_leaves_is_known(
     assert truth.done_ns >= truth.chunk_ns[-1]
 
 
-def test_a_client_that_leaves_before_its_answer_is_known(
-    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
-) -> None:
+def test_a_client_that_leaves_before_its_answer_is_known(connect: Callable[[MockProcess], Wire]) -> None:
     """A request that was never answered has status 499 and no tokens."""
-    with start(ttft="3600s") as mock:
+    with start_mock(ttft="3600s") as mock:
         wire = connect(mock)
         wire.ask(stream=False)
         other = connect(mock)
@@ -110,11 +100,9 @@ def test_a_client_that_leaves_before_its_answer_is_known(
     assert (truth.status, truth.outcome, truth.tokens) == (499, "aborted", 0)
 
 
-def test_a_client_that_leaves_within_its_request_is_known(
-    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
-) -> None:
+def test_a_client_that_leaves_within_its_request_is_known(connect: Callable[[MockProcess], Wire]) -> None:
     """A request whose body never came in full is in the truth as well."""
-    with start() as mock:
+    with start_mock() as mock:
         wire = connect(mock)
         wire.socket.sendall(b"POST /v1/completions HTTP/1.1\r\nHost: mock\r\nContent-Length: 99\r\n\r\n{")
         # A second request in full shows that the server has had the time to read the first.
@@ -137,11 +125,9 @@ def test_a_refusal_is_known(instant: MockProcess, connect: Callable[[MockProcess
     assert (truth.request_id, truth.status, truth.outcome) == ("refused", 400, "failed")
 
 
-def test_a_stopped_server_tells_what_it_cut_off(
-    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
-) -> None:
+def test_a_stopped_server_tells_what_it_cut_off(connect: Callable[[MockProcess], Wire]) -> None:
     """What was being served when the server was stopped is in the truth."""
-    with start(ttft="0", itl="3600s") as mock:
+    with start_mock(ttft="0", itl="3600s") as mock:
         wire = connect(mock)
         wire.ask()
         wire.read_until(b'"content":" A"')
@@ -150,14 +136,12 @@ def test_a_stopped_server_tells_what_it_cut_off(
     assert (truth.outcome, truth.tokens) == ("aborted", 1)
 
 
-def test_slots_are_given_in_order_of_arrival(
-    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
-) -> None:
+def test_slots_are_given_in_order_of_arrival(connect: Callable[[MockProcess], Wire]) -> None:
     """With one slot, requests are served one after the other as they came, and know how long they waited.
 
     One that the server reads late, when the slot is free again, has not waited for it.
     """
-    with start(ttft="100ms", itl="1ms", tokens="5", slots=1) as mock:
+    with start_mock(ttft="100ms", itl="1ms", tokens="5", slots=1) as mock:
         wires = [connect(mock) for _ in range(5)]
         for number, wire in enumerate(wires):
             wire.ask(request_id=str(number))
@@ -174,11 +158,9 @@ def test_slots_are_given_in_order_of_arrival(
         assert later.chunk_ns[0] >= later.received_ns + later.queued_ns + 100 * MS - 1000
 
 
-def test_no_more_than_the_slots_are_served_at_once(
-    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
-) -> None:
+def test_no_more_than_the_slots_are_served_at_once(connect: Callable[[MockProcess], Wire]) -> None:
     """With two slots, a third stream never has its tokens among those of two others."""
-    with start(ttft="100ms", itl="1ms", tokens="5", slots=2) as mock:
+    with start_mock(ttft="100ms", itl="1ms", tokens="5", slots=2) as mock:
         wires = [connect(mock) for _ in range(6)]
         for wire in wires:
             wire.ask()
@@ -193,12 +175,12 @@ def test_no_more_than_the_slots_are_served_at_once(
 
 
 def test_one_who_leaves_the_queue_frees_no_slot(
-    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire], tmp_path: Path
+    connect: Callable[[MockProcess], Wire], tmp_path: Path
 ) -> None:
     """A client that leaves while it waits is passed over, and the next one is still served alone."""
     replies = tmp_path / "replies.jsonl"
     replies.write_text('{"match": "slow", "reply": "a b", "ttft": "700ms"}')
-    with start(ttft="10ms", itl="0", tokens="2", slots=1, replies=replies) as mock:
+    with start_mock(ttft="10ms", itl="0", tokens="2", slots=1, replies=replies) as mock:
         first, leaver, last = (connect(mock) for _ in range(3))
         for number, wire in enumerate((first, leaver, last)):
             question = "quick" if number else "slow"
@@ -231,16 +213,14 @@ def test_a_truth_that_cannot_be_written_is_explained(tmp_path: Path) -> None:
         TruthFile(tmp_path / "none" / "t.jsonl")
 
 
-def test_what_was_asked_is_known(
-    start: Callable[..., MockProcess], connect: Callable[[MockProcess], Wire]
-) -> None:
+def test_what_was_asked_is_known(connect: Callable[[MockProcess], Wire]) -> None:
     """Model, number of messages and their digest; a prompt has a digest alone, a refused request nothing."""
     messages = [
         {"role": "user", "content": "größer"},
         {"content": None, "role": "assistant", "tool_calls": [{"id": "a"}]},
         {"role": "user", "content": "2"},
     ]
-    with start(ttft="0", itl="0", tokens="1") as mock:
+    with start_mock(ttft="0", itl="0", tokens="1") as mock:
         wire = connect(mock)
         for ask in (
             lambda: wire.ask(request_id="chat", model="small", stream=False, messages=messages),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     ("endpoint", "options", "reason", "code"),
     [
         pytest.param(
-            {"ttft": "50ms", "slots": 1, "fast": True},
+            {"ttft": "50ms", "slots": 1},
             {"rate": "200", "duration": 60.0, "stop_on_overload": True},
             "overloaded",
             "overloaded",

@@ -93,9 +93,7 @@ class Ran:
 @pytest.fixture(scope="module")
 def mock() -> Iterator[MockProcess]:
     """A server whose answers differ; those without a limit have 2 to 6 tokens."""
-    with start_mock(
-        ttft="uniform:10ms..60ms", itl="uniform:1ms..4ms", tokens="uniform:2..6", fast=True
-    ) as server:
+    with start_mock(ttft="uniform:10ms..60ms", itl="uniform:1ms..4ms", tokens="uniform:2..6") as server:
         yield server
 
 
@@ -236,7 +234,7 @@ def test_a_user_who_thinks_pauses(mock: MockProcess, settings: Any) -> None:
 @pytest.mark.slow
 def test_offline_is_all_at_once(settings: Any) -> None:
     """Everything is due at the start, and is at the server before the first answer is over."""
-    with start_mock(ttft="1s", itl="0", tokens="2", fast=True) as slow:
+    with start_mock(ttft="1s", itl="0", tokens="2") as slow:
         of = ran(slow, settings(url=[slow.url], offline=True, requests=30))
     assert set(of.offsets_ns) == {0}
     assert max(record.received_ns for record in of.truth) < min(record.done_ns for record in of.truth)

@@ -93,7 +93,7 @@ def stalled(loadgen: Loadgen, tmp_path: Path) -> Callable[..., Stalled]:
     def run(*load: object) -> Stalled:
         for number in range(TRIES):
             out = tmp_path / f"run-{number}"
-            with start_mock(ttft="10ms", itl="0", tokens="1", fast=True, stall=STALL) as mock:
+            with start_mock(ttft="10ms", itl="0", tokens="1", stall=STALL) as mock:
                 done = loadgen(
                     *("perf", "--url", mock.url, "--model", "mock", "--no-probe", "--json", "--out", out),
                     *load,
@@ -178,7 +178,7 @@ def test_a_stalled_client_shows_only_in_latencies_from_the_schedule(
     tmp_path: Path,
 ) -> None:
     """The two latencies come apart by as much as the client was stopped, and the run is called invalid."""
-    with start_mock(ttft="10ms", itl="0", tokens="1", fast=True) as mock:
+    with start_mock(ttft="10ms", itl="0", tokens="1") as mock:
         run = start_run(mock.url, "--no-probe", *FOR_LONG)
         run.wait_for(EventType.COMPLETE, 20)
         (worker,) = run.workers()

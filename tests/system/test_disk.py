@@ -33,7 +33,7 @@ SETUP, INVALID = 3, 4
 @pytest.fixture(scope="module")
 def mock() -> Iterator[MockProcess]:
     """An endpoint that answers at once, and fills a disk quickly."""
-    with start_mock(fast=True, ttft="1ms", itl="0ms", tokens="40") as server:
+    with start_mock(ttft="1ms", itl="0ms", tokens="40") as server:
         yield server
 
 

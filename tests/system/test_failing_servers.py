@@ -28,12 +28,9 @@ def perf(loadgen: Callable[..., subprocess.CompletedProcess[str]]) -> Callable[.
     return perf
 
 
-@pytest.mark.parametrize("engine", ["asyncio", "fast"])
-def test_a_server_that_dies(perf: Callable[..., tuple[str, Any]], engine: str) -> None:
+def test_a_server_that_dies(perf: Callable[..., tuple[str, Any]]) -> None:
     """Some streams have ended, some are cut, and what comes later finds nothing to connect to."""
-    with start_mock(
-        ttft="1ms", itl="1ms", tokens="uniform:1..1000", die_after="500ms", fast=engine == "fast"
-    ) as mock:
+    with start_mock(ttft="1ms", itl="1ms", tokens="uniform:1..1000", die_after="500ms") as mock:
         result, report = perf(mock.url, "--rate", 100, "-n", 150)
         truths = mock.truth()
     counts = report["counts"]

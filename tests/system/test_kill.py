@@ -25,7 +25,7 @@ KILLS = 2
 @pytest.fixture(scope="module")
 def mock() -> Iterator[MockProcess]:
     """An endpoint that knows what it has answered."""
-    with start_mock(fast=True, ttft="10ms", itl="2ms", tokens="uniform:2..20", seed=7) as server:
+    with start_mock(ttft="10ms", itl="2ms", tokens="uniform:2..20", seed=7) as server:
         yield server
 
 

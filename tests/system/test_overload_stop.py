@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @pytest.mark.slow
 def test_an_endpoint_that_falls_behind_ends_the_run(tmp_path: Path) -> None:
     """Of 60 seconds a few pass; what is in flight is given up; the report says why, and is invalid."""
-    with start_mock(models=("m",), ttft="20ms", itl="0", tokens="2", slots=1, fast=True) as mock:
+    with start_mock(models=("m",), ttft="20ms", itl="0", tokens="2", slots=1) as mock:
         report, folder = run(
             perf_settings(
                 url=[mock.url],

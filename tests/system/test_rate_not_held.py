@@ -29,7 +29,7 @@ DURATION = "700ms"
 @pytest.fixture(scope="module")
 def mock() -> Iterator[MockProcess]:
     """A server that takes half a second, so that client overhead is small in comparison."""
-    with start_mock(fast=True, ttft="500ms", itl="1ms", tokens="2") as server:
+    with start_mock(ttft="500ms", itl="1ms", tokens="2") as server:
         yield server
 
 

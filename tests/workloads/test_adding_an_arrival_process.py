@@ -65,7 +65,7 @@ def python(checkout: Path, *arguments: str) -> str:
 def test_a_load_runs_with_it(checkout: Path, tmp_path: Path) -> None:
     """`--arrival triangular` issues the positions of the page's function, and the report has its label."""
     run = tmp_path / "run"
-    with start_mock(fast=True) as mock:
+    with start_mock() as mock:
         options = ("--rate", "100", "--arrival", "triangular", "--requests", "20", "--seed", "7")
         output = python(
             checkout, *("-m", "loadgen", "perf", "--url", mock.url, "--model", "m", "--no-probe"), *options,

@@ -12,7 +12,7 @@ Everything works on Linux and on macOS; on Linux it is exact at full speed.
 | `workers`: processors to use          | the affinity mask             | all there are                   |
 | `sessions.cluster`: a node's priority | set for each thread           | set for the process             |
 | `workers.shared_counter`: memory      | a memfd                       | a temporary file                |
-| `mock_endpoint.fast`: waiting         | epoll and a timerfd           | `selectors`                     |
+| `mock_endpoint.poller`: waiting       | epoll and a timerfd           | `selectors`                     |
 
 A log says who stamped: `timestamp_source` in its environment is `kernel` or `read`.
 """

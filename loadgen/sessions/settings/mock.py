@@ -36,10 +36,6 @@ class MockSettings:
     exit_with_parent: bool = _SERVING.switch(
         "Exit when standard input ends, for example because the parent process died."
     )
-    fast: bool = _SERVING.switch(
-        "Serve with the fast engine: a thousand streams on one core, and a final report of the chunks' "
-        "lateness. No TLS."
-    )
     scenario: str | None = _SCENARIOS.option(
         "Play this scenario to every request, or `chaos`, a mix of short answers and faults; other "
         "scenarios are below /NAME/v1. `loadgen list scenarios` lists all."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadgen.mock_endpoint.fast.agenda import TimerQueue
+from loadgen.mock_endpoint.timer_queue import TimerQueue
 
 Entry = tuple[int, int]
 DUE = st.integers(0, 10_000_000)

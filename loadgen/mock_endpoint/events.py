@@ -40,22 +40,25 @@ class Events(dict["Token", Cut]):
     Args:
         dialect: The protocol.
         ask: What one of the streams was asked for by.
+        chunked: Whether events are chunks, as in HTTP/1.1; else the end of the connection ends the stream.
 
     Attributes:
         role: The event that holds only the role; empty in a protocol without roles.
     """
 
-    def __init__(self, dialect: wire.WireProtocol, ask: MockRequest) -> None:
+    def __init__(self, dialect: wire.WireProtocol, ask: MockRequest, *, chunked: bool = True) -> None:
         super().__init__()
         self._frames = wire.StreamFrames(dialect, ask, _STAND_IN)
         self._counted = ask.include_usage
         self._together: dict[tuple[Token, ...], Cut] = {}
         self._ends: dict[tuple[str, int, int, int | None], Cut] = {}
+        self._framed = _chunk if chunked else bytes
+        self._last_chunk = _LAST_CHUNK if chunked else b""
         role = self._frames.role()
-        self.role = _cut(_chunk(role) if role else b"")
+        self.role = _cut(self._framed(role) if role else b"")
 
     def __missing__(self, token: Token) -> Cut:
-        event = self[token] = _cut(b"" if token == SILENT else _chunk(self._frames.piece(token)))
+        event = self[token] = _cut(b"" if token == SILENT else self._framed(self._frames.piece(token)))
         return event
 
     def together(self, tokens: Sequence[Token]) -> Cut:
@@ -77,7 +80,7 @@ class Events(dict["Token", Cut]):
             if len(self._ends) >= _MOST_KEPT:
                 self._ends.clear()
             events = self._frames.end(finish_reason, wire.usage(*counts))
-            cut = self._ends[key] = _cut(_chunk(events) + _LAST_CHUNK)
+            cut = self._ends[key] = _cut(self._framed(events) + self._last_chunk)
         return cut
 
 
@@ -85,20 +88,20 @@ class EventShelf:
     """The events of every kind of stream that was asked for within the present second."""
 
     def __init__(self) -> None:
-        self._kinds: dict[tuple[str, str, bool], Events] = {}
+        self._kinds: dict[tuple[str, str, bool, bool], Events] = {}
         self._second = 0
 
-    def of(self, dialect: wire.WireProtocol, ask: MockRequest) -> Events:
+    def of(self, dialect: wire.WireProtocol, ask: MockRequest, *, chunked: bool) -> Events:
         """The events that a request gets."""
         # An event says the second in which its answer was made.
         second = int(time.time())
         if second != self._second or len(self._kinds) >= _MOST_KEPT:
             self._kinds.clear()
             self._second = second
-        key = (dialect.id_prefix, ask.model, ask.include_usage)
+        key = (dialect.id_prefix, ask.model, ask.include_usage, chunked)
         events = self._kinds.get(key)
         if events is None:
-            events = self._kinds[key] = Events(dialect, ask)
+            events = self._kinds[key] = Events(dialect, ask, chunked=chunked)
         return events
 
 

@@ -15,20 +15,22 @@ from select import select
 from typing import TYPE_CHECKING, Final
 
 from loadgen.driver.client.arrival import StampingSocket
-from loadgen.mock_endpoint.fast.agenda import TimerQueue
-from loadgen.mock_endpoint.fast.connection import NOW, PARKED, FastConnection, Task
-from loadgen.mock_endpoint.fast.poller import WRITABLE
+from loadgen.mock_endpoint.connection import NOW, PARKED, MockConnection, Task
+from loadgen.mock_endpoint.poller import WRITABLE
+from loadgen.mock_endpoint.timer_queue import TimerQueue
+from loadgen.mock_endpoint.tls import TlsLayer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from ssl import SSLContext
 
-    from loadgen.mock_endpoint.fast.connection import FastRequest
-    from loadgen.mock_endpoint.fast.ledger import Ledger
-    from loadgen.mock_endpoint.fast.poller import Poller
-    from loadgen.mock_endpoint.fast.service import Service
+    from loadgen.mock_endpoint.connection import RawRequest
+    from loadgen.mock_endpoint.ledger import Ledger
+    from loadgen.mock_endpoint.poller import Poller
+    from loadgen.mock_endpoint.service import Service
     from loadgen.mock_endpoint.stall import Stall
 
-_Due = tuple[int, int, FastConnection, Task, bytes]
+_Due = tuple[int, int, MockConnection, Task, bytes]
 """When something is due, a number to tell it from others, for whom, by which task, and what is to be sent."""
 
 _IDLE_NS: Final = 200_000
@@ -47,6 +49,7 @@ class Engine:
         ledger: Where the truth waits to be written.
         stall: When nothing is done.
         closes: Whether each connection is closed after its first response.
+        tls: The server's certificate; None for plain HTTP.
     """
 
     def __init__(
@@ -58,16 +61,18 @@ class Engine:
         stall: Stall,
         *,
         closes: bool = False,
+        tls: SSLContext | None = None,
     ) -> None:
         self.closes = closes
+        self._tls = tls
         self._poller = poller
         self._listeners = {listener.fileno(): listener for listener in listeners}
         self._service = service
         self._ledger = ledger
         self._stall = stall
-        self._connections: dict[int, FastConnection] = {}
+        self._connections: dict[int, MockConnection] = {}
         self._agenda: TimerQueue[_Due] = TimerQueue()
-        self._blocked: dict[FastConnection, tuple[Task, int]] = {}
+        self._blocked: dict[MockConnection, tuple[Task, int]] = {}
         self._serials = count()
         self._out_of_files = False
         self._moving_since_ns = 0
@@ -96,7 +101,7 @@ class Engine:
 
     # What a connection calls
 
-    def begin(self, connection: FastConnection, request: FastRequest) -> None:
+    def begin(self, connection: MockConnection, request: RawRequest) -> None:
         """Answer a request with a task, which owns the connection until the end."""
         connection.task = task = self._service.answer(connection, request)
         due_ns, data = next(task)
@@ -107,18 +112,18 @@ class Engine:
         elif due_ns != PARKED:
             self._agenda.add((due_ns, next(self._serials), connection, task, data))
 
-    def wake(self, connection: FastConnection) -> None:
+    def wake(self, connection: MockConnection) -> None:
         """Resume the connection's parked task soon."""
         if connection.task is not None:
             now_ns = time.monotonic_ns()
             self._agenda.add((now_ns, next(self._serials), connection, connection.task, b""))
 
-    def unblock(self, connection: FastConnection) -> None:
+    def unblock(self, connection: MockConnection) -> None:
         """Resume the connection's task: there is room to write again."""
         task, sent_ns = self._blocked.pop(connection)
         self._resume(connection, task, next(self._serials), sent_ns)
 
-    def watch(self, connection: FastConnection, *, writable: bool) -> None:
+    def watch(self, connection: MockConnection, *, writable: bool) -> None:
         """Notify the connection when readable; with `writable`, when writable too."""
         self._poller.watch(connection.fd, writable=writable)
 
@@ -156,7 +161,7 @@ class Engine:
                 except OSError:
                     self._lose(connection)
 
-    def _resume(self, connection: FastConnection, task: Task, serial: int, sent_ns: int) -> None:
+    def _resume(self, connection: MockConnection, task: Task, serial: int, sent_ns: int) -> None:
         """Resume a task with the time at which the bytes were sent, and take the next bytes."""
         if connection.blocked:
             self._blocked[connection] = task, sent_ns
@@ -169,13 +174,13 @@ class Engine:
             if due_ns != PARKED:
                 self._agenda.add((due_ns, serial, connection, task, data))
 
-    def _heed(self, connection: FastConnection, event: int) -> None:
+    def _heed(self, connection: MockConnection, event: int) -> None:
         if event & WRITABLE:
             self._guard(connection, connection.flush)
         if event & ~WRITABLE:
             self._guard(connection, connection.read)
 
-    def _guard(self, connection: FastConnection, action: Callable[[], None]) -> None:
+    def _guard(self, connection: MockConnection, action: Callable[[], None]) -> None:
         """Run an action of a connection, and close the connection if the client has gone."""
         try:
             action()
@@ -205,12 +210,12 @@ class Engine:
             client.settimeout(0)
             client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             client.stamp_arrivals()
-            connection = FastConnection(client, self)
+            connection = MockConnection(client, self, None if self._tls is None else TlsLayer(self._tls))
             connection.room_ns = self._moving_since_ns
             self._connections[connection.fd] = connection
             self._poller.watch(connection.fd)
 
-    def _lose(self, connection: FastConnection) -> None:
+    def _lose(self, connection: MockConnection) -> None:
         """Close a connection; the open request is not completed."""
         if self._connections.pop(connection.fd, None) is None:
             return

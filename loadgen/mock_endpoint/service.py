@@ -11,8 +11,8 @@ from uuid import uuid4
 
 from loadgen.mock_endpoint import wire
 from loadgen.mock_endpoint.ask import RefusedRequest
-from loadgen.mock_endpoint.fast.connection import NOW
-from loadgen.mock_endpoint.fast.events import EventShelf, serial
+from loadgen.mock_endpoint.connection import NOW
+from loadgen.mock_endpoint.events import EventShelf, serial
 from loadgen.mock_endpoint.metrics import PROMETHEUS, Metrics
 from loadgen.mock_endpoint.options import DEFAULT_MODEL
 from loadgen.mock_endpoint.routes import GENERATION, HEALTH, METRICS, MODELS, Doorkeeper, model_list
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from loadgen.mock_endpoint.ask import MockRequest
-    from loadgen.mock_endpoint.fast.connection import FastConnection, FastRequest, Task
-    from loadgen.mock_endpoint.fast.events import Events
-    from loadgen.mock_endpoint.fast.slots import FastSlots
+    from loadgen.mock_endpoint.connection import MockConnection, RawRequest, Task
+    from loadgen.mock_endpoint.events import Events
     from loadgen.mock_endpoint.lifetime import Lifetime
     from loadgen.mock_endpoint.options import MockOptions
     from loadgen.mock_endpoint.punctuality import Lateness
     from loadgen.mock_endpoint.script import PlannedResponse, Script
+    from loadgen.mock_endpoint.slots import Slots
     from loadgen.mock_endpoint.stall import Stall
 
 _OK: Final = 200
@@ -38,16 +38,16 @@ _SECOND: Final = 1_000_000_000
 _EVENTS_AT_ONCE: Final = 1024
 _REASONS: Final = {status.value: status.phrase for status in HTTPStatus}
 _EVENT_STREAM: Final = (
-    b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n"
-    b"Cache-Control: no-cache\r\nTransfer-Encoding: chunked\r\n"
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-cache\r\n"
 )
+_CHUNKED: Final = b"Transfer-Encoding: chunked\r\n"
 
 
-class FastServedRequest(NamedTuple):
+class ServedRequest(NamedTuple):
     """A request with the planned answer, and the recorded truth."""
 
-    connection: FastConnection
-    request: FastRequest
+    connection: MockConnection
+    request: RawRequest
     dialect: wire.WireProtocol
     ask: MockRequest
     answer: PlannedResponse
@@ -73,7 +73,7 @@ class Service:
         script: Script,
         stall: Stall,
         lifetime: Lifetime,
-        slots: FastSlots | None,
+        slots: Slots | None,
         tell: Callable[[Truth], None],
         lateness: Lateness,
     ) -> None:
@@ -84,30 +84,30 @@ class Service:
         self._slots = slots
         self._tell = tell
         self._lateness = lateness
-        self._metrics: Metrics | None = None
         self._pages = {
             MODELS: _page(model_list(options), _JSON),
             HEALTH: _page(b"", _JSON),
             METRICS: self._figures,
         }
         self._door = Doorkeeper(options, self._pages)
+        self._metrics = Metrics((options.models or (DEFAULT_MODEL,))[0], self._queue)
         self._shelf = EventShelf()
         self._serials = count(uuid4().int >> 64 << 64)
 
-    def answer(self, connection: FastConnection, request: FastRequest) -> Task:
+    def answer(self, connection: MockConnection, request: RawRequest) -> Task:
         """Make the task that answers a request."""
         if request.path in GENERATION and request.method == "POST":
             return self._generate(connection, request)
         return self._read(request)
 
-    def abandoned(self, request: FastRequest) -> None:
+    def abandoned(self, request: RawRequest) -> None:
         """Record a request whose client left before the request was complete."""
         if request.path in GENERATION and request.method == "POST":
             truth = Truth(request.header(b"x-request-id"), request.path, request.received_ns)
             truth.done_ns = time.monotonic_ns()
             self._tell(truth)
 
-    def _read(self, request: FastRequest) -> Task:
+    def _read(self, request: RawRequest) -> Task:
         """Answer a request that reads a page, or none that there is."""
         refusal = request.refusal
         if refusal is None:
@@ -119,24 +119,25 @@ class Service:
             yield NOW, _in_one_piece(request, _OK, *self._pages[page]())
         else:
             yield NOW, _refused(request, refusal)
+        is_served = request.path in self._pages or request.path in GENERATION
+        self._metrics.responded(
+            request.path if is_served else "none", request.method, refusal.status if refusal else _OK
+        )
 
     def _figures(self) -> tuple[bytes, str]:
-        """The Prometheus figures. Counting starts with the first call: until then counting costs nothing."""
-        if self._metrics is None:
-            self._metrics = Metrics((self._options.models or (DEFAULT_MODEL,))[0], self._queue)
+        """The Prometheus figures."""
         return self._metrics.render().encode(), PROMETHEUS
 
     def _queue(self) -> tuple[int, int]:
         waiting = 0 if self._slots is None else self._slots.waiting
-        return (0 if self._metrics is None else self._metrics.live) - waiting, waiting
+        return self._metrics.live - waiting, waiting
 
-    def _generate(self, connection: FastConnection, request: FastRequest) -> Task:
+    def _generate(self, connection: MockConnection, request: RawRequest) -> Task:
         """Answer a completion request, and record the truth in every case."""
         truth = Truth(request.header(b"x-request-id"), request.path, request.received_ns)
         self._stall.heard(request.received_ns)
         self._lifetime.heard()
-        if self._metrics is not None:
-            self._metrics.began(truth)
+        self._metrics.began(truth)
         try:
             opening, task = self._decide(connection, request, truth)
             if opening:
@@ -145,11 +146,10 @@ class Service:
             yield from task
         finally:
             truth.done_ns = time.monotonic_ns()
-            if self._metrics is not None:
-                self._metrics.ended(truth)
+            self._metrics.ended(truth, request.method)
             self._tell(truth)
 
-    def _decide(self, connection: FastConnection, request: FastRequest, truth: Truth) -> tuple[bytes, Task]:
+    def _decide(self, connection: MockConnection, request: RawRequest, truth: Truth) -> tuple[bytes, Task]:
         """Decide on the answer; return the immediate bytes, and the task for the rest."""
         if request.refusal:
             return b"", _fail(request, truth, request.refusal, NOW)
@@ -165,11 +165,11 @@ class Service:
         truth.cached = bool(answer.cached)
         if answer.refusal:
             return b"", _fail(request, truth, answer.refusal, _due_ns(truth, answer.ttft_s))
-        exchange = FastServedRequest(connection, request, dialect, ask, answer, truth)
+        exchange = ServedRequest(connection, request, dialect, ask, answer, truth)
         opening, task = self._stream(exchange) if ask.stream else (b"", self._whole(exchange))
         return opening, task if self._slots is None else self._slots.served(connection, truth, task)
 
-    def _whole(self, exchange: FastServedRequest) -> Task:
+    def _whole(self, exchange: ServedRequest) -> Task:
         """Send an answer in one piece, when the last token is due."""
         _, request, dialect, ask, answer, truth = exchange
         counts = wire.usage(ask.input_tokens, len(answer.tokens), answer.cached_tokens(ask.input_tokens))
@@ -182,13 +182,13 @@ class Service:
         truth.tokens = len(answer.tokens)
         _completed(exchange)
 
-    def _stream(self, exchange: FastServedRequest) -> tuple[bytes, Task]:
+    def _stream(self, exchange: ServedRequest) -> tuple[bytes, Task]:
         """Make a stream of events. If any has to wait, the headers do not, as those of vLLM do not."""
         _, request, dialect, ask, answer, _ = exchange
         answer_id = serial(next(self._serials))
-        events = self._shelf.of(dialect, ask)
+        events = self._shelf.of(dialect, ask, chunked=request.chunked)
         role = answer_id.join(events.role)
-        opening = _EVENT_STREAM + _rest_of_head(request)
+        opening = _EVENT_STREAM + (_CHUNKED if request.chunked else b"") + _rest_of_head(request)
         if self._options.role_chunk == "early":
             opening += role
         first = role if self._options.role_chunk == "first" else b""
@@ -197,7 +197,7 @@ class Service:
             return b"", send(exchange, events, answer_id, opening + first)
         return opening, send(exchange, events, answer_id, first)
 
-    def _together(self, exchange: FastServedRequest, events: Events, answer_id: bytes, first: bytes) -> Task:
+    def _together(self, exchange: ServedRequest, events: Events, answer_id: bytes, first: bytes) -> Task:
         """Send all events together when due; a large number in several writes, to spare other requests."""
         _, _, _, ask, answer, truth = exchange
         size = self._options.tokens_per_chunk
@@ -222,9 +222,7 @@ class Service:
             truth.tokens = min(sent * size, len(answer.tokens))
         _completed(exchange)
 
-    def _one_by_one(
-        self, exchange: FastServedRequest, events: Events, answer_id: bytes, first: bytes
-    ) -> Task:
+    def _one_by_one(self, exchange: ServedRequest, events: Events, answer_id: bytes, first: bytes) -> Task:
         """Send each event when due; the last write includes the end of the stream."""
         connection, _, _, ask, answer, truth = exchange
         size, length = self._options.tokens_per_chunk, len(answer.tokens)
@@ -258,7 +256,7 @@ class Service:
             yield _due_ns(truth, answer.ttft_s), first + end
         _completed(exchange)
 
-    def _note(self, exchange: FastServedRequest, due_ns: int, sent_ns: int) -> None:
+    def _note(self, exchange: ServedRequest, due_ns: int, sent_ns: int) -> None:
         exchange.truth.late_ns = sent_ns - due_ns
         if exchange.connection.room_ns < due_ns:
             self._lateness.note(sent_ns - due_ns)
@@ -269,18 +267,18 @@ def _due_ns(truth: Truth, after_s: float) -> int:
     return truth.received_ns + truth.queued_ns + int(after_s * _SECOND)
 
 
-def _completed(exchange: FastServedRequest) -> None:
+def _completed(exchange: ServedRequest) -> None:
     truth = exchange.truth
     truth.status, truth.outcome, truth.finish_reason = _OK, "completed", exchange.answer.finish_reason
 
 
-def _fail(request: FastRequest, truth: Truth, refusal: RefusedRequest, due_ns: int) -> Task:
+def _fail(request: RawRequest, truth: Truth, refusal: RefusedRequest, due_ns: int) -> Task:
     """Refuse a request."""
     yield due_ns, _refused(request, refusal)
     truth.status, truth.outcome = refusal.status, "failed"
 
 
-def _refused(request: FastRequest, refusal: RefusedRequest) -> bytes:
+def _refused(request: RawRequest, refusal: RefusedRequest) -> bytes:
     wait_s = refusal.retry_after_s
     header = "" if wait_s is None else f"Retry-After: {wait_s}\r\n"
     return _in_one_piece(request, refusal.status, refusal.body(), _JSON, header)
@@ -291,7 +289,7 @@ def _page(body: bytes, kind: str) -> Callable[[], tuple[bytes, str]]:
     return lambda: (body, kind)
 
 
-def _in_one_piece(request: FastRequest, status: int, body: bytes, kind: str, header: str = "") -> bytes:
+def _in_one_piece(request: RawRequest, status: int, body: bytes, kind: str, header: str = "") -> bytes:
     """A response with a body of a content type, and a further header."""
     head = (
         f"HTTP/1.1 {status} {_REASONS.get(status, '')}\r\n"
@@ -300,7 +298,7 @@ def _in_one_piece(request: FastRequest, status: int, body: bytes, kind: str, hea
     return head.encode() + _rest_of_head(request) + (b"" if request.method == "HEAD" else body)
 
 
-def _rest_of_head(request: FastRequest) -> bytes:
+def _rest_of_head(request: RawRequest) -> bytes:
     """The headers that depend on the request, and the empty line."""
     request_id = request.headers.get(b"x-request-id")
     rest = b"\r\n" if request_id is None else b"X-Request-Id: %b\r\n\r\n" % request_id

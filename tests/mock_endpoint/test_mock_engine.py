@@ -1,4 +1,4 @@
-"""The fast engine: what it does beyond what both engines do, and what its clients may do to it."""
+"""The engine: what its clients may do to it, and what it knows of itself."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import sys
 import time
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
-from urllib.request import urlopen
 
 import orjson
 import pytest
@@ -21,7 +20,7 @@ from hypothesis import strategies as st
 from loadgen.mock_endpoint import MockProcess, Punctuality, start_mock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from conftest import Wire
 
@@ -32,13 +31,6 @@ ASK = b"POST /v1/completions HTTP/1.1\r\nHost: mock\r\nContent-Length: %d\r\n\r\
     len(QUESTION),
     QUESTION,
 )
-
-
-@pytest.fixture(scope="module")
-def fast() -> Iterator[MockProcess]:
-    """A fast mock endpoint that answers at once, with eight tokens."""
-    with start_mock(ttft="0", itl="0", tokens="8", fast=True) as mock:
-        yield mock
 
 
 def to_the_end(wire: Wire) -> bytes:
@@ -58,11 +50,11 @@ def healthy(mock: MockProcess) -> bool:
 
 
 def test_requests_in_a_row_are_answered_in_a_row(
-    fast: MockProcess,
+    instant: MockProcess,
     connect: Callable[[MockProcess], Wire],
 ) -> None:
     """A client that does not wait for an answer before it asks again gets answers in order."""
-    wire = connect(fast)
+    wire = connect(instant)
     wire.socket.sendall((ASK + HEALTH) * 2)
     for _ in range(2):
         assert b"text/event-stream" in wire.read_head()
@@ -72,7 +64,7 @@ def test_requests_in_a_row_are_answered_in_a_row(
 
 def test_paced_requests_in_a_row_wait_for_each_other(connect: Callable[[MockProcess], Wire]) -> None:
     """A question that came while another was being answered is answered after it."""
-    with start_mock(ttft="5ms", itl="1ms", tokens="3", fast=True) as mock:
+    with start_mock(ttft="5ms", itl="1ms", tokens="3") as mock:
         wire = connect(mock)
         wire.socket.sendall(ASK * 3)
         for _ in range(3):
@@ -85,12 +77,12 @@ def test_paced_requests_in_a_row_wait_for_each_other(connect: Callable[[MockProc
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.integers(0, len(ASK)), max_size=6))
 def test_however_it_is_split_a_request_is_the_same(
-    fast: MockProcess,
+    instant: MockProcess,
     connect: Callable[[MockProcess], Wire],
     cuts: list[int],
 ) -> None:
     """A request that arrives in pieces gets the answer of one that arrives whole."""
-    wire = connect(fast)
+    wire = connect(instant)
     wire.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     edges = [0, *sorted(cuts), len(ASK)]
     for begin, end in itertools.pairwise(edges):
@@ -100,9 +92,9 @@ def test_however_it_is_split_a_request_is_the_same(
     wire.socket.close()
 
 
-def test_a_body_in_chunks_is_taken(fast: MockProcess, connect: Callable[[MockProcess], Wire]) -> None:
+def test_a_body_in_chunks_is_taken(instant: MockProcess, connect: Callable[[MockProcess], Wire]) -> None:
     """A body whose length is not known in advance is a body."""
-    wire = connect(fast)
+    wire = connect(instant)
     head = b"POST /v1/completions HTTP/1.1\r\nHost: mock\r\nTransfer-Encoding: chunked\r\n\r\n"
     pieces = [QUESTION[begin : begin + 5] for begin in range(0, len(QUESTION), 5)]
     chunks = b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in [*pieces, b""])
@@ -112,11 +104,11 @@ def test_a_body_in_chunks_is_taken(fast: MockProcess, connect: Callable[[MockPro
 
 
 def test_a_client_that_waits_to_be_asked_is_asked(
-    fast: MockProcess,
+    instant: MockProcess,
     connect: Callable[[MockProcess], Wire],
 ) -> None:
     """A client that expects `100 Continue`, as curl does before a long body, gets it."""
-    wire = connect(fast)
+    wire = connect(instant)
     head = (
         b"POST /v1/completions HTTP/1.1\r\nHost: mock\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n"
     )
@@ -127,31 +119,48 @@ def test_a_client_that_waits_to_be_asked_is_asked(
 
 
 def test_a_connection_ends_when_its_client_wants_it(
-    fast: MockProcess,
+    instant: MockProcess,
     connect: Callable[[MockProcess], Wire],
 ) -> None:
     """After `Connection: close` the answer comes in full, says the same, and is the last thing that comes."""
-    wire = connect(fast)
+    wire = connect(instant)
     wire.socket.sendall(ASK.replace(b"Host: mock", b"Host: mock\r\nConnection: close"))
     answer = to_the_end(wire)
     assert b"\r\nConnection: close\r\n" in answer
     assert answer.endswith(b"data: [DONE]\n\n\r\n0\r\n\r\n")
 
 
-def test_another_protocol_is_not_spoken(fast: MockProcess, connect: Callable[[MockProcess], Wire]) -> None:
+def test_another_protocol_is_not_spoken(instant: MockProcess, connect: Callable[[MockProcess], Wire]) -> None:
     """A client that offers HTTP/2 is answered in HTTP/1.1; what it sends after that is not a request."""
-    wire = connect(fast)
+    wire = connect(instant)
     offer = b"Host: mock\r\nConnection: Upgrade\r\nUpgrade: h2c"
     wire.socket.sendall(HEALTH.replace(b"Host: mock", offer) + b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
     assert to_the_end(wire).count(b"HTTP/1.1") == 1
 
 
-def test_the_head_alone_has_no_body(fast: MockProcess, connect: Callable[[MockProcess], Wire]) -> None:
+def test_the_head_alone_has_no_body(instant: MockProcess, connect: Callable[[MockProcess], Wire]) -> None:
     """The answer to HEAD says its length, but nothing of that length follows."""
-    wire = connect(fast)
+    wire = connect(instant)
     wire.socket.sendall(HEALTH.replace(b"GET", b"HEAD") + HEALTH)
     assert b" 405 " in wire.read_head()
     assert wire.read_head().startswith(b"HTTP/1.1 200 OK")
+
+
+@pytest.mark.parametrize("path", ["/v1/completions", "/health"])
+def test_older_clients_are_answered(
+    instant: MockProcess, connect: Callable[[MockProcess], Wire], path: str
+) -> None:
+    """HTTP/1.0, which many proxies speak, has no chunks: the end of the connection ends a stream."""
+    wire = connect(instant)
+    asked = ASK if path == "/v1/completions" else HEALTH
+    wire.socket.sendall(asked.replace(b"HTTP/1.1", b"HTTP/1.0"))
+    head, _, body = to_the_end(wire).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200 OK")
+    assert (b"chunked" in head, b"\r\nConnection: close" in head) == (False, True)
+    if asked == ASK:
+        *events, rest = body.split(b"\n\n")
+        assert (len(events), events[-1], rest) == (10, b"data: [DONE]", b"")
+        assert all(event.startswith(b"data: ") for event in events)
 
 
 @pytest.mark.parametrize(
@@ -159,34 +168,34 @@ def test_the_head_alone_has_no_body(fast: MockProcess, connect: Callable[[MockPr
     [
         (b"\x16\x03\x01 this is TLS", 400),
         (b"GET / HTTP/1.1\r\nContent-Length: many\r\n\r\n", 400),
-        (HEALTH.replace(b"1.1", b"1.0"), 505),
+        (HEALTH.replace(b"1.1", b"2.0"), 505),
         (b"GET /" + b"a" * 70_000, 431),
         (b"GET / HTTP/1.1\r\nX: " + b"a" * 70_000, 431),
     ],
 )
 def test_what_is_not_understood_is_refused(
-    fast: MockProcess,
+    instant: MockProcess,
     connect: Callable[[MockProcess], Wire],
     sent: bytes,
     status: int,
 ) -> None:
     """What is not HTTP/1.1 gets an error in OpenAI's form, and the connection ends."""
-    wire = connect(fast)
+    wire = connect(instant)
     wire.socket.sendall(sent)
     answered, body = wire.read_json()
     assert (answered, body["error"]["type"]) == (status, "invalid_request_error")
     assert to_the_end(wire) == b""
 
 
-def test_a_compressed_question_is_known(fast: MockProcess, connect: Callable[[MockProcess], Wire]) -> None:
+def test_a_compressed_question_is_known(instant: MockProcess, connect: Callable[[MockProcess], Wire]) -> None:
     """A compressed body is refused with 415, which the truth knows, and the connection goes on."""
-    wire = connect(fast)
-    truth = len(fast.truth())
+    wire = connect(instant)
+    truth = len(instant.truth())
     wire.send(b"\x1f\x8b", Content_Encoding="gzip", X_Request_Id="zipped")
     assert wire.read_json()[0] == 415
     wire.send(QUESTION, "/v1/completions")
     wire.read_head()
-    first, _ = fast.truth(truth + 2)[truth:]
+    first, _ = instant.truth(truth + 2)[truth:]
     assert (first.request_id, first.status, first.outcome) == ("zipped", 415, "failed")
 
 
@@ -196,17 +205,17 @@ def test_a_compressed_question_is_known(fast: MockProcess, connect: Callable[[Mo
         st.one_of(st.binary(max_size=200), st.sampled_from([ASK, HEALTH, ASK[:-9], b"\r\n"])), max_size=5
     )
 )
-def test_nothing_that_is_sent_stops_it(fast: MockProcess, sent: list[bytes]) -> None:
+def test_nothing_that_is_sent_stops_it(instant: MockProcess, sent: list[bytes]) -> None:
     """Whatever a client sends before it leaves, the next one is served."""
-    parts = urlsplit(fast.url)
+    parts = urlsplit(instant.url)
     with socket.create_connection((parts.hostname, parts.port), timeout=120) as client:
         client.sendall(b"".join(sent))
-    assert healthy(fast)
+    assert healthy(instant)
 
 
 def test_a_client_that_resets_does_not_stop_it(connect: Callable[[MockProcess], Wire]) -> None:
     """Clients that break off in the middle, with a reset instead of an end, are known as aborted."""
-    with start_mock(ttft="0", itl="1ms", tokens="100000", fast=True) as mock:
+    with start_mock(ttft="0", itl="1ms", tokens="100000") as mock:
         wires = [connect(mock) for _ in range(5)]
         for wire in wires:
             wire.ask()
@@ -224,7 +233,7 @@ def test_a_client_that_resets_does_not_stop_it(connect: Callable[[MockProcess], 
 @pytest.mark.parametrize("itl", ["0", "1us"])
 def test_who_does_not_read_gets_everything_later(connect: Callable[[MockProcess], Wire], itl: str) -> None:
     """A long answer to a client that reads late arrives in full; meanwhile others are served."""
-    with start_mock(ttft="0", itl=itl, tokens="60000", fast=True) as mock:
+    with start_mock(ttft="0", itl=itl, tokens="60000") as mock:
         wire = connect(mock)
         wire.ask()
         wire.read_head()
@@ -243,7 +252,7 @@ def test_who_does_not_read_gets_everything_later(connect: Callable[[MockProcess]
 def test_many_tokens_a_chunk_are_counted(connect: Callable[[MockProcess], Wire]) -> None:
     """Sent at once or one by one, chunks of seven tokens hold all tokens, and the last the rest."""
     for itl in ("0", "1us"):
-        with start_mock(ttft="0", itl=itl, tokens="8000", tokens_per_chunk=7, fast=True) as mock:
+        with start_mock(ttft="0", itl=itl, tokens="8000", tokens_per_chunk=7) as mock:
             wire = connect(mock)
             wire.ask()
             wire.read_head()
@@ -258,7 +267,7 @@ def test_many_tokens_a_chunk_are_counted(connect: Callable[[MockProcess], Wire])
 )
 def test_a_request_is_received_when_it_arrives(connect: Callable[[MockProcess], Wire]) -> None:
     """A request that waits because the server is held up was received before, and its answer is late."""
-    with start_mock(ttft="1ms", itl="1ms", tokens="2", fast=True) as mock:
+    with start_mock(ttft="1ms", itl="1ms", tokens="2") as mock:
         wire = connect(mock)
         wire.ask()
         wire.read_until(b"[DONE]")
@@ -277,7 +286,7 @@ def test_a_request_is_received_when_it_arrives(connect: Callable[[MockProcess], 
 
 def test_the_truth_is_in_the_file_when_it_ends(connect: Callable[[MockProcess], Wire]) -> None:
     """What waited to be written when the server was stopped is written, in order."""
-    with start_mock(ttft="0", itl="0", tokens="2", fast=True) as mock:
+    with start_mock(ttft="0", itl="0", tokens="2") as mock:
         wire = connect(mock)
         for number in range(300):
             wire.ask(request_id=str(number))
@@ -291,7 +300,7 @@ def test_the_truth_is_in_the_file_when_it_ends(connect: Callable[[MockProcess], 
 
 def test_it_knows_how_late_its_chunks_left(connect: Callable[[MockProcess], Wire]) -> None:
     """After its end it knows the number of chunks, and the latest is that of the truth."""
-    with start_mock(ttft="2ms", itl="1ms", tokens="20", fast=True) as mock:
+    with start_mock(ttft="2ms", itl="1ms", tokens="20") as mock:
         wires = [connect(mock) for _ in range(3)]
         for stream in (True, True, False):
             for wire in wires:
@@ -309,7 +318,7 @@ def test_it_knows_how_late_its_chunks_left(connect: Callable[[MockProcess], Wire
 
 def test_it_knows_when_it_did_not_keep_up(connect: Callable[[MockProcess], Wire]) -> None:
     """A server that was held up for a while says so."""
-    with start_mock(ttft="0", itl="1ms", tokens="1200", fast=True) as mock:
+    with start_mock(ttft="0", itl="1ms", tokens="1200") as mock:
         wire = connect(mock)
         wire.ask()
         wire.read_until(b'"content":" endpoint"')
@@ -325,7 +334,7 @@ def test_it_knows_when_it_did_not_keep_up(connect: Callable[[MockProcess], Wire]
 
 def test_what_has_no_time_of_its_own_cannot_be_late(connect: Callable[[MockProcess], Wire]) -> None:
     """Answers without any delay are not counted: nothing was promised."""
-    with start_mock(ttft="0", itl="0", tokens="4", fast=True) as mock:
+    with start_mock(ttft="0", itl="0", tokens="4") as mock:
         for stream in (True, False):
             wire = connect(mock)
             wire.ask(stream=stream)
@@ -333,17 +342,17 @@ def test_what_has_no_time_of_its_own_cannot_be_late(connect: Callable[[MockProce
     assert mock.punctuality() == Punctuality(0, 0, 0, 0, 0)
 
 
-def test_the_other_engine_does_not_know() -> None:
-    """Asking the asyncio engine for its punctuality is an error that says so."""
-    with start_mock() as mock:
+def test_a_scenario_does_not_know() -> None:
+    """Asking for the punctuality of a scenario, which promises no times, is an error that says so."""
+    with start_mock(scenario="crlf") as mock:
         pass
-    with pytest.raises(ValueError, match="only a fast mock endpoint"):
+    with pytest.raises(ValueError, match="without a scenario"):
         mock.punctuality()
 
 
 def test_the_command_says_whether_it_kept_up() -> None:
-    """`loadgen mock --fast` ends with a sentence on standard error."""
-    arguments = ["--port", "0", "--fast", "--ttft", "1ms", "--tokens", "1"]
+    """`loadgen mock` ends with a sentence on standard error."""
+    arguments = ["--port", "0", "--ttft", "1ms", "--tokens", "1"]
     with subprocess.Popen(
         [
             sys.executable,
@@ -372,7 +381,7 @@ def test_the_command_says_whether_it_kept_up() -> None:
 
 def test_without_files_left_clients_wait() -> None:
     """With no file left for a client, it waits until another one leaves, and nothing is lost."""
-    options = orjson.dumps({"port": 0, "fast": True}).decode()
+    options = orjson.dumps({"port": 0}).decode()
     with subprocess.Popen(
         ["/bin/sh", "-c", 'ulimit -n 24; exec "$0" -m loadgen.mock_endpoint "$1"', sys.executable, options],
         stdout=subprocess.PIPE,
@@ -389,32 +398,3 @@ def test_without_files_left_clients_wait() -> None:
         server.terminate()
         _, errors = server.communicate(timeout=120)
     assert (server.returncode, errors) == (0, b"")
-
-
-# Its figures
-
-
-def figures(mock: MockProcess) -> dict[str, float]:
-    """Scrape them: value by name, without labels."""
-    with urlopen(f"http://{urlsplit(mock.url).netloc}/metrics") as response:
-        assert response.headers["Content-Type"].startswith("text/plain; version=0.0.4")
-        lines = response.read().decode().splitlines()
-    values: dict[str, float] = {}
-    for name, value in (line.rsplit(" ", 1) for line in lines if not line.startswith("#")):
-        bare = name.partition("{")[0]
-        values[bare] = values.get(bare, 0.0) + float(value)
-    return values
-
-
-def test_figures_count_from_their_first_reading_on(connect: Callable[[MockProcess], Wire]) -> None:
-    """What was served before is not in them; who waits for a slot is."""
-    with start_mock(ttft="0", itl="0", tokens="8", fast=True) as mock:
-        wire = connect(mock)
-        for served in (1, 4):
-            for _ in range(served):
-                wire.ask(stream=False)
-                assert wire.read_json()[0] == 200
-            counted = figures(mock)
-    names = ("request_success_total", "generation_tokens_total", "time_to_first_token_seconds_count")
-    assert [counted[f"vllm:{name}"] for name in names] == [4, 32, 4]
-    assert counted["vllm:num_requests_running"] == 0
