@@ -158,7 +158,7 @@ def test_a_log_does_not_give_up_isolation(a_run: Path) -> None:
     cut_off(a_run, [0])
     setting(a_run, options__sandbox="none")
     run = resumable(a_run)
-    assert resumed_settings(ResumeSettings(run=a_run, api_key=KEY), run).tasks.sandbox == "local"
+    assert resumed_settings(ResumeSettings(run=a_run, api_key=KEY), run).tasks.scoring.sandbox == "local"
     with pytest.raises(UsageError, match="--sandbox: applies to benchmarks"):
         resumed_settings(ResumeSettings(run=a_run, api_key=KEY, sandbox="none"), run)
 

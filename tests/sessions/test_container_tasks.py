@@ -14,6 +14,7 @@ import loadgen
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.run.sandbox_needs import NOTHING, sandbox_needs
 from loadgen.sessions.scoring.scoring_pass import score_run
+from loadgen.sessions.settings.concerns import from_flat
 from loadgen.sessions.settings.scoring_choices import ScoringChoices
 from loadgen.sessions.settings.tasks import TaskSettings
 from tests.containers.daemon import IMAGE, built_images
@@ -246,6 +247,7 @@ def test_without_permission(task: str, tmp_path: Path) -> None:
 def test_other_tasks_need_no_daemon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A task that runs no code is asked and scored without one."""
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
-    settings = TaskSettings(task=["gsm8k"], sandbox="docker", allow_code_execution=True)
+    values = {"task": ["gsm8k"], "sandbox": "docker", "allow_code_execution": True}
+    settings = from_flat(TaskSettings, values)
     nothing_asked = Dataset("gsm8k", (), "", synthetic=False)
     assert sandbox_needs(settings, None, nothing_asked) == NOTHING

@@ -158,9 +158,10 @@ def test_the_judge_is_for_runs_that_ask_a_benchmark(monkeypatch: pytest.MonkeyPa
         ],
     }
     plain, asks = entries(tables)
-    assert (plain.settings.tasks.judge_url, plain.judge_key_env) == (None, "")
-    assert (asks.settings.tasks.judge_url, asks.settings.tasks.judge_model) == ("http://judge", "own")
-    assert (asks.settings.tasks.judge_temperature, asks.settings.tasks.judge_max_tokens) == (0.5, 99)
+    assert (plain.settings.tasks.judge.judge_url, plain.judge_key_env) == (None, "")
+    judge = asks.settings.tasks.judge
+    assert (judge.judge_url, judge.judge_model) == ("http://judge", "own")
+    assert (judge.judge_temperature, judge.judge_max_tokens) == (0.5, 99)
     assert plain.settings.verdict.require == ["error<1%", "qps>1"]
     secrets = secrets_of(named([plain, asks]), None)
     assert unset(named([plain, asks])) == ["JUDGE_KEY"]

@@ -189,7 +189,7 @@ def test_the_judges_key_is_never_stored(own: str, monkeypatch: pytest.MonkeyPatc
     assert b"sk-judge" not in orjson.dumps([stored_options(original), dict(point.options)])
     assert point.options["task"] == [own, "gsm8k"]
     again = settings_of(point, Secrets(judge_api_key="sk-other"))
-    assert (again.tasks.judge_api_key, again.tasks.data, again.tasks.task) == (
+    assert (again.tasks.judge.judge_api_key, again.tasks.data, again.tasks.task) == (
         "sk-other",
         folder / "d",
         [own, "gsm8k"],

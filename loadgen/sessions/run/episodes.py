@@ -10,7 +10,6 @@ from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.errors import CannotAskError, EndpointError
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.episodes import DEFAULT_MAX_TURNS
-from loadgen.sessions.settings.scoring import sandbox_of
 from workloads.sample import Sample
 from workloads.sampled_check import examples
 
@@ -73,7 +72,7 @@ def episode_plan(
                 "model plays it, with --user-url and --user-model"
             )
         user = UserEndpoint(target, generation.model, settings.user_temperature)
-    sandbox = sandbox_of(tasks) if tasks.allow_code_execution else None
+    sandbox = tasks.scoring.place if tasks.scoring.allow_code_execution else None
     if sandbox is None and any(program.sandbox is not None for program in programs):
         raise UsageError(
             f"{dataset.name}: episodes run commands of the model; allow that with --allow-code-execution"

@@ -67,9 +67,8 @@ def sandbox_needs(tasks: TaskSettings, episodes: EpisodePlan | None, dataset: Da
         TaskError, EvalError, ExtraError: A scorer cannot be used.
     """
     from loadgen.sessions.run.scores import running_scorers
-    from loadgen.sessions.settings.scoring import sandbox_of
 
-    spec, running = sandbox_of(tasks), running_scorers(tasks)
+    spec, running = tasks.scoring.place, running_scorers(tasks)
     of_options = not all(scorer.own_containers for scorer in running)
     kinds, has_agent = set(), False
     if episodes is not None and episodes.sandbox is not None:

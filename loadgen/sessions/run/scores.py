@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from loadgen.sessions.observer import SILENT
-from loadgen.sessions.settings.scoring import judge_of, sandbox_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -32,12 +31,12 @@ def scoring_of(tasks: TaskSettings, cluster: ClusterSettings | None = None) -> S
     from loadgen.sessions.settings.scoring_choices import ScoringChoices
 
     return ScoringChoices(
-        scorers=tuple(tasks.scorer),
-        evals=tuple(tasks.eval_function),
-        allow_code_execution=tasks.allow_code_execution,
-        judge=judge_of(tasks),
+        scorers=tuple(tasks.scoring.scorer),
+        evals=tuple(tasks.scoring.eval_function),
+        allow_code_execution=tasks.scoring.allow_code_execution,
+        judge=tasks.judge.endpoint,
         data=tasks.data,
-        sandbox=sandbox_of(tasks),
+        sandbox=tasks.scoring.place,
         ray=None if cluster is None else cluster.ray,
         nodes=None if cluster is None else cluster.nodes,
     )
@@ -81,7 +80,7 @@ def accuracy_settings(tasks: TaskSettings, passes: int | None, dataset: Dataset)
 
 def warn_of_no_judge(tasks: TaskSettings, observer: Observer) -> None:
     """Warn before a session that the answers will stay unscored without a judge."""
-    if not tasks.task or tasks.judge_url is not None:
+    if not tasks.task or tasks.judge.judge_url is not None:
         return
     from loadgen.sessions.scoring.choice import choose
 

@@ -51,6 +51,12 @@ def flat_values(settings: Any) -> dict[str, Any]:
     return values
 
 
+def set_flags(settings: Any, *names: str) -> list[str]:
+    """Those of some options, as they are typed, whose values are not the defaults."""
+    options, values = fields_of(type(settings)), flat_values(settings)
+    return [options[name].flag for name in names if values[name] != options[name].default]
+
+
 def from_flat(settings: type[Settings], values: Mapping[str, Any]) -> Settings:
     """Make settings of the values of options by name.
 

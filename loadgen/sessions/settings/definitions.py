@@ -41,16 +41,29 @@ TpotEnd = Annotated[
     REPORT.declares("End of the TPOT interval: last token or completion. Default: last_token."),
 ]
 Verbose = Annotated[
-    bool, REPORT.declares("Report every metric, min, std, and client health in full.", "--verbose -v")
+    bool,
+    REPORT.declares(
+        "Report every metric, min, std, and client health in full.",
+        "--verbose -v",
+        stored=False,
+        instead="`loadgen report RUN --verbose` prints one",
+    ),
 ]
 Summary = Annotated[
-    bool, REPORT.declares("Report only the head, the totals and the scores.", "--summary --compact")
+    bool,
+    REPORT.declares(
+        "Report only the head, the totals and the scores.",
+        "--summary --compact",
+        stored=False,
+        instead="`loadgen report RUN --summary` prints one",
+    ),
 ]
 TraceDetail = Annotated[
     bool,
     REPORT.declares(
         "After the report, print each sample with all steps: requests, tool calls, times and tokens.",
         "--trace-detail",
+        instead="`loadgen report RUN --trace-detail` prints one",
     ),
 ]
 

@@ -14,6 +14,7 @@ from loadgen.driver.client.protocols import (
 from loadgen.driver.errors import UnknownProtocolError
 from loadgen.driver.requests.balance import BalanceName
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.settings.concerns import set_flags
 from loadgen.sessions.settings.kinds import Seconds
 from loadgen.sessions.settings.option import OptionValueError, Panel
 
@@ -52,6 +53,7 @@ class EndpointSettings:
         "Name of the model, as the endpoint knows it. Default: the only one that it lists.",
         "",
         show_default=False,
+        instead="only [[models]] says which model is asked",
     )
     protocol: str = ENDPOINT.option(
         "The API: OpenAI's, Anthropic's (messages), SGLang's; stream (sse), JSON (json), plug-in.",
@@ -82,12 +84,16 @@ class EndpointSettings:
         "API key, preferably in the environment; @FILE reads a file. Never logged.",
         envvar=API_KEYS,
         secret=True,
+        instead="a key does not belong into a file: name the environment variable that holds it, "
+        'e.g. api_key_env = "MY_KEY"',
     )
     header: list[str] = ENDPOINT.option(
         "Additional request header, or a file of headers; repeatable. Only names are logged.",
         [],
         metavar="'NAME: VALUE'|@FILE",
         secret=True,
+        instead="the values of headers are often secrets: name the environment variables that hold them, "
+        'e.g. headers_env = { "X-Team" = "MY_TEAM" }',
     )
     timeout: Seconds = ENDPOINT.option("Time limit of a request, with connecting and retries.", 600.0)
     connect_timeout: Seconds = ENDPOINT.option("Time limit of DNS, TCP and TLS handshake together.", 10.0)
@@ -126,15 +132,7 @@ class EndpointSettings:
 
     def _check_protocol(self) -> None:
         entry = self.protocol_entry
-        described = {
-            "--path": self.path,
-            "--body": self.body,
-            "--text-at": self.text_at,
-            "--tokens-at": self.tokens_at,
-            "--finish-at": self.finish_at,
-            "--cumulative": self.cumulative,
-        }
-        set_options = [option for option, value in described.items() if value not in (None, False)]
+        set_options = set_flags(self, "path", "body", "text_at", "tokens_at", "finish_at", "cumulative")
         if set_options and not entry.described:
             raise UsageError(
                 f"{' and '.join(set_options)}: --protocol {self.protocol} needs no description; "
@@ -152,6 +150,7 @@ class EndpointsSettings(EndpointSettings):
         f"Base URL, with or without /v1, or litellm:; repeatable. Default: {DEFAULT_URL}.",
         [],
         envvar=("LOADGEN_URL",),
+        stored=False,
     )
     balance: BalanceName | None = ENDPOINT.option(
         "How to choose among several endpoints: round robin (default), or fewest in flight. A "

@@ -22,6 +22,8 @@ UserApiKey = Annotated[
     AGENTS.declares(
         "API key of the users' endpoint, preferably in the environment; @FILE reads a file. Never logged.",
         envvar=("LOADGEN_USER_API_KEY",),
+        stored=False,
+        instead="a key does not belong into a file: LOADGEN_USER_API_KEY of the environment holds it",
     ),
 ]
 

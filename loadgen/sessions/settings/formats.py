@@ -12,7 +12,10 @@ from loadgen.sessions.settings.option import Option, OptionValueError
 if TYPE_CHECKING:
     from loadgen.sessions.formats import Subject
 
-Json = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
+Json = Annotated[
+    bool,
+    Option("--json", "Print JSON instead of text.", stored=False, instead="that is --json of loadgen run"),
+]
 
 
 def _name(subjects: tuple[Subject, ...], value: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.settings.concerns import set_flags
 from loadgen.sessions.settings.kinds import Seconds
 from loadgen.sessions.settings.option import Panel
 from workloads.arrivals import ARRIVAL_PROCESSES, DEFAULT_ARRIVAL
@@ -83,17 +84,7 @@ class LoadSettings:
     schedule_seed: int | None = LOAD.option("Seed of arrivals alone. Default: --seed.")
 
     def __post_init__(self) -> None:
-        loads = [
-            option
-            for option, is_set in (
-                ("--concurrency", self.concurrency is not None),
-                ("--rate", self.rate is not None),
-                ("--stages", self.stages is not None),
-                ("--trace", self.trace is not None),
-                ("--offline", self.offline),
-            )
-            if is_set
-        ]
+        loads = set_flags(self, "concurrency", "rate", "stages", "trace", "offline")
         if len(loads) > 1:
             raise UsageError(f"{' and '.join(loads)} contradict each other: a run has one kind of load")
         if self.arrival is not None and self.rate is None and self.stages is None:
@@ -114,15 +105,7 @@ class LoadSettings:
         self._check_offline()
 
     def _check_ends(self) -> None:
-        counts = [
-            option
-            for option, number in (
-                ("--requests", self.requests),
-                ("--sessions", self.sessions),
-                ("--passes", self.passes),
-            )
-            if number is not None
-        ]
+        counts = set_flags(self, "requests", "sessions", "passes")
         if len(counts) > 1:
             raise UsageError(f"{' and '.join(counts)} contradict each other: a run has one count")
         if self.passes is not None and self.passes < 1:

@@ -34,6 +34,8 @@ class Option:
         min: The lowest number that is taken.
         max: The highest.
         examples: Values that a file's schema suggests, where others are possible too.
+        stored: Whether the log has it among the options of its run: no secrets, nothing stored elsewhere.
+        instead: What to write in a suite, the tables of which then do not take it.
     """
 
     flags: str = ""
@@ -47,6 +49,8 @@ class Option:
     min: int | None = None
     max: int | None = None
     examples: tuple[str, ...] = ()
+    stored: bool = True
+    instead: str = ""
 
     def filled(self, kind: Option) -> Self:
         """The same, with what a kind of value declares where this does not."""
@@ -78,17 +82,17 @@ class Panel:
             text: The help.
             default: The default.
             flags: As `Option` has them.
-            secret: Whether its value is left out of the text of the settings.
+            secret: Whether its value is left out of the text of the settings, and of the log.
             more: Further members of `Option`.
         """
-        metadata = {DECLARED: self.declares(text, flags, **more)}
+        metadata = {DECLARED: self.declares(text, flags, **({"stored": False} if secret else {}), **more)}
         if isinstance(default, list):
             return field(default_factory=default.copy, repr=not secret, metadata=metadata)
         return field(default=default, repr=not secret, metadata=metadata)
 
-    def switch(self, text: str, flags: str = "") -> Any:
+    def switch(self, text: str, flags: str = "", **more: Any) -> Any:
         """A field that is off by default, and has no `--no-` form."""
-        return self.option(text, default=False, flags=f"-- {flags}")
+        return self.option(text, default=False, flags=f"-- {flags}", **more)
 
 
 GENERAL: Final = Panel(None)

@@ -18,6 +18,8 @@ NoLive = Annotated[
     RESULT.declares(
         "On a terminal, too, a line of progress every few seconds, not a block that is rewritten.",
         "--no-live",
+        stored=False,
+        instead="that is --no-live of loadgen run",
     ),
 ]
 
@@ -26,7 +28,11 @@ NoLive = Annotated[
 class OutputSettings:
     """Options of the output."""
 
-    out: Path | None = RESULT.option("Folder of the run, new or empty. Default: runs/<time>-<model>.")
+    out: Path | None = RESULT.option(
+        "Folder of the run, new or empty. Default: runs/<time>-<model>.",
+        stored=False,
+        instead="the folder of all runs is out in [run], or --out",
+    )
     sample_results: Literal["jsonl", "csv", "parquet"] | None = RESULT.option(
         "Write a row per request into the run's folder: samples.jsonl, .csv or .parquet."
     )
@@ -34,6 +40,8 @@ class OutputSettings:
         "Write a row per episode of agents, or else per request: .jsonl, .csv or .parquet.",
         flags="-- -o",
         metavar="FILE",
+        stored=False,
+        instead="a file is of one run: use sample_results",
     )
     push_gateway: str | None = RESULT.option(
         "At the end of the run, push the figures to a Prometheus Pushgateway.", metavar="URL"
@@ -43,7 +51,7 @@ class OutputSettings:
     verbose: Verbose = False
     trace_detail: TraceDetail = False
     json: Json = False
-    quiet: bool = RESULT.switch("No progress.", "-q")
+    quiet: bool = RESULT.switch("No progress.", "-q", stored=False, instead="that is --quiet of loadgen run")
     no_live: NoLive = False
 
     def __post_init__(self) -> None:

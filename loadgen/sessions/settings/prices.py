@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 Prices = Annotated[
     Path | None,
     Option(
-        metavar="FILE", help="Token prices, in YAML: report the cost of the run in dollars (docs/costs.md)."
+        metavar="FILE",
+        help="Token prices, in YAML: report the cost of the run in dollars (docs/costs.md).",
+        stored=False,
     ),
 ]
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Final, Literal
 from loadgen.driver.client.protocols import names_where
 from loadgen.driver.requests.order import OrderName
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.settings.concerns import set_flags
 from loadgen.sessions.settings.option import Panel
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from loadgen.sessions.settings.endpoint import EndpointSettings
     from loadgen.sessions.settings.load import LoadSettings
 
@@ -21,6 +20,9 @@ PROMPTS: Final = Panel("Prompts")
 SYNTHETIC: Final = Panel("Synthetic prompts")
 
 MOST_TEXT_SEED: Final = 2**32
+
+_COLUMNS: Final = ("prompt_column", "system_column", "output_column", "weight_column")
+_LENGTHS: Final = ("input_tokens", "output_tokens", "turns", "shared_prefix")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,54 +118,39 @@ class PromptSettings:
         self._check_ignore_eos(endpoint, load.trace, max_tokens)
 
     def _check_empty(self, trace: str | None) -> None:
-        texts = {
-            "--prompts": self.prompts,
-            "--trace": trace,
-            "--prompt-column": self.prompt_column,
-            "--system-column": self.system_column,
-            "--output-column": self.output_column,
-            "--weight-column": self.weight_column,
-            "--input-tokens": self.input_tokens,
-            "--output-tokens": self.output_tokens,
-            "--turns": self.turns,
-            "--shared-prefix": self.shared_prefix,
-            "--tokenizer": self.tokenizer,
-        }
-        for option, text in texts.items():
+        if trace is not None and not trace.strip():
+            raise UsageError(f"--trace {trace!r}: is empty; give a value, or leave the option out")
+        for name in ("prompts", *_COLUMNS, *_LENGTHS, "tokenizer"):
+            text = getattr(self, name)
             if text is not None and not text.strip():
+                (option,) = set_flags(self, name)
                 raise UsageError(f"{option} {text!r}: is empty; give a value, or leave the option out")
 
     def _check_columns(self, *, has_own_data: bool) -> None:
-        columns = {
-            "--prompt-column": self.prompt_column,
-            "--system-column": self.system_column,
-            "--output-column": self.output_column,
-            "--weight-column": self.weight_column,
-            "--tag": [] if has_own_data else self.tag,
-            "--conversations": self.conversations,
-            "--strict-prompts": self.strict_prompts or None,
-        }
-        if self.prompts is None and (set_options := _set_names(columns)):
-            raise UsageError(f"{set_options}: applies to the rows of a file or dataset: give --prompts")
+        columns = set_flags(
+            self, *_COLUMNS, *(() if has_own_data else ("tag",)), "conversations", "strict_prompts"
+        )
+        if self.prompts is None and columns:
+            raise UsageError(
+                f"{' and '.join(columns)}: applies to the rows of a file or dataset: give --prompts"
+            )
         if len(set(self.tag)) < len(self.tag):
             raise UsageError(f"--tag {' --tag '.join(self.tag)}: each column once")
 
     def _check_synthetic(self, trace: str | None, max_tokens: int | None) -> None:
-        lengths = {
-            "--input-tokens": self.input_tokens,
-            "--output-tokens": self.output_tokens,
-            "--turns": self.turns,
-            "--shared-prefix": self.shared_prefix,
-        }
-        texts = {"--corpus": self.corpus, "--text-seed": self.text_seed}
         if self.text_seed is not None and not 0 <= self.text_seed <= MOST_TEXT_SEED:
             raise UsageError(f"--text-seed {self.text_seed}: must be from 0 to {MOST_TEXT_SEED:,}")
-        if self.prompts is not None and (set_options := _set_names({**lengths, **texts})):
+        lengths = set_flags(self, *_LENGTHS)
+        synthetic = " and ".join([*lengths, *set_flags(self, "corpus", "text_seed")])
+        if self.prompts is not None and synthetic:
             raise UsageError(
-                f"{set_options}: only for synthetic prompts, and cannot be combined with --prompts"
+                f"{synthetic}: only for synthetic prompts, and cannot be combined with --prompts"
             )
-        if trace is not None and (set_options := _set_names({**lengths, "--max-tokens": max_tokens})):
-            raise UsageError(f"{set_options}: a trace has its own lengths: leave --trace out, or these")
+        lengths += [] if max_tokens is None else ["--max-tokens"]
+        if trace is not None and lengths:
+            raise UsageError(
+                f"{' and '.join(lengths)}: a trace has its own lengths: leave --trace out, or these"
+            )
         if self.output_tokens is not None and max_tokens is not None:
             raise UsageError("--max-tokens and --output-tokens contradict each other: both bound the output")
 
@@ -209,8 +196,3 @@ class PromptSettings:
                 "--ignore-eos: the output then has exactly its maximum of tokens, which is not set: "
                 "give --max-tokens, --output-tokens or --output-column"
             )
-
-
-def _set_names(options: Mapping[str, object]) -> str:
-    """The options that were given, for a message; empty when none was."""
-    return " and ".join(option for option, value in options.items() if value not in (None, []))

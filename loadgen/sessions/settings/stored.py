@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.concerns import fields_of, flat_values
@@ -12,33 +12,11 @@ from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_NOT_KEPT: Final = frozenset(
-    {
-        "url",
-        "api_key",
-        "header",
-        "judge_api_key",
-        "user_api_key",
-        "out",
-        "output",
-        "require",
-        "ruleset",
-        "scenario",
-        "skip",
-        "prices",
-        "json",
-        "quiet",
-        "no_live",
-        "summary",
-        "verbose",
-    }
-)
-"""Secrets, options that the log keeps elsewhere (the URL without secrets, the rules), and output paths."""
-
 
 def stored_options(perf: PerfSettings) -> dict[str, Any]:
     """The options with defaults, as JSON values."""
-    return {name: plain(value) for name, value in flat_values(perf).items() if name not in _NOT_KEPT}
+    fields = fields_of(type(perf))
+    return {name: plain(value) for name, value in flat_values(perf).items() if fields[name].declared.stored}
 
 
 def settings_from_stored(options: Mapping[str, Any], **more: Any) -> PerfSettings:

@@ -8,36 +8,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.settings.concerns import set_flags
 from loadgen.sessions.settings.option import OptionValueError, Panel
-from loadgen.sessions.settings.scoring import (
-    DEFAULT_PASS_THRESHOLD,
-    AllowCodeExecution,
-    EvalFunctions,
-    JudgeApiKey,
-    JudgeConcurrency,
-    JudgeMaxTokens,
-    JudgeModel,
-    JudgeTemperature,
-    JudgeTimeout,
-    JudgeUrl,
-    PassThreshold,
-    SandboxImage,
-    SandboxOfPrograms,
-    Scorers,
-    check_judge,
-    check_sandbox,
-)
-from loadgen.sessions.settings.scoring_choices import DEFAULT_JUDGE_CONCURRENCY, DEFAULT_JUDGE_TIMEOUT_S
+from loadgen.sessions.settings.scoring import SCORING, JudgeSettings, ScorerSettings
 from workloads.catalog import canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from loadgen.sessions.settings.load import LoadSettings
     from loadgen.sessions.settings.prompts import PromptSettings
 
 BENCHMARKS: Final = Panel("Benchmarks")
 MOST_REPEATS: Final = 100_000
+
+_OF_SANDBOXES: Final = ("allow_code_execution", "sandbox", "sandbox_image")
+_OF_BENCHMARKS: Final = (
+    *("data", "samples", "sample_order", "system_prompt", "offset", "split", "record_ids", "repeats"),
+    *("columns", "scorer", "eval_function", "pass_threshold", "judge_url", "judge_concurrency"),
+    *("judge_timeout", "judge_temperature", "judge_max_tokens"),
+)
+"""Options that need a benchmark; an agent needs a sandbox without one, too."""
+
+_OTHER_QUESTIONS: Final = (
+    *("input_tokens", "output_tokens", "turns", "shared_prefix", "corpus", "text_seed", "tokenizer"),
+)
 
 
 def system_prompt_of(value: str) -> str:
@@ -107,19 +100,11 @@ class TaskSettings:
         metavar="TEXT|@FILE",
     )
 
-    scorer: Scorers = field(default_factory=list)
-    eval_function: EvalFunctions = field(default_factory=list)
-    allow_code_execution: AllowCodeExecution = False
-    sandbox: SandboxOfPrograms = "local"
-    sandbox_image: SandboxImage = None
-    pass_threshold: PassThreshold = DEFAULT_PASS_THRESHOLD
-    judge_url: JudgeUrl = None
-    judge_model: JudgeModel = None
-    judge_api_key: JudgeApiKey = field(default=None, repr=False)
-    judge_concurrency: JudgeConcurrency = DEFAULT_JUDGE_CONCURRENCY
-    judge_timeout: JudgeTimeout = DEFAULT_JUDGE_TIMEOUT_S
-    judge_temperature: JudgeTemperature = None
-    judge_max_tokens: JudgeMaxTokens = None
+    scoring: ScorerSettings = field(default_factory=ScorerSettings)
+    pass_threshold: float = SCORING.option(
+        "From which value on a sample has passed, for pass@k and pass^k.", 1.0, metavar="VALUE"
+    )
+    judge: JudgeSettings = field(default_factory=JudgeSettings)
 
     def check(self, prompts: PromptSettings, load: LoadSettings, *, has_agent: bool) -> None:
         """Refuse options that contradict each other.
@@ -134,12 +119,14 @@ class TaskSettings:
         """
         if self.task:
             self._check_questions(prompts, load)
-        elif set_options := _set_names(self._about_tasks(has_agent=has_agent)):
-            raise UsageError(f"{set_options}: applies to benchmarks: give --task, or use loadgen accuracy")
+        elif set_options := set_flags(self, *(() if has_agent else _OF_SANDBOXES), *_OF_BENCHMARKS):
+            raise UsageError(
+                f"{' and '.join(set_options)}: applies to benchmarks: give --task, or use loadgen accuracy"
+            )
         if not math.isfinite(self.pass_threshold):
             raise UsageError(f"--pass-threshold {self.pass_threshold}: must be a number")
-        check_judge(self)
-        check_sandbox(self)
+        self.judge.check()
+        self.scoring.check()
 
     @property
     def has_own_data(self) -> bool:
@@ -150,50 +137,18 @@ class TaskSettings:
 
         return any(map(is_own, self.task))
 
-    def _about_tasks(self, *, has_agent: bool) -> dict[str, object]:
-        of_sandboxes: dict[str, object] = {
-            "--allow-code-execution": self.allow_code_execution,
-            "--sandbox": self.sandbox != "local",
-            "--sandbox-image": self.sandbox_image,
-        }
-        return {
-            **({} if has_agent else of_sandboxes),
-            "--data": self.data,
-            "--samples": self.samples,
-            "--sample-order": self.sample_order,
-            "--system-prompt": self.system_prompt,
-            "--offset": self.offset,
-            "--split": self.split,
-            "--record-ids": self.record_ids,
-            "--repeats": self.repeats,
-            "--map": self.columns,
-            "--scorer": self.scorer,
-            "--eval": self.eval_function,
-            "--pass-threshold": self.pass_threshold != DEFAULT_PASS_THRESHOLD,
-            "--judge-url": self.judge_url,
-            "--judge-concurrency": self.judge_concurrency != DEFAULT_JUDGE_CONCURRENCY,
-            "--judge-timeout": self.judge_timeout != DEFAULT_JUDGE_TIMEOUT_S,
-            "--judge-temperature": self.judge_temperature is not None,
-            "--judge-max-tokens": self.judge_max_tokens,
-        }
-
     def _check_questions(self, prompts: PromptSettings, load: LoadSettings) -> None:
-        others = {
-            "--prompts": prompts.prompts,
-            "--trace": load.trace,
-            "--input-tokens": prompts.input_tokens,
-            "--output-tokens": prompts.output_tokens,
-            "--turns": prompts.turns,
-            "--shared-prefix": prompts.shared_prefix,
-            "--corpus": prompts.corpus,
-            "--text-seed": prompts.text_seed,
-            "--tokenizer": prompts.tokenizer,
-        }
-        if set_options := _set_names(others):
-            raise UsageError(f"--task and {set_options} contradict each other: each names the prompts")
-        changed = {"--salt": prompts.salt, "--ignore-eos": prompts.ignore_eos}
-        if set_options := _set_names(changed):
-            raise UsageError(f"{set_options}: changes the benchmark's questions; leave it out")
+        others = [
+            *set_flags(prompts, "prompts"),
+            *set_flags(load, "trace"),
+            *set_flags(prompts, *_OTHER_QUESTIONS),
+        ]
+        if others:
+            raise UsageError(
+                f"--task and {' and '.join(others)} contradict each other: each names the prompts"
+            )
+        if changed := set_flags(prompts, "salt", "ignore_eos"):
+            raise UsageError(f"{' and '.join(changed)}: changes the benchmark's questions; leave it out")
         if prompts.only_prompt is not None:
             raise UsageError(
                 f"--only-prompt {prompts.only_prompt}: of a benchmark, --offset {prompts.only_prompt} "
@@ -236,22 +191,12 @@ class TaskSettings:
             return
         if not 1 <= self.repeats <= MOST_REPEATS:
             raise UsageError(f"--repeats {self.repeats}: must be from 1 to {MOST_REPEATS:,}")
-        counts = {
-            "--requests": load.requests,
-            "--sessions": load.sessions,
-            "--passes": load.passes,
-        }
-        if set_options := _set_names(counts):
+        if counts := " and ".join(set_flags(load, "requests", "sessions", "passes")):
             raise UsageError(
-                f"--repeats and {set_options} contradict each other: each sets the number of requests"
+                f"--repeats and {counts} contradict each other: each sets the number of requests"
             )
         if prompts.order in {"random", "weighted"}:
             raise UsageError(
                 f"--repeats {self.repeats}: sends each question equally often, and --order "
                 f"{prompts.order} draws them"
             )
-
-
-def _set_names(options: Mapping[str, object]) -> str:
-    """The options that were given, for a message; empty when none was."""
-    return " and ".join(option for option, value in options.items() if value not in (None, [], 0))

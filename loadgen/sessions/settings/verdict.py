@@ -21,19 +21,23 @@ class VerdictSettings:
     """Options of the verdict."""
 
     require: list[Rule] = RESULT.option(
-        "A target, e.g. 'ttft:p(99)<500ms'; repeatable. Exit 1 if missed.", []
+        "A target, e.g. 'ttft:p(99)<500ms'; repeatable. Exit 1 if missed.", [], stored=False
     )
     ruleset: str | None = RESULT.option(
-        "A ruleset: NAME[@VERSION] (see loadgen list rulesets) or a YAML file.", metavar="NAME|FILE"
+        "A ruleset: NAME[@VERSION] (see loadgen list rulesets) or a YAML file.",
+        metavar="NAME|FILE",
+        stored=False,
     )
     scenario: str | None = RESULT.option(
         "The scenario of the ruleset. Default: the one for this model and this load.",
         metavar="[MODEL/]SCENARIO",
+        stored=False,
     )
     skip: list[str] = RESULT.option(
         "Skip a rule or a group of rules; the verdict lists skipped rules. Repeatable.",
         [],
         metavar="ID|GROUP",
+        stored=False,
     )
     abort_on_fail: bool = RESULT.switch(
         "End the run, with exit 1, as soon as a target is certain to be missed."

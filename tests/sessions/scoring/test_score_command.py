@@ -12,6 +12,7 @@ import typer
 
 from loadgen.cli.score import score
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.settings.concerns import from_flat
 from loadgen.sessions.settings.score import ScoreSettings
 from reporter.errors import OptionError
 from reporter.log.query import query
@@ -42,7 +43,7 @@ def test_it_scores_and_reports(new_run: NewRun, capsys: pytest.CaptureFixture[st
 def printed(capsys: pytest.CaptureFixture[str], run: Path, **options: Any) -> tuple[str, Any]:
     """What it says, and the report that it prints."""
     with pytest.raises(typer.Exit):
-        score(ScoreSettings(run=run, **{"json": True, **options}))
+        score(from_flat(ScoreSettings, {"run": run, "json": True, **options}))
     out, err = capsys.readouterr()
     return err, orjson.loads(out)
 
@@ -61,13 +62,13 @@ def printed(capsys: pytest.CaptureFixture[str], run: Path, **options: Any) -> tu
 def test_contradictory_options_are_refused(tmp_path: Path, options: dict[str, Any], message: str) -> None:
     """Before anything is read."""
     with pytest.raises(UsageError, match=message):
-        score(ScoreSettings(run=tmp_path, **options))
+        score(from_flat(ScoreSettings, {"run": tmp_path, **options}))
 
 
 def exit_code(run: Path, **options: Any) -> int:
     """With what it ends."""
     with pytest.raises(typer.Exit) as end:
-        score(ScoreSettings(run=run, json=True, quiet=True, **options))
+        score(from_flat(ScoreSettings, {"run": run, "json": True, "quiet": True, **options}))
     return end.value.exit_code
 
 

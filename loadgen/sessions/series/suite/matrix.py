@@ -112,7 +112,7 @@ def matrix(
         whole = _fitting(merged(layers))
         require_prompts(source, suite, axes["benchmark"], whole.values)
         settings = _settings(source, axes, whole, suite.gate.require)
-        judge_key = suite.judge.api_key_env if settings.tasks.judge_url else ""
+        judge_key = suite.judge.api_key_env if settings.tasks.judge.judge_url else ""
         entries += (
             MatrixRun(_name(each), each, settings, whole, judge_key)
             for each in _repeated(axes, choice.repeat)

@@ -7,7 +7,7 @@ on the command line. A new option of `loadgen perf` is a key of a suite without 
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from loadgen.sessions.settings.concerns import fields_of
 from loadgen.sessions.settings.perf import PerfSettings
@@ -17,35 +17,17 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.settings.field import SettingField
 
-_ELSEWHERE: Final[Mapping[str, str]] = {
-    "model": "only [[models]] says which model is asked",
-    "api_key": "a key does not belong into a file: name the environment variable that holds it, "
-    'e.g. api_key_env = "MY_KEY"',
-    "header": "the values of headers are often secrets: name the environment variables that hold them, "
-    'e.g. headers_env = { "X-Team" = "MY_TEAM" }',
-    "judge_api_key": "a key does not belong into a file: LOADGEN_JUDGE_API_KEY of the environment holds it",
-    "user_api_key": "a key does not belong into a file: LOADGEN_USER_API_KEY of the environment holds it",
-    "out": "the folder of all runs is out in [run], or --out",
-    "output": "a file is of one run: use sample_results",
-    "json": "that is --json of loadgen run",
-    "quiet": "that is --quiet of loadgen run",
-    "no_live": "that is --no-live of loadgen run",
-    "summary": "`loadgen report RUN --summary` prints one",
-    "verbose": "`loadgen report RUN --verbose` prints one",
-    "trace_detail": "`loadgen report RUN --trace-detail` prints one",
-}
-"""Options of `loadgen perf` that no table takes, and what to do instead."""
-
 
 @cache
 def options() -> Mapping[str, SettingField]:
     """Every option of a table, by name with `_`."""
-    return {name: field for name, field in fields_of(PerfSettings).items() if name not in _ELSEWHERE}
+    return {name: field for name, field in fields_of(PerfSettings).items() if not field.declared.instead}
 
 
 def elsewhere(name: str) -> str | None:
     """The replacement of an option in a table; None for an unknown option."""
-    return _ELSEWHERE.get(name)
+    field = fields_of(PerfSettings).get(name)
+    return field.declared.instead or None if field else None
 
 
 def variables() -> Mapping[str, tuple[str, ...]]:
