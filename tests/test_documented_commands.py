@@ -64,6 +64,7 @@ NEEDS = {
     r"curve|closed/ORG|scores\.json|SWEEP|sweep |starter": "needs a series, or files of its author",
     r"sets\b|--scorer tool_selection": "needs the run that the page makes before",
     r"cnn\.jsonl|--scenario (llama|server)|perf/rules": "needs a dataset, or the rules of its author",
+    r"^loadgen list tools |tools=files": "needs an MCP server; tests of their own start one",
     r"--trace |ShareGPT": "needs a trace, or a dataset",
     r"^loadgen plot (OLD|.*--by)": "needs two runs, or a run with tags; tests of its own draw them",
     r"^loadgen resume ": "needs a run that was interrupted",

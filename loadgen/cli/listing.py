@@ -23,6 +23,7 @@ Kind = Literal[
     "scenarios",
     "tasks",
     "tool-sets",
+    "tools",
     "views",
 ]
 
@@ -33,7 +34,7 @@ def listing(
         str | None,
         Argument(
             help="Only the entry of this name; of tasks with all details. For runs: a folder, by default "
-            "runs. For prompts: the benchmark or file.",
+            "runs. For prompts: the benchmark or file. For tools: an MCP server, by URL or command.",
         ),
     ] = None,
     *,
@@ -60,6 +61,8 @@ def listing(
     loadgen list runs artifacts --json
 
     loadgen list prompts mmlu_pro:shots=0 --data data > prompts.jsonl
+
+    loadgen list tools http://127.0.0.1:8000/mcp > data/tool_sets/mine.yaml
     """
     from loadgen.cli.terminal.pipe import end_with_the_reader
     from loadgen.sessions.vocabulary import words_of
@@ -71,10 +74,10 @@ def listing(
 
         sys.stdout.write(show(listed(Path(name or "runs")), json=json))
         return
-    if kind == "prompts":
-        from loadgen.sessions.prompt_lines import prompt_lines
+    if kind in {"prompts", "tools"}:
+        from loadgen.sessions.prompt_lines import lines_of
 
-        sys.stdout.writelines(prompt_lines(name, data))
+        sys.stdout.writelines(lines_of(kind, name, data))
         return
     if kind == "tasks":
         _list_tasks(name, data, json=json)

@@ -11,6 +11,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def lines_of(kind: str, name: str | None, data: Path | None) -> Iterator[str]:
+    """The lines of a file for other commands: `prompts` of a benchmark, or `tools` of a server."""
+    if kind == "prompts":
+        return prompt_lines(name, data)
+    from loadgen.sessions.mcp_tools import tool_set_lines
+
+    return tool_set_lines(name)
+
+
 def prompt_lines(task: str | None, data: Path | None) -> Iterator[str]:
     """Each question of a benchmark as a line of JSON, in the order of its rows.
 

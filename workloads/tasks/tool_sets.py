@@ -30,7 +30,7 @@ FORMATS: Final = ("compact", "minimal", "full")
 _SET: Final = ("name", "tool_count", "tools", "tool_mapping")
 _STYLE: Final = ("name", "style", "tools")
 _WORDS: Final = ("what", "when", "returns")
-_TOOL: Final = ("name", *_WORDS, "parameters")
+_TOOL: Final = ("name", *_WORDS, "parameters", "schema")
 _TYPES: Final = ("string", "integer", "number", "boolean", "array", "object")
 
 
@@ -151,6 +151,10 @@ def _tool(path: Path, key: str, fields: Mapping[str, Any]) -> DescribedTool:
         if word in fields and not (isinstance(fields[word], str) and fields[word].strip()):
             raise MalformedError(f"{path}: {key}.{word}: must be text")
     words = {word: fields[word].strip() for word in _WORDS if word in fields}
+    if "schema" in fields:
+        if "parameters" in fields:
+            raise MalformedError(f"{path}: {key}: has parameters and schema; leave one out")
+        return DescribedTool(fields["name"], words, members(path, f"{key}.schema", fields["schema"], ()))
     place = f"{key}.parameters"
     parameters = members(path, place, fields.get("parameters", {}), ())
     return DescribedTool(fields["name"], words, _schema(path, place, parameters))

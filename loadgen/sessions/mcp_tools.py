@@ -1,0 +1,75 @@
+"""The tools of an MCP server as a tool set of `tool_selection`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shlex
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.sessions.errors import SetupError, UsageError
+from loadgen.sessions.extra_packages import importing
+from loadgen.sessions.files.plain_files import as_yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_TIMEOUT_S: Final = 30.0
+_MOST_PAGES: Final = 100
+
+
+def tool_set_lines(server: str | None) -> Iterator[str]:
+    """The file of a tool set, as YAML, with the tools that a server lists.
+
+    Args:
+        server: The URL of a server over Streamable HTTP, or the command of a server on standard input.
+
+    Raises:
+        UsageError: No server is named, the server has no tools, or the extra `mcp` is not installed.
+        SetupError: No MCP server answers.
+    """
+    try:
+        command = shlex.split(server or "")
+    except ValueError as error:
+        raise UsageError(f"list tools {server}: not a command ({error})") from error
+    if server is None or not command:
+        raise UsageError("list tools: name an MCP server: loadgen list tools URL, or 'COMMAND ARGUMENTS'")
+    with importing("list tools", "mcp"):
+        from mcp import Client, MCPError, StdioServerParameters
+    logging.getLogger("mcp").addHandler(logging.NullHandler())  # its tracebacks of lines that are not JSON
+    is_url = server.startswith(("http://", "https://"))
+    place = server if is_url else StdioServerParameters(command=command[0], args=command[1:])
+    try:
+        name, tools = asyncio.run(_listed(Client(place, read_timeout_seconds=_TIMEOUT_S)))
+    except (OSError, MCPError, ExceptionGroup) as error:
+        raise SetupError(f"{server}: no MCP server answers ({_first_of(error)})") from error
+    if not tools:
+        raise UsageError(f"{server}: the MCP server has no tools")
+    yield as_yaml({"name": name, "tools": tools}).decode()
+
+
+async def _listed(client: Any) -> tuple[str, list[dict[str, Any]]]:
+    """The name of a server, and the tools of all pages."""
+    tools, cursor = [], None
+    async with client:
+        for _ in range(_MOST_PAGES):
+            page = await client.list_tools(cursor=cursor)
+            tools += page.tools
+            cursor = page.next_cursor
+            if not cursor:
+                break
+        name = client.server_info.name
+    return name, [
+        {
+            "name": tool.name,
+            "what": (tool.description or "").strip() or tool.title or tool.name,
+            "schema": tool.input_schema,
+        }
+        for tool in tools
+    ]
+
+
+def _first_of(error: BaseException) -> str:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return str(error) or type(error).__name__
