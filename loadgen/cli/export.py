@@ -28,7 +28,7 @@ def export(settings: ExportSettings) -> None:
 
     loadgen export RUN --samples results.jsonl
 
-    loadgen export RUN --perfetto run.pftrace
+    loadgen export RUN --perfetto run.json.gz
 
     loadgen export RUN --mlperf-endpoints closed/us/results/box/llama3.1-8b/Server --audit AUDIT
 

@@ -1,7 +1,6 @@
 """A run as a Perfetto trace: a track per stream, with prefill, decode and every chunk; and counters.
 
-Protobuf, not the JSON of Chrome: a chunk takes 23 bytes instead of 60, and times stay whole nanoseconds. The
-trace is made piece by piece, so that a long run takes no more memory than a short one.
+The trace is made piece by piece, so that a long run takes no more memory than a short one.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from heapq import heappop, heappush
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.export.perfetto_packets import TracePackets
+from reporter.export.trace_events import END, TraceEvents
 from reporter.json_values import document, members
 from reporter.log.database import streamed_figures
 from reporter.telemetry.agreement import has_sensors
@@ -18,7 +17,7 @@ from reporter.telemetry.agreement import has_sensors
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from reporter.export.perfetto_packets import Value
+    from reporter.export.trace_events import Track, Value
     from reporter.log.database import OpenLog
 
 
@@ -44,49 +43,49 @@ def trace(log: OpenLog) -> Iterator[bytes]:
         log: An opened log.
 
     Yields:
-        Pieces of the file: whole packets.
+        Pieces of the file, in order.
     """
-    packets = TracePackets()
+    events = TraceEvents()
     ((started_ns, wall_ns),) = log.execute("SELECT started_at_ns, started_wall_ns FROM session").fetchall()
-    yield packets.start(started_ns, wall_ns)
-    yield from _of_the_run(log, packets)
-    yield from _telemetry(log, packets)
-    yield from _requests(log, packets)
+    yield events.start(started_ns, wall_ns)
+    yield from _of_the_run(log, events)
+    yield from _telemetry(log, events)
+    yield from _requests(log, events)
+    yield END
 
 
-def _of_the_run(log: OpenLog, packets: TracePackets) -> Iterator[bytes]:
+def _of_the_run(log: OpenLog, events: TraceEvents) -> Iterator[bytes]:
     """Phases, findings, and the number of requests in flight."""
-    run, declared = packets.process("run")
-    phases, of_phases = packets.track("phases", run, 0)
-    findings, of_findings = packets.track("findings", run, 1)
-    in_flight, of_in_flight = packets.track("requests in flight", run, 2, unit="requests")
-    yield declared + of_phases + of_findings + of_in_flight
+    run, declared = events.process("run")
+    phases, of_phases = events.track("phases", run, 0)
+    findings, of_findings = events.track("findings", run, 1)
+    in_flight = events.counter_track("requests in flight", run, "requests")
+    yield declared + of_phases + of_findings
     for phase, started_ns, ended_ns in log.execute(
         "SELECT phase, started_ns, ended_ns FROM phases ORDER BY started_ns"
     ).fetchall():
-        yield packets.begin(started_ns, phases, phase, "phase")
+        yield events.begin(started_ns, phases, phase, "phase")
         if ended_ns is not None:
-            yield packets.end(ended_ns, phases)
+            yield events.end(ended_ns, phases)
     for at_ns, code, severity, text in log.execute(
         "SELECT at_ns, code, severity, message FROM findings"
     ).fetchall():
-        yield packets.instant(at_ns, findings, code or "finding", severity or "info", {"message": text})
+        yield events.instant(at_ns, findings, code or "finding", severity or "info", {"message": text})
     for rows in streamed_figures(log, "in_flight", _AT_ONCE):
-        yield b"".join(packets.counter(row["at_ns"], in_flight, row["in_flight"]) for row in rows)
+        yield b"".join(events.counter(row["at_ns"], in_flight, row["in_flight"]) for row in rows)
 
 
-def _telemetry(log: OpenLog, packets: TracePackets) -> Iterator[bytes]:
+def _telemetry(log: OpenLog, events: TraceEvents) -> Iterator[bytes]:
     """Every logged number of the client and of sensors, as a counter of the source."""
     sources: dict[str, int] = {}
-    tracks: dict[tuple[str, str], int] = {}
+    tracks: dict[tuple[str, str], Track] = {}
     for at_ns, source, title, value, unit in chain(_of_the_client(log), _of_sensors(log)):
         if (source, title) not in tracks:
             if source not in sources:
-                sources[source], declared = packets.process(f"telemetry: {source}")
+                sources[source], declared = events.process(f"telemetry: {source}")
                 yield declared
-            tracks[source, title], declared = packets.track(title, sources[source], unit=unit)
-            yield declared
-        yield packets.counter(at_ns, tracks[source, title], value)
+            tracks[source, title] = events.counter_track(title, sources[source], unit)
+        yield events.counter(at_ns, tracks[source, title], value)
 
 
 _Count = tuple[int, str, str, float, str]
@@ -129,51 +128,51 @@ def _unit(name: str) -> str:
     return next((unit for ending, unit in _UNITS.items() if name.endswith(ending)), "")
 
 
-def _requests(log: OpenLog, packets: TracePackets) -> Iterator[bytes]:
+def _requests(log: OpenLog, events: TraceEvents) -> Iterator[bytes]:
     """The streams of each endpoint; a request takes the lowest stream that is free."""
     retries = _retries(log)
-    endpoints: dict[str | None, tuple[int, Lanes, list[int]]] = {}
+    endpoints: dict[str | None, tuple[int, Lanes, list[Track]]] = {}
     for rows in streamed_figures(log, "traced_requests", _AT_ONCE):
         for row in rows:
             endpoint = row["endpoint"]
             if endpoint not in endpoints:
-                process, declared = packets.process(f"requests: {endpoint or 'endpoint'}")
+                process, declared = events.process(f"requests: {endpoint or 'endpoint'}")
                 endpoints[endpoint] = process, Lanes(), []
                 yield declared
             process, lanes, tracks = endpoints[endpoint]
             lane = lanes.take(row["issued_ns"], row["ended_ns"])
             if lane == len(tracks):
-                track, declared = packets.track(f"stream {lane + 1}", process, lane)
+                track, declared = events.track(f"stream {lane + 1}", process, lane)
                 tracks.append(track)
                 yield declared
-            yield b"".join(_request(packets, tracks[lane], row, retries.get(row["sample_uuid"], [])))
+            yield b"".join(_request(events, tracks[lane], row, retries.get(row["sample_uuid"], [])))
 
 
 def _request(
-    packets: TracePackets, track: int, row: Mapping[str, Any], retries: list[tuple[int, dict[str, Any]]]
+    events: TraceEvents, track: Track, row: Mapping[str, Any], retries: list[tuple[int, dict[str, Any]]]
 ) -> Iterator[bytes]:
     category = _category(row)
     arguments: dict[str, Value] = {name: row[name] for name in _ARGUMENTS}
     ended_ns, sent_ns, first_ns, last_ns = (
         row[f"{name}_ns"] for name in ("ended", "sent", "first_token", "last_token")
     )
-    yield packets.begin(row["issued_ns"], track, "request", category, arguments)
-    yield packets.begin(row["issued_ns"], track, "send", category)
+    yield events.begin(row["issued_ns"], track, "request", category, arguments)
+    yield events.begin(row["issued_ns"], track, "send", category)
     for at_ns, failed in retries:
-        yield packets.instant(at_ns, track, "retry", category, {"error": str(failed.get("error"))})
+        yield events.instant(at_ns, track, "retry", category, {"error": str(failed.get("error"))})
     if (over_ns := ended_ns if sent_ns is None else sent_ns) is not None:
-        yield packets.end(over_ns, track)
+        yield events.end(over_ns, track)
     if sent_ns is not None:
-        yield packets.begin(sent_ns, track, "prefill", category)
+        yield events.begin(sent_ns, track, "prefill", category)
         if (over_ns := ended_ns if first_ns is None else first_ns) is not None:
-            yield packets.end(over_ns, track)
+            yield events.end(over_ns, track)
     if first_ns is not None:
-        yield packets.begin(first_ns, track, "decode", category)
-        yield from packets.instants(_arrivals(row), track, "chunk", category)
+        yield events.begin(first_ns, track, "decode", category)
+        yield from events.instants(_arrivals(row), track, "chunk", category)
         if (over_ns := ended_ns if last_ns is None else last_ns) is not None:
-            yield packets.end(over_ns, track)
+            yield events.end(over_ns, track)
     if ended_ns is not None:
-        yield packets.end(ended_ns, track)
+        yield events.end(ended_ns, track)
 
 
 def _category(row: Mapping[str, Any]) -> str:

@@ -116,8 +116,8 @@ class Notes(Observer):
 
 
 def test_a_trace_of_a_run(made_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Whole packets, the same content compressed, and never over another file."""
-    plain, packed = tmp_path / "run.pftrace", tmp_path / "run.pftrace.gz"
+    """Whole events, the same content compressed, and never over another file."""
+    plain, packed = tmp_path / "run.json", tmp_path / "run.json.gz"
     for file in (plain, packed):
         export(ExportSettings(run=made_run, perfetto=file))
         assert f"10 requests written to {file}" in capsys.readouterr().out
@@ -130,4 +130,4 @@ def test_a_trace_of_a_run(made_run: Path, tmp_path: Path, capsys: pytest.Capture
         export(ExportSettings(run=made_run, perfetto=plain, samples=packed))
     with pytest.raises(UsageError, match="--no-texts applies only to --samples FILE"):
         export(ExportSettings(run=made_run, perfetto=plain, texts=False))
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["run.pftrace", "run.pftrace.gz"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run.json", "run.json.gz"]

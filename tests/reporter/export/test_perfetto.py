@@ -41,7 +41,7 @@ def test_a_request_is_three_slices_and_its_chunks(a_run: Callable[..., Any], par
     assert [round((chunk.ts - prefill.ts) / 1e6, 2) for chunk in chunks] == [47.75, 58.25, 68.0]
     assert {chunk.depth for chunk in chunks} == {2}
     assert request.arguments["ttft_ms"] == prefill.dur / 1e6
-    assert read.clocks == {3: ns(0), 1: WALL_NS}
+    assert read.clocks == {"monotonic_ns": ns(0), "wall_ns": WALL_NS}
 
 
 def test_requests_in_flight_together_are_on_tracks_of_their_own(
@@ -113,7 +113,7 @@ def test_sensors_are_counters_of_each_thing_that_they_read(a_run: Callable[..., 
         ("telemetry: nvml", "gpu 1 power_w"): [300.5],
     }
     assert read.units["telemetry: nvml", "gpu 1 power_w"] == "W"
-    assert read.units["telemetry: server", f"{place} kv_cache_usage_ratio"] == ""
+    assert read.units["telemetry: server", f"{place} kv_cache_usage_ratio"] == "value"
 
 
 def test_the_percentile_of_the_slices_is_that_of_the_report(
