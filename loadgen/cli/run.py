@@ -32,8 +32,7 @@ def run(settings: RunSettings) -> None:
 
     loadgen run --all --model llama --url $URL -n 10 --out results
     """
-    from loadgen.sessions.series.suite.entries import chosen_entries, folder_of_suite, suite_to_run
-    from loadgen.sessions.series.suite.remarks import remarks
+    from loadgen.sessions.series.suite.runner import chosen_entries, folder_of_suite, remarks, suite_to_run
 
     source, suite, left_out = suite_to_run(settings)
     entries = chosen_entries(settings, source, suite)
@@ -81,7 +80,7 @@ def _dry_run(settings: RunSettings, source: SuiteSource, suite: Suite, entries: 
     from loadgen.sessions.run.preflight import warn_of
     from loadgen.sessions.series.options import Secrets
     from loadgen.sessions.series.suite.keys import named, unset
-    from loadgen.sessions.series.suite.plan import as_rows
+    from loadgen.sessions.series.suite.matrix import as_rows
     from loadgen.sessions.series.suite.runner import name_of, sound
 
     terminal = Terminal()

@@ -14,8 +14,7 @@ from loadgen.sessions.errors import printable
 from loadgen.sessions.program import program
 from loadgen.sessions.series.runner import run_series
 from loadgen.sessions.series.suite.after_run import after_run
-from loadgen.sessions.series.suite.keys import secrets_of
-from loadgen.sessions.series.suite.resumption import require_resumable
+from loadgen.sessions.series.suite.keys import require_resumable, secrets_of
 from loadgen.sessions.series.suite.summary import summed_up
 from loadgen.sessions.verdict_exit import most_severe
 

@@ -13,8 +13,7 @@ from loadgen.cli.init import init
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.series.options import Secrets
-from loadgen.sessions.series.suite.entries import chosen_entries, suite_to_run
-from loadgen.sessions.series.suite.runner import sound
+from loadgen.sessions.series.suite.runner import chosen_entries, sound, suite_to_run
 from loadgen.sessions.settings.run import RunSettings
 
 if TYPE_CHECKING:

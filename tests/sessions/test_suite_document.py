@@ -11,10 +11,10 @@ from jsonschema.exceptions import ValidationError
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.series.suite import schema
+from loadgen.sessions.series.suite.after_run import trackers_of
 from loadgen.sessions.series.suite.mistakes import suite_of
 from loadgen.sessions.series.suite.option import elsewhere, options
 from loadgen.sessions.series.suite.source import SuiteSource, read
-from loadgen.sessions.series.suite.trackers import trackers_of
 from loadgen.sessions.settings.concerns import fields_of
 from loadgen.sessions.settings.perf import PerfSettings
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from loadgen.sessions.series.suite.plan import shown
+from loadgen.sessions.series.suite.matrix import shown
 from reporter.render.page import Column, block, draw, grid, text
 
 if TYPE_CHECKING:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import asdict, dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.sessions.series.suite.trackers import TRACKERS, publish_run
+from loadgen.sessions.errors import SetupError, UsageError
+from loadgen.sessions.extra_packages import importing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-    from typing import Any
+    from collections.abc import Callable, Mapping, Sequence
 
     from loadgen.sessions.files.series_file import Series
     from loadgen.sessions.observer import Observer
+    from loadgen.sessions.series.suite.document import RunTable
     from loadgen.sessions.series_outcome import PointOutcome
 
 SAMPLE_FILES: Final = "sample_files"
@@ -56,3 +59,71 @@ def _write_samples(folder: Path, outcome: PointOutcome, observer: Observer) -> N
         written_samples(outcome.folder, folder / sample_file(outcome.point.axes))
     except SetupError as error:
         observer.note(f"note: {error}; write it again with: loadgen export {outcome.folder} --samples FILE")
+
+
+TRACKERS: Final = "trackers"
+"""The key of a series' definition with the trackers of its runs."""
+
+_MODULES: Final[Mapping[str, str]] = {"wandb": "wandb", "sheets": "gspread"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteTracker:
+    """A tracker with the options of `loadgen export --to` that it takes."""
+
+    to: str
+    project: str | None = None
+    entity: str | None = None
+    group: str | None = None
+    tag: list[str] = field(default_factory=list)
+    spreadsheet: str | None = None
+    worksheet: str = "Results"
+    credentials: str | None = None
+
+
+def trackers_of(run: RunTable, folder: Path) -> list[dict[str, Any]]:
+    """The trackers that `[run]` names, as plain values.
+
+    Args:
+        run: The table.
+        folder: The folder that the credentials' path starts from.
+
+    Raises:
+        UsageError: The tracker's package is not installed, or a key that it needs is missing.
+    """
+    chosen = []
+    wandb = (run.wandb_project, run.wandb_entity, run.wandb_group, run.wandb_tags)
+    if any(wandb):
+        project, entity, group = (text or None for text in wandb[:3])
+        tags = [tag for tag in map(str.strip, run.wandb_tags) if tag]
+        chosen.append(SuiteTracker(to="wandb", project=project, entity=entity, group=group, tag=tags))
+    if run.sheets_spreadsheet_id or run.sheets_credentials_path:
+        if not (run.sheets_spreadsheet_id and run.sheets_credentials_path):
+            raise UsageError("[run] give both sheets_spreadsheet_id and sheets_credentials_path")
+        chosen.append(
+            SuiteTracker(
+                to="sheets",
+                spreadsheet=run.sheets_spreadsheet_id,
+                worksheet=run.sheets_worksheet,
+                credentials=str(folder / Path(run.sheets_credentials_path).expanduser()),
+            )
+        )
+    for tracker in chosen:
+        with importing(f"[run] {tracker.to}", tracker.to):
+            import_module(_MODULES[tracker.to])
+    return [asdict(tracker) for tracker in chosen]
+
+
+def publish_run(run: Path, trackers: Sequence[Mapping[str, Any]], observer: Observer) -> None:
+    """Publish a run to each tracker; one that refuses it does not stop the suite."""
+    from loadgen.sessions.exporting.publishing import publish
+    from loadgen.sessions.settings.export import ExportSettings
+
+    for tracker in trackers:
+        credentials = tracker.get("credentials")
+        file = None if credentials is None else Path(str(credentials))
+        settings = ExportSettings(run=run, **{**tracker, "credentials": file})
+        try:
+            publish(settings, settings.to or "")
+        except (UsageError, SetupError) as error:
+            observer.note(f"note: {error}; publish it again with: loadgen export {run} --to {settings.to}")

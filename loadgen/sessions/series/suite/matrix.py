@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.series.suite.document import JUDGE_KEYS, VERDICT_KEYS
-from loadgen.sessions.series.suite.merging import Merged, merged
-from loadgen.sessions.series.suite.misspelt import require_prompts
+from loadgen.sessions.series.suite.layers import Merged, merged
+from loadgen.sessions.series.suite.mistakes import require_prompts
 from loadgen.sessions.series.suite.rows import benchmarks_of, filtered, layer_of, loads_of, models_of
 from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from loadgen.sessions.series.suite.document import Suite
-    from loadgen.sessions.series.suite.merging import SuiteLayer
+    from loadgen.sessions.series.suite.layers import SuiteLayer
     from loadgen.sessions.series.suite.source import SuiteSource
 
 MOST_RUNS: Final = 10_000
@@ -178,3 +179,43 @@ def _settings(
         return perf_settings(**{**values, "require": [*require, *values.get("require", ())]})
     except UsageError as error:
         raise UsageError(f"{source.path}: {_name(axes)}: {error}{whole.blamed(str(error))}") from None
+
+
+def as_rows(entries: Sequence[MatrixRun]) -> list[dict[str, Any]]:
+    """The matrix in plain types: of each run its place in it, its options, and their origins."""
+    return [
+        {
+            "number": number,
+            "name": entry.name,
+            "axes": dict(entry.axes),
+            "options": shown(entry),
+            "said_by": {name: _places_of(entry, name) for name in shown(entry)},
+        }
+        for number, entry in enumerate(entries, start=1)
+    ]
+
+
+def shown(entry: MatrixRun) -> dict[str, Any]:
+    """The options of a run, with the requirements of `[gate]`; the model has its own axis."""
+    require = {"require": entry.settings.verdict.require} if entry.settings.verdict.require else {}
+    options = {**entry.merged.values, **require}
+    return {name: _plain(options[name]) for name in sorted(options) if name != "model" or _differs(entry)}
+
+
+def _places_of(entry: MatrixRun, name: str) -> list[str]:
+    """The places that set an option: the last one has precedence, except that `[gate]` always adds."""
+    places = entry.merged.origins.get(name, ())
+    gate = (
+        entry.settings.verdict.require
+        and name == "require"
+        and len(entry.settings.verdict.require) > len(entry.merged.values.get(name, ()))
+    )
+    return ["[gate]", *places] if gate else list(places)
+
+
+def _differs(entry: MatrixRun) -> bool:
+    return bool(entry.settings.endpoint.model != entry.axes["model"])
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, Path) else value

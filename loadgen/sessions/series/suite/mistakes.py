@@ -1,30 +1,22 @@
-"""From pydantic's errors in a suite's file to sentences that name the file, the table and the key."""
+"""Mistakes in a suite's file, as sentences that name the file, the table and the key."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from pydantic import ValidationError
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.series.suite.document import (
     SYNONYMS,
-    Backend,
-    Benchmark,
-    Defaults,
     ExternalBackend,
-    Gate,
     Judge,
-    Load,
-    Meta,
-    Model,
     RunTable,
     Suite,
     SuiteTable,
 )
 from loadgen.sessions.series.suite.option import elsewhere
-from loadgen.sessions.series.suite.other_keys import instead_of
-from workloads.errors import did_you_mean
+from workloads.errors import did_you_mean, near_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,15 +29,7 @@ _MOST_MESSAGES: Final = 10
 _FEW: Final = 10
 """From this many keys on, a message does not list all of them."""
 _TABLES: Final[Mapping[str, type[SuiteTable]]] = {
-    "meta": Meta,
-    "defaults": Defaults,
-    "gate": Gate,
-    "judge": Judge,
-    "backend": Backend,
-    "run": RunTable,
-    "models": Model,
-    "benchmarks": Benchmark,
-    "loads": Load,
+    name: (get_args(field.annotation) or (field.annotation,))[0] for name, field in Suite.model_fields.items()
 }
 _JUDGE_HINTS: Final[Mapping[str, str]] = {
     **dict.fromkeys(
@@ -174,3 +158,85 @@ def _valid_keys(place: Place) -> list[str]:
         return list(Suite.model_fields)
     nested = place[:2] == ("backend", "external")
     return list((ExternalBackend if nested else _TABLES[str(place[0])]).model_fields)
+
+
+_SERVED: Final = 'a model is asked at its url: leave it out, and write url = "http://host:port"'
+_KEYS: Final[Mapping[str, str]] = {
+    "engine": _SERVED,
+    "provider": _SERVED,
+    "telemetry": 'write gpu_metrics = "nvml", or telemetry = true in [run]',
+    "energy_vendor": 'write gpu_metrics = "nvml", or energy_vendor = "nvidia" in [run]',
+    **dict.fromkeys(
+        (
+            *("wandb_project", "wandb_entity", "wandb_group", "wandb_tags"),
+            *("sheets_spreadsheet_id", "sheets_worksheet", "sheets_credentials_path"),
+        ),
+        "write it in [run]",
+    ),
+}
+_OF_AGENTS: Final = frozenset({"backend", "agent", "tools"})
+
+
+def instead_of(name: str, table: Mapping[str, Any]) -> str | None:
+    """The replacement of a key; None for an unknown key.
+
+    Args:
+        name: The key.
+        table: The table with the key.
+    """
+    return agent_line(table) if name in _OF_AGENTS else _KEYS.get(name)
+
+
+def agent_line(table: Mapping[str, Any]) -> str:
+    """The line that starts the agent which `backend`, `agent` and `tools` of a table describe."""
+    from loadgen.sessions.agents.presets import presets
+
+    backend, agent, tools = (table.get(name) for name in ("backend", "agent", "tools"))
+    names = ",".join(map(str, tools)) if isinstance(tools, list) else str(tools or "")
+    if backend in presets():
+        program = f"@{backend}"
+    elif agent:
+        program = "@jarvis-agent"
+    elif names:
+        return f'write agent_command = "@tools {names}"; see `loadgen list agents`'
+    else:
+        return f"{_SERVED}; agents are in `loadgen list agents`"
+    options = f"{f' --agent {agent}' if agent else ''}{f' --tools {names}' if names else ''}"
+    return f'write agent_command = "{program}{options}"; see `loadgen list agents`'
+
+
+def require_prompts(source: SuiteSource, suite: Suite, name: str, values: Mapping[str, Any]) -> None:
+    """Refuse a benchmark without prompts, the name of which is near a task's or is all that its table has.
+
+    Args:
+        source: The file, for messages.
+        suite: Its content.
+        name: The name of the benchmark.
+        values: The options of a run of the benchmark, from all places.
+
+    Raises:
+        UsageError: With the line to write.
+    """
+    from loadgen.sessions.series.suite.rows import QUESTIONS
+
+    number = next((index for index, each in enumerate(suite.benchmarks) if each.name == name), None)
+    if number is None or any(values.get(key) for key in ("task", *QUESTIONS)):
+        return
+    message = _of_name(name, is_all=not suite.benchmarks[number].values())
+    if message is not None:
+        raise source.error(("benchmarks", number), message)
+
+
+def _of_name(name: str, *, is_all: bool) -> str | None:
+    from workloads.catalog import ALIASES, names
+    from workloads.results.catalog import run_elsewhere
+
+    base = name.partition(":")[0]
+    synthetic = "for synthetic prompts add input_tokens = 512"
+    task = near_name(base, (*names(), *ALIASES))
+    if results := run_elsewhere(base, task):
+        return f"{base!r} is run by another program; type: loadgen import {results} RESULTS --model NAME"
+    if task:
+        return f"unknown task {base!r}; write name = {ALIASES.get(task, task)!r}, or {synthetic}"
+    remedy = f'see `loadgen list tasks`, add prompts = "FILE", or {synthetic}'
+    return f"unknown task {base!r}, and the table has no prompts; {remedy}" if is_all else None

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import UsageError, printable
-from loadgen.sessions.series.suite.files import placed
-from loadgen.sessions.series.suite.merging import SuiteLayer
+from loadgen.sessions.series.suite.layers import SuiteLayer
+from loadgen.sessions.series.suite.option import placed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
