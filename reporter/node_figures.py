@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recorder.shards import SHARD
-from reporter import statements
 from reporter.json_values import document, members, text, whole
 from reporter.log.database import figures
 from reporter.nodes import NodeReport, Nodes
@@ -19,6 +18,8 @@ def nodes(log: OpenLog, method: PercentileMethod) -> Nodes | None:
     """The nodes of an opened log, over its window; None for a run of one machine."""
     if log.execute("SELECT count(*) FROM node_logs").fetchall() == [(0,)]:
         return None
+    from reporter import statements
+
     answer = log.execute(statements.nodes(method))
     columns = [column[0] for column in answer.description or ()]
     each = tuple(NodeReport(**dict(zip(columns, row, strict=True))) for row in answer.fetchall())

@@ -18,7 +18,8 @@ def show(runs: Sequence[Listed], *, json: bool) -> str:
     if json:
         return orjson.dumps([asdict(run) for run in runs], option=orjson.OPT_INDENT_2).decode() + "\n"
     from loadgen.cli.terminal.show import page
-    from reporter.render.page import Column, draw, grid, text
+    from reporter.render.page import draw, tables, text
+    from reporter.render.table import Column, Table
 
     columns = [
         Column("started", 3, justify="left"),
@@ -33,16 +34,14 @@ def show(runs: Sequence[Listed], *, json: bool) -> str:
         Column("state", justify="left"),
     ]
     shown = page()
-    rows = [[text(cell) for cell in _cells(run)] for run in runs]
+    rows = list(map(_cells, runs))
     used = [
-        number
-        for number, column in enumerate(columns)
-        if not column.rank or any(row[number].plain for row in rows)
+        number for number, column in enumerate(columns) if not column.rank or any(row[number] for row in rows)
     ]
-    cells = [[row[number] for number in used] for row in rows]
-    table = grid([columns[number] for number in used], cells, width=shown["width"])
+    cells = tuple(tuple(row[number] for number in used) for row in rows)
+    table = Table(tuple(columns[number] for number in used), cells)
     notes = [text(f"{run.folder}: {run.state}: {run.why}") for run in runs if run.why is not None]
-    return draw([[table], notes], **shown)
+    return draw([tables(table, width=shown["width"]), notes], **shown)
 
 
 def _cells(run: Listed) -> list[str]:

@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
+from reporter import statements
 from reporter.number_text import NOTHING, figure, fixed, whole
-from reporter.render.page import Column, block, clean, grid, sentence, text
+from reporter.render.page import block, clean, sentence, tables, text
+from reporter.render.table import Column, Mark, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import RenderableType
 
+    from reporter.render.table import Cell
     from reporter.report import Report
     from reporter.values.task_score import (
         ConfidenceInterval,
@@ -44,25 +47,25 @@ _INDENT: Final = "  "
 
 
 def section(report: Report, *, width: int, summary_only: bool = False) -> list[RenderableType]:
-    """The scores of a run; empty for a run without benchmarks.
+    """The scores of a run with benchmarks.
 
     Args:
         report: The report.
         width: Columns of the page.
         summary_only: Of each task only its first figure, and no notes.
     """
-    if not report.accuracy:
-        return []
-    lines = [line for score in report.accuracy for line in _lines(score, 1 if summary_only else MOST_FIGURES)]
-    shown: list[RenderableType] = [grid(*table("accuracy", lines), width=width)]
+    table = score_table(report.accuracy, 1 if summary_only else MOST_FIGURES)
+    shown = tables(table, width=width)
     if not summary_only and (score_notes := notes(report)):
         shown.append(block("Scores", *score_notes))
     return shown
 
 
-def score_table(report: Report) -> tuple[list[Column], list[list[Text]]]:
-    """The columns and the rows of the main figures of all tasks."""
-    return table("accuracy", [line for score in report.accuracy for line in _lines(score, MOST_FIGURES)])
+def score_table(scores: Sequence[TaskScore], limit: int = MOST_FIGURES) -> Table:
+    """The main figures of tasks, `limit` of each at most."""
+    return _table(
+        "accuracy", [line for score in scores for line in _lines(score, limit)], statements.accuracy()
+    )
 
 
 def notes(report: Report) -> list[Text]:
@@ -70,29 +73,17 @@ def notes(report: Report) -> list[Text]:
     return [line for score in report.accuracy for line in _notes(score)]
 
 
-def group_tables(report: Report) -> Iterator[tuple[str, list[Column], list[list[Text]]]]:
-    """A title, the columns and the rows of each breakdown of each task."""
+def group_tables(report: Report, tag: str | None = None) -> Iterator[Table]:
+    """The breakdowns of each task, or those by a tag."""
     for score in report.accuracy:
-        for tag in score.groups:
-            yield f"{called(score)} by {clean(tag)}", *table(tag, _group_lines(score, tag))
-
-
-def groups(report: Report, tag: str, *, width: int) -> list[RenderableType]:
-    """The scores of the values of a tag, under a title each."""
-    tables: list[RenderableType] = []
-    for score in report.accuracy:
-        if score.groups.get(tag):
-            title = Text(f"Accuracy by {clean(tag)}: {called(score)}", style="dim")
-            lines = _group_lines(score, tag)
-            tables += [*([Text()] if tables else []), title, grid(*table(tag, lines), width=width)]
-    return tables
-
-
-def _group_lines(score: TaskScore, tag: str) -> list[AccuracyLine]:
-    return [
-        AccuracyLine(value, "share", "higher", part, part.unscored, part)
-        for value, part in score.groups[tag].items()
-    ]
+        for name, values in score.groups.items():
+            if values and tag in {None, name}:
+                lines = [
+                    AccuracyLine(value, "share", "higher", part, part.unscored, part)
+                    for value, part in values.items()
+                ]
+                caption = f"Accuracy by {clean(name)}: {called(score)}"
+                yield _table(name, lines, statements.groups(), caption)
 
 
 def called(score: TaskScore) -> str:
@@ -165,28 +156,27 @@ def _open(score: TaskScore, figure: HeadlineFigure) -> int:
     return 0 if figure.value == figure.best is not None else score.unscored
 
 
-def table(title: str, lines: Sequence[AccuracyLine]) -> tuple[list[Column], list[list[Text]]]:
-    """The columns and the rows of a table of scores."""
+def _table(title: str, lines: Sequence[AccuracyLine], sql: str, caption: str = "") -> Table:
     counted = [line.counts for line in lines if line.counts is not None]
     kinds = [kind for kind in _COUNTS if any(getattr(counts, kind[0], 0) for counts in counted)]
-    columns = [
+    columns = (
         Column(clean(title), justify="left", folds=True),
         Column("score"),
         Column("95 % interval", 1),
         Column("samples"),
         *(Column(heading, rank) for _, heading, rank in kinds),
-    ]
+    )
     keys = ["issued", *(key for key, *_ in kinds)]
-    rows = [
-        [
-            Text(line.label),
+    rows = tuple(
+        (
+            line.label,
             _value(line),
-            Text(interval_in_words(line.figure.interval, line.unit)),
-            *(Text(cell) for cell in _cells(line.counts, keys)),
-        ]
+            interval_in_words(line.figure.interval, line.unit),
+            *_cells(line.counts, keys),
+        )
         for line in lines
-    ]
-    return columns, rows
+    )
+    return Table(columns, rows, caption, sql)
 
 
 def _cells(counts: TaskScore | GroupScore | None, keys: Iterable[str]) -> Iterator[str]:
@@ -194,15 +184,15 @@ def _cells(counts: TaskScore | GroupScore | None, keys: Iterable[str]) -> Iterat
         yield "" if counts is None else whole(getattr(counts, key, None))
 
 
-def _value(line: AccuracyLine) -> Text:
+def _value(line: AccuracyLine) -> Cell:
     """A figure; a lower bound is marked."""
     value = line.figure.value
     if not line.unscored:
-        return Text(value_in_words(value, line.unit))
+        return value_in_words(value, line.unit)
     if value is None:
-        return Text(_UNSCORED, style="bold yellow")
+        return Mark(_UNSCORED, "doubt")
     sign = ">= " if line.better == "higher" else ""
-    return Text(f"{sign}{value_in_words(value, line.unit)}", style="yellow")
+    return Mark(f"{sign}{value_in_words(value, line.unit)}", "doubt")
 
 
 def _notes(score: TaskScore) -> Iterator[Text]:

@@ -8,13 +8,13 @@ from rich.text import Text
 
 from reporter.number_text import NOTHING, decimals, fixed, whole
 from reporter.render import accuracy
-from reporter.render.page import Column, clean, grid
+from reporter.render.page import clean, tables
+from reporter.render.table import Column, Mark, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import RenderableType
-    from rich.table import Table
 
     from reporter.report import Moment, PartReport, Report
 
@@ -56,71 +56,56 @@ def names(report: Report) -> list[str]:
 
 def section(report: Report, name: str, *, width: int) -> Sequence[RenderableType]:
     """The tables for one of `names`, each with a title."""
-    title = Text(f"By {clean(name)}, latencies in milliseconds", style="dim")
     if name == TIME:
-        return [title, _moments(report.over_time, width)]
-    scores = accuracy.groups(report, name, width=width)
+        return tables(_moments(report.over_time), width=width)
+    scores = tables(*accuracy.group_tables(report, name), width=width)
     if name not in report.breakdown:
         return scores
-    apart = [Text()] if scores else []
-    return [title, _parts(name, report.breakdown[name], width), *apart, *scores]
+    return [*tables(parts(report, name), width=width), *([Text(), *scores] if scores else [])]
 
 
-def _parts(name: str, parts: Sequence[PartReport], width: int) -> Table:
-    columns = [
-        Column(clean(name), justify="left", folds=True),
-        *(Column(title, rank) for title, rank in _PART_COLUMNS),
-    ]
-    return grid(columns, part_cells(parts), width=width)
+def _caption(name: str) -> str:
+    return f"By {clean(name)}, latencies in milliseconds"
 
 
-def part_titles(name: str) -> list[str]:
-    """The headings of a table of parts."""
-    return [clean(name), *(title for title, _ in _PART_COLUMNS)]
-
-
-def part_cells(parts: Sequence[PartReport]) -> list[list[Text]]:
-    """The cells of each part, by column."""
-    rates = [_column([getattr(part, rate) for part in parts], 4) for rate in ("qps", "output_tps")]
+def parts(report: Report, name: str, sql: str = "") -> Table:
+    """The table of the parts of one of `report.breakdown`."""
+    of_name = report.breakdown[name]
+    rates = [_column([getattr(part, rate) for part in of_name], 4) for rate in ("qps", "output_tps")]
     times = [
-        _column([getattr(summary, which) if (summary := getattr(part, metric)) else None for part in parts])
+        _column([getattr(summary, which) if (summary := getattr(part, metric)) else None for part in of_name])
         for metric in ("ttft_ms", "tpot_ms", "latency_ms")
         for which in ("p50", "p99")
     ]
-    return [
-        [
-            Text(_value(part)),
-            Text(whole(part.issued)),
-            _failed(part.failed),
-            *(Text(column[row]) for column in (*rates, *times)),
-        ]
-        for row, part in enumerate(parts)
-    ]
+    failed = [Mark(whole(part.failed), "bad" if part.failed else "") for part in of_name]
+    issued = [whole(part.issued) for part in of_name]
+    return Table(
+        (
+            Column(clean(name), justify="left", folds=True),
+            *(Column(title, rank) for title, rank in _PART_COLUMNS),
+        ),
+        tuple(zip(map(_value, of_name), issued, failed, *rates, *times, strict=True)),
+        _caption(name),
+        sql,
+    )
 
 
-def _moments(moments: Sequence[Moment], width: int) -> Table:
+def _moments(moments: Sequence[Moment]) -> Table:
     several = len({moment.sitting for moment in moments}) > 1
-    columns = [Column("from s", justify="left"), *(Column(title, rank) for title, _, rank in _MOMENT_COLUMNS)]
+    columns = (Column("from s", justify="left"), *(Column(title, rank) for title, _, rank in _MOMENT_COLUMNS))
     shown = [_column([getattr(moment, field) for moment in moments], 4) for _, field, _ in _MOMENT_COLUMNS]
     starts = _column([moment.start_s for moment in moments])
-    rows = [
-        [
-            Text(f"{moment.sitting}: {starts[row]}" if several else starts[row]),
-            *(Text(column[row]) for column in shown),
-        ]
-        for row, moment in enumerate(moments)
+    named = [
+        f"{moment.sitting}: {start}" if several else start
+        for moment, start in zip(moments, starts, strict=True)
     ]
-    return grid(columns, rows, width=width)
+    return Table(columns, tuple(zip(named, *shown, strict=True)), _caption(TIME))
 
 
 def _value(part: PartReport) -> str:
     if part.values > 1:
         return f"({part.values} others)"
     return "(none)" if part.value is None else clean(part.value)
-
-
-def _failed(failed: int) -> Text:
-    return Text(whole(failed), style="red" if failed else "")
 
 
 def _column(values: Sequence[float | None], digits: int = 3) -> list[str]:

@@ -1,4 +1,4 @@
-"""The words and figures of a comparison, shared by console and Markdown tables."""
+"""The words, figures and tables of a comparison."""
 
 from __future__ import annotations
 
@@ -7,20 +7,31 @@ from typing import TYPE_CHECKING, Final
 
 from reporter.compare.metric import BRIEF
 from reporter.number_text import NOTHING, decimals, fixed
+from reporter.render.page import clean
+from reporter.render.table import Column, Mark, Table, headed, tone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from reporter.compare import comparison as compare
     from reporter.compare.comparable import Mismatch
-    from reporter.compare.comparison import Cell, Comparison, ComparisonRow, MetricChange
+    from reporter.compare.comparison import Comparison, ComparisonRow, MetricChange
+    from reporter.render.table import Cell
 
 _DIGITS: Final = 4
 _LEAST_P: Final = 0.001
 _SCORE: Final = "accuracy."
 
 CONFIGURATION: Final = "Configuration differences"
-TITLES: Final = ("metric", "change", "interval", "p", "finding", "min. detectable change")
-"""The headings over `cells`."""
+_FINDING: Final = 15
+"""The least width of a finding: its words fold."""
+
+_CHANGES: Final = (
+    *headed("metric", "change", "interval"),
+    Column("p", rank=2),
+    Column("finding", justify="left", folds=True, least=_FINDING),
+    Column("min. detectable change", rank=3),
+)
 
 
 def label(comparison: Comparison, index: int) -> str:
@@ -39,22 +50,28 @@ def side(comparison: Comparison, index: int) -> str:
     return ", ".join(facts)
 
 
-def change_of(comparison: Comparison, index: int) -> str:
-    """The heading of a table of changes."""
-    return f"Change ({label(comparison, index)} vs {label(comparison, 0)})"
+def changes_table(comparison: Comparison, rows: Sequence[ComparisonRow], index: int) -> Table:
+    """How a side differs from the reference in each metric."""
+    caption = clean(f"Change ({label(comparison, index)} vs {label(comparison, 0)})")
+    return Table(_CHANGES, tuple(_cells(comparison, row, index) for row in rows), caption)
 
 
-def cells(comparison: Comparison, row: ComparisonRow, index: int) -> tuple[str, ...]:
-    """How a side differs from the reference in one metric."""
+def _cells(comparison: Comparison, row: ComparisonRow, index: int) -> tuple[Cell, ...]:
     change = row.changes[index - 1]
     return (
         row.metric,
         by(row, change.by),
         _interval(row, change),
         _chance(change.adjusted_p),
-        finding(comparison, row, change),
+        Mark(finding(comparison, row, change), "bad" if change.fails else tone(change.finding)),
         _share(row, change.detectable),
     )
+
+
+def figures_table(comparison: Comparison, rows: Sequence[ComparisonRow], sides: Sequence[int]) -> Table:
+    """A metric and the figure of each side; below a score the samples."""
+    labels = (clean(label(comparison, index)) for index in sides)
+    return Table(headed("metric", *labels), tuple(_figures(rows, sides)))
 
 
 def metric(row: ComparisonRow) -> str:
@@ -62,7 +79,7 @@ def metric(row: ComparisonRow) -> str:
     return f"{row.metric} {row.unit}".rstrip()
 
 
-def figure(row: ComparisonRow, cell: Cell | None) -> str:
+def figure(row: ComparisonRow, cell: compare.Cell | None) -> str:
     """A figure with interval, shares in percent."""
     if cell is None:
         return NOTHING
@@ -74,8 +91,7 @@ def figure(row: ComparisonRow, cell: Cell | None) -> str:
     return f"{value}{unit}" if (low, high) == (NOTHING, NOTHING) else f"{value}{unit} [{low}, {high}]"
 
 
-def figures(rows: Sequence[ComparisonRow], sides: Sequence[int]) -> Iterator[tuple[str, ...]]:
-    """The rows of a table of figures: a metric and the figure of each side; below a score the samples."""
+def _figures(rows: Sequence[ComparisonRow], sides: Sequence[int]) -> Iterator[tuple[str, ...]]:
     for row in rows:
         yield (metric(row), *(figure(row, row.figures[index]) for index in sides))
         if row.metric.startswith(_SCORE):
@@ -138,6 +154,17 @@ def families(
         yield "Primary metrics", primary
     if others:
         yield "Other metrics (not corrected for multiple tests)", others
+
+
+def whole_table(comparison: Comparison, rows: Sequence[ComparisonRow], index: int, sql: str) -> Table:
+    """A side and the reference next to each other: both figures and the change of each metric."""
+    changes = changes_table(comparison, rows, index)
+    cells: list[tuple[Cell, ...]] = []
+    for row, (_, *change) in zip(rows, changes.rows, strict=True):
+        first, *further = figures_table(comparison, [row], (0, index)).rows
+        cells += [(*first, *change), *((*line, *("" for _ in change)) for line in further)]
+    columns = (*figures_table(comparison, (), (0, index)).columns, *changes.columns[1:])
+    return Table(columns, tuple(cells), changes.caption, sql)
 
 
 def _rounded(count: int) -> int:

@@ -4,40 +4,43 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from reporter.contents import metric_statements
 from reporter.number_text import NOTHING
 from reporter.render import compared
+from reporter.render.table import Column, Mark, Table, tone
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from reporter.compare.points import SeriesComparison
+    from reporter.render.table import Cell
 
 NOTE: Final = "Changes of the second series from the first; * is significant, each point by itself."
 _SIGNIFICANT: Final = frozenset({"better", "worse", "different"})
 
 
-def metrics(series: SeriesComparison) -> list[str]:
-    """The metrics that decide, of all points."""
-    return list(
+def table(series: SeriesComparison) -> Table:
+    """A row per point: name, result, and the change of each metric that decides."""
+    metrics = list(
         dict.fromkeys(row.metric for point in series.points for row in point.comparison.rows if row.decides)
     )
+    columns = (
+        Column("point", justify="left", folds=True),
+        Column("result", justify="left"),
+        *(Column(metric, rank) for rank, metric in enumerate(metrics)),
+    )
+    return Table(columns, tuple(_rows(series, metrics)), sql=metric_statements.figures(metrics))
 
 
-def titles(series: SeriesComparison) -> list[str]:
-    """The headings over `rows`."""
-    return ["point", "result", *metrics(series)]
-
-
-def rows(series: SeriesComparison) -> Iterator[list[str]]:
-    """A row per point: name, result, and the change of each deciding metric."""
-    named = metrics(series)
+def _rows(series: SeriesComparison, metrics: Sequence[str]) -> Iterator[tuple[Cell, ...]]:
     for point in series.points:
         changes = {
             row.metric: compared.by(row, row.changes[0].by)
             + "*" * (row.changes[0].finding in _SIGNIFICANT and row.changes[0].by is not None)
             for row in point.comparison.rows
         }
-        yield [point.name, point.comparison.status, *(changes.get(name, NOTHING) for name in named)]
+        status = point.comparison.status
+        yield point.name, Mark(status, tone(status)), *(changes.get(name, NOTHING) for name in metrics)
 
 
 def left_out(series: SeriesComparison) -> list[str]:

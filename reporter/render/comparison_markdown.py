@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reporter.render import compared
-from reporter.render.markdown import safe, table_row
+from reporter.render.markdown import safe, table_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from reporter.compare.comparison import Comparison
 
@@ -23,22 +23,15 @@ def _lines(comparison: Comparison) -> Iterator[str]:
     yield ""
     yield from (f"- {safe(reason)}" for reason in comparison.reasons)
     sides = range(len(comparison.sides))
-    labels = [safe(compared.label(comparison, index)) for index in sides]
-    yield from (f"- **{labels[index]}** {safe(compared.side(comparison, index))}" for index in sides)
+    for index in sides:
+        yield f"- **{safe(compared.label(comparison, index))}** {safe(compared.side(comparison, index))}"
     for title, rows in compared.families(comparison.rows):
         yield from ("", f"**{title}**", "")
-        yield from _table(["metric", *labels], list(compared.figures(rows, sides)))
+        yield from table_lines(compared.figures_table(comparison, rows, sides))
         for index in sides[1:]:
-            yield from ("", safe(compared.change_of(comparison, index)), "")
-            yield from _table(compared.TITLES, [compared.cells(comparison, row, index) for row in rows])
+            yield from ("", *table_lines(compared.changes_table(comparison, rows, index)))
     if comparison.unlike:
         yield from ("", f"**{compared.CONFIGURATION}**", "")
         yield from (f"- {safe(compared.difference_of_runs(mismatch))}" for mismatch in comparison.unlike)
     yield from ("", "**Notes**", "")
     yield from (f"- {safe(note)}" for note in comparison.notes)
-
-
-def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    yield table_row(titles)
-    yield table_row("---" if title in {"metric", "finding"} else "---:" for title in titles)
-    yield from (table_row(map(safe, row)) for row in rows)

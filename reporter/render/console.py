@@ -10,22 +10,10 @@ from rich.text import Text
 
 from reporter.findings.acceptance import IN_WORDS
 from reporter.number_text import whole
-from reporter.render import (
-    accuracy,
-    breakdown,
-    cost,
-    episodes,
-    health,
-    imported,
-    latency,
-    nodes,
-    telemetry,
-    totals,
-    verdict,
-)
+from reporter.render import health, imported, latency, totals, verdict
 from reporter.render.heading import heading
 from reporter.render.named_run import naming
-from reporter.render.page import block, draw, sentence, text
+from reporter.render.page import block, draw, sentence, styled, tables, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,7 +22,6 @@ if TYPE_CHECKING:
 
     from reporter.report import Finding, Report, Validity
 
-_SEVERITY_STYLES: Final = {"error": "bold red", "warning": "bold yellow", "info": "dim"}
 _NO_LATENCY: Final = Text("No latency figures: no request completed.", style="bold red")
 
 
@@ -62,31 +49,27 @@ def render(
     """
     report = report if run is None else naming(report, str(run))
     whole_page = _summary(report, width) if summary_only else _whole(report, width, verbose=verbose)
-    tables = (breakdown.section(report, name, width=width) for name in by)
-    return draw(chain(whole_page, tables), width=width, color=color)
+    parts = (_parts(report, name, width) for name in by)
+    return draw(chain(whole_page, parts), width=width, color=color)
 
 
 def _summary(report: Report, width: int) -> Iterator[Sequence[RenderableType]]:
     yield heading(report)
     yield list(_head(report))
-    yield accuracy.section(report, width=width, summary_only=True)
-    yield list(_cost(report))
+    yield from _further(report, width, summary_only=True)
     yield from _latency(report, latency.SHORT, width=width)
 
 
 def _whole(report: Report, width: int, *, verbose: bool) -> Iterator[Sequence[RenderableType]]:
     yield heading(report)
     yield list(_head(report))
-    yield accuracy.section(report, width=width)
-    yield list(_cost(report))
+    yield from _further(report, width)
     in_full = verbose or health.needs_a_look(report)
     groups = latency.groups(report, verbose=verbose, client=in_full)
     yield from _latency(report, *groups, width=width, verbose=verbose)
-    if verbose and (speeds := latency.table(report, latency.SPEED, width=width, verbose=True)):
-        yield [speeds]
-    yield episodes.section(report, width=width)
-    yield nodes.section(report.nodes, width=width)
-    yield from telemetry.sections(report, width=width)
+    if verbose and (speeds := latency.table(report, latency.SPEED, verbose=True)):
+        yield tables(speeds, width=width)
+    yield from _of_other_sources(report, width)
     yield list(health.in_full(report) if in_full else health.in_short(report))
     yield [_finding(finding) for finding in report.findings if finding.severity != "error"]
     if report.verdict:
@@ -139,9 +122,38 @@ def _errors(report: Report) -> Iterator[Text]:
         yield sentence(Text(f"{whole(count):>{room}}"), text(name), separator="  ")
 
 
-def _cost(report: Report) -> Iterator[RenderableType]:
+def _parts(report: Report, name: str, width: int) -> Sequence[RenderableType]:
+    from reporter.render import breakdown
+
+    return breakdown.section(report, name, width=width)
+
+
+def _further(report: Report, width: int, *, summary_only: bool = False) -> Iterator[Sequence[RenderableType]]:
+    """Scores and costs; their modules are loaded for runs that have them."""
+    if report.accuracy:
+        from reporter.render import accuracy
+
+        yield accuracy.section(report, width=width, summary_only=summary_only)
     if report.cost is not None:
-        yield block("Cost", *map(text, cost.lines(asdict(report.cost))))
+        from reporter.render import cost
+
+        yield [block("Cost", *map(text, cost.lines(asdict(report.cost))))]
+
+
+def _of_other_sources(report: Report, width: int) -> Iterator[Sequence[RenderableType]]:
+    """Episodes, nodes and sensors; their modules are loaded for runs that have them."""
+    if report.episodes is not None:
+        from reporter.render import episodes
+
+        yield list(episodes.section(report.episodes, width=width))
+    if report.nodes is not None:
+        from reporter.render import nodes
+
+        yield nodes.section(report, width=width)
+    if report.server_side is not None or report.energy is not None:
+        from reporter.render import telemetry
+
+        yield from telemetry.sections(report, width=width)
 
 
 def _latency(
@@ -149,12 +161,12 @@ def _latency(
 ) -> Iterator[Sequence[RenderableType]]:
     if report.latency_ms is None and report.run.imported is None:
         yield [_NO_LATENCY]
-    yield imported.section(report, width=width)
-    if table := latency.table(report, *groups, width=width, verbose=verbose):
-        yield [table]
+    for table in (imported.table(report), latency.table(report, *groups, verbose=verbose)):
+        if table is not None:
+            yield tables(table, width=width)
 
 
 def _finding(finding: Finding) -> RenderableType:
-    label = Text(finding.severity.capitalize(), style=_SEVERITY_STYLES[finding.severity])
+    label = styled(finding.severity, finding.severity.capitalize())
     remedy = [text(finding.remedy)] if finding.remedy else []
     return block(label, text(finding.message), *remedy)

@@ -1,19 +1,20 @@
-"""The episodes of a run, as cells for all renderers, and as the tables of the console."""
+"""The episodes of a run, as tables for all renderers, and as lines of the console."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from reporter import statements
 from reporter.number_text import NOTHING, counted, figure, whole
-from reporter.render.page import Column, block, grid, sentence, text
+from reporter.render.page import block, sentence, tables
+from reporter.render.table import Table, headed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from rich.console import RenderableType
 
     from reporter.episodes import Episodes
-    from reporter.report import Report
 
 _FIGURES: Final = {
     "turns": "turns",
@@ -35,54 +36,48 @@ _STATISTICS: Final = ("mean", "median", "p99", "min", "max")
 _MOST_TURNS: Final = 20
 _TOOLS_IN_LINE: Final = 5
 
-FIGURE_TITLES: Final = ("Per episode", *_STATISTICS)
-TURN_TITLES: Final = ("Turn", "asked", "failed", "TTFT p50 (ms)", "latency p50 (ms)", "mean input tokens")
-TOOL_TITLES: Final = ("Tool", "calls", "failed", "mean time (ms)", "p99 time (ms)")
 
-
-def section(report: Report, *, width: int) -> Sequence[RenderableType]:
-    """The episodes; nothing where there are none."""
-    return [] if report.episodes is None else list(_lines(report.episodes, width))
-
-
-def ending_cells(episodes: Episodes) -> list[tuple[str, ...]]:
+def endings(episodes: Episodes) -> Table:
     """How episodes ended, and how many in each way."""
-    return [(ending, whole(count)) for ending, count in episodes.endings.items()]
+    rows = tuple((ending, whole(count)) for ending, count in episodes.endings.items())
+    return Table(headed("Ending", "episodes"), rows, sql=statements.episodes("episode_endings"))
 
 
-def figure_cells(episodes: Episodes) -> list[tuple[str, ...]]:
-    """The distributions, under `FIGURE_TITLES`, without those that are 0 throughout."""
-    return [
+def figures(episodes: Episodes) -> Table:
+    """The distributions, without those that are 0 throughout."""
+    rows = tuple(
         (label, *(figure(getattr(statistics, name)) for name in _STATISTICS))
         for key, label in _FIGURES.items()
         if (statistics := episodes.figures.get(key)) is not None and (statistics.max or key in _ALWAYS)
-    ]
+    )
+    return Table(headed("Per episode", *_STATISTICS), rows, sql=statements.episodes("episodes"))
 
 
-def turn_cells(episodes: Episodes) -> list[tuple[str, ...]]:
-    """The first turns, under `TURN_TITLES`; nothing where all episodes have one."""
-    if len(episodes.turns) < 2:  # noqa: PLR2004 (one turn is the whole episode)
-        return []
-    return [
+def turns(episodes: Episodes) -> Table:
+    """The first turns; without rows where all episodes have one."""
+    titles = ("Turn", "asked", "failed", "TTFT p50 (ms)", "latency p50 (ms)", "mean input tokens")
+    rows = tuple(
         (
-            whole(turn.turn + 1),
-            whole(turn.count),
-            whole(turn.failed),
+            *map(whole, (turn.turn + 1, turn.count, turn.failed)),
             *(
                 NOTHING if value is None else figure(value)
                 for value in (turn.ttft_p50_ms, turn.latency_p50_ms, turn.input_tokens_mean)
             ),
         )
         for turn in episodes.turns[:_MOST_TURNS]
-    ]
+        if len(episodes.turns) > 1
+    )
+    return Table(headed(*titles), rows, sql=statements.episodes("episode_turns"))
 
 
-def tool_cells(episodes: Episodes) -> list[tuple[str, ...]]:
-    """The tools, under `TOOL_TITLES`."""
-    return [
+def tools(episodes: Episodes) -> Table:
+    """The tools."""
+    rows = tuple(
         (tool.name, whole(tool.count), whole(tool.failed), figure(tool.mean_ms), figure(tool.p99_ms))
         for tool in episodes.tools
-    ]
+    )
+    titles = ("Tool", "calls", "failed", "mean time (ms)", "p99 time (ms)")
+    return Table(headed(*titles), rows, sql=statements.episodes("episode_tools"))
 
 
 def shares(episodes: Episodes) -> list[str]:
@@ -98,17 +93,12 @@ def shares(episodes: Episodes) -> list[str]:
     ]
 
 
-def _lines(episodes: Episodes, width: int) -> Iterator[RenderableType]:
-    endings = [f"{count} {ending}" for ending, count in ending_cells(episodes)]
+def section(episodes: Episodes, *, width: int) -> Iterator[RenderableType]:
+    """The episodes on the console."""
+    ends = [f"{whole(count)} {ending}" for ending, count in episodes.endings.items()]
     lines = [sentence(*times)] if (times := shares(episodes)) else []
     if episodes.tools:
         called = (f"{tool.name} {whole(tool.count)}" for tool in episodes.tools[:_TOOLS_IN_LINE])
         lines.append(sentence("tools: " + ", ".join(called)))
-    yield block("Episodes", sentence(counted(episodes.count, "episode"), *endings), *lines)
-    for titles, cells in (
-        (FIGURE_TITLES, figure_cells(episodes)),
-        (TURN_TITLES, turn_cells(episodes)),
-    ):
-        if cells:
-            columns = [Column(titles[0], justify="left"), *map(Column, titles[1:])]
-            yield grid(columns, [list(map(text, row)) for row in cells], width=width)
+    yield block("Episodes", sentence(counted(episodes.count, "episode"), *ends), *lines)
+    yield from tables(*(table for table in (figures(episodes), turns(episodes)) if table.rows), width=width)

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from rich.text import Text
-
 from reporter.json_values import members, number
 from reporter.number_text import NOTHING, decimals, fixed, whole
-from reporter.render.page import Column, grid
+from reporter.render.table import Column, Table
 from rulesets.metric_table import BY_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rich.console import RenderableType
+    from collections.abc import Mapping
 
     from reporter.report import Report
 
-_STATISTICS: Final = {"mean": "mean", "p50": "p50", "p90": "p90", "p95": "p95", "p99": "p99", "max": "max"}
-COLUMNS: Final = ("milliseconds, tokens", *_STATISTICS.values(), "n")
+_STATISTICS: Final = ("mean", "p50", "p90", "p95", "p99", "max")
+_COLUMNS: Final = (
+    Column("milliseconds, tokens", justify="left"),
+    *(Column(name, 1) for name in (*_STATISTICS, "n")),
+)
 
 
 def figures(report: Report) -> Mapping[str, Any]:
@@ -27,14 +26,15 @@ def figures(report: Report) -> Mapping[str, Any]:
     return members(members(report.run.imported).get("figures"))
 
 
-def rows(report: Report) -> list[tuple[str, ...]]:
-    """A row for each metric of the file."""
+def table(report: Report) -> Table | None:
+    """A row for each metric of the file; None for runs of this program."""
     own = figures(report)
     metrics = [metric for metric in BY_NAME.values() if members(own.get(metric.column))]
-    return [
+    rows = tuple(
         (metric.label or metric.name.replace("_", " ").capitalize(), *_cells(members(own[metric.column])))
         for metric in metrics
-    ]
+    )
+    return Table(_COLUMNS, rows) if rows else None
 
 
 def _cells(summary: Mapping[str, Any]) -> list[str]:
@@ -43,13 +43,3 @@ def _cells(summary: Mapping[str, Any]) -> list[str]:
     count = number(summary.get("count"))
     shown = [NOTHING if value is None else fixed(value, places) for value in values.values()]
     return [*shown, NOTHING if count is None else whole(round(count))]
-
-
-def section(report: Report, *, width: int) -> Sequence[RenderableType]:
-    """The table for the console; empty for runs of this program."""
-    lines = [list(map(Text, row)) for row in rows(report)]
-    if not lines:
-        return []
-    first, *others = COLUMNS
-    columns = [Column(first, justify="left"), *(Column(name, 1) for name in others)]
-    return [grid(columns, lines, width=width)]

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from reporter.render import rule
-from reporter.render.accuracy import interval_in_words, titled, value_in_words
 from reporter.render.named_verdict import met, ruleset_of
 from reporter.render.page import clean
+from reporter.render.table import plain
 from rulesets.expression import subject
 
 if TYPE_CHECKING:
@@ -80,9 +80,12 @@ def _of_suite(part: NamedVerdict) -> Iterator[tuple[str, Any]]:
         yield name, "; ".join(getattr(part.verdict, name, ()))
     for name in ("model", "url", "session_id"):
         yield f"run.{name}", getattr(part.run, name, None)
-    for score in part.accuracy:
-        for name, value in _headline(score).items():
-            yield f"score.{titled(score)}{name}", value
+    if part.accuracy:
+        from reporter.render.accuracy import titled
+
+        for score in part.accuracy:
+            for name, value in _headline(score).items():
+                yield f"score.{titled(score)}{name}", value
 
 
 def _headline(score: TaskScore) -> dict[str, Any]:
@@ -99,6 +102,8 @@ def _headline(score: TaskScore) -> dict[str, Any]:
 
 def _score_case(part: NamedVerdict, score: TaskScore) -> Element:
     """A score of which nothing was required: a test that passes, for readers that show no properties."""
+    from reporter.render.accuracy import interval_in_words, titled, value_in_words
+
     first = next(iter(score.headlines.values()))
     name = f"{part.name}: {titled(score)}" if part.name else titled(score)
     case = Element("testcase", name=_text(clean(name)), classname=_text(part.where), time="0.000")
@@ -175,9 +180,10 @@ def _add_outcome(case: Element, kind: str, status: str, why: Sequence[str]) -> N
 
 def _described(row: VerdictRow) -> str:
     """The rule in words, for readers that show no properties."""
-    cells = rule.cells(row)
-    figures = [f"{name} {cells[name]}" for name in rule.columns([row]) if name not in {"verdict", "rule"}]
-    lines = [f"{cells['verdict']}  {cells['rule']}", ", ".join(figures), *rule.why(row)]
+    table = rule.table([row])
+    status, target, *figures = map(plain, table.rows[0])
+    named = (f"{column.title} {figure}" for column, figure in zip(table.columns[2:], figures, strict=True))
+    lines = [f"{status}  {target}", ", ".join(named), *rule.why(row)]
     return "\n".join(map(clean, lines))
 
 

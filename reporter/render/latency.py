@@ -6,17 +6,15 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from rich.text import Text
-
 from reporter.number_text import decimals, fixed, whole
-from reporter.render.page import LABEL_WIDTH, Column, grid
+from reporter.render.page import LABEL_WIDTH
+from reporter.render.table import Column, Table
 from rulesets.metric_table import BY_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.table import Table
-
+    from reporter.render.table import Cell
     from reporter.report import Report, Summary
     from rulesets.metric_definition import ConsoleRow, MetricDefinition
 
@@ -92,42 +90,29 @@ def groups(report: Report, *, verbose: bool, client: bool) -> Sequence[Sequence[
     return [server, [*HELD, *(CLIENT if client else ())]]
 
 
-def table(report: Report, *groups: Sequence[LatencyRow], width: int, verbose: bool = False) -> Table | None:
-    """The rows that have samples, a blank one between two groups; None when there are none at all.
+def table(report: Report, *groups: Sequence[LatencyRow], verbose: bool = False) -> Table | None:
+    """The rows that have samples, an empty one between two groups; None when there are none at all.
 
     Args:
         report: What to show; the percentiles are those that `report.run` names, or the usual ones.
         groups: The rows: only `SPEED`, or rows of times.
-        width: Columns of the page.
         verbose: Whether to show min and std as well.
     """
     names = _statistics(report, verbose=verbose)
-    title, *_, n = titles(report, *groups, verbose=verbose)
-    rows: list[list[Text]] = []
+    rows: list[tuple[Cell, ...]] = []
     for group in groups:
-        shown = cells(report, group, verbose=verbose)
-        if rows and shown:
-            rows.append([Text()] * (len(names) + 2))
-        rows += shown
-    is_long = any(row[0].cell_len > LABEL_WIDTH for row in rows)
-    columns = [
+        shown = [_row(report, line, summary, names) for line in group if (summary := _summary(report, line))]
+        rows += [*([()] if rows and shown else []), *shown]
+    if not rows:
+        return None
+    is_long = any(len(str(row[0])) > LABEL_WIDTH for row in rows if row)
+    title = _SPEED_TITLE if SPEED in groups else _TITLE
+    columns = (
         Column(title, justify="left", folds=is_long, least=LABEL_WIDTH),
         *(Column(_title(name), _RANKS.get(name, 0)) for name in names),
-        Column(n, _RANKS["n"]),
-    ]
-    return grid(columns, rows, width=width) if rows else None
-
-
-def titles(report: Report, *groups: Sequence[LatencyRow], verbose: bool = False) -> list[str]:
-    """The headings of a table of these rows."""
-    title = _SPEED_TITLE if SPEED in groups else _TITLE
-    return [title, *map(_title, _statistics(report, verbose=verbose)), "n"]
-
-
-def cells(report: Report, group: Sequence[LatencyRow], *, verbose: bool = False) -> list[list[Text]]:
-    """The cells of each row with samples."""
-    names = _statistics(report, verbose=verbose)
-    return [_row(report, line, summary, names) for line in group if (summary := _summary(report, line))]
+        Column("n", _RANKS["n"], is_dim=True),
+    )
+    return Table(columns, tuple(rows))
 
 
 def _statistics(report: Report, *, verbose: bool) -> Sequence[str]:
@@ -155,17 +140,14 @@ def _alike(summary: Summary, other: Summary) -> bool:
     )
 
 
-def _row(report: Report, line: LatencyRow, summary: Summary, names: Sequence[str]) -> list[Text]:
+def _row(report: Report, line: LatencyRow, summary: Summary, names: Sequence[str]) -> tuple[Cell, ...]:
     """The figures of a row with equal decimals: three significant digits of the median."""
     places = decimals(summary.p50 or summary.max)
     figures = (fixed(_figure(summary, name), places) for name in names)
-    return [_label(report, line), *map(Text, figures), Text(whole(summary.count), style="dim")]
+    by_token = line.metric == "tpot_ms" and report.run.tpot_mode == "token_weighted"
+    label = f"{line.label} by token" if by_token else line.label
+    return (label, *figures, whole(summary.count))
 
 
 def _figure(summary: Summary, name: str) -> float | None:
     return summary.percentiles[name] if name in summary.percentiles else getattr(summary, name, None)
-
-
-def _label(report: Report, line: LatencyRow) -> Text:
-    by_token = line.metric == "tpot_ms" and report.run.tpot_mode == "token_weighted"
-    return Text(f"{line.label} by token" if by_token else line.label)

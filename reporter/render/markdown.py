@@ -8,17 +8,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from reporter.number_text import whole
-from reporter.render import cost, rule
-from reporter.render.accuracy import called, interval_in_words, value_in_words
-from reporter.render.named_verdict import in_short, met, ruleset_of, share
+from reporter.render import rule
+from reporter.render.named_verdict import met, ruleset_of
 from reporter.render.page import clean
+from reporter.render.table import plain
+from reporter.render.verdict import overview
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from reporter.render.named_verdict import NamedVerdict
-    from reporter.values.task_score import TaskScore
+    from reporter.render.table import Cell, Column, Table
     from rulesets.verdict import VerdictRow
 
 MOST_BYTES: Final = 1024 * 1024
@@ -32,7 +32,6 @@ _SIGNS: Final = {
     "INCONCLUSIVE": "❔",
     "WARN": "⚠️",
 }
-_RIGHT: Final = frozenset({"observed", "bound", rule.LIMIT, "margin", "n"})
 _MARKUP: Final = re.compile(r"[\\`*_{}\[\]<>&|~#!$^]|@(?=\w)|://|(?<=www)\.")
 _APART: Final = "@<!-- -->"
 """Separates a name from its sign, so that no user is mentioned."""
@@ -64,12 +63,8 @@ def fitting(text: str, most_bytes: int) -> str:
 
 def _overview(parts: Sequence[NamedVerdict]) -> Iterator[str]:
     """A line for each verdict, those over several runs first."""
-    yield table_row(("verdict", "run", "rules met", "did not pass"))
-    yield table_row(("---", "---", "---:", "---"))
-    for part in sorted(parts, key=lambda part: part.is_one_of_several):
-        name = safe(part.name or part.where)
-        missed = safe(in_short([*part.missed, *part.accepted]))
-        yield table_row((_with_sign(part.label), name, share(part.rows), missed))
+    table = overview(sorted(parts, key=lambda part: part.is_one_of_several))
+    yield from table_lines(table, _rule_cell)
     yield ""
 
 
@@ -82,46 +77,26 @@ def _part(part: NamedVerdict) -> Iterator[str]:
         yield f"- {safe(reason)}"
     if part.rows:
         yield ""
-        yield from _table(part.rows)
+        yield from table_lines(rule.table(part.rows), _rule_cell)
     yield from _section("Why, and what to do", _whys(part.rows))
     if part.accuracy:
+        from reporter.render.accuracy import score_table
+
         yield from ("", "**Accuracy**", "")
-        yield from _accuracy(part.accuracy)
+        yield from table_lines(score_table(part.accuracy))
     if part.cost is not None:
+        from reporter.render import cost
+
         yield from _section("Cost", map(safe, cost.lines(part.cost)))
     for title, key in (("Changed", "overrides"), ("Notes", "notes"), ("Sources", "source")):
         yield from _section(title, map(safe, getattr(part.verdict, key, ())))
 
 
-def _table(rows: Sequence[VerdictRow]) -> Iterator[str]:
-    columns = rule.columns(rows)
-    yield table_row(columns)
-    yield table_row("---:" if name in _RIGHT else "---" for name in columns)
-    for row in rows:
-        cells = {name: safe(cell) for name, cell in rule.cells(row).items()}
-        shown = {
-            **cells,
-            "verdict": _with_sign(rule.status(row)),
-            "rule": _code(row.target),
-        }
-        yield table_row(shown[name] for name in columns)
-
-
-def _accuracy(scores: Sequence[TaskScore]) -> Iterator[str]:
-    titles = ("task", "score", "95 % interval", "samples", "unparsed", "missing", "unscored")
-    yield table_row(titles)
-    yield table_row("---" if title == "task" else "---:" for title in titles)
-    for score in scores:
-        unit = next(iter(score.headlines.values())).unit
-        bound = "≥ " if score.unscored and score.value is not None else ""
-        yield table_row(
-            (
-                safe(called(score)),
-                f"{bound}{value_in_words(score.value, unit)}",
-                interval_in_words(score.interval, unit),
-                *map(whole, (score.issued, score.unparsed, score.missing, score.unscored)),
-            )
-        )
+def _rule_cell(column: Column, cell: Cell) -> str:
+    """A cell of a table of rules: a verdict with its sign, a rule as code."""
+    if column.title == "verdict":
+        return _with_sign(plain(cell))
+    return _code(cell) if column.title == "rule" else safe(plain(cell))
 
 
 def _whys(rows: Iterable[VerdictRow]) -> Iterator[str]:
@@ -142,8 +117,18 @@ def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
         yield from (f"- {line}" for line in section_lines)
 
 
-def table_row(cells: Iterable[str]) -> str:
-    """A row of a table, of cells that are safe."""
+def table_lines(
+    table: Table, shown: Callable[[Column, Cell], str] = lambda _, cell: safe(plain(cell))
+) -> Iterator[str]:
+    """A table, after its caption; `shown` makes a cell safe."""
+    if table.caption:
+        yield from (safe(table.caption), "")
+    yield _row(safe(column.title) for column in table.columns)
+    yield _row("---" if column.has_words else "---:" for column in table.columns)
+    yield from (_row(map(shown, table.columns, row)) for row in table.rows)
+
+
+def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 

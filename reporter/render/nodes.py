@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rich.text import Text
-
 from reporter.number_text import NOTHING, counted, figure, fixed, whole
-from reporter.render.page import Column, clean, grid
+from reporter.render.page import clean, tables
+from reporter.render.table import Column, Mark, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import RenderableType
 
-    from reporter.nodes import NodeReport, Nodes
+    from reporter.nodes import NodeReport
+    from reporter.render.table import Cell
+    from reporter.report import Report
 
 MOST_ROWS: Final = 30
 """On the console."""
 
-COLUMNS: Final = (
+_COLUMNS: Final = (
     Column("node", justify="left", folds=True),
     Column("requests", 5),
     Column("requests/s"),
@@ -33,39 +34,36 @@ COLUMNS: Final = (
     Column("state", justify="left", folds=True),
 )
 
-UNITS: Final = "Latencies and lags are in milliseconds, a clock's offset from the coordinator's in seconds."
 
-
-def section(nodes: Nodes | None, *, width: int) -> Sequence[RenderableType]:
+def section(report: Report, *, width: int) -> Sequence[RenderableType]:
     """The table with a title; of many nodes those with problems, and those with the highest TTFT."""
-    if nodes is None:
-        return []
-    each = nodes.each
+    return tables(table(report, MOST_ROWS), width=width)
+
+
+def table(report: Report, limit: int | None = None) -> Table:
+    """The table of the nodes, `limit` of them at most."""
+    each = () if report.nodes is None else report.nodes.each
     title = "Nodes, latencies and lags in milliseconds, clock offsets in seconds"
-    if len(each) > MOST_ROWS:
-        title += f"; {MOST_ROWS} of {whole(len(each))}, by what needs a look, then by TTFT"
-        each = tuple(sorted(each, key=_importance)[:MOST_ROWS])
-    return [Text(title, style="dim"), grid(COLUMNS, cells(each), width=width)]
+    if limit is not None and len(each) > limit:
+        title += f"; {limit} of {whole(len(each))}, by what needs a look, then by TTFT"
+        each = tuple(sorted(each, key=_importance)[:limit])
+    return Table(_COLUMNS, tuple(map(_row, each)), title)
 
 
-def cells(each: Sequence[NodeReport]) -> list[list[Text]]:
-    """The cells of each node."""
-    return [
-        [
-            Text(clean(node.node)),
-            Text(whole(node.issued)),
-            Text(_figure(node.qps, 4)),
-            Text(whole(node.failed), style="red" if node.failed else ""),
-            Text(_figure(node.ttft_p99_ms)),
-            Text(_figure(node.issue_lag_p99_ms)),
-            Text(_figure(node.loop_lag_max_ms)),
-            Text(NOTHING if node.cpu_share_max is None else f"{node.cpu_share_max:.0%}"),
-            Text(NOTHING if node.clock_shift_ms is None else fixed(node.clock_shift_ms / 1e3, 6)),
-            Text(_figure(node.clock_uncertainty_ms)),
-            Text(_state(node), style="red" if _needs_a_look(node) else ""),
-        ]
-        for node in each
-    ]
+def _row(node: NodeReport) -> tuple[Cell, ...]:
+    return (
+        clean(node.node),
+        whole(node.issued),
+        _figure(node.qps, 4),
+        Mark(whole(node.failed), "bad" if node.failed else ""),
+        _figure(node.ttft_p99_ms),
+        _figure(node.issue_lag_p99_ms),
+        _figure(node.loop_lag_max_ms),
+        NOTHING if node.cpu_share_max is None else f"{node.cpu_share_max:.0%}",
+        NOTHING if node.clock_shift_ms is None else fixed(node.clock_shift_ms / 1e3, 6),
+        _figure(node.clock_uncertainty_ms),
+        Mark(_state(node), "bad") if _needs_a_look(node) else _state(node),
+    )
 
 
 def _figure(value: float | None, digits: int = 3) -> str:

@@ -14,10 +14,10 @@ from reporter.render.html import comparison as html_comparison
 from reporter.render.html import run as html_run
 from reporter.render.html import series as html_series
 from reporter.render.html import template
-from reporter.render.html.marks import TONES
-from reporter.render.html.page import Mark, Page, Remarks, Tables
+from reporter.render.html.page import Page, Remarks, Tables
 from reporter.render.named_verdict import met, ruleset_of
 from reporter.render.page import plain
+from reporter.render.table import Mark, tone
 
 if TYPE_CHECKING:
     from reporter.compare.comparison import Comparison
@@ -42,7 +42,7 @@ def verdict(value: Verdict) -> str:
     """A verdict: its status, and a row for each rule."""
     rules = html_run.rules(value)
     lines = (met(value.rows), ruleset_of(value), *value.reasons, *value.accepted)
-    marks = (Mark(value.status, TONES[value.status]),)
+    marks = (Mark(value.status, tone(value.status)),)
     return _written(Page("Verdict", marks, tuple(filter(None, lines)), (rules,)), frozenset({rules.anchor}))
 
 

@@ -6,14 +6,16 @@ markup is taken for ours. Nothing is framed, so that the page survives a log.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from io import StringIO
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
+from rich.table import Table as Grid
 from rich.text import Text
+
+from reporter.render.table import plain as plain_text
+from reporter.render.table import tone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,35 +23,18 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.text import TextType
 
+    from reporter.render.table import Cell, Column, Table
+
 LABEL_WIDTH: Final = 15
 """Where the body of every block begins, and the second column of every table."""
 
+STYLES: Final = {"": "", "good": "bold green", "bad": "bold red", "doubt": "bold yellow", "dim": "dim"}
 _GAP: Final = 2
 _NARROWEST: Final = 40
-_FOLDED: Final = 24
 _GLUED: Final = 24
 """A part of a sentence up to this length stays on one line: the body of a block has that much room."""
 _GLUE: Final = "\ue000"
 """A space that no line is broken at. rich breaks at U+00A0; `clean` removes this one from any other text."""
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column of a table.
-
-    Attributes:
-        title: Its heading, of one line or several.
-        rank: 0 is never left out; of the others the highest goes first when the page is too narrow.
-        justify: `left` for words, `right` for figures.
-        folds: Its cells may be broken into several lines.
-        least: What one that folds asks for before others are left out.
-    """
-
-    title: str
-    rank: int = 0
-    justify: Literal["left", "right"] = "right"
-    folds: bool = False
-    least: int = _FOLDED
 
 
 def clean(value: object) -> str:
@@ -78,9 +63,9 @@ def plain(value: TextType) -> str:
     return (value.plain if isinstance(value, Text) else value).replace(_GLUE, " ")
 
 
-def block(label: TextType, *lines: TextType) -> Table:
+def block(label: TextType, *lines: TextType) -> Grid:
     """A label in the margin, next to lines."""
-    table = Table.grid()
+    table = Grid.grid()
     table.add_column(width=LABEL_WIDTH, no_wrap=True)
     table.add_column(overflow="fold")
     margin = label if isinstance(label, Text) else Text(label, style="dim")
@@ -90,8 +75,33 @@ def block(label: TextType, *lines: TextType) -> Table:
     return table
 
 
-def grid(columns: Sequence[Column], rows: Sequence[Sequence[Text]], *, width: int) -> Table:
+def tables(*shown: Table, width: int, style: str = "dim") -> list[RenderableType]:
+    """Tables for a console, each under its caption; a blank line is above a caption between two."""
+    lines: list[RenderableType] = []
+    for table in shown:
+        if table.caption:
+            lines += [*([Text()] if lines else []), Text(table.caption, style=style)]
+        lines.append(_grid(table, width))
+    return lines
+
+
+def styled(word: str, shown: str = "") -> Text:
+    """A verdict, severity, outcome or finding in its color, also in other words."""
+    return text(shown or word, STYLES[tone(word)])
+
+
+def _styled(cell: Cell, column: Column) -> Text:
+    """A cell in its color, with its leading blanks, which mark a part of the row above."""
+    words = plain_text(cell)
+    style = STYLES["dim"] if column.is_dim else STYLES[getattr(cell, "tone", "")]
+    blanks = " " * (len(words) - len(words.lstrip()))
+    return Text(blanks + clean(words), style=style, overflow="fold")
+
+
+def _grid(table: Table, width: int) -> Grid:
     """Rows under headings, without the columns that the page has no room for. Figures are never cut short."""
+    columns = table.columns
+    rows = [[*map(_styled, row, columns)] or [Text()] * len(columns) for row in table.rows]
     longest = [
         max([*map(cell_len, column.title.split("\n")), *(row[index].cell_len for row in rows)])
         for index, column in enumerate(columns)
@@ -105,11 +115,11 @@ def grid(columns: Sequence[Column], rows: Sequence[Sequence[Text]], *, width: in
     shown_columns = _fitting(columns, widths, room)
     spare = room - _taken(widths, shown_columns)
     folding = sum(columns[index].folds for index in shown_columns)
-    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
+    shown = Grid(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
     for index in shown_columns:
         column = columns[index]
         more = min(spare // folding, longest[index] - needed[index]) if column.folds else 0
-        table.add_column(
+        shown.add_column(
             Text(column.title),
             justify=column.justify,
             min_width=None if column.folds else widths[index],
@@ -119,8 +129,8 @@ def grid(columns: Sequence[Column], rows: Sequence[Sequence[Text]], *, width: in
         )
         spare, folding = spare - more, folding - column.folds
     for row in rows:
-        table.add_row(*(row[index] for index in shown_columns))
-    return table
+        shown.add_row(*(row[index] for index in shown_columns))
+    return shown
 
 
 def draw(sections: Iterable[Sequence[RenderableType]], *, width: int, color: bool) -> str:

@@ -9,13 +9,13 @@ from reporter.contents.run import RunContents
 from reporter.render import totals
 from reporter.render.html.page import FigureCards, Prose, Remarks, Tables
 from reporter.render.html.run import page_of
-from reporter.render.markdown import MOST_BYTES, fitting, safe, table_row
+from reporter.render.markdown import MOST_BYTES, fitting, safe, table_lines
 from reporter.render.page import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reporter.render.html.page import CardFigure, Cell, Section, Table
+    from reporter.render.html.page import CardFigure, Section
     from reporter.report import Report
 
 
@@ -59,7 +59,8 @@ def _content(section: Section) -> Iterator[str]:
                 yield safe(section.nothing)
         case Tables():
             for number, table in enumerate(section.tables):
-                yield from _table(table, is_first=not number)
+                yield from [""] * bool(number)
+                yield from table_lines(table)
             if section.notes:
                 yield from ("", *(f"- {safe(note)}" for note in section.notes))
         case Prose():
@@ -70,17 +71,3 @@ def _figure(figure: CardFigure) -> str:
     """A figure of a card: `p99 217 ms (189 to 234)`."""
     interval = f"({figure.interval})" if figure.interval else ""
     return " ".join(filter(None, (figure.name, figure.value, figure.unit, interval)))
-
-
-def _table(table: Table, *, is_first: bool) -> Iterator[str]:
-    if not is_first:
-        yield ""
-    if table.caption:
-        yield from (safe(table.caption), "")
-    yield table_row(map(safe, table.columns))
-    yield table_row("---" if table.is_words(index) else "---:" for index in range(len(table.columns)))
-    yield from (table_row(map(_cell, row)) for row in table.rows)
-
-
-def _cell(cell: Cell) -> str:
-    return safe(cell if isinstance(cell, str) else cell.text)

@@ -6,35 +6,53 @@ from typing import TYPE_CHECKING, Final
 
 from reporter import number_text
 from reporter.number_text import NOTHING, as_written, decimals, fixed, whole
+from reporter.render.table import Column, Mark, Table, tone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from reporter.render.table import Cell
     from rulesets.verdict import VerdictRow
 
-LIMIT: Final = "conf. limit"
-_COLUMNS: Final = ("verdict", "rule", "observed", "bound", LIMIT, "margin", "n", "method")
-_ONLY_IF_SET: Final = {LIMIT: "limit", "method": "method"}
+_COLUMNS: Final = (
+    Column("verdict", justify="left"),
+    Column("rule", justify="left", folds=True),
+    Column("observed"),
+    Column("bound", rank=5),
+    Column("conf. limit", rank=1),
+    Column("margin", rank=2),
+    Column("n", rank=3, is_dim=True),
+    Column("method", rank=4, justify="left", folds=True, least=18, is_dim=True),
+)
+_ONLY_IF_SET: Final = {"conf. limit": "limit", "method": "method"}
 _MOST_DECIMALS: Final = 6
 
 
-def columns(rows: Sequence[VerdictRow]) -> list[str]:
-    """The headings of a table of rules, without empty columns."""
-    return [
-        name
-        for name in _COLUMNS
-        if name not in _ONLY_IF_SET or any(getattr(row, _ONLY_IF_SET[name]) not in {None, ""} for row in rows)
-    ]
+def table(rows: Sequence[VerdictRow], sql: str = "") -> Table:
+    """A row for each rule, without empty columns.
+
+    Args:
+        rows: The rules.
+        sql: The query of their figures.
+    """
+    empty = {
+        title
+        for title, field in _ONLY_IF_SET.items()
+        if all(getattr(row, field) in {None, ""} for row in rows)
+    }
+    columns = tuple(column for column in _COLUMNS if column.title not in empty)
+    cells = map(_cells, rows)
+    return Table(columns, tuple(tuple(row[column.title] for column in columns) for row in cells), sql=sql)
 
 
-def cells(row: VerdictRow) -> dict[str, str]:
+def _cells(row: VerdictRow) -> dict[str, Cell]:
     """The cells of a rule by heading, unescaped: renderers escape them."""
     return {
-        "verdict": status(row),
+        "verdict": Mark(status(row), tone(status(row))),
         "rule": row.target,
         "observed": observed(row),
         "bound": bound(row),
-        LIMIT: limit(row),
+        "conf. limit": limit(row),
         "margin": margin(row),
         "n": samples(row),
         "method": row.method,

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from reporter import statements
 from reporter.number_text import figure
+from reporter.render.table import Column, Link, Table, headed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reporter.plots.plot import NoPlot, Plot
+    from reporter.render.table import Cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,56 +57,45 @@ _FIGURES: Final = {
 }
 
 
-def titles(series: SeriesOverview) -> list[str]:
-    """The headings of the table of runs: run, axes, figures, and results and warnings if any."""
-    further = {"result": any(series.results), "warnings": _are_warned(series)}
-    return ["run", *_axes(series), *_FIGURES.values(), *(name for name, shown in further.items() if shown)]
+def table(series: SeriesOverview) -> Table:
+    """The table of runs: run, axes, figures, and results and warnings if any."""
+    axes = list(dict.fromkeys(axis for row in series.rows for axis in row["axes"]))
+    has = {"result": any(series.results), "warnings": any(row["warnings"] for row in series.rows)}
+    further = [name for name, is_shown in has.items() if is_shown]
+    rows: list[tuple[Cell, ...]] = []
+    for row, result in zip(series.rows, series.results, strict=True):
+        name = str(row["folder"])
+        cells = {"result": result, "warnings": ", ".join(row["warnings"])}
+        rows.append(
+            (
+                Link(name, series.links[name]) if name in series.links else name,
+                *(str(row["axes"].get(axis, "")) for axis in axes),
+                *(_shown(key, row[key]) for key in _FIGURES),
+                *(cells[name] for name in further),
+            )
+        )
+    columns = (
+        *headed("run", *axes, *_FIGURES.values(), words=1 + len(axes)),
+        *(Column(name, justify="left") for name in further),
+    )
+    return Table(columns, tuple(rows), sql=statements.of_series())
 
 
-def words(series: SeriesOverview) -> int:
-    """How many columns of the table are words, from the left."""
-    return 1 + len(_axes(series))
-
-
-def table(series: SeriesOverview) -> list[list[str]]:
-    """The rows of the table of runs, as texts."""
-    axes = _axes(series)
-    return [
-        [
-            str(row["folder"]),
-            *(str(row["axes"].get(axis, "")) for axis in axes),
-            *(_shown(name, row[name]) for name in _FIGURES),
-            *[result][: any(series.results)],
-            *[", ".join(row["warnings"])][: _are_warned(series)],
-        ]
-        for row, result in zip(series.rows, series.results, strict=True)
-    ]
-
-
-SCORE_TITLES: Final = ("run", "score", "value", "low", "high", "n", "unscored")
-
-
-def scores(series: SeriesOverview) -> list[list[str]]:
-    """The rows of the table of scores, with intervals; empty without scores."""
-    return [
-        [
+def scores(series: SeriesOverview) -> Table:
+    """The table of scores, with intervals; empty without scores."""
+    rows = tuple(
+        (
             str(row["folder"]),
             str(score["name"]),
             *("" if score[end] is None else f"{score[end]:.4g}" for end in ("value", "low", "high")),
             str(score["n"]),
             str(score["unscored"]),
-        ]
+        )
         for row in series.rows
         for score in row["scores"]
-    ]
-
-
-def _are_warned(series: SeriesOverview) -> bool:
-    return any(row["warnings"] for row in series.rows)
-
-
-def _axes(series: SeriesOverview) -> list[str]:
-    return list(dict.fromkeys(axis for row in series.rows for axis in row["axes"]))
+    )
+    titles = ("run", "score", "value", "low", "high", "n", "unscored")
+    return Table(headed(*titles, words=2), rows, sql=statements.accuracy("run"))
 
 
 def _shown(name: str, value: float | None) -> str:

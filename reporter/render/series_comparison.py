@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from reporter.render.compared_points import NOTE, rows, titles
-from reporter.render.page import Column, draw, grid, text
+from reporter.render.compared_points import NOTE, table
+from reporter.render.page import draw, tables
 
 if TYPE_CHECKING:
     from reporter.compare.points import SeriesComparison
@@ -21,11 +22,7 @@ def render(series: SeriesComparison, *, width: int = 100, color: bool = False) -
         width: Columns of the page; at least 40.
         color: Whether to use ANSI colors.
     """
-    point, result, *metrics = titles(series)
-    columns = [
-        Column(point, justify="left", folds=True),
-        Column(result, justify="left"),
-        *(Column(metric.replace(":", "\n", 1), rank) for rank, metric in enumerate(metrics)),
-    ]
-    cells = [list(map(text, row)) for row in rows(series)]
-    return draw([[grid(columns, cells, width=width)], [Text(NOTE)]], width=width, color=color)
+    points = table(series)
+    columns = (replace(column, title=column.title.replace(":", "\n", 1)) for column in points.columns)
+    shown = tables(replace(points, columns=tuple(columns)), width=width)
+    return draw([shown, [Text(NOTE)]], width=width, color=color)

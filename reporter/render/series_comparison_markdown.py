@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reporter.render.compared_points import NOTE, left_out, rows, titles
-from reporter.render.markdown import safe, table_row
+from reporter.render.compared_points import NOTE, left_out, table
+from reporter.render.markdown import safe, table_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,10 +23,7 @@ def _lines(series: SeriesComparison) -> Iterator[str]:
     yield ""
     yield f"{safe(series.names[1])} vs {safe(series.names[0])}, point by point"
     yield ""
-    headings = titles(series)
-    yield table_row(map(safe, headings))
-    yield table_row("---" if title in {"point", "result"} else "---:" for title in headings)
-    yield from (table_row(map(safe, row)) for row in rows(series))
+    yield from table_lines(table(series))
     yield ""
     yield from (f"- {safe(line)}" for line in (NOTE, *left_out(series)))
     for point in series.points:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reporter.render.markdown import safe, table_row
-from reporter.render.series import SCORE_TITLES, scores, table, titles, words
+from reporter.render.markdown import safe, table_lines
+from reporter.render.series import scores, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from reporter.render.series import SeriesOverview
 
@@ -22,16 +22,9 @@ def _lines(series: SeriesOverview) -> Iterator[str]:
     status = f": {series.status}" if series.status else ""
     yield f"### {series.kind.capitalize()} {safe(series.name)}{status}"
     yield ""
-    yield from _table(titles(series), table(series), words(series))
-    if rows := scores(series):
-        yield ""
-        yield from _table(SCORE_TITLES, rows, 2)
+    yield from table_lines(table(series))
+    if (of_scores := scores(series)).rows:
+        yield from ("", *table_lines(of_scores))
     if lines := [*series.conclusions, *series.notes]:
         yield ""
         yield from (f"- {safe(line)}" for line in lines)
-
-
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> Iterator[str]:
-    yield table_row(headings)
-    yield table_row("---" if number < left else "---:" for number in range(len(headings)))
-    yield from (table_row(map(safe, row)) for row in rows)

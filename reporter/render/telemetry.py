@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from reporter import statements
 from reporter.number_text import NOTHING, as_written, counted, figure, percent, whole
-from reporter.render.page import Column, block, grid, sentence, text
+from reporter.render.page import block, sentence, tables, text
+from reporter.render.table import Column, Mark, Table, headed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rich.console import RenderableType
-    from rich.text import Text
 
+    from reporter.render.table import Cell
     from reporter.report import Report
     from reporter.values.energy import Energy
     from reporter.values.server_side import ServerSide, SideBySide
 
 _ENGINES: Final = {"vllm": "vLLM", "sglang": "SGLang", "tgi": "TGI", "tensorrt_llm": "TensorRT-LLM"}
 _COLUMNS: Final = (
-    Column("Server", justify="left"),
-    Column("client"),
-    Column("server"),
-    Column("difference"),
+    *headed("Server", "client", "server", "difference"),
     Column("", justify="left"),
 )
 _PER_REQUEST: Final = {
@@ -34,7 +33,7 @@ _PER_REQUEST: Final = {
     "ipw": "IPW (1/W)",
     "ipj": "IPJ (1/J)",
 }
-STATISTICS: Final = ("mean", "median", "min", "max", "std")
+_STATISTICS: Final = ("mean", "median", "min", "max", "std")
 _SOURCES: Final = {
     "nvml": "measured by NVML",
     "dcgm": "measured by DCGM",
@@ -51,8 +50,7 @@ def sections(report: Report, *, width: int) -> Iterator[Sequence[RenderableType]
 
 
 def _server(side: ServerSide, width: int) -> Iterator[RenderableType]:
-    if side.compared:
-        yield grid(_COLUMNS, [_styled(row) for row in side.compared], width=width)
+    yield from tables(*([compared(side)] if side.compared else []), width=width)
     yield block(text(server(side)), sentence(*gauges(side)))
 
 
@@ -79,12 +77,12 @@ def _gauge(name: str, mean: float | None, highest: float | None) -> str:
     return "" if mean is None else f"{name} mean {figure(mean)}, max {figure(highest)}"
 
 
-TITLES: Final = ("quantity", "client", "server", "difference", "agreement")
-"""The headings over `cells`."""
+def compared(side: ServerSide) -> Table:
+    """Each quantity as measured by both sides, with the difference and the agreement."""
+    return Table(_COLUMNS, tuple(map(_row, side.compared)), sql=statements.server_side())
 
 
-def cells(row: SideBySide) -> tuple[str, ...]:
-    """One quantity as measured by both sides, with the difference and the agreement."""
+def _row(row: SideBySide) -> tuple[Cell, ...]:
     by_server = figure(row.server)
     if row.server is None and row.server_low is not None:
         by_server = f"{figure(row.server_low)} – {figure(row.server_high) if row.server_high else '∞'}"  # noqa: RUF001
@@ -97,24 +95,14 @@ def cells(row: SideBySide) -> tuple[str, ...]:
         NOTHING if row.client is None else figure(row.client),
         by_server,
         difference + share,
-        "" if row.agrees is None else (AGREE if row.agrees else DISAGREE),
+        "" if row.agrees is None else Mark("agree") if row.agrees else Mark("DISAGREE", "doubt"),
     )
-
-
-AGREE: Final = "agree"
-DISAGREE: Final = "DISAGREE"
-
-
-def _styled(row: SideBySide) -> list[Text]:
-    *shown, mark = cells(row)
-    return [*map(text, shown), text(mark, "bold yellow" if mark == DISAGREE else "")]
 
 
 def _energy(energy: Energy, width: int) -> Iterator[RenderableType]:
     yield block("Energy", *map(text, energy_lines(energy)))
-    if rows := per_request(energy):
-        columns = [Column("Per request", justify="left"), *(Column(name) for name in STATISTICS)]
-        yield grid(columns, [list(map(text, row)) for row in rows], width=width)
+    if (of_requests := per_request(energy)).rows:
+        yield from tables(of_requests, width=width)
 
 
 def energy_lines(energy: Energy) -> Iterator[str]:
@@ -143,13 +131,14 @@ def energy_lines(energy: Energy) -> Iterator[str]:
     yield f"{_SOURCES.get(energy.source, energy.source)}, {counted(energy.devices, 'device')}{method}"
 
 
-def per_request(energy: Energy) -> list[list[str]]:
-    """The energy figures of requests: a name and the `STATISTICS`."""
-    return [
-        [label, *(_small(getattr(stats, name)) for name in STATISTICS)]
+def per_request(energy: Energy) -> Table:
+    """The energy figures of measured requests that completed."""
+    rows = tuple(
+        (label, *(_small(getattr(stats, name)) for name in _STATISTICS))
         for column, label in _PER_REQUEST.items()
         if (stats := energy.stats.get(column)) is not None
-    ]
+    )
+    return Table(headed("Per request", *_STATISTICS), rows, sql=statements.request_energy())
 
 
 def _small(value: float | None) -> str:

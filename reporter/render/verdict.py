@@ -5,41 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from rich.text import Text
-
 from reporter.render import rule
 from reporter.render.named_verdict import in_short, met, ruleset_of, share
-from reporter.render.page import Column, block, clean, draw, grid, sentence, text
+from reporter.render.page import block, clean, draw, sentence, styled, tables, text
+from reporter.render.table import Column, Mark, Table, tone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rich.console import RenderableType
+    from rich.text import Text
 
     from reporter.render.named_verdict import NamedVerdict
     from rulesets.verdict import Verdict, VerdictRow
 
-STYLES: Final = {
-    "PASS": "bold green",
-    "FAIL": "bold red",
-    "INVALID": "bold red",
-    "OVERLOADED": "bold red",
-    "INCONCLUSIVE": "bold yellow",
-    "WARN": "bold yellow",
-    "INFO": "bold yellow",
-    "SKIP": "dim",
-}
-
-_COLUMNS: Final = (
-    Column("verdict", justify="left"),
-    Column("rule", justify="left", folds=True),
-    Column("observed"),
-    Column("bound", rank=5),
-    Column(rule.LIMIT, rank=1),
-    Column("margin", rank=2),
-    Column("n", rank=3),
-    Column("method", rank=4, justify="left", folds=True, least=18),
-)
 _RUNS: Final = (
     Column("verdict", justify="left"),
     Column("run", justify="left"),
@@ -87,9 +66,7 @@ def sections(verdict: Verdict, *, width: int, remarks: bool = True) -> Iterator[
         remarks: Whether to tell what the rules say of themselves.
     """
     if verdict.rows:
-        titles = rule.columns(verdict.rows)
-        columns = [column for column in _COLUMNS if column.title in titles]
-        yield [grid(columns, [_styled(row, titles) for row in verdict.rows], width=width)]
+        yield tables(rule.table(verdict.rows), width=width)
     if reasons := [_why(row, why) for row, why in rule.whys(verdict.rows)]:
         yield reasons
     if remarks and (remark_blocks := list(_remarks(verdict))):
@@ -101,9 +78,25 @@ def headline(verdict: Verdict, label: str = "") -> Text:
     ruleset = ruleset_of(verdict)
     entry = "/".join(clean(name) for name in (verdict.model, verdict.scenario) if name and name != "*")
     return sentence(
-        Text(label or verdict.status, STYLES[verdict.status]),
+        styled(verdict.status, label),
         sentence(met(verdict.rows), f"ruleset {ruleset}" if ruleset else "", entry),
         separator="   ",
+    )
+
+
+def overview(runs: Sequence[NamedVerdict]) -> Table:
+    """A line for each run: status, number of rules met, and the missed rules."""
+    return Table(
+        _RUNS,
+        tuple(
+            (
+                Mark(clean(run.label), tone(run.label)),
+                clean(run.name or run.where),
+                share(run.rows),
+                in_short([*run.missed, *run.accepted]),
+            )
+            for run in runs
+        ),
     )
 
 
@@ -116,20 +109,11 @@ def _overview(
     runs: Sequence[NamedVerdict], shown: Sequence[NamedVerdict], width: int
 ) -> Iterator[Sequence[RenderableType]]:
     """A line for each run: status, number of rules met, and the missed rules."""
-    rows = [
-        [
-            Text(clean(run.label), STYLES.get(run.label, "bold")),
-            text(run.name),
-            text(share(run.rows)),
-            text(in_short([*run.missed, *run.accepted])),
-        ]
-        for run in runs
-    ]
     passed, ruleset = sum(run.status == "PASS" for run in runs), ruleset_of(runs[0].verdict)
     yield [
         block("Runs", sentence(f"{passed} of {len(runs)} passed", f"ruleset {ruleset}" if ruleset else ""))
     ]
-    yield [grid(_RUNS, rows, width=width)]
+    yield tables(overview(runs), width=width)
     if passed < len(runs) and not shown:
         yield [block("More", "each rule of each run: --full, or the report.json of the run")]
 
@@ -148,16 +132,10 @@ def _pages(
         remarks_shown.append(own)
 
 
-def _styled(row: VerdictRow, titles: Sequence[str]) -> list[Text]:
-    cells = rule.cells(row)
-    styles = {"verdict": STYLES.get(cells["verdict"], "bold"), "n": "dim", "method": "dim"}
-    return [text(cells[title], styles.get(title, "")) for title in titles]
-
-
 def _why(row: VerdictRow, why: Sequence[str]) -> RenderableType:
     """A rule that did not pass: reason and remedy."""
     status = clean(rule.status(row))
-    label = Text(status, STYLES.get(status, "bold"))
+    label = styled(status)
     if status == "SKIP":
         return block(label, text(f"{row.id}: {'; '.join(why)}"))
     return block(label, text(row.id, "bold"), *map(text, why))

@@ -123,13 +123,13 @@ def test_the_table_of_nodes(run: Run) -> None:
         assert (node.qps, node.ttft_p99_ms) == pytest.approx(figures[node.node])
     page = console.render(report, width=140)
     table = page[page.index("Nodes, latencies") :].split("\n\n")[0].splitlines()
-    of_second = ["node-1", "3", "26.09", "0", "5.00", "0", "0.500", NOTHING, "4,000,000,000.000000", "0.020"]
+    of_second = ["node-1", "3", "26.09", "0", "5.00", "0", "0.500", NOTHING, "4,000,000,000.000000", "0.0200"]
     assert table[3].split() == [*of_second, "completed"]
     assert table[4].split() == ["node-2", "0", NOTHING, "0", *[NOTHING] * 6, "missing"]
     assert "Nodes" not in console.render(replace(report, nodes=None), width=140)
     each = tuple(replace(report.nodes.each[0], node=f"n{n}", ttft_p99_ms=n) for n in range(100))
     many = replace(report.nodes, each=(*each, report.nodes.each[2]))
-    rows = draw([nodes.section(many, width=140)], width=140, color=False).splitlines()
+    rows = draw([nodes.section(replace(report, nodes=many), width=140)], width=140, color=False).splitlines()
     assert "; 30 of 101, by what needs a look" in rows[0]
     assert [row.split()[0] for row in rows[2:5]] == ["node-2", "n99", "n98"]
     assert len(rows) == 2 + 30

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.render.page import Column, clean, text
+from reporter.render.page import clean
+from reporter.render.table import Column
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from rich.text import Text
 
     from loadgen.sessions.series_outcome import PointOutcome
 
@@ -23,9 +22,9 @@ def axis_columns(axes: Sequence[str]) -> list[Column]:
     return [Column("run", justify="left", folds=True, least=24), *values]
 
 
-def axis_cells(outcome: PointOutcome, axes: Sequence[str]) -> list[Text]:
+def axis_cells(outcome: PointOutcome, axes: Sequence[str]) -> list[str]:
     """The folder of a run, and the values on the axes."""
-    return [text(outcome.folder.name), *(text(shown(outcome.point.axes.get(name))) for name in axes)]
+    return [outcome.folder.name, *(shown(outcome.point.axes.get(name)) for name in axes)]
 
 
 def shown(value: object) -> str:

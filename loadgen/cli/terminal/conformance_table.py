@@ -6,7 +6,8 @@ from collections import Counter
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
-from reporter.render.page import Column, block, draw, grid, sentence, text
+from reporter.render.page import block, draw, sentence, tables, text
+from reporter.render.table import Column, Mark, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -14,10 +15,11 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from loadgen.sessions.conformance.evaluation import RowResult, Times
+    from reporter.render.table import Cell, Tone
 
 _MOST_MISSES: Final = 3
 _FIRST: Final = Column("scenario", justify="left")
-_ABOUT: Final = Column("the server's behavior", rank=9, justify="left", folds=True)
+_ABOUT: Final = Column("the server's behavior", rank=9, justify="left", folds=True, is_dim=True)
 _TRUE: Final = Column("true", rank=5, justify="left", folds=True)
 _VERDICT: Final = Column("verdict", justify="left")
 
@@ -32,8 +34,8 @@ def table(results: Sequence[RowResult], *, width: int, color: bool) -> str:
     by_scenario: dict[str, list[RowResult]] = {}
     for result in results:
         by_scenario.setdefault(result.row.scenario.name, []).append(result)
-    lines = [_line(group, transports) for group in by_scenario.values()]
-    columns = [_FIRST, _ABOUT, _TRUE, *measured, _VERDICT]
+    lines = tuple(_line(group, transports) for group in by_scenario.values())
+    columns = (_FIRST, _ABOUT, _TRUE, *measured, _VERDICT)
     failed = [result for result in results if not result.passed]
     return draw(
         [
@@ -43,7 +45,7 @@ def table(results: Sequence[RowResult], *, width: int, color: bool) -> str:
                     "dim",
                 )
             ],
-            [grid(columns, lines, width=width)],
+            tables(Table(columns, lines), width=width),
             [block(text("failed", "bold red"), *map(_failure, failed))] if failed else [],
             [summary(results)],
         ],
@@ -69,38 +71,28 @@ def summary(results: Sequence[RowResult]) -> Text:
     return sentence(stands, asked, *map(text, kinds), separator="; ")
 
 
-def _line(group: Sequence[RowResult], transports: Sequence[str]) -> list[Text]:
+def _line(group: Sequence[RowResult], transports: Sequence[str]) -> tuple[Cell, ...]:
     scenario = group[0].row.scenario
     cells = [
         _cell([result for result in group if result.row.transport == transport], scenario.completes)
         for transport in transports
     ]
     true = _figures([result.true for result in group], _expected_tokens(group)) if scenario.completes else ""
-    return [
-        text(scenario.name),
-        text(scenario.about, "dim"),
-        text(true or " or ".join(scenario.sees)),
-        *cells,
-        _verdict(group),
-    ]
+    return (scenario.name, scenario.about, true or " or ".join(scenario.sees), *cells, _verdict(group))
 
 
-def _cell(group: Sequence[RowResult], completes: bool) -> Text:  # noqa: FBT001 (a column of the same table)
+def _cell(group: Sequence[RowResult], completes: bool) -> Cell:  # noqa: FBT001 (a column of the same table)
     """The result of one transport in a scenario."""
     if not group:
-        return text("-", "dim")
-    style = "" if all(result.passed for result in group) else "red"
+        return Mark("-", "dim")
+    tone: Tone = "" if all(result.passed for result in group) else "bad"
     seen: Counter[str] = Counter()
     for result in group:
         seen.update(result.seen)
     if completes and set(seen) == {"completed"}:
-        return text(
-            _figures(
-                [result.measured for result in group], [token for result in group for token in result.tokens]
-            ),
-            style,
-        )
-    return text(", ".join(seen) or "nothing", style)
+        tokens = [token for result in group for token in result.tokens]
+        return Mark(_figures([result.measured for result in group], tokens), tone)
+    return Mark(", ".join(seen) or "nothing", tone)
 
 
 def _figures(times: Iterable[Times], tokens: Sequence[int]) -> str:
@@ -126,12 +118,12 @@ def _ms(value: float | None, digits: int) -> str:
     return "-" if value is None else f"{value:.{digits}f}"
 
 
-def _verdict(group: Sequence[RowResult]) -> Text:
+def _verdict(group: Sequence[RowResult]) -> Cell:
     failed = sum(not result.passed for result in group)
     if failed:
-        return text(f"FAIL {failed} of {len(group)}", "bold red")
+        return Mark(f"FAIL {failed} of {len(group)}", "bad")
     tries = max(result.tries for result in group)
-    return text(f"pass, {tries} tries" if tries > 1 else "pass", "green")
+    return Mark(f"pass, {tries} tries" if tries > 1 else "pass", "good")
 
 
 def _failure(result: RowResult) -> Text:

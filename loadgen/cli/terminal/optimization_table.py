@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loadgen.sessions.series.optimization.result import accuracy_of
-from reporter.render.page import Column, draw, grid, text
+from reporter.render.page import draw, tables, text
+from reporter.render.table import Column, Table
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from loadgen.sessions.series.optimization.evidence import StepResult
     from loadgen.sessions.series.optimization.plan import Optimized
     from loadgen.sessions.series.optimization.result import OptimizationOutcome
@@ -19,10 +18,9 @@ _NAMES = ("variant", "format", "metric", "baseline", "optimized", "tokens in/out
 
 def table(result: OptimizationOutcome, *, width: int, color: bool = False) -> str:
     """Accuracy and score of the validation, before and after, and the decision."""
-    columns = [Column(name, justify="left", folds=name == "status") for name in _NAMES]
-    rows = (
-        [grid(columns, [_cells(ended) for ended in result.variants], width=width)] if result.variants else []
-    )
+    columns = tuple(Column(name, justify="left", folds=name == "status") for name in _NAMES)
+    cells = tuple(map(_cells, result.variants))
+    rows = tables(Table(columns, cells), width=width) if cells else []
     spent = f"{result.spent.calls:,} calls, {result.spent.tokens:,} tokens"
     dollars = f", ${result.spent.dollars:,.4f}" if result.spent.dollars else ""
     scenarios = f"{result.training} training and {result.validation} validation scenarios of {result.tools}"
@@ -30,14 +28,14 @@ def table(result: OptimizationOutcome, *, width: int, color: bool = False) -> st
     return draw([rows, conclusions, [text(f"{scenarios}; {spent}{dollars}")]], width=width, color=color)
 
 
-def _cells(ended: Optimized) -> list[Text]:
+def _cells(ended: Optimized) -> tuple[str, ...]:
     variant, last = ended.variant, ended.validated or ended.baseline
     tokens = [
         "-" if last is None or count is None else f"{count:,.0f}"
         for count in (last.tokens if last else (None,) * 2)
     ]
     figures = (_figures(ended.baseline), _figures(ended.validated), "/".join(tokens))
-    return [text(cell) for cell in (variant.name, variant.form, variant.metric, *figures, ended.status.value)]
+    return (variant.name, variant.form, variant.metric, *figures, ended.status.value)
 
 
 def _figures(result: StepResult | None) -> str:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
-
-from rich.text import Text
+from typing import TYPE_CHECKING, Final
 
 from loadgen.cli.terminal.axes import NONE, axis_cells, axis_columns
 from loadgen.sessions.series.notes import notes_of
 from loadgen.sessions.series.rows import result, warnings_of
-from reporter.render.page import Column, draw, grid, text
+from reporter.render.page import draw, tables, text
+from reporter.render.table import Column, Mark, Table, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from rich.console import RenderableType
+
     from loadgen.sessions.series_outcome import PointOutcome
+    from reporter.render.table import Cell, Tone
     from reporter.sweep import Figures
 
 _EXACT: Final = 1000
@@ -34,10 +36,10 @@ def table(outcomes: Sequence[PointOutcome], *, width: int, color: bool = False, 
 
     axes = list(dict.fromkeys(name for outcome in outcomes for name in outcome.point.axes))
     if compact:
-        return draw([[_figures(outcomes, axes, width, scores=True)]], width=width, color=color)
+        return draw([_figures(outcomes, axes, width, scores=True)], width=width, color=color)
     return draw(
         [
-            [_figures(outcomes, axes, width)],
+            _figures(outcomes, axes, width),
             score_lines(outcomes, axes, width=width),
             [text(note) for note in notes_of(outcomes)],
         ],
@@ -48,31 +50,30 @@ def table(outcomes: Sequence[PointOutcome], *, width: int, color: bool = False, 
 
 def _figures(
     outcomes: Sequence[PointOutcome], axes: Sequence[str], width: int, *, scores: bool = False
-) -> Any:
+) -> list[RenderableType]:
     from loadgen.sessions.series.scores import scores_in_words
     from reporter.sweep import figures
 
     rows = [figures(outcome.report) for outcome in outcomes]
     named = zip(*(axis_cells(outcome, axes) for outcome in outcomes), strict=True)
-    columns: list[tuple[Column, Sequence[Text]]] = [
+    columns: list[tuple[Column, Sequence[Cell]]] = [
         *zip(axis_columns(axes), named, strict=True),
-        (Column("score"), [Text(scores_in_words(outcome.report) if scores else "") for outcome in outcomes]),
-        *((Column(title, rank), [Text(show(row)) for row in rows]) for title, rank, show in _FIGURES),
+        (Column("score"), [scores_in_words(outcome.report) if scores else "" for outcome in outcomes]),
+        *((Column(title, rank), [show(row) for row in rows]) for title, rank, show in _FIGURES),
         (
             Column("result", justify="left"),
-            [Text(word, style=_STYLES.get(word, "")) for word in map(result, outcomes)],
+            [Mark(word, _TONES.get(word, "")) for word in map(result, outcomes)],
         ),
-        (_WARNINGS, [text(", ".join(warnings_of(outcome))) for outcome in outcomes]),
+        (_WARNINGS, [", ".join(warnings_of(outcome)) for outcome in outcomes]),
     ]
-    used = [(column, cells) for column, cells in columns if any(cell.plain not in _EMPTY for cell in cells)]
-    return grid(
-        [column for column, _ in used], list(zip(*(cells for _, cells in used), strict=True)), width=width
-    )
+    used = [(column, cells) for column, cells in columns if any(plain(cell) not in _EMPTY for cell in cells)]
+    shown, cells = zip(*used, strict=True)
+    return tables(Table(shown, tuple(zip(*cells, strict=True))), width=width)
 
 
 _EMPTY: Final = frozenset({"", "0.0%"})
 _WARNINGS: Final = Column("warnings", 5, justify="left", folds=True)
-_STYLES: Final = {"missed": "bold red", "invalid": "bold yellow", "overloaded": "bold yellow"}
+_TONES: Final[dict[str, Tone]] = {"missed": "bad", "invalid": "doubt", "overloaded": "doubt"}
 
 
 def _number(name: str, digits: int) -> Callable[[Figures], str]:

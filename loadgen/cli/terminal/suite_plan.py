@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from loadgen.sessions.series.suite.matrix import shown
-from reporter.render.page import Column, block, draw, grid, text
+from reporter.render.page import block, draw, tables
+from reporter.render.table import Column, Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,17 +25,17 @@ def as_text(title: str, entries: Sequence[MatrixRun], *, width: int, color: bool
         if all(each.get(key, ...) == value for each in options)
     }
     axes = [axis for axis in _AXES if axis in entries[0].axes]
-    columns = [Column("run"), *(Column(axis, justify="left") for axis in axes)]
-    rows = [
-        [text(number), *(text(entry.axes[axis]) for axis in axes), text(_words(each, common))]
+    named = (Column(axis, justify="left") for axis in axes)
+    columns = (Column("run"), *named, Column("its own options", justify="left", folds=True))
+    rows = tuple(
+        (str(number), *(str(entry.axes[axis]) for axis in axes), _words(each, common))
         for number, (entry, each) in enumerate(zip(entries, options, strict=True), start=1)
-    ]
-    own = Column("its own options", justify="left", folds=True)
+    )
     return draw(
         [
             [block("suite", title)],
             [block("every run", *(f"{key} = {_word(value)}" for key, value in common.items()))],
-            [grid([*columns, own], rows, width=width)],
+            tables(Table(columns, rows), width=width),
         ],
         width=width,
         color=color,

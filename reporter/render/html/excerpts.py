@@ -10,9 +10,7 @@ from reporter.contents import requests
 from reporter.contents.excerpt import Excerpt
 from reporter.json_values import document, members
 from reporter.number_text import figure, whole
-from reporter.render.html.marks import TONES
 from reporter.render.html.page import (
-    Mark,
     OpenedSample,
     Quote,
     RequestRow,
@@ -21,28 +19,24 @@ from reporter.render.html.page import (
     Samples,
 )
 from reporter.render.html.visible import visible
+from reporter.render.table import Mark, headed, tone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from reporter.contents.requests import RequestExcerpt
     from reporter.contents.scored import ScoredSample, ScoredSamples
-    from reporter.render.html.page import Cell
+    from reporter.render.table import Cell
 
 REQUEST_BYTES: Final = 200_000
 SAMPLE_BYTES: Final = 400_000
 """Of HTML that the texts of a section take at most; what goes beyond is left out, and the page says so."""
 
-_SLOW: Final = (
-    "issued at (UTC)",
-    "tags",
-    "latency ms",
-    "TTFT ms",
-    "TPOT ms",
-    "input tokens",
-    "output tokens",
+_ABOUT: Final = ("issued at (UTC)", "tags")
+_SLOW: Final = headed(
+    *(*_ABOUT, "latency ms", "TTFT ms", "TPOT ms", "input tokens", "output tokens"), words=len(_ABOUT)
 )
-_FAILED: Final = ("issued at (UTC)", "tags", "error", "message", "after ms")
+_FAILED: Final = headed(*_ABOUT, "error", "message", "after ms", words=len(_ABOUT) + 2)
 
 
 def slowest(excerpts: Sequence[RequestExcerpt]) -> Requests:
@@ -58,7 +52,7 @@ def slowest(excerpts: Sequence[RequestExcerpt]) -> Requests:
         ),
     )
     note = f"The {len(rows)} slowest measured requests. Click a time for prompt, output and chunks."
-    table = Requests("slowest", "Slowest requests", _SLOW, rows, note, requests.SLOWEST, words=2)
+    table = Requests("slowest", "Slowest requests", _SLOW, rows, note, requests.SLOWEST)
     return _without_empty_tags(table)
 
 
@@ -78,7 +72,7 @@ def failed(excerpts: Sequence[RequestExcerpt], of: int) -> Requests:
         ),
     )
     note = f"{len(rows)} of {whole(of)} failed requests, the first of each error."
-    table = Requests("failed", "Failed requests", _FAILED, rows, note, requests.FAILED, words=4)
+    table = Requests("failed", "Failed requests", _FAILED, rows, note, requests.FAILED)
     return _without_empty_tags(table)
 
 
@@ -91,7 +85,7 @@ def _without_empty_tags(table: Requests) -> Requests:
     if any(row.cells[1] for row in table.rows):
         return table
     rows = tuple(replace(row, cells=(row.cells[0], *row.cells[2:])) for row in table.rows)
-    return replace(table, columns=(table.columns[0], *table.columns[2:]), rows=rows, words=table.words - 1)
+    return replace(table, columns=(table.columns[0], *table.columns[2:]), rows=rows)
 
 
 def _rows(
@@ -166,7 +160,7 @@ def _sample(sample: ScoredSample, quotes: tuple[Quote, ...]) -> OpenedSample:
     output = " ".join(sample.answer["output"].text.split()) if "output" in sample.answer else ""
     return OpenedSample(
         task=sample.task,
-        status=Mark(sample.outcome, TONES.get(sample.outcome, "doubt")),
+        status=Mark(sample.outcome, tone(sample.outcome)),
         question=sample.question_id,
         asked=_one_line(sample.question.text),
         tags=(*sample.tags.values(), *attempt),

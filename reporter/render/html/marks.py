@@ -1,36 +1,16 @@
-"""Verdicts and severities as marks, and the result of a run."""
+"""The result of a run as marks, and the reason for it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from reporter.findings.acceptance import IN_WORDS
 from reporter.render import totals
-from reporter.render.html.page import Mark
 from reporter.render.named_verdict import met
+from reporter.render.table import Mark, tone
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from reporter.render.html.page import Tone
     from reporter.report import Report
-
-TONES: Final[Mapping[str, Tone]] = {
-    "PASS": "good",
-    "FAIL": "bad",
-    "INVALID": "bad",
-    "INCONCLUSIVE": "doubt",
-    "WARN": "doubt",
-    "INFO": "dim",
-    "SKIP": "dim",
-    "error": "bad",
-    "warning": "doubt",
-    "info": "dim",
-    "correct": "good",
-    "incorrect": "bad",
-    "partial": "doubt",
-}
-"""By verdict, severity and outcome; any other is in doubt."""
 
 
 def result(report: Report) -> tuple[Mark, ...]:
@@ -43,7 +23,7 @@ def result(report: Report) -> tuple[Mark, ...]:
     if ended := totals.ended(report):
         marks.append(Mark(ended, "doubt"))
     if verdict is not None and (validity.stands or verdict.status != "INVALID"):
-        marks.append(Mark(verdict.status, TONES[verdict.status]))
+        marks.append(Mark(verdict.status, tone(verdict.status)))
     return tuple(sorted(marks, key=lambda mark: mark.tone == "dim"))
 
 

@@ -8,34 +8,18 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, ClassVar
+
+from reporter.render.table import kinds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from reporter.contents.excerpt import Excerpt
     from reporter.plots.phases import RunPhase
     from reporter.plots.plot import NoPlot, Plot
     from reporter.plots.target_lines import TargetLine
-
-Tone = Literal["", "good", "bad", "doubt", "dim"]
-"""What a color means: met, not met, in doubt or accepted, of less interest. Words say the same."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A word with a tone, such as a verdict."""
-
-    text: str
-    tone: Tone = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A text that leads to another page."""
-
-    text: str
-    address: str
+    from reporter.render.table import Cell, Column, Mark, Table, Tone
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,49 +105,6 @@ class Remarks:
     title: str
     remarks: tuple[Remark, ...]
     nothing: str = ""
-
-
-Cell = str | Mark | Link
-
-
-_SHORT: Final = 28
-"""Characters of a cell that stays on one line."""
-
-
-def _kind(cells: Iterable[Cell]) -> str:
-    texts = (cell if isinstance(cell, str) else cell.text for cell in cells)
-    return "short words" if all(len(text) <= _SHORT for text in texts) else "words"
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table; all columns but the first `words` are figures.
-
-    Attributes:
-        columns: The headings.
-        rows: As many cells each as there are columns.
-        caption: What it shows; may be empty.
-        words: The number of leading columns that hold text.
-        wordy: Headings of further columns that hold text.
-        sql: The query that has the figures.
-    """
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    caption: str = ""
-    words: int = 1
-    wordy: frozenset[str] = frozenset()
-    sql: str = ""
-
-    def is_words(self, index: int) -> bool:
-        """Whether a column has words."""
-        return index < self.words or self.columns[index] in self.wordy
-
-    @property
-    def kinds(self) -> list[str]:
-        """The kind of each column: `words`, `short words`, or empty for figures."""
-        columns = zip(*self.rows, strict=True) if self.rows else ((),) * len(self.columns)
-        return [_kind(cells) if self.is_words(index) else "" for index, cells in enumerate(columns)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,22 +195,20 @@ class RequestRow:
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """A table of expandable requests; the first `words` columns hold text."""
+    """A table of expandable requests."""
 
     template: ClassVar = "requests"
     anchor: str
     title: str
-    columns: tuple[str, ...]
+    columns: tuple[Column, ...]
     rows: tuple[RequestRow, ...]
     note: str = ""
     sql: str = ""
-    words: int = 1
 
     @property
     def kinds(self) -> list[str]:
         """The kind of each column, as for a table."""
-        columns = zip(*(row.cells for row in self.rows), strict=True)
-        return [_kind(cells) if index < self.words else "" for index, cells in enumerate(columns)]
+        return kinds(self.columns, (row.cells for row in self.rows))
 
 
 @dataclass(frozen=True, slots=True)

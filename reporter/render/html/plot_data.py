@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from reporter.number_text import NOTHING, decimals, fixed
-from reporter.render.html.page import Table
 from reporter.render.html.visible import visible
+from reporter.render.table import Table, headed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,9 +130,8 @@ def _table(plot: Plot, together: list[PlotSeries]) -> Table:
     indices = _thinned(len(rows))
     caption = f"{len(indices)} of {len(rows)} points" if len(indices) < len(rows) else ""
     shown = tuple(tuple(_cell(value) for value in rows[index]) for index in indices)
-    return Table(
-        tuple(columns), shown, caption, words=int(plot.x.scale == "category" or first.labels is not None)
-    )
+    words = int(plot.x.scale == "category" or first.labels is not None)
+    return Table(headed(*columns, words=words), shown, caption)
 
 
 def _named(plot: Plot, series: PlotSeries) -> str:

@@ -26,18 +26,19 @@ from reporter.render.heading import heading
 from reporter.render.html import template
 from reporter.render.html.excerpts import failed, samples, slowest
 from reporter.render.html.headline import cards
-from reporter.render.html.marks import TONES, reason, result
-from reporter.render.html.page import Mark, Page, Prose, Remark, Remarks, Table, Tables
+from reporter.render.html.marks import reason, result
+from reporter.render.html.page import Page, Prose, Remark, Remarks, Tables
 from reporter.render.html.run_plots import RunPlots
 from reporter.render.page import clean, plain
+from reporter.render.table import Mark, tone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reporter.episodes import Episodes
-    from reporter.render.html.page import Cell, Section, Tone
+    from reporter.render.html.page import Section
+    from reporter.render.table import Table
     from reporter.report import Report
-    from reporter.values.server_side import SideBySide
     from rulesets.verdict import Verdict
 
 
@@ -80,9 +81,8 @@ def _sections(report: Report, contents: RunContents) -> Iterator[Section]:
         yield _accuracy(report)
     yield from plots.opening()
     yield _findings(report, contents.windows)
-    if own := imported.rows(report):
-        name = str((report.run.imported or {}).get("format"))
-        yield Tables("imported", f"Figures of {name}", (Table(imported.COLUMNS, tuple(own)),))
+    if own := imported.table(report):
+        yield Tables("imported", f"Figures of {(report.run.imported or {}).get('format')}", (own,))
     if contents.samples is not None and contents.samples.samples:
         yield samples(contents.samples)
     if tables := tuple(_latencies(report)):
@@ -101,8 +101,10 @@ def _details(report: Report, contents: RunContents) -> Iterator[Section]:
     if contents.failed:
         yield failed(contents.failed, report.counts.failed)
     if parts := tuple(_parts(report, contents)):
-        yield Tables("parts", "Parts of the run", parts, (_PARTS,))
-    yield from _nodes(report)
+        yield Tables("parts", "Parts of the run", parts)
+    if report.nodes is not None:
+        sql = statements.nodes(report.run.percentile_method)
+        yield Tables("nodes", "Nodes", (replace(nodes.table(report), sql=sql),))
     yield _client(report)
     yield from _telemetry(report)
     if report.cost is not None:
@@ -113,9 +115,6 @@ def _details(report: Report, contents: RunContents) -> Iterator[Section]:
         yield Prose("intervals", "Intervals", paragraphs, tuple((of, sql) for of, _, sql in named))
 
 
-_PARTS: Final = "Latencies are in milliseconds."
-
-
 def _findings(report: Report, windows: str) -> Remarks:
     messages = {finding.message for finding in report.findings}
     reasons = [
@@ -123,7 +122,7 @@ def _findings(report: Report, windows: str) -> Remarks:
     ]
     findings = [
         Remark(
-            Mark(finding.severity, TONES[finding.severity]),
+            Mark(finding.severity, tone(finding.severity)),
             finding.message,
             finding.remedy,
             finding_statements.of_finding(finding, report, windows),
@@ -140,101 +139,35 @@ def rules(verdict: Verdict, sql: str = "") -> Tables:
         verdict: The verdict.
         sql: The query of its figures.
     """
-    rows = verdict.rows
-    titles = rule.columns(rows)
-    cells = [rule.cells(row) for row in rows]
-    table = Table(
-        tuple(titles),
-        tuple(
-            tuple(
-                Mark(row[title], TONES.get(row[title], "")) if title == "verdict" else row[title]
-                for title in titles
-            )
-            for row in cells
-        ),
-        words=2,
-        wordy=frozenset({"method"}),
-        sql=sql,
-    )
-    whys = [f"{rule.status(row)} {row.id}: {' '.join(why)}" for row, why in rule.whys(rows)]
-    return Tables("rules", "Rules", (table,), tuple(whys))
+    whys = [f"{rule.status(row)} {row.id}: {' '.join(why)}" for row, why in rule.whys(verdict.rows)]
+    return Tables("rules", "Rules", (rule.table(verdict.rows, sql),), tuple(whys))
 
 
 def _accuracy(report: Report) -> Tables:
-    columns, rows = accuracy.score_table(report)
-    scores = Table(
-        tuple(column.title for column in columns),
-        tuple(tuple(map(plain, row)) for row in rows),
-        sql=statements.accuracy(),
-    )
-    groups = [
-        Table(
-            tuple(column.title for column in columns),
-            tuple(tuple(map(plain, row)) for row in rows),
-            title,
-            sql=statements.groups(),
-        )
-        for title, columns, rows in accuracy.group_tables(report)
-    ]
-    notes = tuple(map(plain, accuracy.notes(report)))
-    return Tables("accuracy", "Accuracy", (scores, *groups), notes)
+    tables = (accuracy.score_table(report.accuracy), *accuracy.group_tables(report))
+    return Tables("accuracy", "Accuracy", tables, tuple(map(plain, accuracy.notes(report))))
 
 
 def _episodes(of_run: Episodes) -> Tables:
-    tables = (
-        Table(titles, tuple(rows), sql=statements.episodes(part))
-        for titles, rows, part in (
-            (("Ending", "episodes"), episodes.ending_cells(of_run), "episode_endings"),
-            (episodes.FIGURE_TITLES, episodes.figure_cells(of_run), "episodes"),
-            (episodes.TURN_TITLES, episodes.turn_cells(of_run), "episode_turns"),
-            (episodes.TOOL_TITLES, episodes.tool_cells(of_run), "episode_tools"),
-        )
-        if rows
-    )
+    kinds = (episodes.endings, episodes.figures, episodes.turns, episodes.tools)
+    tables = tuple(table for kind in kinds if (table := kind(of_run)).rows)
     shares = ", ".join(episodes.shares(of_run))
-    return Tables("episodes", "Episodes", tuple(tables), (f"On average: {shares}.",) if shares else ())
+    return Tables("episodes", "Episodes", tables, (f"On average: {shares}.",) if shares else ())
 
 
 def _latencies(report: Report) -> Iterator[Table]:
     server, client = latency.groups(report, verbose=False, client=True)
-    rows = [row for group in (server, client) for row in latency.cells(report, group)]
-    shown = [line for group in (server, client) for line in group if getattr(report, line.metric) is not None]
-    if rows:
-        columns = [(line.metric, line.label) for line in shown]
-        yield Table(
-            tuple(latency.titles(report)),
-            tuple(tuple(map(plain, row)) for row in rows),
-            sql=statements.latencies(report, columns),
-        )
-    if speeds := latency.cells(report, latency.SPEED):
-        yield Table(
-            tuple(latency.titles(report, latency.SPEED)),
-            tuple(tuple(map(plain, row)) for row in speeds),
-            sql=statements.latencies(report, [(line.metric, line.label) for line in latency.SPEED]),
-        )
+    for rows in ([*server, *client], latency.SPEED):
+        if table := latency.table(report, rows):
+            shown = [(line.metric, line.label) for line in rows if getattr(report, line.metric) is not None]
+            yield replace(table, sql=statements.latencies(report, shown))
 
 
 def _parts(report: Report, contents: RunContents) -> Iterator[Table]:
-    for name, parts in report.breakdown.items():
-        yield Table(
-            tuple(breakdown.part_titles(name)),
-            tuple(tuple(map(plain, row)) for row in breakdown.part_cells(parts)),
-            f"By {name}",
-            sql=contents.stages
-            if name == statements.STAGE
-            else statements.parts(report, name, contents.windows),
-        )
-
-
-def _nodes(report: Report) -> Iterator[Tables]:
-    if report.nodes is not None:
-        table = Table(
-            tuple(column.title for column in nodes.COLUMNS),
-            tuple(tuple(map(plain, row)) for row in nodes.cells(report.nodes.each)),
-            wordy=frozenset({"state"}),
-            sql=statements.nodes(report.run.percentile_method),
-        )
-        yield Tables("nodes", "Nodes", (table,), (nodes.UNITS,))
+    for name in report.breakdown:
+        is_stage = name == statements.STAGE
+        sql = contents.stages if is_stage else statements.parts(report, name, contents.windows)
+        yield breakdown.parts(report, name, sql)
 
 
 def _client(report: Report) -> Prose:
@@ -251,25 +184,15 @@ def _client(report: Report) -> Prose:
 def _telemetry(report: Report) -> Iterator[Section]:
     side, energy = report.server_side, report.energy
     if side is not None and side.readings:
-        rows = tuple(_side_by_side(row) for row in side.compared)
-        table = Table(
-            telemetry.TITLES, rows, wordy=frozenset({telemetry.TITLES[-1]}), sql=statements.server_side()
-        )
+        compared = (telemetry.compared(side),) if side.compared else ()
         went = f"{telemetry.server(side)}: {', '.join(telemetry.gauges(side))}."
-        yield Tables("server", "Server and client", (table,) if rows else (), (plain(went), _BOTH))
+        yield Tables("server", "Server and client", compared, (plain(went), _BOTH))
     if energy is not None:
         lines = tuple(f"{line[:1].upper()}{line[1:]}." for line in telemetry.energy_lines(energy))
         yield Prose("energy", "Energy", tuple(map(plain, lines)), (("Energy", statements.energy()),))
-        if of_requests := telemetry.per_request(energy):
-            columns = ("per measured request that completed", *telemetry.STATISTICS)
-            table = Table(columns, tuple(map(tuple, of_requests)), sql=statements.request_energy())
-            yield Tables("request-energy", "Energy of requests", (table,))
-
-
-def _side_by_side(row: SideBySide) -> tuple[Cell, ...]:
-    *shown, mark = telemetry.cells(row)
-    tone: Tone = "doubt" if mark == telemetry.DISAGREE else "good"
-    return (*map(plain, shown), Mark(mark.lower(), tone) if mark else "")
+        if (of_requests := telemetry.per_request(energy)).rows:
+            note = "Of measured requests that completed."
+            yield Tables("request-energy", "Energy of requests", (of_requests,), (note,))
 
 
 _BOTH: Final = (

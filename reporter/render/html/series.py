@@ -9,15 +9,15 @@ from reporter.number_text import counted
 from reporter.plots.load_curves import load_curves
 from reporter.plots.plot import NoPlot, Plot
 from reporter.render.html import template
-from reporter.render.html.marks import TONES
-from reporter.render.html.page import Link, Mark, Page, PlotGroup, Plots, Prose, Table, Tables
+from reporter.render.html.page import Page, PlotGroup, Plots, Prose, Tables
 from reporter.render.page import plain
-from reporter.render.series import SCORE_TITLES, scores, table, titles, words
+from reporter.render.series import scores, table
+from reporter.render.table import Mark, tone
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from reporter.render.html.page import Cell, Section
+    from reporter.render.html.page import Section
     from reporter.render.series import SeriesOverview
 
 
@@ -30,7 +30,7 @@ def page_of(series: SeriesOverview) -> Page:
     """The page of a series as a value."""
     return Page(
         title=f"{series.kind.capitalize()} {plain(series.name)}",
-        marks=(Mark(series.status, TONES.get(series.status, "")),) if series.status else (),
+        marks=(Mark(series.status, tone(series.status)),) if series.status else (),
         lines=tuple(plain(line) for line in (*series.lines, counted(len(series.rows), "run")) if line),
         sections=tuple(_sections(series)),
         footer=(
@@ -50,16 +50,9 @@ def _sections(series: SeriesOverview) -> Iterator[Section]:
             (("Figures of the runs", statements.of_series()),),
         )
     yield from _plots(series)
-    runs = Table(
-        tuple(titles(series)),
-        tuple(_row(series, cells) for cells in table(series)),
-        words=words(series),
-        wordy=frozenset({"result", "warnings"}),
-        sql=statements.of_series(),
-    )
-    yield Tables("runs", "Runs", (runs,))
-    if rows := scores(series):
-        yield Tables("scores", "Scores", (_scores(rows),))
+    yield Tables("runs", "Runs", (table(series),))
+    if (of_scores := scores(series)).rows:
+        yield Tables("scores", "Scores", (of_scores,))
     if series.notes:
         yield Prose("notes", "Notes", tuple(map(plain, series.notes)))
 
@@ -76,13 +69,3 @@ def _plots(series: SeriesOverview) -> Iterator[Plots]:
     if groups:
         absent = tuple(plot for plot in (*curves, *series.plots) if isinstance(plot, NoPlot))
         yield Plots("plots", "Plots", tuple(groups), {}, absent)
-
-
-def _row(series: SeriesOverview, cells: Sequence[str]) -> tuple[Cell, ...]:
-    """A run with a link to its report."""
-    name, *further = cells
-    return (Link(name, series.links[name]) if name in series.links else name, *further)
-
-
-def _scores(rows: Sequence[Sequence[str]]) -> Table:
-    return Table(SCORE_TITLES, tuple(map(tuple, rows)), words=2, sql=statements.accuracy("run"))

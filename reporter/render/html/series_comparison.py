@@ -5,22 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reporter.contents import metric_statements
 from reporter.number_text import counted
 from reporter.plots.plot import NoPlot, Plot
 from reporter.render import compared
-from reporter.render.compared_points import NOTE, left_out, rows, titles
+from reporter.render.compared_points import NOTE, left_out, table
 from reporter.render.comparison_figure import differences
 from reporter.render.html import template
 from reporter.render.html.comparison import changes
-from reporter.render.html.marks import TONES
-from reporter.render.html.page import Mark, Page, PlotGroup, Plots, Remark, Remarks, Table, Tables
+from reporter.render.html.page import Page, PlotGroup, Plots, Remark, Remarks, Tables
+from reporter.render.table import Mark, tone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reporter.compare.points import SeriesComparison
-    from reporter.render.html.page import Cell, Section
+    from reporter.render.html.page import Section
 
 
 def render(series: SeriesComparison, *, plots: Sequence[Plot | NoPlot] = ()) -> str:
@@ -39,7 +38,7 @@ def page_of(series: SeriesComparison, plots: Sequence[Plot | NoPlot] = ()) -> Pa
     status = series.worst.comparison.status
     return Page(
         title=f"{name} vs {reference}",
-        marks=(Mark(status, TONES[status]),),
+        marks=(Mark(status, tone(status)),),
         lines=(f"{counted(len(series.points), 'point')}; the reference is {reference}",),
         sections=tuple(_sections(series, plots)),
         footer=(
@@ -52,16 +51,7 @@ def page_of(series: SeriesComparison, plots: Sequence[Plot | NoPlot] = ()) -> Pa
 def _sections(series: SeriesComparison, plots: Sequence[Plot | NoPlot]) -> Iterator[Section]:
     if reasons := tuple(_reasons(series)):
         yield Remarks("reasons", "Why", reasons)
-    cells: list[tuple[Cell, ...]] = [
-        (name, Mark(status, TONES.get(status, "")), *by_metric) for name, status, *by_metric in rows(series)
-    ]
-    points = Table(
-        tuple(titles(series)),
-        tuple(cells),
-        words=2,
-        sql=metric_statements.figures(titles(series)[2:]),
-    )
-    yield Tables("points", "Points", (points,), (NOTE, *left_out(series)))
+    yield Tables("points", "Points", (table(series),), (NOTE, *left_out(series)))
     # A page finds a plot by its name.
     by_point = (
         replace(differences(point.comparison), name=f"differences-{number}")
@@ -79,14 +69,12 @@ def _sections(series: SeriesComparison, plots: Sequence[Plot | NoPlot]) -> Itera
     for number, point in enumerate(series.points):
         comparison = point.comparison
         for title, of_family in compared.families(comparison.rows, verbose=False):
-            query = metric_statements.figures(row.metric for row in of_family)
-            tables = tuple(changes(comparison, of_family, query))
             anchor = f"point-{number}-{'primary' if of_family[0].decides else 'other'}"
-            yield Tables(anchor, f"{point.name}: {title.lower()}", tables)
+            yield Tables(anchor, f"{point.name}: {title.lower()}", changes(comparison, of_family))
 
 
 def _reasons(series: SeriesComparison) -> Iterator[Remark]:
     for point in series.points:
         status = point.comparison.status
         for reason in point.comparison.reasons:
-            yield Remark(Mark(status, TONES[status]), f"{point.name}: {reason}")
+            yield Remark(Mark(status, tone(status)), f"{point.name}: {reason}")

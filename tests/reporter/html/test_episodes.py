@@ -14,7 +14,7 @@ from loadgen.sessions.run.report import opened_report
 from recorder import EventType
 from reporter.contents.run import RunContents, run_contents
 from reporter.render import report_markdown
-from reporter.render.html.page import Table, Tables
+from reporter.render.html.page import Tables
 from reporter.render.html.run import page_of
 from tests.reporter.conftest import ns
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from reporter.episodes import Episodes
     from reporter.log.query import QueryResult
+    from reporter.render.table import Table
     from reporter.report import Report
 
 HOSTILE = "<script>look</script>"
@@ -87,7 +88,7 @@ def made(a_run: Callable[..., Any]) -> Made:
     assert isinstance(section, Tables)
     shares = ("model 85.0", "tools 15.0", "agent 0")
     assert section.notes == (f"On average: {', '.join(f'{share} % of the wall time' for share in shares)}.",)
-    return Made(folder, report, contents, {table.columns[0]: table for table in section.tables})
+    return Made(folder, report, contents, {table.columns[0].title: table for table in section.tables})
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ from reporter.log.query import queries
 from reporter.log.query_series import query_series
 from reporter.plots.plot import Plot
 from reporter.render.html.comparison import page_of as comparison_page
-from reporter.render.html.page import Plots, Prose, Table, Tables
+from reporter.render.html.page import Plots, Prose, Tables
 from reporter.render.html.run import page_of
 from rulesets.ruleset import of_expressions
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reporter.log.query import QueryResult
+    from reporter.render.table import Table
     from reporter.report import Report
     from tests.reporter.html.conftest import MadePage
 

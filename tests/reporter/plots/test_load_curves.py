@@ -7,10 +7,11 @@ from typing import Any
 
 from reporter.plots.load_curves import load_curves
 from reporter.plots.plot import NoPlot, Plot
-from reporter.render.html.page import Link, Tables
+from reporter.render.html.page import Tables
 from reporter.render.html.series import page_of
 from reporter.render.html.template import write
 from reporter.render.series import SeriesOverview
+from reporter.render.table import Link
 from reporter.sweep import Figures
 
 
