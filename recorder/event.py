@@ -1,13 +1,14 @@
 """The vocabulary: the events of a run, and the event value.
 
 The names follow the metrics specification of MLPerf endpoints. The codes are what the log stores;
-they are part of the file format and never change their meaning.
+they are part of the file format and never change their meaning. `recorder.payloads` has what events tell.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 
 class EventType(IntEnum):
@@ -16,59 +17,50 @@ class EventType(IntEnum):
     TEST_STARTED = 1
     """The session began, or a further segment of it."""
     PHASE_STARTED = 2
-    """A phase (`warmup`, `performance`, `drain`) began; data: `phase`, `duration_s`, `requests`."""
+    """A phase began."""
     PHASE_ENDED = 3
-    """A phase ended; data: `phase`."""
+    """A phase ended."""
     STOP_PERFORMANCE_TRACKING = 4
-    """Issuing ended; data: `scheduled`: how many were due, `reason` (duration, requests, interrupted,
-    worker_lost, error_budget, overloaded, gate_lost)."""
+    """Issuing ended."""
     TEST_ENDED = 5
-    """The session ended in order; data: `reason` (`completed`, `interrupted`, `worker_lost`, `error_budget`,
-    `overloaded`, `gate_lost`). Missing after a `kill -9`."""
+    """The session ended in order. Missing after a `kill -9`."""
     FINDING = 6
-    """Something that a reader of the figures should know; data: `code`, `severity`, `message`, `remedy`."""
+    """The load generator found something that a reader of the figures should know."""
     TELEMETRY = 7
-    """A sensor reading; data: `source` and the readings, units in their names."""
+    """A process read its own state."""
 
     QUESTION = 8
-    """What a benchmark asks with a prompt, and what answers are compared with; data: `prompt_id`, `task`,
-    `id`, `tags`, and `empty_is_answer` where an answer of no words is judged; texts: `reference`."""
+    """The benchmark's question that a prompt asks, before the first request."""
     SCORING_STARTED = 9
-    """A scoring pass began, or went on; data: `pass` (from 1), `scorers`, `options`, `versions`."""
+    """A scoring pass began, or was resumed."""
     SCORING_ENDED = 10
-    """A scoring pass is over; data: `pass`, `reason` (completed, interrupted)."""
+    """A scoring pass is over."""
     SENSOR_STARTED = 11
-    """A sensor was set up; data: `source`, `interval_s`, `target`, `about`."""
+    """A sensor was set up."""
     SENSOR_READING = 12
-    """What a sensor read of one thing; data: `source`, `labels`, `moment`, `readings`, `histograms`,
-    `took_ms`, or `error` and `message`; texts: `exposition`. Units are in the names of readings."""
+    """A sensor read one thing."""
 
     TOOL_CALLED = 13
-    """A tool of an episode returned; data: `conversation`, `prompt_id`, `phase`, `turn`, `name`,
-    `started_ns`, `duration_ns`, `error`; texts: `arguments`, `result`."""
+    """A tool of an episode returned."""
     EPISODE_ENDED = 14
-    """An episode is over; data: `conversation`, `prompt_id`, `phase`, `started_ns`, `duration_ns`,
-    `ending` (completed, max_turns, max_tokens, max_time, max_cost, failed, agent_error, sandbox_error,
-    user_failed, cut), `reason`, `reward`; texts: `messages`, `details`."""
+    """An episode is over."""
 
     LOADGEN_ISSUE_CALLED = 20
-    """The load generator turned to a request; data: `scheduled_ns`, `phase`, `prompt_id`, and where there are
-    any `conversation`, `turn`, `turns`, `episode`, `role`, `endpoint`, `tags`, `salt`."""
+    """The load generator issued a request."""
     REQUEST_SENT = 21
-    """The last byte of the request was handed to the kernel; data: connection figures."""
+    """The last byte of the request was handed to the kernel."""
     FIRST_CHUNK = 22
     """The first chunk with a token arrived: non-empty content, reasoning or tool-call delta."""
     COMPLETE = 23
     """The response was complete and is a success."""
     ERROR = 24
-    """The request failed; data: `error` (a stable name) and what had arrived."""
+    """The request failed."""
     CANCELLED = 25
-    """We gave the request up (a second interrupt, the drain was over…); data: `reason`, what had come."""
+    """The client gave the request up."""
     RETRY = 26
-    """An attempt at the request failed, and another follows; data: `attempt` (from 1), `error`, `wait_ms`."""
+    """An attempt at the request failed, and another follows."""
     SCORED = 30
-    """A grader judged the stored output; data: `pass`, `scorer`, `value`, `status`, `extracted`, `reason`,
-    `metrics`."""
+    """A grader scored the stored answer."""
 
 
 class SessionEvent(IntEnum):
@@ -119,3 +111,26 @@ class Event(NamedTuple):
     at_ns: int
     sample_uuid: str | None = None
     data: Any = None
+
+
+class KeyColumn(NamedTuple):
+    """The column that the reporter makes of a payload's key.
+
+    Attributes:
+        sql: Its type in SQL.
+        kind: Its type in compiled code (`reporter/log/_columns.h`), for events of requests.
+    """
+
+    sql: str
+    kind: str = ""
+
+
+JSON: Final = KeyColumn("JSON", "JSON")
+TEXT: Final = KeyColumn("VARCHAR", "TEXT")
+Text = Annotated[str, TEXT]
+Integer = Annotated[int, KeyColumn("BIGINT", "INTEGER")]
+Moment = Annotated[int, KeyColumn("BIGINT", "MOMENT")]
+"""A time by the clock of the segment that stamped it."""
+Real = Annotated[float, KeyColumn("DOUBLE", "REAL")]
+Truth = Annotated[bool, KeyColumn("BOOLEAN", "TRUTH")]
+TextMap = Annotated[Mapping[str, str], KeyColumn("MAP(VARCHAR, VARCHAR)")]

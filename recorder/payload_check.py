@@ -13,7 +13,6 @@ from typing import (
     Final,
     Literal,
     NamedTuple,
-    Required,
     Union,
     get_args,
     get_origin,
@@ -34,7 +33,12 @@ _INTEGERS: Final = range(-(2**63), 2**63)
 _SAMPLE_EVENTS: Final = frozenset(event.value for event in SampleEvent)
 _LONGEST: Final = 60
 _CLOSE: Final = 0.9
-_UNITS: Final = {"_ns": "nanoseconds of CLOCK_MONOTONIC", "_ms": "milliseconds", "_s": "seconds"}
+_UNITS: Final = {
+    "duration_ns": "nanoseconds",
+    "_ns": "nanoseconds of CLOCK_MONOTONIC",
+    "_ms": "milliseconds",
+    "_s": "seconds",
+}
 
 
 class _Rule(NamedTuple):
@@ -119,11 +123,8 @@ def _meant(key: str, names: tuple[str, ...]) -> str | None:
 
 @cache
 def _keys(payload: Any) -> _Keys:
-    # `__required_keys__` knows nothing of a `Required` in an annotation that is a text.
-    marked = get_type_hints(payload, include_extras=True)
-    required = {key for key, hint in marked.items() if get_origin(hint) is Required}
     rules = {key: _rule(key, hint) for key, hint in get_type_hints(payload).items()}
-    return _Keys(rules, payload.__required_keys__ | required)
+    return _Keys(rules, payload.__required_keys__)
 
 
 def _rule(key: str, hint: Any) -> _Rule:

@@ -1,4 +1,4 @@
-"""The payload types of events: the facts that a load generator must record for a correct report.
+"""The table of payload keys: the facts that a load generator must record for a correct report.
 
     issued = Issued(scheduled_ns=due_ns, phase="performance")
     record_event(EventType.LOADGEN_ISSUE_CALLED, now_ns, uuid, data=issued)
@@ -7,290 +7,276 @@ A payload is a plain dictionary when the program runs: its type serves type chec
 `EventRecorder.record_event` checks keys and values by it (`recorder.payload_check`). A key that is optional
 may be left out or None. Keys of your own are stored as well, for SQL.
 
+A row is a key with its type and its meaning. A type with a `KeyColumn` has a column in the reporter's tables.
+The reporter's SQL, `reporter/log/_columns.h` and docs/log.md follow from the rows (`make golden`).
+
 Units are in the names: `_ns` is a time in integer nanoseconds of CLOCK_MONOTONIC, `_ms` milliseconds, `_s`
-seconds, `_us` microseconds. docs/log.md describes every event.
+seconds, `_us` microseconds.
 """
 
-from __future__ import annotations
-
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, Literal, Required, TypedDict
+from typing import Annotated, Any, Final, Literal, Required, TypedDict
 
-from recorder.event import EventType
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from recorder.event import JSON, TEXT, EventType, Integer, KeyColumn, Moment, Real, Text, TextMap, Truth
 
 Phase = Literal["warmup", "performance", "drain", "judge", "user_sim"]
 """The phases. Figures are about requests that are issued in `performance`."""
 
-EndReason = Literal["completed", "interrupted", "worker_lost", "error_budget", "overloaded", "gate_lost"]
-StopReason = Literal[
-    "duration", "requests", "interrupted", "worker_lost", "error_budget", "overloaded", "gate_lost"
-]
+_Early = Literal["interrupted", "worker_lost", "error_budget", "overloaded", "gate_lost", "node_lost"]
+EndReason = Literal["completed", _Early]
+StopReason = Literal["duration", "requests", _Early]
+Histograms = Annotated[Mapping[str, Mapping[str, float]], KeyColumn("MAP(VARCHAR, MAP(VARCHAR, DOUBLE))")]
+ScoreStatus = Literal["scored", "unparsed", "missing", "infra_error", "judge_pending"]
 
 _MAX_GAP_US: Final = 2**32 - 1
 
 
 class PhaseStarted(TypedDict, total=False):
-    """PHASE_STARTED: a phase and its planned length."""
+    """PHASE_STARTED."""
 
-    phase: Required[Phase]
-    duration_s: float | None
-    requests: int | None
-    sessions: int | None
+    phase: Required[Phase]  #: the phase
+    duration_s: float | None  #: planned length
+    requests: int | None  #: planned requests
+    sessions: int | None  #: planned conversations
 
 
 class PhaseEnded(TypedDict):
     """PHASE_ENDED."""
 
-    phase: Phase
+    phase: Phase  #: the phase
 
 
 class Stopped(TypedDict, total=False):
-    """STOP_PERFORMANCE_TRACKING: why issuing ended, and how many requests were due until then."""
+    """STOP_PERFORMANCE_TRACKING."""
 
-    reason: Required[StopReason]
-    scheduled: int | None
+    reason: Required[StopReason]  #: why issuing ended
+    scheduled: int | None  #: how many requests were due until then
 
 
 class SessionEnded(TypedDict):
     """TEST_ENDED: a session that was interrupted is reported, and is not a valid measurement."""
 
-    reason: EndReason
+    reason: EndReason  #: why the session ended
 
 
 class Finding(TypedDict, total=False):
-    """FINDING: an `error` makes the run invalid."""
+    """FINDING."""
 
-    code: Required[str]
-    severity: Required[Literal["error", "warning", "info"]]
-    message: Required[str]
-    remedy: str | None
+    code: Required[str]  #: its [name](findings.md)
+    severity: Required[Literal["error", "warning", "info"]]  #: an `error` makes the run invalid
+    message: Required[str]  #: what was found
+    remedy: str | None  #: what to do
 
 
 class Telemetry(TypedDict):
-    """TELEMETRY: further readings, numbers with their units in their names."""
+    """TELEMETRY."""
 
-    source: str
+    source: str  #: `recorder`, `client` or `parent`; other keys: [readings](#telemetry)
 
 
 class SensorStarted(TypedDict, total=False):
-    """SENSOR_STARTED: the source of a sensor: `target` is a URL without secrets, or a device name."""
+    """SENSOR_STARTED."""
 
-    source: Required[str]
-    interval_s: float | None
-    target: str | None
-    about: Mapping[str, Any] | None
+    source: Required[str]  #: the sensor
+    interval_s: float | None  #: null: the sensor reads only before and after the requests
+    target: str | None  #: a URL without secrets, or a device name
+    about: Mapping[str, Any] | None  #: what the sensor observes
 
 
 class SensorTexts(TypedDict, total=False):
-    """The text of a Prometheus endpoint, as served."""
+    """Texts of SENSOR_READING."""
 
-    exposition: str | None
+    exposition: str | None  #: a metrics page of Prometheus, as served
 
 
 class SensorReading(TypedDict, total=False):
-    """SENSOR_READING: numbers with units in their names, by labels, or the reason for their absence.
+    """SENSOR_READING: readings, or the reason for their absence."""
 
-    `moment` is `first` before the first request and `last` after the last one. `histograms` has cumulative
-    counts by upper bounds, as Prometheus has them.
-    """
-
-    source: Required[str]
-    moment: Literal["first", "last"] | None
-    labels: Mapping[str, Any] | None
-    readings: Mapping[str, Any] | None
-    histograms: Mapping[str, Any] | None
-    took_ms: float | None
-    error: str | None
-    message: str | None
+    source: Required[Text]  #: the sensor
+    moment: Annotated[Literal["first", "last"], TEXT] | None  #: before or after the requests
+    labels: TextMap | None  #: what the readings are about
+    readings: Annotated[Mapping[str, float], KeyColumn("MAP(VARCHAR, DOUBLE)")] | None  #: units in names
+    histograms: Histograms | None  #: cumulative counts by upper bound, at the `first` and the `last` moment
+    took_ms: Real | None  #: how long reading took
+    error: Text | None  #: without readings: the name of the failure
+    message: Text | None  #: without readings: what failed
     texts: SensorTexts | None
 
 
 class ToolCalled(TypedDict, total=False):
-    """TOOL_CALLED: a tool of an episode returned; the arguments and the result are in `texts`."""
+    """TOOL_CALLED."""
 
-    conversation: Required[str]
-    prompt_id: Required[int]
-    phase: Required[Phase]
-    turn: Required[int]
-    name: Required[str]
-    started_ns: Required[int]
-    duration_ns: Required[int]
-    error: str | None
-    texts: Mapping[str, Any] | None
+    conversation: Required[Text]  #: the episode
+    prompt_id: Required[Integer]  #: its prompt
+    phase: Required[Annotated[Phase, TEXT]]  #: its phase
+    turn: Required[Integer]  #: the turn that called the tool, from 0
+    name: Required[Text]  #: the tool
+    started_ns: Required[Moment]  #: when the call began
+    duration_ns: Required[Integer]  #: how long the call took
+    error: Text | None  #: how the call failed
+    texts: Mapping[str, Any] | None  #: `arguments`, `result`
 
 
 class EpisodeEnded(TypedDict, total=False):
-    """EPISODE_ENDED: an episode is over; the messages and details are in `texts`.
+    """EPISODE_ENDED."""
 
-    It was due at `scheduled_ns`, began at `begun_ns` with its set-up, and its agent at `started_ns`.
-
-    `turns` is only for an episode that another program played: here they are counted by their requests.
-    """
-
-    conversation: Required[str]
-    prompt_id: Required[int]
-    phase: Required[Phase]
-    scheduled_ns: int | None
-    begun_ns: int | None
-    started_ns: int | None
-    duration_ns: int | None
-    turns: int | None
-    ending: Required[str]
-    reason: str | None
-    reward: float | None
-    texts: Mapping[str, Any] | None
+    conversation: Required[Text]  #: the episode
+    prompt_id: Required[Integer]  #: its prompt
+    phase: Required[Annotated[Phase, TEXT]]  #: its phase
+    scheduled_ns: Moment | None  #: when the episode was due
+    begun_ns: Moment | None  #: when its set-up began
+    started_ns: Moment | None  #: when its agent began
+    duration_ns: Integer | None  #: how long its agent took
+    turns: Integer | None  #: only of an [imported](import.md) episode; others have their requests counted
+    ending: Required[Text]  #: how the episode [ended](agents.md)
+    reason: Text | None  #: why, in words
+    reward: Real | None  #: its score
+    texts: Mapping[str, Any] | None  #: `messages`, `details`
 
 
 class QuestionTexts(TypedDict, total=False):
-    """The reference that graders compare answers with."""
+    """Texts of QUESTION."""
 
-    reference: Any
+    reference: Any  #: what graders compare answers with
 
 
 class Question(TypedDict, total=False):
     """QUESTION: the benchmark's question that a prompt asks."""
 
-    prompt_id: Required[int]
-    task: Required[str]
-    id: Required[str]
-    tags: Mapping[str, str] | None
-    empty_is_answer: bool | None
+    prompt_id: Required[Integer]  #: the prompt
+    task: Required[Text]  #: the task as given
+    id: Required[Text]  #: the benchmark's name of the question
+    tags: TextMap | None  #: categories
+    empty_is_answer: Truth | None  #: whether an empty answer is valid
     texts: QuestionTexts | None
 
 
 ScoringStarted = TypedDict(
     "ScoringStarted",
     {
-        "pass": Required[int],
-        "scorers": list[Mapping[str, Any]] | None,
-        "options": Mapping[str, Any] | None,
-        "versions": Mapping[str, str] | None,
-        "judging": Mapping[str, Any] | None,
+        "pass": Required[int],  #: the number of the scoring pass, from 1
+        "scorers": list[Mapping[str, Any]] | None,  #: with `task`, `version`, `definition`, `judge`
+        "options": Mapping[str, Any] | None,  #: options of scoring
+        "versions": Mapping[str, str] | None,  #: versions of programs that score
+        "judging": Mapping[str, Any] | None,  #: the outcome of judge requests
     },
     total=False,
 )
-"""SCORING_STARTED: `pass` counts from 1."""
+"""SCORING_STARTED."""
 
-ScoringEnded = TypedDict("ScoringEnded", {"pass": int, "reason": Literal["completed", "interrupted"]})
+ScoringEnded = TypedDict(
+    "ScoringEnded",
+    {
+        "pass": int,  #: the number of the scoring pass
+        "reason": Literal["completed", "interrupted"],  #: why the pass ended
+    },
+)
 """SCORING_ENDED."""
 
 
 class PromptTexts(TypedDict, total=False):
-    """The question, in one of several forms; needed once per prompt, to count input tokens locally."""
+    """Texts of LOADGEN_ISSUE_CALLED: the question in one form, once per prompt, to count input tokens."""
 
-    prompt: str | None
-    messages: list[Any] | None
-    tools: list[Any] | None
-    token_ids: list[int] | list[list[int]] | None
+    prompt: Text | None  #: a text
+    messages: Annotated[list[Any], JSON] | None  #: messages of a chat
+    tools: Annotated[list[Any], JSON] | None  #: tools that the model may call
+    token_ids: Annotated[list[int] | list[list[int]], JSON] | None  #: token ids
 
 
 class Issued(TypedDict, total=False):
-    """LOADGEN_ISSUE_CALLED: the load generator issued a request.
+    """LOADGEN_ISSUE_CALLED."""
 
-    `scheduled_ns` is when it was due: in a closed loop, the time of the event. `prompt_id` and `turn` count
-    from 0; `endpoint` is an index in the `urls` of the settings. `trace_id` is that of its `traceparent`.
-    `episode` marks the turns of an episode, of which `role` is `user_sim` for those to the simulated user.
-    """
-
-    scheduled_ns: Required[int]
-    phase: Required[Phase]
-    prompt_id: int | None
-    free_ns: int | None
-    max_tokens: int | None
-    endpoint: int | None
-    conversation: str | None
-    turn: int | None
-    turns: int | None
-    episode: bool | None
-    role: str | None
-    tags: Mapping[str, str] | None
-    salt: Any
-    trace_id: str | None
+    scheduled_ns: Required[Moment]  #: when the request was due: in a closed loop, the time of the event
+    free_ns: Moment | None  #: when it got a place under `--max-concurrency`
+    phase: Required[Annotated[Phase, TEXT]]  #: its phase; of a judge request `judge`
+    prompt_id: Integer | None  #: its prompt, from 0
+    conversation: Text | None  #: its conversation
+    turn: Integer | None  #: its place in the conversation, from 0
+    turns: Integer | None  #: the number of turns of the conversation
+    episode: Truth | None  #: whether it is a turn of an [episode](agents.md)
+    role: Text | None  #: `user_sim`: it goes to the simulated user of the episode
+    endpoint: Integer | None  #: index in `settings.urls`
+    max_tokens: Integer | None  #: its limit of output tokens
+    tags: Annotated[Mapping[str, str], JSON] | None  #: tags of its prompt
+    salt: Any  #: what keeps its prompt out of caches
+    trace_id: Text | None  #: trace id of its `traceparent`
     texts: PromptTexts | None
 
 
 class Sent(TypedDict, total=False):
     """REQUEST_SENT: the last byte was handed to the kernel, over a new or a reused connection."""
 
-    reused: bool | None
-    dns_ms: float | None
-    connect_ms: float | None
-    tls_ms: float | None
-    retried: bool | None
-    unasked: int | None
-    sent_high_ns: int | None
-    span_id: str | None
-    request_id: str | None
+    reused: Truth | None  #: whether the connection had been used before
+    connect_ms: Real | None  #: of a new connection: TCP
+    tls_ms: Real | None  #: of a new connection: TLS
+    dns_ms: Real | None  #: of a new connection: name resolution
+    retried: Truth | None  #: whether the request was sent again, since a kept connection had ended
+    unasked: Integer | None  #: unsolicited responses since the last request
+    sent_high_ns: Moment | None  #: latest possible sending, where it took over 0.1 ms
+    span_id: Text | None  #: span id of its `traceparent`
+    request_id: str | None  #: `X-Request-Id`: `ID-2` of a second attempt, `ID-resent` of a retried request
 
 
 class OutputTexts(TypedDict, total=False):
-    """The answer of the server, for local token counts and for scoring."""
+    """Texts of COMPLETE, ERROR and CANCELLED: the answer, for local token counts and for scoring."""
 
-    output: str | None
-    reasoning: str | None
-    tool_calls: Any
+    output: Text | None  #: the content
+    reasoning: Text | None  #: the reasoning
+    tool_calls: Annotated[Any, JSON]  #: the tool calls
 
 
 class Arrivals(TypedDict, total=False):
     """When the chunks of a stream arrived: a part of `Complete`, `Failed` and `Cancelled`; see `arrivals`."""
 
-    first_token_ns: int | None
-    last_token_ns: int | None
-    chunks: int | None
-    chunk_gaps_us: bytes | None
+    first_token_ns: Moment | None  #: arrival of the first token of any kind
+    last_token_ns: Moment | None  #: arrival of the last token
+    chunks: Integer | None  #: chunks with a token
+    chunk_gaps_us: bytes | None  #: a [column](#columns) of `events`
 
 
 class Response(Arrivals, total=False):
-    """The facts of a response, whole or partial.
+    """COMPLETE, ERROR, CANCELLED: the facts of a response, whole or partial.
 
-    `first_token_ns` is the first token of any kind, `first_output_ns` the first that is not reasoning, and
-    `first_visible_ns` the first that is not white space either. `chunks` counts chunks with a token.
-    `input_tokens` and the other counts are the server's own; `reasoning_added` says that `output_tokens` is
-    its count plus `reasoning_tokens`. `other_chunks` are those of further `choices`; `finish_ns` is when a
-    finish reason arrived after the last token. `late_chunks` and the members with `_low_ns` are for stamps in
-    doubt.
+    Token counts are the server's own. `late_chunks` and the members with `_low_ns` are for stamps in doubt.
     """
 
-    status: int | None
-    stream: bool | None
-    first_byte_ns: int | None
-    first_output_ns: int | None
-    first_visible_ns: int | None
-    first_byte_low_ns: int | None
-    first_token_low_ns: int | None
-    first_output_low_ns: int | None
-    first_visible_low_ns: int | None
-    last_token_low_ns: int | None
-    late_chunks: list[int] | None
-    first_chunk: Mapping[str, int] | None
-    silent_chunks: int | None
-    silent_tokens: bool | None
-    reads: int | None
-    coalesced: int | None
-    bytes: int | None
-    finish_reason: str | None
-    finish_ns: int | None
-    choices: int | None
-    other_chunks: int | None
-    content_chars: int | None
-    reasoning_chars: int | None
-    call_chars: int | None
-    tagged_chars: int | None
-    unended: str | None
-    deviations: str | None
-    input_tokens: int | None
-    output_tokens: int | None
-    reasoning_tokens: int | None
-    cached_tokens: int | None
-    total_tokens: int | None
-    reasoning_added: bool | None
-    attempts: int | None
-    retry_after_s: float | None
+    status: Annotated[int, KeyColumn("INTEGER", "SMALL")] | None  #: HTTP status
+    stream: Truth | None  #: whether the response was a stream
+    first_byte_ns: Moment | None  #: arrival of the first byte
+    first_output_ns: Moment | None  #: arrival of the first token that is not reasoning
+    first_visible_ns: Moment | None  #: arrival of the first output that is not white space
+    first_byte_low_ns: Moment | None  #: earliest possible `first_byte_ns`
+    first_token_low_ns: Moment | None  #: earliest possible `first_token_ns`
+    first_output_low_ns: Moment | None  #: earliest possible `first_output_ns`
+    first_visible_low_ns: Moment | None  #: earliest possible `first_visible_ns`
+    last_token_low_ns: Moment | None  #: earliest possible `last_token_ns`
+    late_chunks: Annotated[list[int], KeyColumn("BIGINT[]", "INTEGERS")] | None  #: chunks in doubt
+    first_chunk: Annotated[Mapping[str, int], JSON] | None  #: characters by kind of text
+    silent_chunks: Integer | None  #: chunks with an empty content
+    silent_tokens: Truth | None  #: whether [these count as tokens](metrics.md#tokens-without-text)
+    reads: Integer | None  #: reads from the socket
+    coalesced: Integer | None  #: reads with more than one chunk
+    bytes: Integer | None  #: bytes of the response
+    finish_reason: Text | None  #: finish reason of the server
+    finish_ns: Moment | None  #: arrival of a finish reason after the last token
+    choices: Integer | None  #: answers, with `n` above 1
+    other_chunks: Integer | None  #: chunks of the further choices
+    content_chars: Integer | None  #: characters of the content
+    reasoning_chars: Integer | None  #: characters of the reasoning
+    call_chars: Integer | None  #: characters of the names and arguments of tool calls
+    tagged_chars: Integer | None  #: characters of the content that are in `<think>` tags
+    unended: Text | None  #: how the HTTP response failed, where it did not end
+    deviations: Text | None  #: deviations from the protocol
+    input_tokens: Integer | None  #: tokens of the prompt
+    output_tokens: Integer | None  #: tokens of the answer
+    reasoning_tokens: Integer | None  #: tokens of the reasoning
+    cached_tokens: Integer | None  #: tokens of the prompt that were in a cache
+    total_tokens: Integer | None  #: all tokens
+    reasoning_added: Truth | None  #: `output_tokens` has reasoning that the server counts apart
+    attempts: int | None  #: attempts, above 1
+    retry_after_s: float | None  #: `Retry-After`
     texts: OutputTexts | None
 
 
@@ -299,47 +285,46 @@ class Complete(Response, total=False):
 
 
 class Failed(Response, total=False):
-    """ERROR: the request failed; docs/failures.md has the names in `error`."""
+    """ERROR: the request failed."""
 
-    error: Required[str]
-    message: str | None
+    error: Required[Text]  #: of ERROR: the [name](failures.md#names) of the failure
+    message: Text | None  #: of ERROR: what failed, in words
 
 
 class Cancelled(Response, total=False):
     """CANCELLED: the client gave the request up."""
 
-    reason: str | None
+    reason: Text | None  #: of CANCELLED: `drain_over`, or why in words
 
 
 class Retry(TypedDict, total=False):
-    """RETRY: attempt number `attempt`, from 1, failed, and another one follows after `wait_ms`."""
+    """RETRY."""
 
-    attempt: Required[int]
-    error: Required[str]
-    message: str | None
-    status: int | None
-    retry_after_s: float | None
-    wait_ms: float | None
-    sent_ns: int | None
-    first_byte_ns: int | None
+    attempt: Required[int]  #: the attempt that failed, from 1
+    error: Required[str]  #: the [name](failures.md#names) of the failure
+    message: str | None  #: what failed, in words
+    status: int | None  #: HTTP status
+    retry_after_s: float | None  #: `Retry-After`
+    wait_ms: float | None  #: how long the next attempt waits
+    sent_ns: int | None  #: when the attempt was sent
+    first_byte_ns: int | None  #: arrival of the first byte
 
 
 Scored = TypedDict(
     "Scored",
     {
-        "pass": Required[int],
-        "scorer": Required[str],
-        "status": Required[Literal["scored", "unparsed", "missing", "infra_error", "judge_pending"]],
-        "value": float | None,
-        "extracted": Any,
-        "reason": str | None,
-        "metrics": Mapping[str, Any] | None,
-        "details": Any,
+        "pass": Required[Integer],  #: the number of the scoring pass
+        "scorer": Required[Text],  #: the grader
+        "value": Real | None,  #: 0 to 1 for most graders
+        "status": Required[Annotated[ScoreStatus, TEXT]],  #: whether there is a score, or why not
+        "extracted": Annotated[Any, TEXT],  #: what the grader found in the answer
+        "reason": Text | None,  #: why there is no score
+        "metrics": Annotated[Mapping[str, Any], JSON] | None,  #: further figures
+        "details": Annotated[Any, JSON],  #: what the grader adds
     },
     total=False,
 )
-"""SCORED: a grader scored the answer of a request; `value` is 0 to 1 for most graders."""
-
+"""SCORED: a grader scored the answer of a request."""
 PAYLOADS: Final[Mapping[EventType, type]] = {
     EventType.PHASE_STARTED: PhaseStarted,
     EventType.PHASE_ENDED: PhaseEnded,

@@ -1,4 +1,4 @@
-"""What is made of the tables of metrics and of plots: fields of reports, tables of the docs.
+"""What is made of the tables of metrics, of plots and of payload keys: code, and tables of the docs.
 
 `python -m tests.metric_files` writes them, and so does `make golden`.
 """
@@ -14,6 +14,7 @@ from reporter.sample_results import METRICS
 from rulesets.metric_table import TABLE
 from rulesets.quantity import COMPARE, METRIC_ALIASES, TIME
 from rulesets.request_metrics import REQUEST_METRICS
+from tests import payload_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -117,8 +118,10 @@ MADE: Final[Mapping[str, Callable[[str], str]]] = {
     "docs/export.md": results_page,
     "docs/gate.md": gate_page,
     "docs/plot.md": plot_page,
+    "docs/log.md": payload_files.log_page,
+    "reporter/log/_columns.h": payload_files.header,
 }
-"""The files with parts that are made of the table, and how each is with them."""
+"""The files with parts that are made of a table, and how each is with them."""
 
 
 def _with_fields(text: str, name: str, columns: Sequence[str]) -> str:

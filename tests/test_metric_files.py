@@ -1,4 +1,4 @@
-"""What is made of the table of metrics is current: fields of reports and tables of the docs."""
+"""What is made of the tables of metrics, plots and payload keys is current."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tests.metric_files import MADE, ROOT
 
 @pytest.mark.parametrize("path", MADE)
 def test_what_is_made_of_the_table_is_current(path: str) -> None:
-    """A metric that a file lacks is named with the line that is missing."""
+    """A metric or a key that a file lacks is named with the line that is missing."""
     text = (ROOT / path).read_text(encoding="utf-8")
     changed = [
         line
         for line in difflib.ndiff(text.splitlines(), MADE[path](text).splitlines())
         if line.startswith(("+ ", "- "))
     ]
-    assert not changed, "\n".join((f"{path} is not what the table of metrics makes: make golden", *changed))
+    assert not changed, "\n".join((f"{path} is not what its table makes: make golden", *changed))

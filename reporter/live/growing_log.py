@@ -214,7 +214,6 @@ class GrowingLog:
                 load_session(connection, log)
             define(connection, self._definitions)
             connection.execute(_MAKE_PENDING)
-            execute_file(connection, "endings")
             _make_requests(connection)
             for view in ("recounted", "counted", "samples"):
                 execute_file(connection, view)

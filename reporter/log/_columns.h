@@ -1,5 +1,5 @@
-/* The columns of requests as they leave the compiled reader: what marks.sql and the payloads of requests.sql make of the
- * events of one request. */
+/* The columns of requests as they leave the compiled reader: what marks.sql and joined_events.sql make of the events of
+ * one request. */
 #ifndef LOADGEN_COLUMNS_H
 #define LOADGEN_COLUMNS_H
 
@@ -14,24 +14,25 @@ typedef enum { INTEGER, MOMENT, SMALL, REAL, TRUTH, TEXT, JSON, INTEGERS, GAPS }
     X(sample_uuid, TEXT) X(issued_ns, INTEGER) X(sent_ns, INTEGER) X(first_chunk_ns, INTEGER) X(ended_ns, INTEGER) \
     X(ended_seq, INTEGER) X(first_seq, INTEGER) X(last_seq, INTEGER) X(issues, INTEGER) X(ends, INTEGER)           \
     X(attempts, INTEGER) X(code, INTEGER) X(chunk_gaps_us, GAPS)
-#define OF_ISSUE(X)                                                                                              \
-    X(scheduled_ns, MOMENT) X(phase, TEXT) X(prompt_id, INTEGER) X(free_ns, MOMENT) X(conversation, TEXT)        \
+/* keys of recorder/payloads.py */
+#define OF_ISSUE(X) \
+    X(scheduled_ns, MOMENT) X(free_ns, MOMENT) X(phase, TEXT) X(prompt_id, INTEGER) X(conversation, TEXT) \
     X(turn, INTEGER) X(turns, INTEGER) X(episode, TRUTH) X(role, TEXT) X(endpoint, INTEGER) X(max_tokens, INTEGER) \
     X(tags, JSON) X(trace_id, TEXT)
-#define OF_SENDING(X)                                                                                       \
+#define OF_SENDING(X) \
     X(reused, TRUTH) X(connect_ms, REAL) X(tls_ms, REAL) X(dns_ms, REAL) X(retried, TRUTH) X(unasked, INTEGER) \
     X(sent_high_ns, MOMENT) X(span_id, TEXT)
-#define OF_ENDING(X)                                                                                              \
-    X(status, SMALL) X(stream, TRUTH) X(first_byte_ns, MOMENT) X(first_token_ns, MOMENT) X(first_output_ns, MOMENT) \
-    X(first_visible_ns, MOMENT) X(last_token_ns, MOMENT) X(first_chunk, JSON) X(chunks, INTEGER)                  \
-    X(silent_chunks, INTEGER) X(silent_tokens, TRUTH) X(reads, INTEGER) X(coalesced, INTEGER) X(bytes, INTEGER)   \
-    X(finish_reason, TEXT) X(input_tokens, INTEGER) X(output_tokens, INTEGER) X(reasoning_tokens, INTEGER)        \
-    X(cached_tokens, INTEGER) X(error, TEXT) X(message, TEXT) X(reason, TEXT) X(first_byte_low_ns, MOMENT)        \
-    X(first_token_low_ns, MOMENT) X(first_output_low_ns, MOMENT) X(first_visible_low_ns, MOMENT)                  \
-    X(last_token_low_ns, MOMENT) X(late_chunks, INTEGERS) X(unended, TEXT)                                 \
-    X(total_tokens, INTEGER) X(reasoning_added, TRUTH) X(finish_ns, MOMENT) X(choices, INTEGER)                   \
-    X(other_chunks, INTEGER) X(content_chars, INTEGER) X(reasoning_chars, INTEGER) X(call_chars, INTEGER) \
-    X(deviations, TEXT) X(tagged_chars, INTEGER)
+#define OF_ENDING(X) \
+    X(first_token_ns, MOMENT) X(last_token_ns, MOMENT) X(chunks, INTEGER) X(status, SMALL) X(stream, TRUTH) \
+    X(first_byte_ns, MOMENT) X(first_output_ns, MOMENT) X(first_visible_ns, MOMENT) X(first_byte_low_ns, MOMENT) \
+    X(first_token_low_ns, MOMENT) X(first_output_low_ns, MOMENT) X(first_visible_low_ns, MOMENT) \
+    X(last_token_low_ns, MOMENT) X(late_chunks, INTEGERS) X(first_chunk, JSON) X(silent_chunks, INTEGER) \
+    X(silent_tokens, TRUTH) X(reads, INTEGER) X(coalesced, INTEGER) X(bytes, INTEGER) X(finish_reason, TEXT) \
+    X(finish_ns, MOMENT) X(choices, INTEGER) X(other_chunks, INTEGER) X(content_chars, INTEGER) \
+    X(reasoning_chars, INTEGER) X(call_chars, INTEGER) X(tagged_chars, INTEGER) X(unended, TEXT) X(deviations, TEXT) \
+    X(input_tokens, INTEGER) X(output_tokens, INTEGER) X(reasoning_tokens, INTEGER) X(cached_tokens, INTEGER) \
+    X(total_tokens, INTEGER) X(reasoning_added, TRUTH) X(error, TEXT) X(message, TEXT) X(reason, TEXT)
+/* end of keys */
 
 #define NAMED(name, kind) COLUMN_##name,
 enum { OF_EVENTS(NAMED) OF_ISSUE(NAMED) OF_SENDING(NAMED) OF_ENDING(NAMED) COLUMNS };

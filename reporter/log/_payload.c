@@ -12,6 +12,7 @@
 const members ISSUE = {OF_EVENTS(AND_ONE), OF_ISSUE(AND_ONE)};
 const members SENDING = {OF_EVENTS(AND_ONE) OF_ISSUE(AND_ONE), OF_SENDING(AND_ONE)};
 const members ENDING = {OF_EVENTS(AND_ONE) OF_ISSUE(AND_ONE) OF_SENDING(AND_ONE), OF_ENDING(AND_ONE)};
+_Static_assert(0 OF_ENDING(AND_ONE) <= 64, "read_payload has a bit for each member");
 #undef AND_ONE
 
 enum { DEEPEST = 32, LONGEST_NUMBER = 40, MOST_DIGITS = 18 };

@@ -1,5 +1,5 @@
-/* Requests from the events of logs, joined while they are read: what marks.sql, issues.sql, sends.sql and the join of
- * requests.sql make, as an Arrow stream. Threads of its own read, and need no interpreter, but for the stream of an archive,
+/* Requests from the events of logs, joined while they are read: what marks.sql and joined_events.sql
+ * make, as an Arrow stream. Threads of its own read, and need no interpreter, but for the stream of an archive,
  * which takes it itself.
  *
  * It reads what a load generator writes, and gives up where it is not sure to understand an event as the SQL does: where
@@ -19,7 +19,12 @@
 #include "_events.h"
 #include "_joined.h"
 
-enum { INTERFACE = 5 /* what requests_table.py expects; a change raises both */, THREADS = 2, QUEUED = 24 /* batches: about a second of a thread */ };
+/* What requests_table.py expects; a change of what Python calls raises both numbers. */
+#define SPELLED(name, kind) #name " " #kind ";"
+static const char INTERFACE[] = "6;" OF_ISSUE(SPELLED) OF_SENDING(SPELLED) OF_ENDING(SPELLED);
+#undef SPELLED
+
+enum { THREADS = 2, QUEUED = 24 /* batches: about a second of a thread */ };
 
 typedef struct {
     pthread_mutex_t lock;
@@ -218,6 +223,6 @@ static struct PyModuleDef MODULE = {
 
 PyMODINIT_FUNC PyInit__requests(void) {
     PyObject *module = PyModule_Create(&MODULE);
-    if (module && PyModule_AddIntConstant(module, "INTERFACE", INTERFACE)) Py_CLEAR(module);
+    if (module && PyModule_AddStringConstant(module, "INTERFACE", INTERFACE)) Py_CLEAR(module);
     return module;
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import _sqlite3
 from typing import TYPE_CHECKING, Any, Final
 
+from reporter.log.event_codes import columns
 from reporter.log.sql_files import execute_file
 
 if TYPE_CHECKING:
@@ -15,8 +16,17 @@ if TYPE_CHECKING:
     from reporter.log.one_log import EventsFile
     from reporter.log.opened import OpenSource
 
-INTERFACE: Final = 5
-"""What Python expects of the compiled module; `_requests.c` has the same number, a change raises both."""
+COLUMNS: Final = {
+    "ISSUE": columns("Issued"),
+    "SENDING": columns("Sent"),
+    "ENDING": columns("Failed", "Cancelled"),
+}
+"""The columns of payloads, by the lists of `_columns.h`."""
+
+INTERFACE: Final = "6;" + "".join(
+    f"{key} {column.kind};" for columns in COLUMNS.values() for key, column in columns.items()
+)
+"""What Python expects of the compiled module: a number, which `_requests.c` has too, and these columns."""
 
 
 def _usable() -> Any:
@@ -101,7 +111,6 @@ def join_by_sql(connection: DuckDBPyConnection, log: OpenSource) -> None:
     Raises:
         duckdb.Error: The log is damaged, or memory and temporary disk space are too small.
     """
-    execute_file(connection, "endings")
     for name, selection in _EVENTS.items():
         with log.stream(connection, selection):
             if name == "requests":

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
-from reporter.log.event_codes import with_event_codes
+from reporter.log.event_codes import with_columns, with_event_codes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +22,9 @@ _PARSED: Final[dict[tuple[str, bool], Sequence[Statement]]] = {}
 
 @cache
 def sql_file(name: str) -> str:
-    """The text of `reporter/sql/NAME.sql`, with event codes in place of names."""
-    return with_event_codes((files("reporter") / "sql" / f"{name}.sql").read_text(encoding="utf-8"))
+    """The text of `reporter/sql/NAME.sql`, with event codes and columns of payloads in place of names."""
+    text = (files("reporter") / "sql" / f"{name}.sql").read_text(encoding="utf-8")
+    return with_columns(with_event_codes(text))
 
 
 def execute_file(connection: DuckDBPyConnection, name: str, *, temporary: bool = False) -> DuckDBPyConnection:

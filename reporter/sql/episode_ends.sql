@@ -2,25 +2,13 @@
 CREATE TABLE episode_ends AS
 SELECT DISTINCT ON (conversation_id)
     * EXCLUDE (conversation, at_ns, by_ns, duration_ns, turns)
-        REPLACE (scheduled_ns + by_ns AS scheduled_ns, begun_ns + by_ns AS begun_ns, started_ns + by_ns AS started_ns),
+        REPLACE (moments_of(EpisodeEnded, by_ns)),
     turns AS played_turns,
     conversation AS conversation_id,
     coalesce(started_ns + by_ns + duration_ns, at_ns) AS ended_ns,
     at_ns AS finished_ns
 FROM (
-    SELECT seq, at_ns + shift_of(seq) AS at_ns, shift_of(seq) AS by_ns, unnest(from_json(nullif(data::VARCHAR, ''), '{
-        "conversation": "VARCHAR",
-        "prompt_id": "BIGINT",
-        "phase": "VARCHAR",
-        "scheduled_ns": "BIGINT",
-        "begun_ns": "BIGINT",
-        "started_ns": "BIGINT",
-        "duration_ns": "BIGINT",
-        "turns": "BIGINT",
-        "ending": "VARCHAR",
-        "reason": "VARCHAR",
-        "reward": "DOUBLE"
-    }'))
+    SELECT seq, at_ns + shift_of(seq) AS at_ns, shift_of(seq) AS by_ns, unnest(from_json(nullif(data::VARCHAR, ''), columns_of(EpisodeEnded)))
     FROM stream
 )
 WHERE conversation IS NOT NULL

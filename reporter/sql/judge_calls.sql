@@ -22,12 +22,7 @@ ended AS (
         at_ns,
         sample_uuid,
         data,
-        from_json(data, '{
-            "input_tokens": "BIGINT",
-            "output_tokens": "BIGINT",
-            "reasoning_tokens": "BIGINT",
-            "bytes": "BIGINT"
-        }') AS reply,
+        from_json(data, columns_of(Response, input_tokens, output_tokens, reasoning_tokens, bytes)) AS reply,
         output
     FROM events
     WHERE code BETWEEN EventType.COMPLETE AND EventType.CANCELLED

@@ -1,9 +1,5 @@
 -- One row a response that brought something.
 CREATE TABLE outputs AS
-SELECT sample_uuid::VARCHAR AS sample_uuid, unnest(from_json(texts::VARCHAR, '{
-    "output": "VARCHAR",
-    "reasoning": "VARCHAR",
-    "tool_calls": "JSON"
-}'))
+SELECT sample_uuid::VARCHAR AS sample_uuid, unnest(from_json(texts::VARCHAR, columns_of(OutputTexts)))
 FROM stream
 WHERE seq IN (SELECT ended_seq FROM requests);

@@ -2,6 +2,6 @@
 CREATE TABLE prompt_events AS
 SELECT prompt_id, coalesce(turn, 0) AS turn, min(seq) AS seq
 FROM (
-    SELECT seq, unnest(from_json(nullif(data::VARCHAR, ''), '{"prompt_id": "BIGINT", "turn": "BIGINT"}')) FROM stream
+    SELECT seq, unnest(from_json(nullif(data::VARCHAR, ''), columns_of(Issued, prompt_id, turn))) FROM stream
 )
 GROUP BY ALL;

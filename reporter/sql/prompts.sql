@@ -9,6 +9,6 @@ SELECT DISTINCT ON (prompt_id, turn)
     texts.tools AS tools,
     texts.token_ids AS token_ids
 FROM (
-    SELECT data, from_json(texts::VARCHAR, '{"prompt": "VARCHAR", "messages": "JSON", "tools": "JSON", "token_ids": "JSON"}') AS texts
+    SELECT data, from_json(texts::VARCHAR, columns_of(PromptTexts)) AS texts
     FROM stream
 );

@@ -8,13 +8,7 @@ SELECT DISTINCT ON (prompt_id)
     coalesce(empty_is_answer, false) AS empty_is_answer,
     seq
 FROM (
-    SELECT seq, unnest(from_json(nullif(data::VARCHAR, ''), '{
-        "prompt_id": "BIGINT",
-        "task": "VARCHAR",
-        "id": "VARCHAR",
-        "tags": "MAP(VARCHAR, VARCHAR)",
-        "empty_is_answer": "BOOLEAN"
-    }'))
+    SELECT seq, unnest(from_json(nullif(data::VARCHAR, ''), columns_of(Question)))
     FROM stream
 )
 WHERE prompt_id IS NOT NULL

@@ -1,4 +1,5 @@
--- One row a request, as the log has it; the view `samples` adds what follows from it.
+-- One row a request, as the log has it; the view `samples` adds what follows from it. Keys of payloads that it does not name
+-- are columns as they are.
 -- `measured`: issued for the performance phase; one that went out late counts like the others.
 -- `settled`: it ended, and was not ended by the client; those that were not settled, a further segment asks again. A conversation is
 -- asked again as a whole: all of it is settled, by a result of its last turn or by a turn that failed, or nothing. So is
@@ -11,59 +12,8 @@ SET disabled_optimizers = 'build_side_probe_side';
 
 CREATE TABLE requests AS
 SELECT
-    sample_uuid,
-    prompt_id,
-    conversation AS conversation_id,
-    turn,
-    turns,
-    coalesce(episode, false) AS is_episode,
-    coalesce(role, if(phase = 'judge', 'judge', 'model')) AS role,
-    endpoint AS endpoint_index,
-    tags,
-    sitting,
-    node,
-    phase,
-    coalesce(phase = 'performance', false) AS measured,
-    coalesce(payloads.code, EventType.CANCELLED) <> EventType.CANCELLED
-    AND coalesce(error NOT IN ('worker_lost', 'client_bug'), true) AS settled,
-    CASE
-        WHEN payloads.code = EventType.COMPLETE THEN 'completed'
-        WHEN payloads.code = EventType.ERROR THEN 'failed'
-        WHEN payloads.code = EventType.CANCELLED THEN 'cancelled'
-        ELSE 'in_flight'
-    END AS status,
-    CASE payloads.code WHEN EventType.ERROR THEN coalesce(error, 'unknown') END AS error,
-    coalesce(message, reason) AS error_message,
-    payloads.status AS http_status,
-    scheduled_ns,
-    free_ns,
-    issued_ns,
-    sent_ns,
-    first_byte_ns,
-    coalesce(first_token_ns, first_chunk_ns) AS first_token_ns,
-    first_output_ns,
-    first_visible_ns,
-    last_token_ns,
-    -- What is in doubt lies between these moments (see docs/log.md); what is exact has both ends in common.
-    coalesce(sent_high_ns, sent_ns) AS sent_high_ns,
-    coalesce(first_byte_low_ns, first_byte_ns) AS first_byte_low_ns,
-    coalesce(first_token_low_ns, payloads.first_token_ns, first_chunk_ns) AS first_token_low_ns,
-    coalesce(first_output_low_ns, first_output_ns) AS first_output_low_ns,
-    coalesce(first_visible_low_ns, first_visible_ns) AS first_visible_low_ns,
-    coalesce(last_token_low_ns, last_token_ns) AS last_token_low_ns,
-    late_chunks,
-    ended_ns,
-    trace_id,
-    span_id,
-    reused,
-    coalesce(retried, false) AS retried,
-    coalesce(unasked, 0) AS unasked,
-    attempts,
-    connect_ms,
-    tls_ms,
-    dns_ms,
-    -- The server's counts, as far as they can be true.
     coalesce(max_tokens, getvariable('limit_of_session')) AS limit_of_request,
+    -- The server's counts, as far as they can be true.
     is_output_count(output_tokens, reasoning_tokens, bytes, limit_of_request)
     AND is_within_limit(
         output_tokens,
@@ -72,19 +22,49 @@ SELECT
         choices,
         greatest(chunks, content_chars + coalesce(reasoning_chars, 0) + coalesce(call_chars, 0))
     ) AS output_is_count,
-    CASE WHEN is_count(input_tokens) THEN input_tokens END AS input_tokens,
-    CASE WHEN output_is_count THEN output_tokens END AS output_tokens,
-    CASE WHEN is_count(reasoning_tokens) THEN reasoning_tokens END AS reasoning_tokens,
-    CASE WHEN is_count(cached_tokens) THEN cached_tokens END AS cached_tokens,
-    CASE WHEN is_count(total_tokens) THEN total_tokens END AS total_tokens,
-    coalesce(reasoning_added, false) AS reasoning_added,
-    coalesce(choices, 1) AS choices,
-    CASE WHEN is_count(other_chunks) THEN other_chunks END AS other_chunks,
-    -- Characters of the answer's parts; older logs have none of the three.
-    CASE WHEN is_count(content_chars) THEN content_chars END AS content_chars,
-    CASE WHEN content_chars IS NOT NULL THEN if(is_count(reasoning_chars), reasoning_chars, 0) END AS reasoning_chars,
-    CASE WHEN content_chars IS NOT NULL THEN if(is_count(call_chars), call_chars, 0) END AS call_chars,
-    CASE WHEN content_chars IS NOT NULL THEN if(is_count(tagged_chars), tagged_chars, 0) END AS tagged_chars,
+    * EXCLUDE (code, conversation, endpoint, episode, max_tokens, first_chunk_ns, message, reason) REPLACE (
+        coalesce(role, if(phase = 'judge', 'judge', 'model')) AS role,
+        CASE
+            WHEN code = EventType.COMPLETE THEN 'completed'
+            WHEN code = EventType.ERROR THEN 'failed'
+            WHEN code = EventType.CANCELLED THEN 'cancelled'
+            ELSE 'in_flight'
+        END AS status,
+        CASE code WHEN EventType.ERROR THEN coalesce(error, 'unknown') END AS error,
+        coalesce(first_token_ns, first_chunk_ns) AS first_token_ns,
+        -- What is in doubt lies between these moments (see docs/log.md); what is exact has both ends in common.
+        coalesce(sent_high_ns, sent_ns) AS sent_high_ns,
+        coalesce(first_byte_low_ns, first_byte_ns) AS first_byte_low_ns,
+        coalesce(first_token_low_ns, payloads.first_token_ns, first_chunk_ns) AS first_token_low_ns,
+        coalesce(first_output_low_ns, first_output_ns) AS first_output_low_ns,
+        coalesce(first_visible_low_ns, first_visible_ns) AS first_visible_low_ns,
+        coalesce(last_token_low_ns, last_token_ns) AS last_token_low_ns,
+        coalesce(retried, false) AS retried,
+        coalesce(unasked, 0) AS unasked,
+        CASE WHEN is_count(input_tokens) THEN input_tokens END AS input_tokens,
+        CASE WHEN output_is_count THEN output_tokens END AS output_tokens,
+        CASE WHEN is_count(reasoning_tokens) THEN reasoning_tokens END AS reasoning_tokens,
+        CASE WHEN is_count(cached_tokens) THEN cached_tokens END AS cached_tokens,
+        CASE WHEN is_count(total_tokens) THEN total_tokens END AS total_tokens,
+        coalesce(reasoning_added, false) AS reasoning_added,
+        coalesce(choices, 1) AS choices,
+        CASE WHEN is_count(other_chunks) THEN other_chunks END AS other_chunks,
+        -- Characters of the answer's parts; older logs have none of the three.
+        CASE WHEN is_count(content_chars) THEN content_chars END AS content_chars,
+        CASE WHEN content_chars IS NOT NULL THEN if(is_count(reasoning_chars), reasoning_chars, 0) END AS reasoning_chars,
+        CASE WHEN content_chars IS NOT NULL THEN if(is_count(call_chars), call_chars, 0) END AS call_chars,
+        CASE WHEN content_chars IS NOT NULL THEN if(is_count(tagged_chars), tagged_chars, 0) END AS tagged_chars,
+        CASE WHEN is_count(chunks) THEN chunks END AS chunks,
+        CASE WHEN is_count(silent_chunks) THEN silent_chunks END AS silent_chunks
+    ),
+    conversation AS conversation_id,
+    endpoint AS endpoint_index,
+    coalesce(episode, false) AS is_episode,
+    coalesce(phase = 'performance', false) AS measured,
+    coalesce(payloads.code, EventType.CANCELLED) <> EventType.CANCELLED
+    AND coalesce(payloads.error NOT IN ('worker_lost', 'client_bug'), true) AS settled,
+    coalesce(message, reason) AS error_message,
+    payloads.status AS http_status,
     CASE
         WHEN NOT (is_count(payloads.input_tokens) IS NOT false AND output_is_count IS NOT false
             AND is_count(payloads.reasoning_tokens) IS NOT false AND is_count(payloads.cached_tokens) IS NOT false)
@@ -94,23 +74,7 @@ SELECT
             ('reasoning_tokens', if(is_count(payloads.reasoning_tokens), NULL, payloads.reasoning_tokens)),
             ('cached_tokens', if(is_count(payloads.cached_tokens), NULL, payloads.cached_tokens))
         ], lambda refused: refused[2] IS NOT NULL)))
-    END AS refused_tokens,
-    CASE WHEN is_count(chunks) THEN chunks END AS chunks,
-    CASE WHEN is_count(silent_chunks) THEN silent_chunks END AS silent_chunks,
-    silent_tokens,
-    reads,
-    coalesced,
-    bytes,
-    finish_reason,
-    finish_ns,
-    unended,
-    deviations,
-    stream,
-    first_chunk,
-    chunk_gaps_us,
-    issues,
-    ends,
-    ended_seq
+    END AS refused_tokens
 FROM joined() AS payloads;
 
 RESET disabled_optimizers;

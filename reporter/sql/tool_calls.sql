@@ -11,16 +11,7 @@ SELECT
     duration_ns / 1e6 AS duration_ms,
     error
 FROM (
-    SELECT seq, unnest(from_json(nullif(data::VARCHAR, ''), '{
-        "conversation": "VARCHAR",
-        "prompt_id": "BIGINT",
-        "phase": "VARCHAR",
-        "turn": "BIGINT",
-        "name": "VARCHAR",
-        "started_ns": "BIGINT",
-        "duration_ns": "BIGINT",
-        "error": "VARCHAR"
-    }'))
+    SELECT seq, unnest(from_json(nullif(data::VARCHAR, ''), columns_of(ToolCalled)))
     FROM stream
 )
 WHERE conversation IS NOT NULL;

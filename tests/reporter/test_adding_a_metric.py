@@ -129,7 +129,7 @@ def test_a_forgotten_place_is_named(clone: Path) -> None:
     assert f"column thinking_ms of {SQL}: no metric of {TABLE} has it" in named
     assert "metric 'reasoning_tokens' has no meaning, definition or use, which the docs print" in named
     for path in ("reporter/report.py", "docs/metrics.md", "docs/sql.md", "docs/rulesets.md"):
-        assert f"{path} is not what the table of metrics makes: make golden" in named
+        assert f"{path} is not what its table makes: make golden" in named
     assert "+     reasoning_ms: Summary | None" in named
     assert "+ | `reasoning_ms` | first output" in named
 

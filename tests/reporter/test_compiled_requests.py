@@ -58,16 +58,16 @@ def stored(
 
 
 def tables_of(run: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Types of columns and rows of the table as compiled code joins it, and as SQL does."""
+    """Types of columns and rows of the table as compiled code joins it, and as SQL does; columns by name."""
     tables = []
     for compiled in (True, False):
         monkeypatch.setattr(requests_table, "COMPILED", compiled)
         with duckdb.connect() as connection:
             connection.execute("SET VARIABLE unended = 'cut_off'")
             load_tables(connection, run)
-            columns = [column[:2] for column in connection.execute("DESCRIBE requests").fetchall()]
-            rows = connection.execute("FROM requests ORDER BY sample_uuid").fetchall()
-            tables.append((columns, rows))
+            requests = connection.table("requests").order("sample_uuid")
+            by_name = requests.project(", ".join(sorted(requests.columns)))
+            tables.append((by_name.types, by_name.fetchall()))
     return tables
 
 

@@ -1,4 +1,4 @@
-"""SQL names events as `recorder.event.EventType` does, and holds none of their codes."""
+"""SQL names events and payload types as `recorder` does, and holds none of their codes and columns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import reporter
 from recorder.event import EventType
-from reporter.log.event_codes import with_event_codes
+from reporter.log.event_codes import with_columns, with_event_codes
 from reporter.log.sql_files import sql_file
 from tests.for_each import for_each
 
@@ -41,4 +41,15 @@ def test_the_statements_of_tables_have_numbers() -> None:
     """No name is left in them."""
     assert "EventType." in (PACKAGE / "sql" / "marks.sql").read_text(encoding="utf-8")
     names = [path.stem for path in (PACKAGE / "sql").glob("*.sql")]
-    assert [name for name in names if "EventType." in sql_file(name)] == []
+    assert [name for name in names if re.search(r"EventType\.|(columns|moments)_of", sql_file(name))] == []
+
+
+def test_payloads_have_their_columns() -> None:
+    """All of a type, chosen ones, or moments with what is added; keys without a column are left out."""
+    assert "salt" not in with_columns("columns_of(Issued)")
+    assert with_columns("columns_of(Issued, turn, tags)") == """'{"turn":"BIGINT","tags":"JSON"}'"""
+    assert with_columns("(moments_of(Sent, shift_of(seq)))") == (
+        "(sent_high_ns + shift_of(seq) AS sent_high_ns)"
+    )
+    with pytest.raises(AttributeError, match="Finished"):
+        with_columns("columns_of(Finished)")
