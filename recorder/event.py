@@ -8,59 +8,46 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple, Self
 
 
 class EventType(IntEnum):
-    """The type of an event. Codes below 20 concern the session, from 20 on one request."""
+    """The type of an event. Codes below 20 concern the session, from 20 on one request.
 
-    TEST_STARTED = 1
-    """The session began, or a further segment of it."""
-    PHASE_STARTED = 2
-    """A phase began."""
-    PHASE_ENDED = 3
-    """A phase ended."""
-    STOP_PERFORMANCE_TRACKING = 4
-    """Issuing ended."""
-    TEST_ENDED = 5
-    """The session ended in order. Missing after a `kill -9`."""
-    FINDING = 6
-    """The load generator found something that a reader of the figures should know."""
-    TELEMETRY = 7
-    """A process read its own state."""
+    Attributes:
+        meaning: What happened.
+    """
 
-    QUESTION = 8
-    """The benchmark's question that a prompt asks, before the first request."""
-    SCORING_STARTED = 9
-    """A scoring pass began, or was resumed."""
-    SCORING_ENDED = 10
-    """A scoring pass is over."""
-    SENSOR_STARTED = 11
-    """A sensor was set up."""
-    SENSOR_READING = 12
-    """A sensor read one thing."""
+    meaning: str
 
-    TOOL_CALLED = 13
-    """A tool of an episode returned."""
-    EPISODE_ENDED = 14
-    """An episode is over."""
+    def __new__(cls, code: int, meaning: str = "") -> Self:
+        """A code with its meaning; a code alone is the event that has it."""
+        member = int.__new__(cls, code)
+        member._value_, member.meaning = code, meaning
+        return member
 
-    LOADGEN_ISSUE_CALLED = 20
-    """The load generator issued a request."""
-    REQUEST_SENT = 21
-    """The last byte of the request was handed to the kernel."""
-    FIRST_CHUNK = 22
-    """The first chunk with a token arrived: non-empty content, reasoning or tool-call delta."""
-    COMPLETE = 23
-    """The response was complete and is a success."""
-    ERROR = 24
-    """The request failed."""
-    CANCELLED = 25
-    """The client gave the request up."""
-    RETRY = 26
-    """An attempt at the request failed, and another follows."""
-    SCORED = 30
-    """A grader scored the stored answer."""
+    TEST_STARTED = 1, "the session began, or was resumed"
+    PHASE_STARTED = 2, "a phase began"
+    PHASE_ENDED = 3, "a phase ended"
+    STOP_PERFORMANCE_TRACKING = 4, "issuing ended"
+    TEST_ENDED = 5, "the session ended in order; missing after a kill"
+    FINDING = 6, "the load generator found something that a reader of the figures should know"
+    TELEMETRY = 7, "a process read its own state"
+    QUESTION = 8, "a benchmark's question, before the first request"
+    SCORING_STARTED = 9, "a scoring pass began, or was resumed"
+    SCORING_ENDED = 10, "a scoring pass is over"
+    SENSOR_STARTED = 11, "a sensor was set up"
+    SENSOR_READING = 12, "a sensor read one thing"
+    TOOL_CALLED = 13, "a tool of an episode returned"
+    EPISODE_ENDED = 14, "an episode is over"
+    LOADGEN_ISSUE_CALLED = 20, "the load generator issued a request"
+    REQUEST_SENT = 21, "the last byte of the request went to the kernel"
+    FIRST_CHUNK = 22, "the first content, reasoning or part of a tool call arrived"
+    COMPLETE = 23, "the response is complete and a success"
+    ERROR = 24, "the request failed"
+    CANCELLED = 25, "the client gave the request up"
+    RETRY = 26, "an attempt failed, and another follows"
+    SCORED = 30, "a grader scored the stored answer"
 
 
 class SessionEvent(IntEnum):

@@ -7,7 +7,7 @@ import re
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final, get_args, get_type_hints, is_typeddict
 
-from recorder import payload_check, payloads
+from recorder import EventType, payload_check, payloads
 from reporter.log.requests_table import COLUMNS
 
 if TYPE_CHECKING:
@@ -27,7 +27,10 @@ def header(text: str) -> str:
 
 
 def log_page(text: str) -> str:
-    """docs/log.md, with the keys of each event."""
+    """docs/log.md, with the events and their keys."""
+    rows = (f"| `{kind.name}` | {kind.value} | {kind.meaning} |" for kind in EventType)
+    table = "\n".join(("\n| event | code | what happened |", "|---|---|---|", *rows, "\n"))
+    text = _between(text, "<!-- events -->", table, "<!-- /events -->")
     shared = dict.fromkeys((payloads.Complete, payloads.Failed, payloads.Cancelled))
     events: dict[tuple[type, ...], list[str]] = {}
     for event, kind in sorted(payloads.PAYLOADS.items()):

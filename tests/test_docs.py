@@ -11,7 +11,6 @@ from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.protocols import PROTOCOLS, ProtocolEntry, codec_of
 from loadgen.sessions.settings.endpoint import EndpointSettings
 from loadgen.sessions.vocabulary import events, failures, loads, metrics, protocols, views
-from recorder.event import EventType
 from reporter.report import Report
 from tests.command_reference import COMMANDS
 
@@ -102,13 +101,6 @@ def test_the_failures_page_defines_every_failure() -> None:
     page = (ROOT / "docs" / "failures.md").read_text()
     row = r"(?m)^\| `{}` \| the {} \| {} \| \w"
     assert [f for f in Failure if not re.search(row.format(f, f.blames, re.escape(f.meaning)), page)] == []
-
-
-def test_the_log_page_lists_every_event() -> None:
-    """With its code, and what happened."""
-    page = (ROOT / "docs" / "log.md").read_text()
-    rows = {event: rf"(?m)^\| `{event}` \| {EventType[event].value} \| \w" for event in events()}
-    assert [event for event, row in rows.items() if not re.search(row, page)] == []
 
 
 def test_the_protocols_page_lists_every_protocol() -> None:

@@ -42,10 +42,10 @@ def agents() -> Mapping[str, str]:
 
 
 def events() -> Mapping[str, str]:
-    """Event names of the log, with their codes."""
+    """Event names of the log, with their codes and meanings."""
     from recorder.event import EventType
 
-    return {kind.name: f"code {kind.value}" for kind in EventType}
+    return {kind.name: f"code {kind.value}: {kind.meaning}" for kind in EventType}
 
 
 def failures() -> Mapping[str, str]:
