@@ -376,7 +376,7 @@ class Report:
     def to_dict(self) -> Mapping[str, Any]:
         """The report as plain JSON-able values."""
         plain = {name: _without_choice(value) for name, value in asdict(self).items()}
-        for name in ("power", "imported"):
+        for name in ("power", "imported", "as_started"):
             if plain["run"][name] is None:
                 del plain["run"][name]
         for name in ("server_side", "energy", "episodes", "nodes"):

@@ -99,6 +99,8 @@ class RunFacts:
         power: What the power rules were evaluated with; report.json has the key only where it was declared.
         imported: Of results that were imported, their `format`, `path`, and what else their harness recorded;
             report.json has the key only there.
+        as_started: Whether rules and options are those that the run was started with; report.json has the
+            key only then.
     """
 
     session_id: str
@@ -138,3 +140,4 @@ class RunFacts:
     percentiles: list[str] | None = None
     power: dict[str, Any] | None = None
     imported: dict[str, Any] | None = None
+    as_started: bool | None = None

@@ -35,7 +35,7 @@ def report_schema() -> dict[str, Any]:
 
 
 _OPTIONAL: Final = frozenset(
-    {"percentiles", "power", "imported", "server_side", "energy", "episodes", "nodes"}
+    {"percentiles", "power", "imported", "as_started", "server_side", "energy", "episodes", "nodes"}
 )
 """What a report has only where it was asked for."""
 

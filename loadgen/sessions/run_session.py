@@ -146,7 +146,7 @@ def reported(
             tokenizer=load(settings.prompts.tokenizer),
             percentiles=percentiles_of(settings.definitions.percentiles),
         )
-        report = write_report(folder, None, options=options, observer=observer)
+        report = write_report(folder, None, options=options, observer=observer, as_started=True)
         _write_results(folder, settings, options, report, observer)
         if settings.output.push_gateway is not None:
             from loadgen.sessions.exporting.openmetrics import push_at_end

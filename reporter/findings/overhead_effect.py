@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from reporter.number_text import percent
 from reporter.values.overhead_limit import OWN_TTFT_LIMIT, OwnEffect
-from rulesets.evaluators.client_delay import IN_DOUBT, LATENCIES_INVALID, AffectedFigure
+from rulesets.evaluators.client_delay import AffectedFigure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from reporter.findings.client_overhead import ClientOverhead, OwnPart
-    from reporter.report import Report
 
 FEWEST: Final = 100
 """Of fewer requests, the p99 rests on a single one: then the median has to be affected as well."""
@@ -90,22 +89,6 @@ def _effect(own: ClientOverhead, figure: AffectedFigure, load: str | None) -> Ow
         share_high=round(high.share, 9),
         in_doubt=may_be_too_late(own, (figure,), load),
     )
-
-
-def decided_alike(report: Report, asked: tuple[AffectedFigure, ...] | None) -> bool:
-    """Whether a report has the same findings on client overhead as it would with rules on these figures."""
-    if any(finding.code == LATENCIES_INVALID for finding in report.findings):
-        return False
-    limit, codes = OWN_TTFT_LIMIT, {"client_limited", "client_late", IN_DOUBT}
-    if report.run.own_delay_decides == (None if asked is None else list(map(str, asked))):
-        # The bounds of the rules decide as well whether a figure that is affected matters.
-        return asked is None or all(
-            codes.isdisjoint((finding.code, *finding.effects)) for finding in report.findings
-        )
-    parts = (part for parts in report.own_effect.values() for part in parts.values())
-    return not any(
-        part.in_doubt or (part.own_ms > limit.ms and part.share > limit.share) for part in parts
-    ) and all(codes.isdisjoint((finding.code, *finding.effects)) for finding in report.findings)
 
 
 def in_words(own: ClientOverhead, load: str | None) -> Iterator[str]:

@@ -127,14 +127,17 @@ def write_report(
     *,
     choice: Mapping[str, Any] = NOTHING,
     observer: Observer = SILENT,
+    as_started: bool = False,
 ) -> Report:
     """Compute a report as `make_report` does, and write `report.json` next to the log.
 
     The report of a scoring pass that the reader chose is only returned: the file is that of the last one.
+    `as_started` says that rules and options are those of the run's start: a series reads only such a file.
     """
     report = make_report(log, rules, inputs, options, choice=choice)
     if options is None or options.scoring_pass is None:
-        save_report(log, report, observer)
+        facts = replace(report.run, as_started=True) if as_started else report.run
+        save_report(log, replace(report, run=facts), observer)
     return report
 
 

@@ -34,7 +34,7 @@ def outcome_of(folder: Path, series: Series, number: int, observer: Observer = S
     if not (place / LOG_NAME).exists():
         return None
     try:
-        report = stored_report(place) or write_report(place, None, observer=observer)
+        report = stored_report(place) or write_report(place, None, observer=observer, as_started=True)
     except LogError:
         return None
     if report.run.ended == "running":
