@@ -13,7 +13,7 @@ import pytest
 
 from loadgen.sessions.scoring.choice import choose
 from loadgen.sessions.settings.kinds import canonical_rule
-from loadgen.sessions.settings.scoring_choices import ScoringChoices
+from loadgen.sessions.settings.scoring import ScoringChoices
 from loadgen.sessions.task_listing import details, duration, table
 from loadgen.sessions.tasks import facts
 from tests import golden

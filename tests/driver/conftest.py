@@ -339,7 +339,7 @@ def connect(transport_kind: Kind) -> Callable[..., Any]:
     ) -> AsyncIterator[Any]:
         transport = transport_kind.make(
             endpoint(url, headers, verify=verify, keep_alive=keep_alive),
-            Timeouts(total_s=timeout_s, **timeouts),
+            Timeouts(timeout_s=timeout_s, **timeouts),
         )
         try:
             yield transport

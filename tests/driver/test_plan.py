@@ -57,7 +57,7 @@ def staged() -> Load:
         ({"warmup": -1}, "--warmup -1: must be from 0 to 1,000,000,000,000"),
         ({"timeouts": Timeouts(0.0)}, "--timeout 0: must be from 0.001 to 31,622,400"),
         (
-            {"timeouts": Timeouts(60.0, idle_s=0.0)},
+            {"timeouts": Timeouts(60.0, idle_timeout_s=0.0)},
             "--idle-timeout 0: must be from 0.001 to 31,622,400",
         ),
         ({"retries": -1}, "--retry -1: must be from 0 to 1,000"),

@@ -77,7 +77,7 @@ def test_a_handshake_outlasts_what_holds_the_client_up(certified: Callable[[str]
         there = endpoint(f"https://127.0.0.1:{port}", {}, verify=False)
         async with server:
             asyncio.get_running_loop().call_soon(time.sleep, 2 * LIMIT_S)
-            sock, _, setup = await Dialer(there, Timeouts(connect_s=LIMIT_S)).dial()
+            sock, _, setup = await Dialer(there, Timeouts(connect_timeout_s=LIMIT_S)).dial()
             sock.close()
         return setup.tls_ms
 
@@ -89,4 +89,4 @@ def test_a_server_that_says_nothing_is_given_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         there = endpoint(f"https://127.0.0.1:{server.getsockname()[1]}", {})
         with pytest.raises(RequestFailedError, match=r"within 0\.2 s"):
-            asyncio.run(Dialer(there, Timeouts(connect_s=LIMIT_S)).dial())
+            asyncio.run(Dialer(there, Timeouts(connect_timeout_s=LIMIT_S)).dial())

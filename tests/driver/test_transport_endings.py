@@ -129,7 +129,7 @@ def test_a_handshake_that_is_not_answered(run: Any, connect: Any, ask: Any, mute
     """Connecting has a time of its own."""
 
     async def scenario() -> Exchange:
-        async with connect(mute, connect_s=SHORT_S) as transport:
+        async with connect(mute, connect_timeout_s=SHORT_S) as transport:
             return await ask(transport)
 
     exchange = run(scenario())

@@ -61,7 +61,7 @@ def exchange_of(run: Any, serve: Any, connect: Any, ask: Any) -> Callable[..., E
 
 def test_no_first_byte(exchange_of: Any, step: Any) -> None:
     """The time counts from the request's last byte, and is over when it is over, whenever that is found."""
-    exchange = exchange_of(step.HANG, first_byte_s=SHORT_S, idle_s=LONG_S)
+    exchange = exchange_of(step.HANG, first_byte_timeout_s=SHORT_S, idle_timeout_s=LONG_S)
     assert (exchange.failure, exchange.first_byte_ns) == (Failure.FIRST_BYTE_TIMEOUT, None)
     assert exchange.message == "no byte of a response within 0.1 s (--first-byte-timeout)"
     assert exchange.ended_ns - exchange.sent_ns == SHORT_NS
@@ -69,7 +69,9 @@ def test_no_first_byte(exchange_of: Any, step: Any) -> None:
 
 def test_no_further_byte(exchange_of: Any, step: Any) -> None:
     """The time counts from the last byte that came; what had come is kept."""
-    exchange = exchange_of(START, SLOW_S, b": def\n", step.HANG, first_byte_s=LONG_S, idle_s=LONG_ENOUGH_S)
+    exchange = exchange_of(
+        START, SLOW_S, b": def\n", step.HANG, first_byte_timeout_s=LONG_S, idle_timeout_s=LONG_ENOUGH_S
+    )
     assert (exchange.failure, exchange.stream.body()) == (Failure.IDLE_TIMEOUT, b": abc\n: def\n")
     assert exchange.message == "the response paused for 0.8 s (--idle-timeout)"
     assert exchange.ended_ns - exchange.stream.last_ns == round(LONG_ENOUGH_S * 1e9)
@@ -78,16 +80,18 @@ def test_no_further_byte(exchange_of: Any, step: Any) -> None:
 @pytest.mark.parametrize("start", [START[:9], START[:60], b"HTTP/1.1 103 Early Hints\r\n\r\n"])
 def test_a_head_that_stops(exchange_of: Any, step: Any, start: bytes) -> None:
     """With its first byte the response has begun."""
-    idle = exchange_of(start, step.HANG, first_byte_s=LONG_S, idle_s=0.05)
+    idle = exchange_of(start, step.HANG, first_byte_timeout_s=LONG_S, idle_timeout_s=0.05)
     assert idle.failure == Failure.IDLE_TIMEOUT
-    silent = exchange_of(start, step.HANG, first_byte_s=LONG_ENOUGH_S, timeout_s=LONG_ENOUGH_S + SHORT_S)
+    silent = exchange_of(
+        start, step.HANG, first_byte_timeout_s=LONG_ENOUGH_S, timeout_s=LONG_ENOUGH_S + SHORT_S
+    )
     assert silent.failure == Failure.TOTAL_TIMEOUT
 
 
 def test_trailers_do_not_extend_the_idle_timeout(exchange_of: Any, wire: Any) -> None:
     """A server that sends them without end is left alone when the body has paused for too long."""
     body = [wire.head(transfer_encoding="chunked") + wire.chunk(wire.STREAM) + b"0\r\n"]
-    exchange = exchange_of(*body, *[SLOW_S, b"X: y\r\n"] * 500, idle_s=SHORT_S, timeout_s=LONG_S)
+    exchange = exchange_of(*body, *[SLOW_S, b"X: y\r\n"] * 500, idle_timeout_s=SHORT_S, timeout_s=LONG_S)
     assert (exchange.failure, exchange.stream.body()) == (Failure.IDLE_TIMEOUT, wire.STREAM)
     assert exchange.ended_ns - exchange.stream.last_ns == SHORT_NS
 
@@ -96,7 +100,7 @@ def test_trailers_do_not_extend_the_idle_timeout(exchange_of: Any, wire: Any) ->
 def test_trailers_are_bounded(exchange_of: Any, wire: Any, field: bytes) -> None:
     """How many fields, or a field of this many bytes, and the connection is closed."""
     body = wire.head(transfer_encoding="chunked") + wire.chunk(wire.STREAM) + b"0\r\n"
-    exchange = exchange_of(body, 0.01, *[field, 0.001] * 1000, idle_s=LONG_S)
+    exchange = exchange_of(body, 0.01, *[field, 0.001] * 1000, idle_timeout_s=LONG_S)
     assert (exchange.failure, exchange.stream.body()) == (Failure.TOO_LARGE, wire.STREAM)
     assert "trailers of more than 65536 bytes" in exchange.message
 
@@ -106,18 +110,20 @@ def test_each_time_has_its_own_limit(exchange_of: Any, wire: Any) -> None:
     longer_s, many = LONG_ENOUGH_S + SHORT_S, 45
     drips = [SLOW_S, wire.chunk(b": \n")] * many
     start = [longer_s, wire.head(transfer_encoding="chunked")]
-    exchange = exchange_of(*start, *drips, wire.chunk(b""), first_byte_s=LONG_S, idle_s=LONG_ENOUGH_S)
+    exchange = exchange_of(
+        *start, *drips, wire.chunk(b""), first_byte_timeout_s=LONG_S, idle_timeout_s=LONG_ENOUGH_S
+    )
     assert (exchange.failure, exchange.framed) == (None, True)
     assert exchange.ended_ns - exchange.first_byte_ns > LONG_ENOUGH_S * 1e9
     parts = (wire.head(content_length=3), longer_s, b"abc")
-    exchange = exchange_of(*parts, first_byte_s=LONG_ENOUGH_S, idle_s=LONG_S)
+    exchange = exchange_of(*parts, first_byte_timeout_s=LONG_ENOUGH_S, idle_timeout_s=LONG_S)
     assert (exchange.failure, exchange.stream.body()) == (None, b"abc")
 
 
 def test_a_request_that_is_not_read_waits_for_no_answer(exchange_of: Any, step: Any) -> None:
     """It was not even sent: only its own time is over."""
     exchange = exchange_of(
-        *(10.0, step.HANG), timeout_s=0.3, first_byte_s=SHORT_S, whole_requests=False, body=LARGE
+        *(10.0, step.HANG), timeout_s=0.3, first_byte_timeout_s=SHORT_S, whole_requests=False, body=LARGE
     )
     assert (exchange.failure, exchange.sent_ns) == (Failure.TOTAL_TIMEOUT, None)
 
@@ -129,7 +135,7 @@ def test_the_connection_goes_with_it(
 
     async def scenario() -> list[Exchange]:
         scripts = [START, step.HANG], [wire.sized(b"abc")]
-        async with serve(*scripts) as server, connect(server.url, idle_s=SHORT_S) as transport:
+        async with serve(*scripts) as server, connect(server.url, idle_timeout_s=SHORT_S) as transport:
             return [await ask(transport) for _ in range(2)]
 
     first, second = run(scenario())
@@ -146,7 +152,7 @@ def held_up(run: Any, connect: Any) -> Callable[[float, float], Exchange]:
         with socket.create_server(("127.0.0.1", 0)) as listener:
             listener.settimeout(0)
             async with connect(
-                f"http://127.0.0.1:{listener.getsockname()[1]}", idle_s=HELD_UP_S
+                f"http://127.0.0.1:{listener.getsockname()[1]}", idle_timeout_s=HELD_UP_S
             ) as transport:
                 exchange = Exchange(ResponseStream(chat_completions), lambda _: None, lambda _: None)
                 request = Request("POST", "/chat/completions", "an-id", b"{}")

@@ -206,7 +206,7 @@ def test_all_attempts_share_the_time(take: Any, wire: Any, step: Any) -> None:
 def test_silences_are_retried(take: Any, wire: Any, step: Any, silence: str) -> None:
     """Before the first byte, and within a response; on a busy machine also what is there but late."""
     silent = [step.HANG] if silence == "first_byte" else [wire.head(transfer_encoding="chunked"), step.HANG]
-    events = take(silent, [wire.chunked(wire.STREAM)], retry=8, **{f"{silence}_s": 0.1})
+    events = take(silent, [wire.chunked(wire.STREAM)], retry=8, **{f"{silence}_timeout_s": 0.1})
     errors = [event.data["error"] for event in events if event.type is EventType.RETRY]
     assert set(errors) == {f"{silence}_timeout"}
     assert (events[-1].type, events[-1].data["attempts"]) == (EventType.COMPLETE, len(errors) + 1)

@@ -53,7 +53,7 @@ def test_the_client_sees_what_the_server_did() -> None:
 
 
 async def _ask(url: str, events: list[Event]) -> None:
-    transport = HttpTransport(endpoint(url, {}), Timeouts(total_s=30))
+    transport = HttpTransport(endpoint(url, {}), Timeouts(timeout_s=30))
     runner = RequestRunner(transport, chat_completions, Generation("m"), events.append)
     samples = iter([Sample(number, "why?") for number in range(REQUESTS)])
 

@@ -48,10 +48,10 @@ def settings_for(scenario: Scenario, base: str) -> CheckSettings:
         model="scenario",
         **places,
         protocol=protocol,
-        timeout=timeouts.total_s * patience,
-        connect_timeout=timeouts.connect_s,
-        first_byte_timeout=timeouts.first_byte_s,
-        idle_timeout=timeouts.idle_s,
+        timeout=timeouts.timeout_s * patience,
+        connect_timeout=timeouts.connect_timeout_s,
+        first_byte_timeout=timeouts.first_byte_timeout_s,
+        idle_timeout=timeouts.idle_timeout_s,
     )
 
 

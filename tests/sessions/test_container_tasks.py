@@ -15,7 +15,7 @@ from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.run.sandbox_needs import NOTHING, sandbox_needs
 from loadgen.sessions.scoring.scoring_pass import score_run
 from loadgen.sessions.settings.concerns import from_flat
-from loadgen.sessions.settings.scoring_choices import ScoringChoices
+from loadgen.sessions.settings.scoring import ScoringChoices
 from loadgen.sessions.settings.tasks import TaskSettings
 from tests.containers.daemon import IMAGE, built_images
 from workloads.dataset import Dataset

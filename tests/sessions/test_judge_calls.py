@@ -21,7 +21,7 @@ from loadgen.sessions.errors import UsageError
 from loadgen.sessions.scoring.choice import Chosen, choose
 from loadgen.sessions.scoring.judge import Judging, ask_judges
 from loadgen.sessions.scoring.scoring_pass import score_run
-from loadgen.sessions.settings.scoring_choices import JudgeEndpoint, ScoringChoices
+from loadgen.sessions.settings.scoring import JudgeEndpoint, ScoringChoices
 from recorder.event import Event, EventType
 from recorder.lifecycle import violations
 from recorder.writer import EventRecorder
@@ -374,7 +374,9 @@ async def _asked(
     emit: Any = None,
     number: int = 5,
 ) -> Tally:
-    transport = HttpTransport(endpoint(server.url, {"Authorization": f"Bearer {KEY}"}), Timeouts(total_s=60))
+    transport = HttpTransport(
+        endpoint(server.url, {"Authorization": f"Bearer {KEY}"}), Timeouts(timeout_s=60)
+    )
     client = JudgeClient(transport, "judge", emit or events.append, timeout_s=60, concurrency=2)
     words = ["the first", *["another"] * (number - 1)]
     calls = (

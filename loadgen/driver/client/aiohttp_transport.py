@@ -68,7 +68,7 @@ class AiohttpTransport:
         """
         due_s = exchange.due_s
         if due_s is None:
-            due_s = asyncio.get_running_loop().time() + self._timeouts.total_s
+            due_s = asyncio.get_running_loop().time() + self._timeouts.timeout_s
         errand = self._errands[exchange] = Errand(exchange, asyncio.timeout_at(due_s))
         token = CURRENT.set(errand)
         self._patience.start(exchange)
@@ -184,7 +184,7 @@ class AiohttpTransport:
                     ssl=tls_context(self.endpoint) or True, keep_alive=self.endpoint.keep_alive
                 ),
                 cookie_jar=aiohttp.DummyCookieJar(),
-                timeout=aiohttp.ClientTimeout(connect=self._timeouts.connect_s),
+                timeout=aiohttp.ClientTimeout(connect=self._timeouts.connect_timeout_s),
                 auto_decompress=False,
                 skip_auto_headers=("User-Agent", "Content-Type"),
                 # The socket counts, whatever the head is made of; aiohttp is not to be stricter.

@@ -74,7 +74,7 @@ class Dialer:
             RequestFailedError: `dns`, `refused`, `tls`, `connect_timeout` or `client_limit`.
         """
         try:
-            async with time_limit(self._timeouts.connect_s):
+            async with time_limit(self._timeouts.connect_timeout_s):
                 return await self._dial(connect)
         except TimeoutError as error:
             message = self._timeouts.unconnected(self.where) + self._hint

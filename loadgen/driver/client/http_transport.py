@@ -59,7 +59,7 @@ class HttpTransport:
         self._carriers: dict[Exchange, AnyConnection] = {}
         self._dialer = Dialer(endpoint, timeouts)
         self._reader: Ready | WireLoop | None = None
-        self._deadlines: Deadlines[Exchange] = Deadlines(timeouts.total_s, self._late)
+        self._deadlines: Deadlines[Exchange] = Deadlines(timeouts.timeout_s, self._late)
         self._patience = Patience(timeouts, self._carriers.get, self._silent)
 
     async def send(self, request: Request, exchange: Exchange) -> None:

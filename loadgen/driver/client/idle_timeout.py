@@ -70,9 +70,11 @@ class Patience:
         listener: Callable[[Exchange], Listener | None],
         on_silent: Callable[[Exchange, Silence], None],
     ) -> None:
-        self._first_byte_s = timeouts.first_byte_s
-        self._idle_s = timeouts.idle_s
-        limits = [limit for limit in (timeouts.first_byte_s, timeouts.idle_s) if limit is not None]
+        self._first_byte_timeout_s = timeouts.first_byte_timeout_s
+        self._idle_timeout_s = timeouts.idle_timeout_s
+        limits = [
+            limit for limit in (timeouts.first_byte_timeout_s, timeouts.idle_timeout_s) if limit is not None
+        ]
         self._shortest_ns = round(min(limits) * _SECOND) if limits else None
         self._listener = listener
         self._on_silent = on_silent
@@ -124,12 +126,12 @@ class Patience:
         """The upcoming silence of a request; None while none is possible, or without a limit."""
         heard_ns = listener.heard_ns if listener is not None else 0
         if heard_ns:
-            if self._idle_s is None:
+            if self._idle_timeout_s is None:
                 return None
-            message = f"the response paused for {self._idle_s:g} s (--idle-timeout)"
-            return Silence(Failure.IDLE_TIMEOUT, message, heard_ns + round(self._idle_s * _SECOND))
-        if self._first_byte_s is None or exchange.sent_ns is None:
+            message = f"the response paused for {self._idle_timeout_s:g} s (--idle-timeout)"
+            return Silence(Failure.IDLE_TIMEOUT, message, heard_ns + round(self._idle_timeout_s * _SECOND))
+        if self._first_byte_timeout_s is None or exchange.sent_ns is None:
             return None
-        message = f"no byte of a response within {self._first_byte_s:g} s (--first-byte-timeout)"
-        due_ns = exchange.sent_ns + round(self._first_byte_s * _SECOND)
+        message = f"no byte of a response within {self._first_byte_timeout_s:g} s (--first-byte-timeout)"
+        due_ns = exchange.sent_ns + round(self._first_byte_timeout_s * _SECOND)
         return Silence(Failure.FIRST_BYTE_TIMEOUT, message, due_ns)

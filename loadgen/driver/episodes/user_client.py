@@ -37,7 +37,9 @@ class SimulatedUserClient:
     """
 
     def __init__(self, user: UserEndpoint, make_transport: Callable[..., Any], emit: Emit) -> None:
-        self.transport = make_transport(user.target, Timeouts(total_s=user.timeout_s, named="--user-timeout"))
+        self.transport = make_transport(
+            user.target, Timeouts(timeout_s=user.timeout_s, named="--user-timeout")
+        )
         self._generation = Generation(user.model, temperature=user.temperature, stream=False)
         self._runner = RequestRunner(
             *(self.transport, chat_completions, self._generation, emit),

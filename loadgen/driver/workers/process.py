@@ -162,7 +162,7 @@ class Worker:
         self._shipper = Shipper(self._sock, config.bounds)
         self._transports = [self._make_transport(endpoint, plan.timeouts) for endpoint in config.endpoints]
         codec = codec_of(plan.protocol, plan.protocol_options)
-        self._retries = Retries(plan.retries, plan.timeouts.total_s, f"{plan.seed}/{config.share.worker}")
+        self._retries = Retries(plan.retries, plan.timeouts.timeout_s, f"{plan.seed}/{config.share.worker}")
         self._runner = runner = RequestRunner(
             *(self._transports[0], codec, plan.generation, self._shipper.put),
             further=self._transports[1:],

@@ -136,10 +136,10 @@ def answered_twice(dialect: Dialect, after_ms: float) -> ScenarioScript:
     return ScenarioScript((*chunked(timetable.body(dialect)), Send(END_MS + after_ms, unasked, after=True)))
 
 
-_NO_FIRST_BYTE: Final = Timeouts(total_s=20.0, connect_s=5.0, first_byte_s=0.3)
-_IDLE: Final = Timeouts(total_s=20.0, connect_s=5.0, idle_s=0.3)
-_TOTAL: Final = Timeouts(total_s=0.3, connect_s=5.0)
-_A_WHILE: Final = Timeouts(total_s=0.6, connect_s=5.0)
+_NO_FIRST_BYTE: Final = Timeouts(timeout_s=20.0, connect_timeout_s=5.0, first_byte_timeout_s=0.3)
+_IDLE: Final = Timeouts(timeout_s=20.0, connect_timeout_s=5.0, idle_timeout_s=0.3)
+_TOTAL: Final = Timeouts(timeout_s=0.3, connect_timeout_s=5.0)
+_A_WHILE: Final = Timeouts(timeout_s=0.6, connect_timeout_s=5.0)
 _HEAD: Final = Send(0, head(EVENTS, "Transfer-Encoding: chunked"))
 _BROKEN_CHUNK: Final = Send(_CUT_MS, b"zz\r\ndata: {}\r\n")
 

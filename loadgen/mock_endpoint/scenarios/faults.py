@@ -203,7 +203,7 @@ _FRAMES: Final = {
 }
 """Frames of the OpenAI protocols that are wrong, what each is, and what a client must call it."""
 
-_SHORT: Final = Timeouts(total_s=0.4, connect_s=5.0)
+_SHORT: Final = Timeouts(timeout_s=0.4, connect_timeout_s=5.0)
 
 FAULTS: Final = (
     _wrong(

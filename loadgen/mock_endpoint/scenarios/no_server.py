@@ -13,7 +13,7 @@ from loadgen.mock_endpoint.scenarios.steps import ScenarioScript
 if TYPE_CHECKING:
     from loadgen.mock_endpoint.scenarios.dialect import Dialect
 
-_CONNECT: Final = Timeouts(total_s=20.0, connect_s=0.3)
+_CONNECT: Final = Timeouts(timeout_s=20.0, connect_timeout_s=0.3)
 _VERIFIED: Final = "verified unless --insecure"
 
 

@@ -22,7 +22,7 @@ Place = Literal[
 ]
 """Where a scenario is met: on the server's port, or somewhere that no connection can be made to."""
 
-PATIENT: Final = Timeouts(total_s=20.0, connect_s=10.0)
+PATIENT: Final = Timeouts(timeout_s=20.0, connect_timeout_s=10.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

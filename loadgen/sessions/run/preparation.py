@@ -307,12 +307,8 @@ def _around_trace(
 
 def timeouts_of(settings: EndpointSettings) -> Timeouts:
     """How long each part of a request may take."""
-    return Timeouts(
-        total_s=settings.timeout,
-        connect_s=settings.connect_timeout,
-        first_byte_s=settings.first_byte_timeout,
-        idle_s=settings.idle_timeout,
-    )
+    limits = settings.timeout, settings.connect_timeout, settings.first_byte_timeout, settings.idle_timeout
+    return Timeouts(*limits)
 
 
 def _at_most(count: int | None, limit: int | None) -> int | None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.settings.cluster import ClusterSettings
-    from loadgen.sessions.settings.scoring_choices import JudgeEndpoint, ScoringChoices
+    from loadgen.sessions.settings.scoring import JudgeEndpoint, ScoringChoices
     from loadgen.sessions.settings.tasks import TaskSettings
     from workloads.dataset import Dataset
     from workloads.scorer import Scorer
@@ -28,7 +28,7 @@ def scoring_of(tasks: TaskSettings, cluster: ClusterSettings | None = None) -> S
     Raises:
         UsageError: The judge's key cannot be read.
     """
-    from loadgen.sessions.settings.scoring_choices import ScoringChoices
+    from loadgen.sessions.settings.scoring import ScoringChoices
 
     return ScoringChoices(
         scorers=tuple(tasks.scoring.scorer),

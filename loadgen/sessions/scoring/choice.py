@@ -11,7 +11,7 @@ from workloads.errors import TaskError, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from loadgen.sessions.settings.scoring_choices import ScoringChoices
+    from loadgen.sessions.settings.scoring import ScoringChoices
     from workloads.scorer import Scorer
 
 _EVAL: Final = ":"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from loadgen.sessions.scoring.grader import Result
     from loadgen.sessions.scoring.grading import Grading
     from loadgen.sessions.scoring.pool import Grader
-    from loadgen.sessions.settings.scoring_choices import ScoringChoices
+    from loadgen.sessions.settings.scoring import ScoringChoices
 
 
 @dataclass(frozen=True, slots=True)

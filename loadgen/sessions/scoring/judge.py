@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from loadgen.driver.judge_client import Tally
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.scoring.choice import Chosen
-    from loadgen.sessions.settings.scoring_choices import JudgeEndpoint, ScoringChoices
+    from loadgen.sessions.settings.scoring import JudgeEndpoint, ScoringChoices
     from reporter.answers import Stored
     from reporter.log.database import OpenLog
     from workloads.scorer import Inquiry
@@ -189,7 +189,7 @@ async def _ask(
     )
     with closing(recorder), stop.on_signals():
         async with recording(recorder, stop, observer):
-            transport = HttpTransport(target, Timeouts(total_s=judge.timeout_s, named="--judge-timeout"))
+            transport = HttpTransport(target, Timeouts(timeout_s=judge.timeout_s, named="--judge-timeout"))
             client = JudgeClient(
                 transport,
                 judge.model,

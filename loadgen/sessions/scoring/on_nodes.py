@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from loadgen.sessions.scoring.choice import Chosen
     from loadgen.sessions.scoring.grader import Result
     from loadgen.sessions.scoring.grading import Grading
-    from loadgen.sessions.settings.scoring_choices import ScoringChoices
+    from loadgen.sessions.settings.scoring import ScoringChoices
 
 _T = TypeVar("_T")
 

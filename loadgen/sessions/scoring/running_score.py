@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
-from loadgen.sessions.settings.scoring_choices import ScoringChoices
+from loadgen.sessions.settings.scoring import ScoringChoices
 from recorder.errors import LogError
 
 if TYPE_CHECKING:

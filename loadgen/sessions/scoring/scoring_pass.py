@@ -16,7 +16,7 @@ from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.run_folder import folder_of, require_log, still_running
 from loadgen.sessions.observer import SILENT
 from loadgen.sessions.scoring.choice import Chosen, choose
-from loadgen.sessions.settings.scoring_choices import ScoringChoices
+from loadgen.sessions.settings.scoring import ScoringChoices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

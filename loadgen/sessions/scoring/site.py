@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.scoring.choice import Chosen
     from loadgen.sessions.scoring.pool import Grader
-    from loadgen.sessions.settings.scoring_choices import ScoringChoices
+    from loadgen.sessions.settings.scoring import ScoringChoices
     from workloads.sandbox.base import SandboxSpec
 
 GRADINGS_A_PROCESS: Final = 16

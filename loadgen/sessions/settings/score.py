@@ -14,8 +14,13 @@ from loadgen.sessions.settings.kinds import Seconds
 from loadgen.sessions.settings.option import GENERAL
 from loadgen.sessions.settings.prices import Prices
 from loadgen.sessions.settings.run_argument import Run
-from loadgen.sessions.settings.scoring import SCORING, JudgeSettings, ScorerSettings
-from loadgen.sessions.settings.scoring_choices import DEFAULT_GRADER_TIMEOUT_S, ScoringChoices
+from loadgen.sessions.settings.scoring import (
+    DEFAULT_GRADER_TIMEOUT_S,
+    SCORING,
+    JudgeSettings,
+    ScorerSettings,
+    ScoringChoices,
+)
 from loadgen.sessions.settings.verdict import OnInvalid
 
 MOST_PROCESSES = 1024

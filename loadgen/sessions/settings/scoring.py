@@ -1,19 +1,115 @@
-"""The options of scoring, declared once for every command that scores."""
+"""The options of scoring, declared once for every command that scores, and how answers are then scored."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.kinds import Seconds
 from loadgen.sessions.settings.option import Panel
-from loadgen.sessions.settings.scoring_choices import (
-    DEFAULT_JUDGE_CONCURRENCY,
-    DEFAULT_JUDGE_TIMEOUT_S,
-    JudgeEndpoint,
-)
 from workloads.sandbox.base import SandboxKind, SandboxSpec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from loadgen.driver.judge_client import Sampling
+
+DEFAULT_GRADER_TIMEOUT_S: Final = 120.0
+"""Seconds: more than any grader takes; a model's program that a scorer runs has its own limits."""
+
+DEFAULT_GRADER_MEMORY: Final = 8 * 1024**3
+"""Bytes: more than any grader needs, and too little to bring down the machine."""
+
+DEFAULT_JUDGE_CONCURRENCY: Final = 8
+DEFAULT_JUDGE_TIMEOUT_S: Final = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeEndpoint:
+    """The endpoint that judges.
+
+    Attributes:
+        url: As given; secrets in it are the caller's to keep out of the log.
+        model: The model that is asked.
+        concurrency: The most requests in flight.
+        timeout_s: For each request.
+        api_key: Never stored.
+        temperature: In place of that of the benchmark's prompts; None keeps theirs.
+        max_tokens: In place of the limit of the benchmark's prompts; None keeps theirs.
+    """
+
+    url: str
+    model: str
+    concurrency: int = DEFAULT_JUDGE_CONCURRENCY
+    timeout_s: float = DEFAULT_JUDGE_TIMEOUT_S
+    api_key: str | None = field(default=None, repr=False)
+    temperature: float | None = None
+    max_tokens: int | None = None
+
+    @property
+    def sampling(self) -> Sampling:
+        """The settings that replace the sampling of the prompts."""
+        from loadgen.driver.judge_client import Sampling
+
+        return Sampling(self.temperature, self.max_tokens)
+
+    def facts(self) -> dict[str, Any]:
+        """The judge's facts for the log, except for the endpoint; replaced settings are named."""
+        replaced = {"temperature": self.temperature, "max_tokens": self.max_tokens}
+        return {
+            "model": self.model,
+            **{name: value for name, value in replaced.items() if value is not None},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringChoices:
+    """How answers are scored.
+
+    Attributes:
+        scorers: `NAME` for every task that has such a scorer, or `TASK=NAME`; a task without one keeps the
+            scorer that the run was started with, else its official one.
+        evals: Eval functions, `module:function`, which score every task in addition to its own scorer; empty
+            for those that the run was started with.
+        allow_code_execution: Whether a scorer may run what the model wrote.
+        judge: The judge for scorers that need one; None for no judge.
+        judge_model: The judge whose replies count where no judge is called; None for the latest.
+        reparse: Call no judge, and read the existing replies again.
+        grader_timeout_s: The most that the grading of one answer may take; ten times as much where a scorer
+            runs code.
+        grader_memory: The most bytes of memory that a grading process may take.
+        processes: The number of grading processes, of each node; None for one per usable core.
+        data: A folder with models that graders need; None for the usual places alone.
+        sandbox: Where programs of the model run.
+        ray: The address of the Ray cluster whose nodes grade; None for this machine.
+        nodes: How many of them; None for all that have CPUs.
+    """
+
+    scorers: tuple[str, ...] = ()
+    evals: tuple[str, ...] = ()
+    allow_code_execution: bool = False
+    judge: JudgeEndpoint | None = None
+    judge_model: str | None = None
+    reparse: bool = False
+    grader_timeout_s: float = DEFAULT_GRADER_TIMEOUT_S
+    grader_memory: int = DEFAULT_GRADER_MEMORY
+    processes: int | None = None
+    data: Path | None = None
+    sandbox: SandboxSpec = field(default_factory=SandboxSpec)
+    ray: str | None = None
+    nodes: int | None = None
+
+    @property
+    def model(self) -> str | None:
+        """The judge with the counted replies; None for the latest."""
+        return self.judge.model if self.judge else self.judge_model
+
+    @property
+    def sampling(self) -> str | None:
+        """The sampling of the judge with the counted replies; None for the latest replies."""
+        return self.judge.sampling.label if self.judge else None
+
 
 SCORING: Final = Panel("Scoring")
 
