@@ -15,28 +15,32 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from loadgen.background import Progress
-    from loadgen.measure import accuracy, perf, score, search, sweep
+    from loadgen.measure import accuracy, optimize_tools, perf, run_suite, score, search, sweep
     from loadgen.mock_endpoint import MockProcess, mock
     from loadgen.run import Run, open_run
-    from loadgen.series import SearchResult, SweepResult
+    from loadgen.series import OptimizationResult, SearchResult, SuiteResult, SweepResult
     from loadgen.sessions.errors import LoadgenError, RunError, SetupError, UsageError
     from loadgen.sessions.run.tool_benchmark import run_benchmark
 
 __all__ = [
     "LoadgenError",
     "MockProcess",
+    "OptimizationResult",
     "Progress",
     "Run",
     "RunError",
     "SearchResult",
     "SetupError",
+    "SuiteResult",
     "SweepResult",
     "UsageError",
     "accuracy",
     "mock",
     "open_run",
+    "optimize_tools",
     "perf",
     "run_benchmark",
+    "run_suite",
     "score",
     "search",
     "sweep",
@@ -44,10 +48,10 @@ __all__ = [
 
 _HOMES = {
     "background": ("Progress",),
-    "measure": ("accuracy", "perf", "score", "search", "sweep"),
+    "measure": ("accuracy", "optimize_tools", "perf", "run_suite", "score", "search", "sweep"),
     "mock_endpoint": ("MockProcess", "mock"),
     "run": ("Run", "open_run"),
-    "series": ("SearchResult", "SweepResult"),
+    "series": ("OptimizationResult", "SearchResult", "SuiteResult", "SweepResult"),
     "sessions.run.tool_benchmark": ("run_benchmark",),
     "sessions.errors": ("LoadgenError", "RunError", "SetupError", "UsageError"),
 }

@@ -1,4 +1,4 @@
-"""Sessions as functions: measure, score, sweep, search. Each returns when the session has ended."""
+"""Sessions as functions. Each returns when the session has ended."""
 
 from __future__ import annotations
 
@@ -6,17 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 from loadgen.background import in_background
 from loadgen.run import Run
-from loadgen.series import SearchResult, SweepResult
-from loadgen.sessions.errors import one_tree
+from loadgen.series import OptimizationResult, SearchResult, SuiteResult, SweepResult
+from loadgen.sessions.errors import UsageError, one_tree
 from loadgen.sessions.settings.from_python import python_fields, settings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
     from typing import Unpack
 
     from loadgen.background import Progress
-    from loadgen.options import AccuracyOptions, PerfOptions, ScoreOptions, SearchOptions, SweepOptions
+    from loadgen.options import (
+        AccuracyOptions,
+        OptimizeToolsOptions,
+        PerfOptions,
+        RunSuiteOptions,
+        ScoreOptions,
+        SearchOptions,
+        SweepOptions,
+    )
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.settings.perf import PerfSettings
     from reporter.costs.prices import PriceTable
@@ -151,9 +159,9 @@ def search(
     """
     from loadgen.sessions.series.search.session import new_search, run_search
     from loadgen.sessions.series.search.strategy import StopReason
-    from loadgen.sessions.settings.search import SearchSettings
+    from loadgen.sessions.settings.search import REPLACED, SearchSettings
 
-    settings, common = _split(SearchSettings, options)
+    settings, common = _split(SearchSettings, options, REPLACED)
 
     def work(observer: Observer) -> SearchResult:
         folder, series, secrets = new_search(settings, common)
@@ -162,6 +170,70 @@ def search(
             raise KeyboardInterrupt
         runs = [Run(trial.outcome.folder) for trial in result.evaluated]
         return SearchResult(folder, result.load, result.to_dict(), runs)
+
+    return in_background(work, progress)
+
+
+def run_suite(
+    suite: str | Path | None = None,
+    *,
+    progress: Callable[[Progress], None] | None = None,
+    **options: Unpack[RunSuiteOptions],
+) -> SuiteResult:
+    """Run every model with every benchmark under every load of a file: `loadgen run`.
+
+    Args:
+        suite: The file; None with `all=True`.
+        progress: As for `perf`; `run` has the number of the run.
+        **options: The options of `loadgen run`.
+
+    Raises:
+        UsageError, SetupError, RunError, KeyboardInterrupt: As `perf`.
+    """
+    from loadgen.sessions.series.suite.keys import from_environment
+    from loadgen.sessions.series.suite.session import new_suite
+    from loadgen.sessions.series.suite.session import run_suite as conduct
+    from loadgen.sessions.series.suite.summary import summed_up
+    from loadgen.sessions.settings.run import RunSettings
+
+    with one_tree():
+        settings = settings_of(RunSettings, {**options, "suite": suite})
+
+    def work(observer: Observer) -> SuiteResult:
+        folder, series = new_suite(settings, observer)
+        ended = conduct(folder, series, from_environment(), observer)
+        summary = summed_up(folder, series, ended)
+        if ended.interrupted:
+            raise KeyboardInterrupt
+        return SuiteResult(folder, [Run(outcome.folder) for outcome in ended.outcomes], summary)
+
+    return in_background(work, progress)
+
+
+def optimize_tools(
+    *, progress: Callable[[Progress], None] | None = None, **options: Unpack[OptimizeToolsOptions]
+) -> OptimizationResult:
+    """Improve the descriptions of a tool set for a model: `loadgen optimize tools`.
+
+    Args:
+        progress: As for `perf`; `run` has the number of the step.
+        **options: The options of `loadgen optimize tools`.
+
+    Raises:
+        UsageError, SetupError, RunError, KeyboardInterrupt: As `perf`.
+    """
+    from loadgen.sessions.series.optimization.session import new_optimization, run_optimization
+    from loadgen.sessions.settings.optimize import REPLACED, OptimizeSettings
+
+    settings, common = _split(OptimizeSettings, options, REPLACED)
+
+    def work(observer: Observer) -> OptimizationResult:
+        folder, series, secrets = new_optimization(settings, common)
+        outcome = run_optimization(folder, series, secrets, settings.reflection_api_key, observer)
+        if outcome.interrupted:
+            raise KeyboardInterrupt
+        descriptions = {file.stem: file for file in sorted((folder / "descriptions").glob("*.yaml"))}
+        return OptimizationResult(folder, descriptions, outcome.to_dict())
 
     return in_background(work, progress)
 
@@ -181,16 +253,21 @@ def _measured(
     return in_background(work, progress)
 
 
-def _split(own: type[Any], options: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
+def _split(
+    own: type[Any], options: Mapping[str, Any], replaced: Collection[str] = ()
+) -> tuple[Any, Mapping[str, Any]]:
     """The settings of a series, and the options of the series' runs by field, with defaults.
 
     Raises:
-        UsageError: The option does not exist, or a value cannot be one.
+        UsageError: The option does not exist or is replaced, or a value cannot be one.
     """
     from loadgen.sessions.settings.concerns import flat_values
     from loadgen.sessions.settings.perf import PerfSettings
 
     names = python_fields(own)
+    for name in options:
+        if name in replaced and name not in names:
+            raise UsageError(f"there is no setting {name!r} here")
     with one_tree():
         settings = settings_of(own, {name: value for name, value in options.items() if name in names})
         common = settings_of(

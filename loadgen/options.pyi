@@ -184,7 +184,9 @@ class SessionOptions(ScoringOptions, total=False):
     sequential: bool | None
     """One sample after the other, with an agent that keeps state between samples."""
     debug: bool | None
-    """Write the requests and tool calls of each episode to debug/*.jsonl in the run's folder."""
+    """Write connections, retries and failures to debug/session.log in the run's folder; each episode to
+    debug/*.jsonl.
+    """
     user_url: str | None
     """Endpoint of the model that plays users, for tasks with users. Default: --url."""
     user_model: str | None
@@ -489,3 +491,153 @@ class GateOptions(TypedDict, total=False):
     """
     tokenizer: str | None
     """Tokenizer for token counts that the server did not send."""
+
+class OptimizeToolsOptions(TypedDict, total=False):
+    """The keyword arguments of `loadgen.optimize_tools`."""
+
+    url: str | Sequence[str] | None
+    """Base URL, with or without /v1, or litellm:; repeatable. Default: http://localhost:8000."""
+    model: str | None
+    """Name of the model, as the endpoint knows it. Default: the only one that it lists."""
+    protocol: str | None
+    """The API: OpenAI's, Anthropic's (messages), SGLang's; stream (sse), JSON (json), plug-in."""
+    path: str | None
+    """sse, json: path of the requests. Default: /generate."""
+    body: str | Mapping[str, object] | None
+    """sse, json: the request body. Placeholders: {prompt}, {system}, {messages}, {tools}, {model},
+    {max_tokens}, {temperature} and {seed}.
+    """
+    text_at: str | None
+    """sse, json: place of the text, e.g. token.text or choices.0.text. Default: text."""
+    tokens_at: str | None
+    """sse, json: place of the number of output tokens, if there is one."""
+    finish_at: str | None
+    """sse, json: place of the finish reason, if there is one."""
+    cumulative: bool | None
+    """sse: each event has the whole text so far instead of the new part."""
+    api_key: str | None
+    """API key, preferably in the environment; @FILE reads a file. Never logged."""
+    header: str | Sequence[str] | None
+    """Additional request header, or a file of headers; repeatable. Only names are logged."""
+    timeout: float | str | None
+    """Time limit of a request, with connecting and retries."""
+    connect_timeout: float | str | None
+    """Time limit of DNS, TCP and TLS handshake together."""
+    first_byte_timeout: float | str | None
+    """Time limit from the end of the request to the first byte of the response. Default: no limit."""
+    idle_timeout: float | str | None
+    """Longest pause within a response; no limit by default."""
+    insecure: bool | None
+    """Do not verify the TLS certificate."""
+    balance: Literal["round-robin", "least-in-flight"] | None
+    """How to choose among several endpoints: round robin (default), or fewest in flight. A conversation
+    stays on one endpoint.
+    """
+    concurrency: int | None
+    """Closed loop: keep N requests in flight. Default load: 8 (accuracy: 16)."""
+    rate: str | None
+    """Open loop: requests per second, whatever the server does; or a rate that changes, e.g.
+    ramp:1..50,60s (docs/load.md).
+    """
+    seed: int | None
+    """Seed of the order of prompts, of synthetic prompts, and of arrivals."""
+    tokenizer: str | None
+    """Tokenizer: make synthetic prompts of exactly the given length; with --prompts, count tokens that the
+    server did not count.
+    """
+    data: str | Path | None
+    """Your folder of tool sets, descriptions, models and scenarios."""
+    retry: int | None
+    """Retry transient failures up to N times; each attempt is logged."""
+    max_response: int | str | None
+    """Give up a response that is larger than this: 10MB, 64MiB."""
+    workers: int | None
+    """Number of client processes. Default: by load and machine."""
+    transport: Literal["native", "python", "aiohttp"] | None
+    """HTTP client: native (most accurate), python (without compiled code), or aiohttp (supports proxies)."""
+    connect_ahead: int | None
+    """Open N connections before the first request; not with aiohttp."""
+    trace_context: bool | None
+    """Send a W3C traceparent with each request, and log the ids."""
+    max_tokens: int | None
+    """Maximum of output tokens of each request."""
+    temperature: float | None
+    """Sampling temperature."""
+    request_seed: int | None
+    """Sampling seed to send with every request, for servers with repeatable sampling. (--seed is the
+    client's.)
+    """
+    stream: bool | None
+    """Request a stream. TTFT needs one."""
+    extra_body: str | Mapping[str, object] | None
+    """Additional members of the request body, e.g. '{"top_k": 20}'."""
+    out: str | Path | None
+    """The folder of all runs; runs/<time>-optimize by default."""
+    tools: str | None
+    """The tool set (see loadgen list tool-sets)."""
+    descriptions: str | None
+    """The descriptions to begin with."""
+    levels: str | None
+    """The levels of the scenarios."""
+    variant: Literal["cost_optimized", "accuracy_balanced", "maximum_accuracy"] | None
+    """The objective: 50/25/25 of accuracy, input and output tokens, in the format minimal; accuracy
+    divided by tokens above 1,500, in compact; accuracy alone, in full.
+    """
+    all_variants: bool | None
+    """Optimize each variant by that variant's objective."""
+    optimizer: Literal["gepa", "copro"] | None
+    """gepa reflects on wrong choices (pip install 'llm-loadgen[optimize]'); copro proposes from the scores
+    of earlier attempts, each of which answers all training scenarios.
+    """
+    mode: Literal["light", "medium", "heavy"] | None
+    """6, 18 or 54 proposals per variant."""
+    selection: Literal["fc", "prompt"] | None
+    """How tools are given: fc as tools of the request, prompt as text in the prompt."""
+    validation_share: float | str | None
+    """The share of the scenarios that decides and is not used in training."""
+    max_calls: int | None
+    """The most requests, validation included."""
+    max_total_tokens: int | None
+    """The most tokens of input and output."""
+    max_cost: float | None
+    """The highest cost, by the prices of --cost-model."""
+    cost_model: str | None
+    """The model file with prices (see loadgen list tool-sets)."""
+    reflection_url: str | None
+    """Endpoint of the proposing model. Default: --url."""
+    reflection_model: str | None
+    """The model that proposes. Default: --model."""
+    reflection_api_key: str | None
+    """The API key of --reflection-url, preferably in the environment; @FILE reads a file. Never logged."""
+
+class RunSuiteOptions(TypedDict, total=False):
+    """The keyword arguments of `loadgen.run_suite`."""
+
+    all: bool | None
+    """Every benchmark that can be asked here, of --model. -n draws N questions of each, and the folder
+    gets BENCHMARK_MODEL.jsonl of each.
+    """
+    model: str | None
+    """With --all: the model."""
+    url: str | None
+    """With --all: the endpoint."""
+    model_filter: str | Sequence[str] | None
+    """Only models with this name, this text in the name, or a matching glob; repeatable."""
+    benchmark_filter: str | Sequence[str] | None
+    """Only benchmarks with this name, this text in the name, or a matching glob; repeatable."""
+    load_filter: str | Sequence[str] | None
+    """Only loads with this name, this text in the name, or a matching glob; repeatable."""
+    repeat: int | None
+    """Repeat each run N times."""
+    set: str | Sequence[str] | None
+    """An option of loadgen perf for all runs, e.g. max-tokens=64; repeatable."""
+    requests: int | None
+    """Short for --set requests=N; with --all, samples=N."""
+    duration: float | str | None
+    """Short for --set duration=TIME."""
+    cooldown: float | str | None
+    """The pause between two runs."""
+    stop_on_failure: bool | None
+    """End the suite after a run that is invalid or misses a requirement."""
+    out: str | Path | None
+    """The folder of all runs; runs/<time>-<name> by default."""

@@ -1,4 +1,4 @@
-"""The results of a sweep or a search."""
+"""The results of a sweep, a search, a suite or an optimization."""
 
 from __future__ import annotations
 
@@ -50,3 +50,36 @@ class SearchResult:
 
     def _repr_html_(self) -> str | None:
         return html_of_series(self.folder)
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteResult:
+    """The runs of a suite.
+
+    Attributes:
+        folder: That of the suite.
+        runs: Its runs, in the order of the matrix.
+        summary: What `summary.json` has: the `verdict` of all runs together, and `points` with their figures.
+    """
+
+    folder: Path
+    runs: Sequence[Run]
+    summary: Mapping[str, Any]
+
+    def _repr_html_(self) -> str | None:
+        return html_of_series(self.folder)
+
+
+@dataclass(frozen=True, slots=True)
+class OptimizationResult:
+    """The descriptions of tools that an optimization keeps.
+
+    Attributes:
+        folder: That of the optimization.
+        descriptions: The file of the kept descriptions, by variant.
+        summary: What `optimization.json` has: `spent`, and `variants` with their status and figures.
+    """
+
+    folder: Path
+    descriptions: Mapping[str, Path]
+    summary: Mapping[str, Any]

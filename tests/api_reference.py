@@ -18,7 +18,7 @@ _LONGEST: Final = 16
 _HEAD: Final = """# Python API reference
 
 Signatures and first lines of docstrings; `help(loadgen.perf)` has the rest, [python.md](python.md) examples.
-Options of `perf`, `accuracy`, `score`, `sweep` and `search` are those of the [command line](cli.md).
+Options are those of the [command line](cli.md).
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args, get_origin
@@ -9,7 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args, get
 from loadgen.sessions.settings.accuracy import AccuracySettings
 from loadgen.sessions.settings.from_python import python_fields
 from loadgen.sessions.settings.gate import GateSettings
+from loadgen.sessions.settings.optimize import REPLACED as NOT_OPTIMIZED
+from loadgen.sessions.settings.optimize import OptimizeSettings
 from loadgen.sessions.settings.perf import PerfSettings
+from loadgen.sessions.settings.run import RunSettings
 from loadgen.sessions.settings.score import ScoreSettings
 from loadgen.sessions.settings.search import REPLACED, SearchSettings
 from loadgen.sessions.settings.sweep import SweepSettings
@@ -29,6 +33,8 @@ _SESSIONS: Final[Mapping[str, tuple[tuple[type[object], ...], frozenset[str]]]] 
 """By the name of the arguments: the settings that they are made of, the last first, and what is left out."""
 
 _SCORE: Final = ((ScoreSettings,), frozenset({"run"}))
+_RUN: Final = ((RunSettings,), frozenset({"suite"}))
+_OPTIMIZE: Final = ((PerfSettings, OptimizeSettings), NOT_OPTIMIZED - set(python_fields(OptimizeSettings)))
 _GATE: Final = ((GateSettings,), frozenset({"run", "full", "junit", "markdown", "inconclusive"}))
 
 _CALLS: Final = {"GateOptions": "Run"}
@@ -63,7 +69,8 @@ def source() -> str:
         inherited, base = (single, "RunOptions") if is_single else (every, "SessionOptions")
         parts.append(_class(name, base, _without(fields, inherited)))
     parts.append(_class("ScoreOptions", "ScoringOptions", _without(score, scoring)))
-    parts.append(_class("GateOptions", "TypedDict", _fields(*_GATE)))
+    alone = {"GateOptions": _GATE, "OptimizeToolsOptions": _OPTIMIZE, "RunSuiteOptions": _RUN}
+    parts += [_class(name, "TypedDict", _fields(*made_of)) for name, made_of in alone.items()]
     return "".join(parts)
 
 
@@ -107,7 +114,8 @@ def _class(name: str, base: str, fields: Mapping[str, str]) -> str:
 def _about(name: str) -> str:
     if name in _SHARED:
         return _SHARED[name]
-    return f"The keyword arguments of `{_CALLS.get(name, 'loadgen')}.{name.removesuffix('Options').lower()}`."
+    called = re.sub(r"(?<!^)(?=[A-Z])", "_", name.removesuffix("Options")).lower()
+    return f"The keyword arguments of `{_CALLS.get(name, 'loadgen')}.{called}`."
 
 
 def _lines(field: SettingField) -> Iterator[str]:

@@ -6,11 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from loadgen.sessions.series.suite.document import Suite
-    from loadgen.sessions.series.suite.matrix import MatrixRun
-    from loadgen.sessions.series.suite.source import SuiteSource
+    from loadgen.cli.terminal.observer import Terminal
     from loadgen.sessions.settings.run import RunSettings
 
 
@@ -32,49 +28,24 @@ def run(settings: RunSettings) -> None:
 
     loadgen run --all --model llama --url $URL -n 10 --out results
     """
-    from loadgen.sessions.series.suite.runner import chosen_entries, folder_of_suite, remarks, suite_to_run
+    from loadgen.cli.terminal.observer import Terminal
+    from loadgen.sessions.series.suite.session import new_suite
 
-    source, suite, left_out = suite_to_run(settings)
-    entries = chosen_entries(settings, source, suite)
-    for note in (*left_out, *remarks(source, suite, entries)):
-        _note(note)
+    terminal = Terminal(quiet=settings.quiet, live=not settings.no_live)
     if settings.dry_run:
-        _dry_run(settings, source, suite, entries)
+        _dry_run(settings, terminal)
         return
     from loadgen.cli.suite_runs import conduct_suite
-    from loadgen.cli.terminal.observer import Terminal
-    from loadgen.sessions.files.series_file import new_series_folder
-    from loadgen.sessions.series.suite.keys import from_environment, named, secrets_of
-    from loadgen.sessions.series.suite.runner import name_of, series_of, sound
+    from loadgen.sessions.series.suite.keys import from_environment
 
-    folder = new_series_folder(folder_of_suite(settings, source, suite), name_of(source, suite))
-    keys = named(entries)
-    points = sound(
-        source, entries, secrets_of(keys, from_environment()), left_out=_note if settings.all else None
-    )
-    series = series_of(
-        source,
-        suite,
-        points,
-        keys,
-        cooldown_s=suite.run.cooldown if settings.cooldown is None else settings.cooldown,
-        stop_on_failure=suite.run.stop_on_failure
-        if settings.stop_on_failure is None
-        else settings.stop_on_failure,
-        sample_files=settings.all,
-    )
-    terminal = Terminal(quiet=settings.quiet, live=not settings.no_live)
     conduct_suite(
-        *(folder, series, from_environment(), terminal), json=settings.json, compact=settings.compact
+        *(*new_suite(settings, terminal), from_environment(), terminal),
+        json=settings.json,
+        compact=settings.compact,
     )
 
 
-def _note(text: str) -> None:
-    sys.stderr.write(f"note: {text}\n")
-
-
-def _dry_run(settings: RunSettings, source: SuiteSource, suite: Suite, entries: Sequence[MatrixRun]) -> None:
-    from loadgen.cli.terminal.observer import Terminal
+def _dry_run(settings: RunSettings, terminal: Terminal) -> None:
     from loadgen.cli.terminal.show import page
     from loadgen.cli.terminal.suite_plan import as_text
     from loadgen.sessions.run.preflight import warn_of
@@ -82,14 +53,15 @@ def _dry_run(settings: RunSettings, source: SuiteSource, suite: Suite, entries: 
     from loadgen.sessions.series.suite.keys import named, unset
     from loadgen.sessions.series.suite.matrix import as_rows
     from loadgen.sessions.series.suite.runner import name_of, sound
+    from loadgen.sessions.series.suite.session import planned_suite
 
-    terminal = Terminal()
+    source, suite, entries, note = planned_suite(settings, terminal)
     sound(
         *(source, entries, lambda _: Secrets(), lambda ready, name: warn_of(ready, terminal, name)),
-        left_out=_note if settings.all else None,
+        left_out=note if settings.all else None,
     )
     for variable in unset(named(entries)):
-        sys.stderr.write(f"note: {variable} is not set; the suite takes a secret from it\n")
+        note(f"{variable} is not set; the suite takes a secret from it")
     if settings.json:
         import orjson
 

@@ -12,9 +12,8 @@ from loadgen.cli.terminal.suite_table import as_text
 from loadgen.cli.terminal.verdicts import publish_series_verdicts
 from loadgen.sessions.errors import printable
 from loadgen.sessions.program import program
-from loadgen.sessions.series.runner import run_series
-from loadgen.sessions.series.suite.after_run import after_run
-from loadgen.sessions.series.suite.keys import require_resumable, secrets_of
+from loadgen.sessions.series.suite.keys import require_resumable
+from loadgen.sessions.series.suite.session import run_suite
 from loadgen.sessions.series.suite.summary import summed_up
 from loadgen.sessions.verdict_exit import most_severe
 
@@ -55,12 +54,7 @@ def conduct_suite(
         UsageError: Another process runs them.
         typer.Exit: With the most severe exit code of the runs.
     """
-    secrets = secrets_of(series.definition["secrets"], key)
-    ended = run_series(
-        *(folder, series, lambda point: secrets(point.name)),
-        observer=terminal,
-        stop_after=after_run(folder, series, terminal),
-    )
+    ended = run_suite(folder, series, key, terminal)
     _tell(folder, series, ended, json=json, compact=compact)
     together = publish_series_verdicts(folder, ended.outcomes, quiet=json)
     raise typer.Exit(most_severe([ended.exit_code, together]))

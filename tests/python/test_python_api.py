@@ -160,6 +160,43 @@ def test_a_series_is_not_a_run(server: MockProcess, tmp_path: Path) -> None:
         loadgen.open_run(tmp_path)
 
 
+@pytest.mark.slow
+def test_a_suite_runs_and_is_summed_up(
+    server: MockProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the files that `loadgen run` writes; options choose and change runs."""
+    suite = tmp_path / "suite.toml"
+    tables = [f'[[benchmarks]]\nname = "{name}"\nrequests = 100\n' for name in ("chat", "summary")]
+    suite.write_text(f'[[models]]\nname = "m"\nurl = "{server.url}"\n{"".join(tables)}')
+    monkeypatch.chdir(tmp_path)
+    result = loadgen.run_suite(suite, benchmark_filter="chat", requests=5, out=tmp_path / "all")
+    assert [run.report().counts.completed for run in result.runs] == [5]
+    assert result.summary == orjson.loads((tmp_path / "all" / "summary.json").read_bytes())
+    for options, message in (
+        ({"suite": suite, "dry_run": True}, "no setting 'dry_run'"),
+        ({"suite": tmp_path / "none.toml"}, "none.toml does not exist"),
+        ({}, "name a suite, or every benchmark"),
+    ):
+        with pytest.raises(loadgen.UsageError, match=message):
+            loadgen.run_suite(**options)
+
+
+@pytest.mark.slow
+def test_descriptions_of_tools_are_optimized(server: MockProcess, tmp_path: Path) -> None:
+    """What is kept is the file that `tool_selection:descriptions=VARIANT` reads."""
+    session: dict[str, Any] = {"url": server.url, "model": "m", "optimizer": "copro", "tools": "2-tool"}
+    result = loadgen.optimize_tools(**session, levels="simple", max_calls=60, out=tmp_path / "best")
+    (variant,) = result.summary["variants"]
+    assert (variant["variant"], variant["status"]) == ("accuracy_balanced", "no better proposal")
+    assert result.summary == orjson.loads((tmp_path / "best" / "optimization.json").read_bytes())
+    assert result.descriptions == {
+        "accuracy_balanced": tmp_path / "best" / "descriptions" / "accuracy_balanced.yaml"
+    }
+    assert result.descriptions["accuracy_balanced"].is_file()
+    with pytest.raises(loadgen.UsageError, match="no setting 'requests' here"):
+        loadgen.optimize_tools(**session, requests=5)
+
+
 def test_benchmarks_are_asked_and_scored(tmp_path: Path) -> None:
     """With the options of `loadgen accuracy`; the report has the scores, and SQL each of them."""
     questions = tmp_path / "faq.jsonl"

@@ -69,6 +69,10 @@ async def measure(
     )
     observer.stoppable(stop.from_any_thread())
     with ExitStack() as providers, closing(clock), closing(recorder), stop.on_signals():
+        if perf.episodes.debug:
+            from loadgen.sessions.run.debug_log import debug_log
+
+            providers.enter_context(debug_log(folder / LOG_NAME))
         pool = WorkerPool(launcher, plan, recorder, clock, stop)
         targets = providers.enter_context(reached(prepared.targets))
         pool.begin(targets, prepared.agenda(), perf.client.connect_ahead)

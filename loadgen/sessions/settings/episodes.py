@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.kinds import Seconds
-from loadgen.sessions.settings.option import Panel
+from loadgen.sessions.settings.option import RESULT, Panel
 
 if TYPE_CHECKING:
     from loadgen.sessions.settings.load import LoadSettings
@@ -55,8 +55,10 @@ class EpisodeSettings:
     sequential: bool = AGENTS.switch(
         "One sample after the other, with an agent that keeps state between samples.", "--episode-mode"
     )
-    debug: bool = AGENTS.option(
-        "Write the requests and tool calls of each episode to debug/*.jsonl in the run's folder.", False
+    debug: bool = RESULT.option(
+        "Write connections, retries and failures to debug/session.log in the run's folder; each episode to "
+        "debug/*.jsonl.",
+        False,
     )
     user_url: str | None = AGENTS.option(
         "Endpoint of the model that plays users, for tasks with users. Default: --url.", metavar="URL"

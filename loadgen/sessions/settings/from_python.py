@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 Settings = TypeVar("Settings")
 
-OF_THE_TERMINAL: Final = frozenset({"form", "json", "no_live", "quiet", "summary", "verbose"})
+OF_THE_TERMINAL: Final = frozenset(
+    {"compact", "dry_run", "form", "json", "no_live", "quiet", "summary", "verbose"}
+)
 """Settings of a command's output, which Python does not use."""
 
 
