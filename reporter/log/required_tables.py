@@ -17,6 +17,9 @@ _MADE: Final = re.compile(r"\bCREATE (?:OR REPLACE )?(?:TABLE|VIEW|MACRO) (\w+)"
 _READ: Final = re.compile(r"\b(?:FROM|JOIN)\s+(\w+)|\b(\w+)\(")
 """Tables and views, and macros that are called."""
 
+_DEFINED: Final = re.compile(r"(?:\bWITH|\),)\s+(\w+) AS \(")
+"""Subqueries with a name, which stand for no table of that name."""
+
 
 def needed(names: Collection[str], files: Collection[str]) -> frozenset[str]:
     """The files that are needed.
@@ -36,6 +39,7 @@ def needed(names: Collection[str], files: Collection[str]) -> frozenset[str]:
 
 
 def names_read(file: str) -> set[str]:
-    """The names read by a file's SQL: tables, views, macros, and subqueries."""
+    """The names read by a file's SQL: tables, views and macros."""
     sql = _COMMENT.sub("", sql_file(file))
-    return {table or macro for table, macro in _READ.findall(sql)}
+    defined = set(_DEFINED.findall(sql))
+    return {table or macro for table, macro in _READ.findall(sql) if table not in defined}

@@ -156,18 +156,6 @@ _PARTS: Final[Mapping[str, Part]] = {
 }
 """What is not about the run alone, or not about all its logs."""
 
-_NEEDS: Final[Mapping[str, frozenset[str]]] = {
-    "asked": frozenset({"questions"}),
-    "scores": frozenset({"questions", "passes", "scored", "asked"}),
-    "reported_passes": frozenset({"questions", "passes", "scored", "asked", "scores"}),
-    "sensors": frozenset({"sensor_readings"}),
-    "server_metrics": frozenset({"sensor_readings"}),
-    "power_spans": frozenset({"sensor_readings"}),
-    "energy_flow": frozenset({"sensor_readings", "power_spans"}),
-    "request_energy": frozenset({"sensor_readings", "power_spans", "energy_flow"}),
-}
-"""What has to be there before."""
-
 _EXISTING: Final = """
     SELECT table_name FROM duckdb_tables()
     UNION ALL SELECT view_name FROM duckdb_views() WHERE NOT internal"""
@@ -206,8 +194,8 @@ def load_big_tables(connection: DuckDBPyConnection, run: Path, names: Collection
     if not names:
         return
     existing = {name for (name,) in connection.execute(_EXISTING).fetchall()}
-    wanted = set(names).union(*(_NEEDS.get(name, ()) for name in names))
-    missing = {name: source for name, source in BIG_TABLES.items() if name in wanted - existing}
+    wanted = needed(names, BIG_TABLES) - existing
+    missing = {name: source for name, source in BIG_TABLES.items() if name in wanted}
     if missing:
         _load(connection, run, missing, at_once=THREADS)
 
