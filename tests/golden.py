@@ -16,7 +16,7 @@ import pytest
 
 ROOT: Final = Path(__file__).parents[1]
 UPDATE: Final = "UPDATE_GOLDEN"
-_IMPORT: Final = re.compile(r"^(from tests import golden|from tests\.golden import)", re.MULTILINE)
+_IMPORT: Final = re.compile(r"^(from tests import .*\bgolden\b|from tests\.golden import)", re.MULTILINE)
 
 
 def check(path: Path, text: str) -> None:
@@ -44,10 +44,9 @@ def comparing_tests() -> list[Path]:
     """The tests that compare with `check`: files, and folders whose `conftest.py` has a fixture of it."""
     files = [
         path
-        for path in sorted((ROOT / "tests").rglob("*/*.py"))
+        for path in sorted((ROOT / "tests").rglob("*.py"))
         if _IMPORT.search(path.read_text(encoding="utf-8"))
     ]
-    files.append(ROOT / "tests" / "test_generated.py")
     return [path.parent if path.name == "conftest.py" else path for path in files]
 
 

@@ -24,7 +24,7 @@ ROOTS = {
 """The root of each room, in its `errors`."""
 
 CONTROL_FLOW = {
-    "loadgen.driver.workers.agent_process.AgentsLostError": "ends a worker, which is then lost",
+    "loadgen.driver.episodes.agent_process.AgentsLostError": "ends a worker, which is then lost",
     "loadgen.mock_endpoint.ask.RefusedRequest": "an answer to a client",
     "loadgen.sessions.series.optimization.training._Unanswered": "must pass by `except Exception` of GEPA",
     "loadgen.sessions.settings.option.OptionValueError": "ends a sentence that names the option",

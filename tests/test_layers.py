@@ -85,3 +85,13 @@ def test_no_circle_of_folders() -> None:
 def test_a_circle_is_found() -> None:
     """Also one over a third unit; a unit that leads to a circle is not in it."""
     assert in_circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}, "e": set()}) == {"a", "b", "c"}
+
+
+def test_the_driver_imports_no_episodes() -> None:
+    """They come with the plan, as every further kind of sessions (`loadgen.driver.session_kind`)."""
+    episodes = ("loadgen.driver.episodes", "workloads.episodes", "workloads.episode_program")
+    driver = {name: imported for name, imported in imports().items() if name.startswith("loadgen.driver.")}
+    kinds = {name for name in driver if name.startswith(episodes)}
+    assert kinds
+    for name in driver.keys() - kinds:
+        assert not [other for other in driver[name] if other.startswith(episodes)], name

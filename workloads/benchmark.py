@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from workloads.dataset import Dataset
+from workloads.episode_program import EpisodeSample
 from workloads.episodes.dialogue import reacting_to
 from workloads.errors import TaskError
 from workloads.loading import load
@@ -140,7 +141,7 @@ def _asked(
         tags = {**sample.tags, "task": workload.name}
         tagged = replace(sample, index=index, tags=tags, temperature=temperature)
         if workload.multi_turn is not None:
-            tagged = replace(tagged, episode=reacting_to(workload.multi_turn, question.reference))
+            tagged = EpisodeSample.of(tagged, reacting_to(workload.multi_turn, question.reference))
         yield replace(question, sample=_limited(tagged, max_tokens, workload.max_tokens))
 
 
@@ -162,9 +163,6 @@ def _checksum(questions: Iterable[Question]) -> str:
     digest = sha256()
     for question in questions:
         sample = question.sample
-        asked: list[Any] = [sample.messages(), sample.token_ids, sample.tools, sample.follow_ups]
-        if sample.episode is not None:
-            asked.append(replace(sample.episode, files={}))
-        fields = [question.id, sample.tags, asked, question.reference]
+        fields = [question.id, sample.tags, sample.content(), question.reference]
         digest.update(orjson.dumps(fields, str, orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE))
     return digest.hexdigest()

@@ -1,16 +1,18 @@
-"""Which code plays the episode of a sample."""
+"""Samples that open episodes, and the code that plays each."""
 
 from __future__ import annotations
 
 import importlib
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from workloads.errors import EpisodeCodeError
+from workloads.sample import Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Self
 
     from workloads.sandbox.base import SandboxSpec
 
@@ -41,6 +43,38 @@ class EpisodeProgram:
     setup: str = ""
     finish: str = ""
     seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeSample(Sample):
+    """A question that code answers in an episode.
+
+    Attributes:
+        episode: The code.
+    """
+
+    episode: EpisodeProgram
+
+    @classmethod
+    def of(cls, sample: Sample, episode: EpisodeProgram) -> Self:
+        """A sample as an episode."""
+        return cls(
+            **{member.name: getattr(sample, member.name) for member in fields(Sample)}, episode=episode
+        )
+
+    @property
+    def has_several_turns(self) -> bool:
+        """Whether further turns may follow."""
+        return True
+
+    def content(self) -> list[Any]:
+        """All that is asked, for a checksum."""
+        return [*Sample.content(self), replace(self.episode, files={})]
+
+
+def programs_of(samples: Iterable[Sample]) -> list[EpisodeProgram]:
+    """The code of the samples that open episodes."""
+    return [sample.episode for sample in samples if isinstance(sample, EpisodeSample)]
 
 
 def imported(code: str, paths: Sequence[str] = ()) -> Any:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from workloads.episode_program import EpisodeProgram
+from typing import Any
 
 Message = Mapping[str, Any]
 """A chat message in OpenAI's format: `role`, `content`, and what else a role has."""
@@ -46,7 +43,6 @@ class Sample:
         follow_ups: What comes after the answer, turn by turn.
         turn: Which turn of its conversation this is, from 0.
         logged: How many of its messages are in the log already, with the answer to the turn before.
-        episode: The code that plays it, where it is an episode; None for a question or a conversation.
     """
 
     index: int
@@ -61,7 +57,15 @@ class Sample:
     follow_ups: tuple[FollowUp, ...] = ()
     turn: int = 0
     logged: int = 0
-    episode: EpisodeProgram | None = None
+
+    @property
+    def has_several_turns(self) -> bool:
+        """Whether further turns may follow."""
+        return bool(self.follow_ups)
+
+    def content(self) -> list[Any]:
+        """All that is asked, for a checksum."""
+        return [self.messages(), self.token_ids, self.tools, self.follow_ups]
 
     def messages(self) -> list[Message]:
         """The question as chat messages."""

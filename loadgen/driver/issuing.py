@@ -4,8 +4,8 @@ An open loop is one seeded schedule, of which each worker issues every N-th requ
 worker has its part of the users, and every user claims the number of its next request from a counter that
 all workers pass. Either way request k asks the same sample, however many workers there are.
 
-Where samples are conversations, what is scheduled, claimed and counted here are conversations
-(`loadgen.driver.requests.conversation`); issuing is over when the last turn has left.
+What is scheduled, claimed and counted here are sessions of one turn or several
+(`loadgen.driver.session_kind`); issuing is over when the last turn has left.
 """
 
 from __future__ import annotations
@@ -15,19 +15,23 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.load import Closed, Offline, Open, TraceArrivals, limit_of
+from loadgen.driver.load import Closed, Offline, Open, TraceArrivals, limit_of, think_of
 from loadgen.driver.progress import SessionProgress
+from loadgen.driver.requests.balance import balance_of
 from loadgen.driver.requests.concurrency_limit import ConcurrencyLimit
-from loadgen.driver.requests.conversation import Conversations
+from loadgen.driver.requests.session_turns import Turns
+from loadgen.driver.requests.think_time import ThinkTime
 from loadgen.driver.shard import RequestNumbers, Shard
+from loadgen.driver.user_sessions.session_source import SessionSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
 
     from loadgen.driver.phase import Phase
     from loadgen.driver.plan import Plan
-    from loadgen.driver.requests.conversation import Opening, PlaysEpisodes, Room, TurnRunner
     from loadgen.driver.requests.request_source import Agenda
+    from loadgen.driver.requests.session_turns import Room, TurnRunner
+    from loadgen.driver.session_kind import SessionHost, UserSession
     from loadgen.driver.system.clock import Clock
 
 NO_CONNECTION: Final = frozenset({Failure.CLIENT_LIMIT, Failure.REFUSED, Failure.DNS, Failure.TLS})
@@ -51,7 +55,7 @@ class Issuer:
         share: The part of the load that is issued here.
         claim: Gives the number of the next request of a closed loop, where several share the numbers.
         room: The backlog of events, where it can be full.
-        episodes: Plays the samples, where they are episodes.
+        host: Makes the sessions of the plan's own kind; None where the plan has none.
         node: The node that it is on: the numbers that its users claim are counted there.
 
     Attributes:
@@ -70,7 +74,7 @@ class Issuer:
         share: Shard = Shard(),  # noqa: B008 (a frozen value)
         claim: Callable[[], int] | None = None,
         room: Room | None = None,
-        episodes: PlaysEpisodes | None = None,
+        host: SessionHost | None = None,
         node: Shard = Shard(),  # noqa: B008 (a frozen value)
     ) -> None:
         self.progress = SessionProgress()
@@ -78,15 +82,16 @@ class Issuer:
         self._plan = plan
         self._agenda = agenda
         self._runner = runner
+        self._source = SessionSource(plan, agenda, runner.prepare, host)
         self._clock = clock
         self._share = share
         self._claim = claim
         self._room = room
         self._exhausted = asyncio.Event()
         self._stopped = asyncio.Event()
-        self._conversations = Conversations(
-            *(plan, agenda, runner, clock, self.progress), stopped=self._stopped, room=room, episodes=episodes
-        )
+        balance = balance_of(plan.balance, runner.endpoints) if runner.endpoints > 1 else None
+        thinking = ThinkTime(think_of(plan.load), plan.seed, clock)
+        self._turns = Turns(runner, balance, thinking, clock, self.progress, self._stopped, room)
         limit = limit_of(plan.load)
         self._places = None if limit is None else ConcurrencyLimit(share.of(limit), clock)
         self._running: set[asyncio.Task[Any]] = set()
@@ -99,16 +104,16 @@ class Issuer:
 
         From the call on, before it is awaited, `exhausted` is about this phase.
         """
-        self._conversations.scheduled = 0
+        self._turns.scheduled = 0
         self._exhausted = asyncio.Event()
         return self._issue_until_over(phase)
 
     async def _issue_until_over(self, phase: Phase) -> int:
         if not self._stopped.is_set():
             await _first(self._issue(phase), self._stopped.wait())
-        self._conversations.thinking.end()
+        self._turns.thinking.end()
         self._require_sound()
-        return self._conversations.scheduled
+        return self._turns.scheduled
 
     def exhausted(self) -> None:
         """Record that another worker issues the last request of the phase."""
@@ -139,7 +144,7 @@ class Issuer:
             case Closed(concurrency=concurrency):
                 await self._closed_loop(phase, concurrency)
             case Open() | Offline():
-                await self._open_loop(phase, self._agenda.offsets(self._plan, phase))
+                await self._open_loop(phase, self._agenda.offsets(load, self._plan.arrivals_seed, phase))
             case _:
                 assert_never(load)
 
@@ -156,8 +161,8 @@ class Issuer:
     async def _user(
         self, phase: Phase, claim: Callable[[], int], numbers: RequestNumbers, exhausted: asyncio.Event
     ) -> None:
-        """Ask one question after the other, with pauses between."""
-        conversations, thinking = self._conversations, self._conversations.thinking
+        """Begin one session after the other, with pauses between."""
+        turns, thinking = self._turns, self._turns.thinking
         while not self._is_over(phase, scheduled_ns := self._clock.now_ns()):
             if self._room is not None and self._room.full:
                 await self._room.wait()
@@ -168,26 +173,25 @@ class Issuer:
                 break
             if not phase.has(numbers.number(claimed + 1)):
                 exhausted.set()
-            opening = conversations.opening(phase, request)
-            outcome = await conversations.begin(phase, opening, scheduled_ns)
+            session = self._source.session(phase, request)
+            outcome = await session.begin(turns.of_session(phase, request, scheduled_ns))
             if outcome.failure is not None:
                 # A failure can come at once, and many of them must not starve the other tasks.
                 await asyncio.sleep(NO_CONNECTION_PAUSE_S if outcome.failure in NO_CONNECTION else 0)
             if thinking.some:
-                due_ns = self._clock.now_ns()
-                due_ns += thinking.pause_ns(opening.number, len(opening.sample.follow_ups))
+                due_ns = self._clock.now_ns() + thinking.pause_ns(session.number, session.last_turn)
                 if exhausted.is_set() or self._is_over(phase, due_ns):
                     return
                 await thinking.until(due_ns)
         exhausted.set()
 
     async def _open_loop(self, phase: Phase, offsets: Iterator[int]) -> None:
-        """Issue each request on schedule, regardless of the endpoint.
+        """Begin each session on schedule, regardless of the endpoint.
 
         Those that are due before the end, but that this process only gets to afterwards, are scheduled and
         never issued.
         """
-        conversations = self._conversations
+        turns = self._turns
         for request, offset in self._share.out_of(enumerate(offsets)):
             scheduled_ns = phase.start_ns + offset
             if not phase.has(request):
@@ -198,16 +202,16 @@ class Issuer:
             if self._room is not None and self._room.full:
                 await self._room.wait()
             if phase.is_over(self._clock.now_ns()):
-                conversations.scheduled += 1
+                turns.scheduled += 1
                 continue
-            opening = conversations.opening(phase, request)
+            session = self._source.session(phase, request)
             # Late requests leave in batches, between which answers are read.
-            if scheduled_ns > self._clock.now_ns() or conversations.scheduled % YIELD_EVERY == 0:
+            if scheduled_ns > self._clock.now_ns() or turns.scheduled % YIELD_EVERY == 0:
                 await self._clock.sleep_until(scheduled_ns)
             if self._places is None:
-                self._spawn(conversations.begin(phase, opening, scheduled_ns))
+                self._spawn(session.begin(turns.of_session(phase, request, scheduled_ns)))
             else:
-                await self._begin_in_a_place(phase, opening, scheduled_ns, self._places)
+                await self._begin_in_a_place(phase, request, session, scheduled_ns, self._places)
         else:
             # The time after the last arrival is part of the load; but a trace ends with its last request.
             load = self._plan.load
@@ -216,17 +220,18 @@ class Issuer:
         await self._until_all_asked(phase)
 
     async def _begin_in_a_place(
-        self, phase: Phase, opening: Opening, scheduled_ns: int, places: ConcurrencyLimit
+        self, phase: Phase, request: int, session: UserSession, scheduled_ns: int, places: ConcurrencyLimit
     ) -> None:
-        """Begin a conversation as soon as a slot is free, unless the phase has ended by then."""
+        """Begin a session as soon as a slot is free, unless the phase has ended by then."""
         free_ns = places.take()
         if free_ns is None:
             free_ns = await self._place(phase, places)
         if free_ns is None:
-            self._conversations.scheduled += 1
+            self._turns.scheduled += 1
             return
         held_until_ns = free_ns if free_ns > scheduled_ns else None
-        task = self._spawn(self._conversations.begin(phase, opening, scheduled_ns, held_until_ns))
+        turns = self._turns.of_session(phase, request, scheduled_ns, held_until_ns)
+        task = self._spawn(session.begin(turns))
         task.add_done_callback(lambda _: places.give_back())
 
     async def _place(self, phase: Phase, places: ConcurrencyLimit) -> int | None:
@@ -254,7 +259,7 @@ class Issuer:
         async def all_asked() -> None:
             if exhausted is not None:
                 await exhausted.wait()
-            await self._conversations.unfinished.none()
+            await self._turns.all_closed()
 
         if phase.end_ns is None:
             await all_asked()

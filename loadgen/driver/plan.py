@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from loadgen.driver.client.codec import Generation
     from loadgen.driver.client.timeouts import Timeouts
-    from loadgen.driver.episode_plan import EpisodePlan
     from loadgen.driver.load import Arrivals, Load
+    from loadgen.driver.session_kind import SessionKind
 
 
 MOST_REQUESTS: Final = 10**12
@@ -66,7 +66,7 @@ class Plan:
         balance: Which of several endpoints a request goes to; see `loadgen.driver.requests.balance`.
         trace_context: Whether each request carries a `traceparent`; see
             `loadgen.driver.requests.trace_context`.
-        episodes: How samples that are episodes are played; None where they are questions or conversations.
+        session_kind: A further kind of sessions; None where all are single turns or conversations.
     """
 
     load: Load
@@ -92,7 +92,7 @@ class Plan:
     balance: str = "round-robin"
     trace_context: bool = False
     schedule_seed: int | None = None
-    episodes: EpisodePlan | None = None
+    session_kind: SessionKind | None = None
 
     @property
     def arrivals_seed(self) -> int:
@@ -226,7 +226,7 @@ class Plan:
             "max_errors": self.budget.errors,
             "max_error_rate": self.budget.rate,
             "max_response_bytes": self.max_response_bytes,
-            **({} if self.episodes is None else {"episodes": self.episodes.settings()}),
+            **({} if self.session_kind is None else self.session_kind.settings()),
         }
 
 

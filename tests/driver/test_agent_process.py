@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loadgen.driver.episode_plan import EpisodePlan
+from loadgen.driver.episodes.agent_messages import AgentConfig, AgentsReady, Play, decoded, encoded
+from loadgen.driver.episodes.episode_plan import EpisodePlan
 from loadgen.driver.system.child import start_child
-from loadgen.driver.workers.agent_messages import AgentConfig, AgentsReady, Play, decoded, encoded
 from loadgen.driver.workers.framing import READ_BYTES, FrameReader
-from workloads.sample import Sample
+from workloads.episode_program import EpisodeProgram, EpisodeSample
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,16 +38,17 @@ def test_it_ends_with_its_worker(tmp_path: Path, agent: str) -> None:
     (tmp_path / "endless_agents.py").write_text(AGENTS)
     ours, theirs = socket.socketpair()
     with theirs:
-        module = "loadgen.driver.workers.agent_main"
+        module = "loadgen.driver.episodes.agent_main"
         child = start_child(
             module, str(theirs.fileno()), environment=os.environ, pass_fds=(theirs.fileno(),), cwd=tmp_path
         )
     with child, ours:
+        sample = EpisodeSample(0, "go", episode=EpisodeProgram(f"endless_agents:{agent}"))
         plan = EpisodePlan(agent=f"endless_agents:{agent}", paths=(str(tmp_path),))
         ours.sendall(encoded(AgentConfig(plan, (), "m", str, has_user=False)))
         (payload,) = FrameReader().feed(ours.recv(READ_BYTES))
         assert isinstance(decoded(payload), AgentsReady)
-        ours.sendall(encoded(Play(0, Sample(0, "go"), "performance", 0, 0)))
+        ours.sendall(encoded(Play(0, sample, "performance", 0, 0)))
         until_s = time.monotonic() + 60
         while not (tmp_path / "began").exists() and time.monotonic() < until_s:
             time.sleep(0.01)

@@ -14,8 +14,8 @@ from loadgen.driver.client.http_transport import HttpTransport
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.episodes.asking import EpisodeAsk
 from loadgen.driver.episodes.proxy import ProxyAnswer, RecordingProxy
-from loadgen.driver.requests.turn import RequestRunner, TurnOutcome
-from workloads.episode_program import EpisodeProgram
+from loadgen.driver.requests.turn import RequestRunner
+from loadgen.driver.requests.turn_outcome import AnswerUse, TurnOutcome
 from workloads.episodes.episode import Reply, TurnFailedError
 from workloads.episodes.limits import EpisodeLimits
 from workloads.episodes.rollout import AskingClient
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from recorder.event import Event
 
-PROGRAM = EpisodeProgram("some:agent")
 KEY = "sk-0123456789abcdef"
 TOKENS = [{"token": "Hi", "logprob": -0.25, "top_logprobs": []}, {"token": "!", "logprob": -1.5}]
 
@@ -42,7 +41,7 @@ class Turns:
     ) -> TurnOutcome:
         """Issue a turn."""
         body = orjson.dumps({**orjson.loads(self._runner.prepare(sample)), **(members or {})})
-        return await self._runner.run(sample, body, asked_ns, "performance", more=more)
+        return await self._runner.run(sample, body, asked_ns, "performance", more=more, use=AnswerUse.READ)
 
     async def user(self, sample: Sample, more: Mapping[str, Any]) -> TurnOutcome:
         """Ask the same model."""
@@ -65,7 +64,7 @@ def asked(run: Any, serve: Any) -> Callable[..., Any]:
                 runner = RequestRunner(
                     transport, chat_completions, Generation("m", stream=stream), events.append
                 )
-                ask = EpisodeAsk(Sample(0, "go"), PROGRAM, Turns(runner), EpisodeLimits(), events.append, "x")
+                ask = EpisodeAsk(Sample(0, "go"), Turns(runner), EpisodeLimits(), events.append, "x")
                 try:
                     return await do(ask)
                 finally:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loadgen.driver.episode_plan import EpisodePlan
+from loadgen.driver.episodes.episode_plan import EpisodePlan
 from loadgen.driver.episodes.runner import EpisodeRunner
-from loadgen.driver.requests.turn import TurnOutcome
+from loadgen.driver.requests.turn_outcome import TurnOutcome
 from recorder.event import EventType
 from tests.containers.daemon import IMAGE, docker_client
-from workloads.episode_program import EpisodeProgram
+from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.episodes.episode import EpisodeResult
 from workloads.episodes.limits import EpisodeLimits
 from workloads.sample import Sample
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 HERE = __name__
 PROGRAM = EpisodeProgram(f"{HERE}:shell", {"command": "cat made"}, sandbox=SandboxSpec())
-SAMPLE = Sample(0, "go", episode=PROGRAM)
+SAMPLE = EpisodeSample(0, "go", episode=PROGRAM)
 WELL = TurnOutcome(None, 1.0, 1, answer={"role": "assistant", "content": "well"})
 
 
-async def shell(sample: Sample, ask: Any, sandbox: Any) -> EpisodeResult:
+async def shell(sample: EpisodeSample, ask: Any, sandbox: Any) -> EpisodeResult:
     """An agent that runs a command after its first turn."""
     reply = await ask(sample.messages())
-    command = sample.episode.data["command"] if sample.episode else "uname"
+    command = sample.episode.data.get("command", "uname")
     with ask.tool("sh", command) as call:
         result = await sandbox.exec(command)
         call.result = result.stdout
@@ -94,7 +94,9 @@ def played(plan: EpisodePlan, sample: Sample = SAMPLE, outcome: TurnOutcome = WE
     events: list[Event] = []
 
     async def play() -> None:
-        await EpisodeRunner(plan, events.append, str).play(sample, Turns(outcome), "performance", 0, 0)
+        asked = plan.played(sample)
+        assert asked is not None
+        await EpisodeRunner(plan, events.append, str).play(asked, Turns(outcome), "performance", 0, 0)
 
     asyncio.run(play())
     (end,) = (event.data for event in events if event.type is EventType.EPISODE_ENDED)
@@ -135,15 +137,15 @@ def test_an_agent_has_the_sandbox_of_the_session(
 def test_which_sandbox_an_episode_has() -> None:
     """That of the session, but for a benchmark with an image of its own."""
     mine, theirs = SandboxSpec("docker", image="mine"), SandboxSpec("docker", image="theirs", read_only=False)
-    plan, plain = EpisodePlan(sandbox=mine), Sample(0, "go")
+    plan = EpisodePlan(sandbox=mine)
 
-    def wanting(spec: SandboxSpec | None) -> Sample:
-        return replace(plain, episode=EpisodeProgram("x:y", sandbox=spec))
+    def wanting(spec: SandboxSpec | None) -> EpisodeProgram:
+        return EpisodeProgram("x:y", sandbox=spec)
 
     assert plan.sandbox_of(wanting(theirs)) == theirs
     assert plan.sandbox_of(wanting(SandboxSpec(network=True))) == replace(mine, network=True)
     assert plan.sandbox_of(wanting(None)) is None
-    assert replace(plan, agent="x:y").sandbox_of(plain) == mine
+    assert replace(plan, agent="x:y").sandbox_of(wanting(None)) == mine
     assert replace(plan, agent="x:y", sandbox=None).sandbox_of(wanting(None)) is None
 
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from loadgen.driver.episode_plan import EpisodePlan
+from loadgen.driver.episodes.episode_plan import EpisodePlan
 from tests.driver.test_episode_sandboxes import SAMPLE, played
+from workloads.episode_program import EpisodeSample
 from workloads.episodes.dialogue import reacting_to
-from workloads.sample import Sample
 from workloads.sandbox.base import SandboxSpec
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def asks_twice(row: Mapping[str, Any], conversation: Sequence[Mapping[str, Any]]
 
 def test_a_benchmark_reacts_to_answers() -> None:
     """What its hook returns is what the user says next, until it returns nothing."""
-    end = played(EpisodePlan(), Sample(0, "go", episode=reacting_to(asks_twice, {"answers": 3})))
+    end = played(EpisodePlan(), EpisodeSample(0, "go", episode=reacting_to(asks_twice, {"answers": 3})))
     texts = [message["content"] for message in end["texts"]["messages"]]
     assert texts == ["go", "well", "Answer 2.", "well", "Answer 3.", "well"]
 

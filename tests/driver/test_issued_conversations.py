@@ -19,7 +19,7 @@ from loadgen.driver.load import Closed, Load, Offline, Open, TraceArrivals
 from loadgen.driver.phase import Phase
 from loadgen.driver.plan import Plan
 from loadgen.driver.requests.request_source import Agenda
-from loadgen.driver.requests.turn import TurnOutcome
+from loadgen.driver.requests.turn_outcome import AnswerUse, TurnOutcome
 from loadgen.driver.session import LoadSession
 from loadgen.driver.shard import Shard
 from loadgen.driver.stop import Stop
@@ -92,6 +92,7 @@ class RecordingRunner:
         phase: str,
         endpoint: int,
         more: Mapping[str, Any],
+        use: AnswerUse,
     ) -> TurnOutcome:
         """Answer after a while."""
         messages, now_ns = orjson.loads(body), self.clock.now_ns()
@@ -107,7 +108,7 @@ class RecordingRunner:
         text = messages[-1]["content"]
         if self.fails(text):
             return TurnOutcome("http_500", None, 0)
-        answer = chat_message("assistant", f"answer {text}") if sample.follow_ups else None
+        answer = chat_message("assistant", f"answer {text}") if use is AnswerUse.FOLLOWED else None
         return TurnOutcome(None, 1.0, 5, answer)
 
     def give_up_for(self, reason: str) -> None:
@@ -139,7 +140,7 @@ class Talk:
         endpoints: int = 1,
         agenda: Mapping[str, Any] | None = None,
         phases: Sequence[str] = ("performance",),
-        player: Callable[[ManualClock], Any] = lambda _: None,
+        host: Callable[[ManualClock], Any] = lambda _: None,
         **more: Any,
     ) -> None:
         limits: dict[str, Any] = {"requests": None, "duration_s": None, "warmup": 0}
@@ -151,14 +152,14 @@ class Talk:
         self.clock = ManualClock(0)
         self.runner = RecordingRunner(self.clock, fails, endpoints)
         self.runner.phases = phases
-        self.player = player(self.clock)
+        self.host = host(self.clock)
         asyncio.run(self._run(stop_at_ms))
         assert violations(self.events) == []
         assert all(a.at_ns <= b.at_ns for a, b in pairwise(self.events))
 
     async def _run(self, stop_at_ms: Iterable[float]) -> None:
         stop = Stop()
-        self.issuer = Issuer(self.plan, self.agenda, self.runner, self.clock, episodes=self.player)
+        self.issuer = Issuer(self.plan, self.agenda, self.runner, self.clock, host=self.host)
 
         async def ask_to_stop(at_ms: float) -> None:
             await self.clock.sleep_until(round(at_ms * MS))

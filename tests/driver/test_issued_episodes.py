@@ -6,21 +6,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loadgen.driver.episode_plan import EpisodePlan
+from loadgen.driver.episodes.episode_session import EpisodeSession
 from loadgen.driver.load import Closed, Offline
 from tests.driver.manual_clock import open_loop
 from tests.driver.test_issued_conversations import MS, SERVICE_MS, Talk
+from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.sample import Sample
 
 if TYPE_CHECKING:
+    from loadgen.driver.episodes.episode_session import EpisodeTurns
     from loadgen.driver.load import Load
-    from loadgen.driver.requests.conversation import EpisodeTurns
-    from loadgen.driver.requests.turn import TurnOutcome
+    from loadgen.driver.requests.turn_outcome import TurnOutcome
     from tests.driver.manual_clock import ManualClock
 
 OWN_MS = 1000
 HANDOVER_MS = 3
-EPISODES = EpisodePlan(agent="agents:busy")
+PROGRAM = EpisodeProgram("agents:busy")
 QUESTIONS = [Sample(number, f"question {number}") for number in range(4)]
 
 
@@ -29,6 +30,10 @@ class BusyAgents:
 
     def __init__(self, clock: ManualClock) -> None:
         self._clock = clock
+
+    def session(self, number: int, sample: Sample) -> EpisodeSession:
+        """Every sample is an episode."""
+        return EpisodeSession(self, number, EpisodeSample.of(sample, PROGRAM))
 
     async def play(
         self, sample: Sample, turns: EpisodeTurns, phase: str, scheduled_ns: int, begun_ns: int
@@ -50,7 +55,7 @@ class BusyAgents:
 )
 def test_what_an_agent_does_makes_no_turn_late(load: Load) -> None:
     """Whatever the load, and of the first turn too: only what the client takes is."""
-    talk = Talk(load, QUESTIONS, sessions=4, player=BusyAgents, episodes=EPISODES)
+    talk = Talk(load, QUESTIONS, sessions=4, host=BusyAgents)
     assert len(talk.taken) == 8
     assert {turn.issued_ms - turn.due_ms for turn in talk.taken} == {HANDOVER_MS}
 
@@ -58,7 +63,7 @@ def test_what_an_agent_does_makes_no_turn_late(load: Load) -> None:
 def test_the_wait_for_a_place_is_in_the_first_turn() -> None:
     """Of an episode in an open loop: its arrival is its schedule."""
     load = open_loop("constant", 1000, limit=1)
-    talk = Talk(load, QUESTIONS[:2], sessions=2, player=BusyAgents, episodes=EPISODES)
+    talk = Talk(load, QUESTIONS[:2], sessions=2, host=BusyAgents)
     (first, answered), (second, later) = talk.of(0), talk.of(1)
     held_ms = answered.issued_ms + SERVICE_MS - 1
     late_ms = [turn.issued_ms - turn.due_ms for turn in (first, answered, second, later)]

@@ -18,7 +18,7 @@ from loadgen.driver.load import Closed, Load, Offline, Open
 from loadgen.driver.phase import Phase
 from loadgen.driver.plan import Plan
 from loadgen.driver.requests.request_source import Agenda
-from loadgen.driver.requests.turn import TurnOutcome
+from loadgen.driver.requests.turn_outcome import TurnOutcome
 from loadgen.driver.shard import Shard
 from tests.driver.manual_clock import ManualClock, open_loop
 from workloads.sample import Sample
@@ -60,6 +60,7 @@ class RecordingRunner:
         phase: str,
         _: int,
         more: Mapping[str, int],
+        __: object,
     ) -> TurnOutcome:
         """Succeed after a while."""
         self.more.append(more)

@@ -13,7 +13,7 @@ from loadgen.driver.issuing import Issuer
 from loadgen.driver.load import Closed, Load, Offline
 from loadgen.driver.plan import Plan
 from loadgen.driver.requests.request_source import Agenda
-from loadgen.driver.requests.turn import TurnOutcome
+from loadgen.driver.requests.turn_outcome import TurnOutcome
 from loadgen.driver.session import LoadSession
 from loadgen.driver.stop import Stop
 from recorder.event import Event, EventType

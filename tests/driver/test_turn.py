@@ -18,13 +18,15 @@ from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.http_transport import HttpTransport
 from loadgen.driver.client.timeouts import Timeouts
-from loadgen.driver.requests.turn import RequestRunner, TurnOutcome
+from loadgen.driver.requests.turn import RequestRunner
 from recorder.event import Event, EventType
 from recorder.lifecycle import TERMINAL, violations
 from workloads.sample import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from loadgen.driver.requests.turn_outcome import TurnOutcome
 
 SAMPLE = Sample(index=3, prompt="why?", system="be brief")
 KEY = "sk-0123456789-abcdef"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from loadgen.driver.client import chat_completions
@@ -14,6 +13,7 @@ from loadgen.driver.client.http_transport import HttpTransport
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.requests.cache_buster import salted
 from loadgen.driver.requests.turn import RequestRunner
+from loadgen.driver.requests.turn_outcome import AnswerUse
 from recorder.event import Event, EventType
 from workloads.sample import FollowUp, Sample
 
@@ -61,11 +61,10 @@ def test_an_answer_is_a_message_for_the_next_turn(run: Any, serve: Any, wire: An
     async def scenario() -> list[Any]:
         async with serve([script]) as server:
             runner, transports = make_runner([server.url], events)
-            text = FIRST, replace(FIRST, follow_ups=())
-            answers = [
-                (await runner.run(item, runner.prepare(item), time.monotonic_ns(), "performance")).answer
-                for item in text
-            ]
+            answers = []
+            for use in (AnswerUse.FOLLOWED, AnswerUse.MEASURED):
+                body, now_ns = runner.prepare(FIRST), time.monotonic_ns()
+                answers.append((await runner.run(FIRST, body, now_ns, "performance", use=use)).answer)
             await transports[0].close()
             return answers
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import loadgen
-from loadgen.driver.episode_plan import AgentCommand, EpisodePlan
-from loadgen.driver.requests.turn import TurnOutcome
+from loadgen.driver.episodes.episode_plan import AgentCommand, EpisodePlan
+from loadgen.driver.requests.turn_outcome import TurnOutcome
 from loadgen.sessions.agents.presets import agent_command, presets
 from tests.containers.daemon import IMAGE, docker_client
 from tests.driver.test_episode_sandboxes import SAMPLE, played
-from workloads.episodes.episode import Rejection
+from workloads.answer_details import Rejection
 from workloads.episodes.limits import EpisodeLimits
 from workloads.sample import Sample
 from workloads.sandbox.base import SandboxSpec

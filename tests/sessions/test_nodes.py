@@ -136,7 +136,9 @@ def test_the_schedule_of_nodes_is_that_of_one(mock: MockProcess, tmp_path: Path)
     off = {1: IN_TIME_NAMESPACE} if has_time_namespaces() else {}
     prepared = prepared_of(mock, rate="300", requests=150, workers=2)
     run(prepared, tmp_path / "open", off)
-    whole = list(islice(prepared.agenda().offsets(prepared.plan, None), 150))  # type: ignore[arg-type]
+    plan = prepared.plan
+    offsets = prepared.agenda().offsets(plan.load, plan.arrivals_seed, None)  # type: ignore[arg-type]
+    whole = list(islice(offsets, 150))
     offsets = []
     for log in shards_of(tmp_path / "open"):
         logged = events(log)

@@ -9,6 +9,7 @@ from workloads.episode_program import EpisodeProgram, imported
 from workloads.episodes.episode import EpisodeResult
 
 if TYPE_CHECKING:
+    from workloads.episode_program import EpisodeSample
     from workloads.episodes.episode import Ask
     from workloads.sample import Message, Sample
 
@@ -28,9 +29,8 @@ def reacting_to(multi_turn: MultiTurn, row: Mapping[str, Any]) -> EpisodeProgram
     return EpisodeProgram(f"{__name__}:reacting", {"hook": hook, "row": row})
 
 
-async def reacting(sample: Sample, ask: Ask, sandbox: object) -> EpisodeResult:  # noqa: ARG001 (the contract)
+async def reacting(sample: EpisodeSample, ask: Ask, sandbox: object) -> EpisodeResult:  # noqa: ARG001 (the contract)
     """The episode of a sample from a benchmark with a hook `multi_turn`, named by `data["hook"]`."""
-    assert sample.episode is not None  # noqa: S101 (it chose this function)
     data = sample.episode.data
     return await dialogue(ask, sample, data["row"], imported(data["hook"]))
 

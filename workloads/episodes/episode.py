@@ -18,12 +18,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from workloads.answer_details import AnswerDetails
 from workloads.errors import WorkloadError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
+    from workloads.answer_details import Rejection
     from workloads.sample import Message
 
 
@@ -35,22 +37,6 @@ class EpisodeError(WorkloadError):
     """
 
     ending = "failed"
-
-
-class Rejection(NamedTuple):
-    """An HTTP error of the endpoint.
-
-    Attributes:
-        status: From 400.
-        content_type: Of the body.
-        body: As text.
-        headers: `retry-after` and others by which a client decides what to do next.
-    """
-
-    status: int
-    content_type: str
-    body: str
-    headers: Mapping[str, str]
 
 
 class TurnFailedError(EpisodeError):
@@ -97,22 +83,6 @@ class ToolCall(NamedTuple):
     identifier: str
     name: str
     arguments: dict[str, Any]
-
-
-class AnswerDetails(NamedTuple):
-    """What an answer has besides its message.
-
-    Attributes:
-        reasoning: The text that the server marks as reasoning.
-        reasoning_tokens: By the server's count.
-        cached_tokens: Input tokens from the server's cache, by its count.
-        logprobs: OpenAI's `logprobs`, where the request asked for them.
-    """
-
-    reasoning: str = ""
-    reasoning_tokens: int | None = None
-    cached_tokens: int | None = None
-    logprobs: Mapping[str, Any] | None = None
 
 
 class Reply(NamedTuple):

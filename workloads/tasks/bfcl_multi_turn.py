@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from workloads.cells import texts
 from workloads.environments.bfcl.services import MODULES, ServiceCall, Services, service_class
-from workloads.episode_program import EpisodeProgram
+from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.episodes.episode import EpisodeResult
 from workloads.errors import ColumnError, TaskError, did_you_mean
 from workloads.grading.bfcl.multi_turn import fault_of
 from workloads.question import Question
-from workloads.sample import Sample, last_text
+from workloads.sample import last_text
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
 from workloads.tasks.bfcl import COMMIT, FILES, as_many, published
@@ -91,7 +91,7 @@ def _question(
         turn: _tools(function for function in functions if function["name"] in names)
         for turn, names in missing.items()
     }
-    sample = Sample(
+    sample = EpisodeSample(
         index,
         last_text(turns[0]),
         chat=tuple(turns[0]),
@@ -106,9 +106,8 @@ def _tools(functions: Any) -> tuple[Mapping[str, Any], ...]:
     return as_tools([with_hints(function, "python") for function in functions])
 
 
-async def play(sample: Sample, ask: Ask, sandbox: object) -> EpisodeResult:  # noqa: ARG001 (the contract)
+async def play(sample: EpisodeSample, ask: Ask, sandbox: object) -> EpisodeResult:  # noqa: ARG001 (the contract)
     """Play all turns; the details have the calls that could be read, by turn and by step."""
-    assert sample.episode is not None  # noqa: S101 (it chose this function)
     data = sample.episode.data
     services = Services(data["classes"], data["config"], long_context=data["long_context"])
     conversation, tools = sample.messages(), list(sample.tools)

@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from workloads.episode_program import EpisodeProgram
+from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.episodes.tool_loop import Tool, tool_loop
 from workloads.grading.json_answer import plain
 from workloads.question import Question
-from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
 from workloads.tasks.criteria import judged
@@ -66,7 +65,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
         pages = row["pages"]
         asked = f"{row['question']}\n\nThe pages that there are:\n" + "\n".join(map(page_text, pages))
         reference = {name: row[name] for name in ("answers", "required", "allowed", "criteria")}
-        sample = Sample(
+        sample = EpisodeSample(
             index,
             row["question"],
             _SYSTEM,
@@ -77,9 +76,8 @@ def questions(inputs: Inputs) -> Iterator[Question]:
         yield Question(row["id"], sample, {**reference, "asked": asked})
 
 
-async def play(sample: Sample, ask: Ask, sandbox: object) -> EpisodeResult:  # noqa: ARG001 (the contract)
+async def play(sample: EpisodeSample, ask: Ask, sandbox: object) -> EpisodeResult:  # noqa: ARG001 (the contract)
     """Let the model search and read until the model answers."""
-    assert sample.episode is not None  # noqa: S101 (it chose this function)
     pages: Sequence[Mapping[str, str]] = sample.episode.data["pages"]
     tools = [
         Tool(_SEARCH, lambda query: results_of(pages, query)),

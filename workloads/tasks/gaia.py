@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from workloads.cells import tag, text, whole
 from workloads.environments.tool_agent import TOOLS, answer_with_tools
-from workloads.episode_program import EpisodeProgram
+from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.errors import ColumnError, SourceError, TaskError, did_you_mean
 from workloads.grading.gaia_answer import is_right
 from workloads.grading.json_answer import json_in
@@ -83,7 +83,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
         yield Question(tag(row, "task_id"), sample, {"answer": wanted})
 
 
-def _with_tools(sample: Sample, file: str, files: Mapping[str, Path], *, network: bool) -> Sample:
+def _with_tools(sample: Sample, file: str, files: Mapping[str, Path], *, network: bool) -> EpisodeSample:
     """A sample as an episode with tools, in a sandbox with the file of the question.
 
     Raises:
@@ -100,12 +100,11 @@ def _with_tools(sample: Sample, file: str, files: Mapping[str, Path], *, network
         setup=f"{__name__}:setup",
     )
     prompt = _ATTACHED.format(question=sample.prompt, file=file) if file else sample.prompt
-    return replace(sample, prompt=prompt, episode=program)
+    return EpisodeSample.of(replace(sample, prompt=prompt), program)
 
 
-async def setup(sample: Sample, sandbox: SandboxOnDemand) -> None:
+async def setup(sample: EpisodeSample, sandbox: SandboxOnDemand) -> None:
     """Put the file of a question into the working folder."""
-    assert sample.episode is not None  # noqa: S101 (it named this function)
     if files := _contents(sample.episode.files):
         await sandbox.put_files(files)
 
@@ -114,7 +113,7 @@ def _contents(files: Mapping[str, str]) -> dict[str, bytes]:
     return {name: Path(path).read_bytes() for name, path in files.items()}
 
 
-async def play(sample: Sample, ask: Ask, sandbox: SandboxOnDemand) -> EpisodeResult:
+async def play(sample: EpisodeSample, ask: Ask, sandbox: SandboxOnDemand) -> EpisodeResult:
     """Let the model work with the tools of `@tools`."""
     return await answer_with_tools(sample, ask, sandbox, tuple(TOOLS))
 

@@ -17,7 +17,7 @@ import orjson
 
 from workloads.cells import tag, text
 from workloads.environments.paperarena import tools
-from workloads.episode_program import EpisodeProgram
+from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.episodes.tool_loop import tool_loop
 from workloads.errors import SourceError
 from workloads.grading.json_answer import plain
@@ -71,18 +71,15 @@ def _with_tools(sample: Sample, row: FileRow, papers: str) -> Sample:
         if not (folder / name).is_dir():
             raise SourceError(f"paperarena:papers={papers}: there is no folder {folder / name}")
     prompt = f"{sample.prompt}\n\nThe question is about the paper {text(row, 'pdf_name')}."
-    return replace(
-        sample,
-        prompt=prompt,
-        system=_SYSTEM,
-        tools=tuple(tool.schema for tool in tools(folder)),
-        episode=EpisodeProgram(f"{__name__}:play", files={"papers": str(folder)}),
+    schemas = tuple(tool.schema for tool in tools(folder))
+    return EpisodeSample.of(
+        replace(sample, prompt=prompt, system=_SYSTEM, tools=schemas),
+        EpisodeProgram(f"{__name__}:play", files={"papers": str(folder)}),
     )
 
 
-async def play(sample: Sample, ask: Ask, sandbox: object) -> EpisodeResult:  # noqa: ARG001 (the contract)
+async def play(sample: EpisodeSample, ask: Ask, sandbox: object) -> EpisodeResult:  # noqa: ARG001 (the contract)
     """Let the model use the tools until the model answers."""
-    assert sample.episode is not None  # noqa: S101 (it chose this function)
     return await tool_loop(ask, sample.messages(), tools(Path(sample.episode.files["papers"])))
 
 

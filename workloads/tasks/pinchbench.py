@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from workloads.episode_program import EpisodeProgram
+from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.episodes import terminal
 from workloads.episodes.episode import EpisodeResult
 from workloads.errors import SourceError
@@ -24,7 +24,6 @@ from workloads.grading.pinchbench import (
 )
 from workloads.judging.prompts import judge_prompts
 from workloads.question import Question
-from workloads.sample import Sample
 from workloads.sandbox.base import SandboxSpec
 from workloads.score import Score, failed, graded, pending, unparsed, with_replies
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
@@ -81,28 +80,28 @@ def questions(inputs: Inputs) -> Iterator[Question]:
             "expected": task.expected,
             "rubric": task.rubric,
         }
-        yield Question(task.name, Sample(index, task.prompts[0], tags=tags, episode=program), reference)
+        yield Question(
+            task.name, EpisodeSample(index, task.prompts[0], tags=tags, episode=program), reference
+        )
 
 
-def _task(sample: Sample) -> PinchTask:
-    assert sample.episode is not None  # noqa: S101 (it named the function that asks)
+def _task(sample: EpisodeSample) -> PinchTask:
     return read_task(sample.episode.files["task"])
 
 
-async def setup(sample: Sample, sandbox: SandboxOnDemand) -> None:
+async def setup(sample: EpisodeSample, sandbox: SandboxOnDemand) -> None:
     """Put the files of the task into the agent's folder."""
     if files := _files(sample):
         await sandbox.put_files(files)
 
 
-def _files(sample: Sample) -> dict[str, bytes]:
-    assert sample.episode is not None  # noqa: S101 (it named the function that asks)
+def _files(sample: EpisodeSample) -> dict[str, bytes]:
     task, paths = _task(sample), sample.episode.files
     texts = {path: text.encode() for path, text in task.texts.items()}
     return texts | {path: Path(paths[source]).read_bytes() for path, source in task.assets.items()}
 
 
-async def play(sample: Sample, ask: Ask, sandbox: SandboxOnDemand) -> EpisodeResult:
+async def play(sample: EpisodeSample, ask: Ask, sandbox: SandboxOnDemand) -> EpisodeResult:
     """Let the model work with `bash`, one session after the other."""
     task = _task(sample)
     conversation: list[Message] = []
@@ -115,7 +114,7 @@ async def play(sample: Sample, ask: Ask, sandbox: SandboxOnDemand) -> EpisodeRes
     return EpisodeResult([*earlier, *conversation])
 
 
-async def finish(sample: Sample, sandbox: SandboxOnDemand, result: EpisodeResult) -> EpisodeResult:
+async def finish(sample: EpisodeSample, sandbox: SandboxOnDemand, result: EpisodeResult) -> EpisodeResult:
     """Run the checks in the agent's sandbox; the details have the numbers, or the error.
 
     Raises:
@@ -124,7 +123,6 @@ async def finish(sample: Sample, sandbox: SandboxOnDemand, result: EpisodeResult
     task = _task(sample)
     checks: dict[str, Any] = {}
     if task.kind != _LLM_JUDGE and task.checks:
-        assert sample.episode is not None  # noqa: S101 (it named this function)
         assert sample.episode.sandbox is not None  # noqa: S101 (every task has one)
         folder = sample.episode.sandbox.folder
         program = check_program(task.checks, transcript_of(result.messages), folder)

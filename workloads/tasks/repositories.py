@@ -7,7 +7,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from workloads.episode_program import EpisodeProgram
+from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.episodes import terminal
 from workloads.errors import ColumnError, TaskError, did_you_mean
 from workloads.sample import Sample
@@ -83,20 +83,20 @@ def sample_of(
         finish=f"{__name__}:finish",
         seconds=options["agent_s"],
     )
-    return Sample(index, issue, _AGENT.format(folder=folder), tags=tags, episode=episode)
+    return EpisodeSample(index, issue, _AGENT.format(folder=folder), tags=tags, episode=episode)
 
 
-async def setup(sample: Sample, sandbox: SandboxOnDemand) -> None:
+async def setup(sample: EpisodeSample, sandbox: SandboxOnDemand) -> None:
     """Record the base commit of the patch; an agent may commit changes."""
     await sandbox.exec(f"cd {_folder(sample)} && git update-ref {_BASE} HEAD", _GIT_S)
 
 
-async def play(sample: Sample, ask: Ask, sandbox: SandboxOnDemand) -> EpisodeResult:
+async def play(sample: EpisodeSample, ask: Ask, sandbox: SandboxOnDemand) -> EpisodeResult:
     """Let the model work in the repository."""
     return await terminal.work(ask, sandbox, sample.messages())
 
 
-async def finish(sample: Sample, sandbox: SandboxOnDemand, result: EpisodeResult) -> EpisodeResult:
+async def finish(sample: EpisodeSample, sandbox: SandboxOnDemand, result: EpisodeResult) -> EpisodeResult:
     """Take the patch: all that differs from the commit at the beginning.
 
     Raises:
@@ -108,8 +108,7 @@ async def finish(sample: Sample, sandbox: SandboxOnDemand, result: EpisodeResult
     return replace(result, details={**result.details, **details})
 
 
-def _folder(sample: Sample) -> str:
-    assert sample.episode is not None  # noqa: S101 (it named the function that asks)
+def _folder(sample: EpisodeSample) -> str:
     return str(sample.episode.data["folder"])
 
 

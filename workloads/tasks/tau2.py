@@ -14,11 +14,10 @@ from workloads.cells import text
 from workloads.environments.tau2 import episode
 from workloads.environments.tau2.episode import agent_prompt
 from workloads.environments.tau2.world import declared
-from workloads.episode_program import EpisodeProgram
+from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.errors import ColumnError
 from workloads.grading.tau2 import ENDED, action_checks, communicate_checks, simulation_reward
 from workloads.question import Question
-from workloads.sample import Sample
 from workloads.score import Score, graded, pending, unparsed, unreadable
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
 from workloads.sources import one_document, one_text
@@ -127,7 +126,7 @@ def question_of(index: int, domain: str, row: FileRow, policy: str, paths: Mappi
         "assertions": criteria.get("env_assertions") or [],
     }
     program = EpisodeProgram(f"{episode.__name__}:play", data, files=dict(paths), user=True)
-    sample = Sample(
+    sample = EpisodeSample(
         index,
         text(row, "id"),
         chat=({"role": "system", "content": agent_prompt(policy)},),

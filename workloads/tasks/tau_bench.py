@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 from workloads.cells import text
 from workloads.environments.tau import episode
 from workloads.environments.tau.reward import spoken_outputs
-from workloads.episode_program import EpisodeProgram
+from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.errors import ColumnError, MalformedError, TaskError, did_you_mean
 from workloads.question import Question
-from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
 from workloads.sources import FileRow, decoded, one_document, one_text, read_rows
@@ -92,7 +91,7 @@ def question_of(
         raise ColumnError(f"{row.place}: 'outputs' must be a list of texts")
     instruction = text(row, "instruction")
     data = {"domain": domain, "instruction": instruction, "actions": actions}
-    sample = Sample(
+    sample = EpisodeSample(
         index,
         instruction,
         chat=({"role": "system", "content": policy},),

@@ -11,14 +11,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from workloads.episode_program import EpisodeProgram
+from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.episodes import terminal
 from workloads.errors import MalformedError
 from workloads.grading.harbor_reward import rewards_of
 from workloads.grading.swe_bench.infrastructure import infrastructure_failure
 from workloads.grading.terminal_pane import is_resolved, results_of_tests
 from workloads.question import Question
-from workloads.sample import Sample
 from workloads.score import Score, failed, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
 from workloads.sources import FileRow
@@ -58,7 +57,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
             finish=f"{__name__}:finish",
             seconds=task.agent_s,
         )
-        sample = Sample(
+        sample = EpisodeSample(
             index,
             task.instruction,
             _SYSTEM,
@@ -69,18 +68,17 @@ def questions(inputs: Inputs) -> Iterator[Question]:
         yield Question(task.name, sample, reference)
 
 
-async def play(sample: Sample, ask: Ask, sandbox: SandboxOnDemand) -> EpisodeResult:
+async def play(sample: EpisodeSample, ask: Ask, sandbox: SandboxOnDemand) -> EpisodeResult:
     """Let the model work in the terminal."""
     return await terminal.work(ask, sandbox, sample.messages())
 
 
-async def finish(sample: Sample, sandbox: SandboxOnDemand, result: EpisodeResult) -> EpisodeResult:
+async def finish(sample: EpisodeSample, sandbox: SandboxOnDemand, result: EpisodeResult) -> EpisodeResult:
     """Run the tests in the agent's container; the details have the results.
 
     Raises:
         SandboxError: The container failed.
     """
-    assert sample.episode is not None  # noqa: S101 (it named this function)
     tests = await run_tests(sandbox, _task(sample.episode.files["task"]))
     return replace(result, details={**result.details, "tests": tests.to_dict()})
 

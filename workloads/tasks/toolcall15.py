@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from workloads.cells import text
 from workloads.environments.toolcall15 import result_of, tools
-from workloads.episode_program import EpisodeProgram
+from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.episodes.episode import EpisodeResult
 from workloads.grading.toolcall15 import PASS, Call, Transcript, points
 from workloads.question import Question
-from workloads.sample import Sample
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
 from workloads.workload import Inputs, Source, Typical, Workload
@@ -48,7 +47,7 @@ def questions(inputs: Inputs) -> Iterator[Question]:
     offered = tuple(tools())
     for index, row in enumerate(inputs.rows):
         scenario = text(row, "id")
-        sample = Sample(
+        sample = EpisodeSample(
             index,
             text(row, "message"),
             system=_SYSTEM,
@@ -59,9 +58,8 @@ def questions(inputs: Inputs) -> Iterator[Question]:
         yield Question(scenario, sample, {"scenario": scenario})
 
 
-async def play(sample: Sample, ask: Ask, sandbox: object) -> EpisodeResult:  # noqa: ARG001 (the contract)
+async def play(sample: EpisodeSample, ask: Ask, sandbox: object) -> EpisodeResult:  # noqa: ARG001 (the contract)
     """Let the model call tools until the model answers, in 8 turns at most."""
-    assert sample.episode is not None  # noqa: S101 (it chose this function)
     scenario = sample.episode.data["scenario"]
     conversation = sample.messages()
     calls: list[dict[str, Any]] = []

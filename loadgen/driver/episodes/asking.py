@@ -10,15 +10,16 @@ from secrets import randbits, token_hex
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from recorder.event import Event, EventType
-from workloads.episodes.episode import AnswerDetails, Reply, ToolRecord, TurnFailedError, UserFailedError
+from workloads.answer_details import AnswerDetails
+from workloads.episodes.episode import Reply, ToolRecord, TurnFailedError, UserFailedError
 from workloads.episodes.trace import EpisodeTrace
 from workloads.sample import Sample, last_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from loadgen.driver.requests.turn import Emit, TurnOutcome
-    from workloads.episode_program import EpisodeProgram
+    from loadgen.driver.requests.turn import Emit
+    from loadgen.driver.requests.turn_outcome import TurnOutcome
     from workloads.episodes.limits import EpisodeLimits
     from workloads.sample import Message
 
@@ -27,7 +28,7 @@ USER_PHASE: Final = "user_sim"
 
 
 class TakeTurn(Protocol):
-    """Issues a turn of an episode; see `loadgen.driver.requests.conversation.Conversations`."""
+    """Issues a turn of an episode; see `loadgen.driver.episodes.episode_session.EpisodeTurns`."""
 
     async def __call__(
         self, sample: Sample, more: Mapping[str, Any], members: Mapping[str, Any] | None, asked_ns: int
@@ -59,7 +60,6 @@ class EpisodeAsk:
 
     Args:
         sample: The sample that the episode is about.
-        program: The code of the episode.
         take: Issues a turn.
         limits: The limits of the episode.
         emit: Logs an event.
@@ -77,7 +77,6 @@ class EpisodeAsk:
     """
 
     sample: Sample
-    program: EpisodeProgram
     take: TakeTurn
     limits: EpisodeLimits
     emit: Emit
@@ -127,7 +126,6 @@ class EpisodeAsk:
             tags=own.tags,
             turn=turn,
             logged=self._already_logged(messages),
-            episode=self.program,
         )
         outcome = await self.take(asked, self._names(turn), body, asked_ns)
         self.last = outcome
@@ -153,13 +151,8 @@ class EpisodeAsk:
         """Request a message of the simulated user."""
         more = {**self._names(self._user_turns), "role": USER_PHASE}
         self._user_turns += 1
-        asked = Sample(
-            -2 - randbits(60),
-            chat=tuple(messages),
-            tools=tuple(tools),
-            temperature=temperature,
-            episode=self.program,
-        )
+        index = -2 - randbits(60)
+        asked = Sample(index, chat=tuple(messages), tools=tuple(tools), temperature=temperature)
         outcome = await self.take.user(asked, more)
         if outcome.failure is not None or outcome.answer is None:
             raise UserFailedError(f"the simulated user failed: {outcome.failure}: {outcome.message}")

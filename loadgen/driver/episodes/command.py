@@ -20,7 +20,7 @@ from workloads.episodes.episode import EpisodeResult
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from loadgen.driver.episode_plan import AgentCommand
+    from loadgen.driver.episodes.episode_plan import AgentCommand
     from workloads.episodes.episode import Ask
     from workloads.sample import Sample
     from workloads.sandbox.asynchronous import SandboxOnDemand

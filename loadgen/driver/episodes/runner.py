@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.episodes.asking import EpisodeAsk
 from loadgen.driver.episodes.command import CommandPlayer
-from loadgen.driver.requests.turn import TurnOutcome
+from loadgen.driver.requests.turn_outcome import TurnOutcome
 from recorder.event import Event, EventType
-from workloads.episode_program import EpisodeProgram, error_text, imported
+from workloads.episode_program import error_text, imported
 from workloads.episodes.agent import EpisodePlayer
 from workloads.episodes.episode import EpisodeError, EpisodeResult, LimitReachedError
 from workloads.sandbox.asynchronous import SandboxPool
@@ -23,10 +23,10 @@ from workloads.sandbox.base import SandboxError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from loadgen.driver.episode_plan import EpisodePlan
     from loadgen.driver.episodes.asking import TakeTurn
+    from loadgen.driver.episodes.episode_plan import EpisodePlan
     from loadgen.driver.requests.turn import Emit
-    from workloads.sample import Sample
+    from workloads.episode_program import EpisodeProgram, EpisodeSample
     from workloads.sandbox.asynchronous import SandboxOnDemand
 
 CUT: Final = TurnOutcome(Failure.CANCELLED, None, 0)
@@ -111,7 +111,7 @@ class EpisodeRunner:
             self._program_player.close()
 
     async def play(
-        self, sample: Sample, take: TakeTurn, phase: str, scheduled_ns: int, begun_ns: int
+        self, sample: EpisodeSample, take: TakeTurn, phase: str, scheduled_ns: int, begun_ns: int
     ) -> TurnOutcome:
         """Play the episode of a sample to the end; return the outcome of the last turn.
 
@@ -122,12 +122,11 @@ class EpisodeRunner:
             scheduled_ns: When the episode was due.
             begun_ns: When it began.
         """
-        program = self._program(sample)
-        ask = EpisodeAsk(sample, program, take, self._plan.limits, self._emit, phase, self._plan.debug_dir)
+        ask = EpisodeAsk(sample, take, self._plan.limits, self._emit, phase, self._plan.debug_dir)
         moments = {"scheduled_ns": scheduled_ns, "begun_ns": begun_ns}
         try:
-            async with self._sandboxes.on_demand(self._plan.sandbox_of(sample)) as sandbox:
-                end = await self._from_setup_to_finish(sample, program, ask, sandbox)
+            async with self._sandboxes.on_demand(self._plan.sandbox_of(sample.episode)) as sandbox:
+                end = await self._from_setup_to_finish(sample, ask, sandbox)
         except asyncio.CancelledError:
             self._emit_end(ask, moments, _End("cut", "the session gave it up"))
             raise
@@ -141,16 +140,17 @@ class EpisodeRunner:
         return self._never_asked(sample, ask, phase, end.reason)
 
     async def _from_setup_to_finish(
-        self, sample: Sample, program: EpisodeProgram, ask: EpisodeAsk, sandbox: SandboxOnDemand
+        self, sample: EpisodeSample, ask: EpisodeAsk, sandbox: SandboxOnDemand
     ) -> _End:
         """Play an episode, with the benchmark's steps before and after."""
-        if self._plan.opens_first(sample):
+        program = sample.episode
+        if self._plan.opens_first(program):
             await sandbox.open()
         if program.setup:
             await imported(program.setup, self._plan.paths)(sample, sandbox)
         ask.start()
         try:
-            result = await self._played(sample, program, ask, sandbox)
+            result = await self._played(sample, ask, sandbox)
         except Exception as error:  # noqa: BLE001 (an agent's bug ends its episode, not the run)
             end = _end_by(error)
         else:
@@ -165,34 +165,25 @@ class EpisodeRunner:
         return end
 
     async def _played(
-        self, sample: Sample, program: EpisodeProgram, ask: EpisodeAsk, sandbox: SandboxOnDemand
+        self, sample: EpisodeSample, ask: EpisodeAsk, sandbox: SandboxOnDemand
     ) -> EpisodeResult:
         """Run the code within the limit of time."""
-        limits = (self._plan.limits.seconds, program.seconds)
+        limits = (self._plan.limits.seconds, sample.episode.seconds)
         seconds = min((limit for limit in limits if limit is not None), default=None)
         try:
             async with asyncio.timeout(seconds) as limit:
                 if self._program_player is not None:
-                    inside = sandbox if self._plan.runs_inside(sample) else None
+                    inside = sandbox if self._plan.runs_inside(sample.episode) else None
                     return await self._program_player.play(sample, ask, inside)
                 if self._plan.tools:
                     from workloads.environments.tool_agent import answer_with_tools
 
                     return await answer_with_tools(sample, ask, sandbox, self._plan.tools)
-                return await self._player(program.code).play(sample, ask, sandbox, ask.trace)
+                return await self._player(sample.episode.code).play(sample, ask, sandbox, ask.trace)
         except TimeoutError:
             if not limit.expired():
                 raise
             raise LimitReachedError("time", f"the episode took longer than {seconds:g} s") from None
-
-    def _program(self, sample: Sample) -> EpisodeProgram:
-        """The code that plays a sample: the session's agent, else the sample's own."""
-        plan = self._plan
-        if not plan.has_agent:
-            assert sample.episode is not None  # noqa: S101 (only such samples, and those of an agent, are played)
-            return sample.episode
-        code = plan.agent or "@tools" if plan.command is None else plan.command.words[0]
-        return EpisodeProgram(code) if sample.episode is None else replace(sample.episode, code=code)
 
     def _player(self, code: str) -> EpisodePlayer:
         """The code, imported; the state of an agent is kept only where samples are played in sequence."""
@@ -218,7 +209,7 @@ class EpisodeRunner:
         self._emit(Event(EventType.EPISODE_ENDED, now_ns, data=data))
         ask.trace.write("end", ending=end.ending, reason=data["reason"], reward=data.get("reward"))
 
-    def _never_asked(self, sample: Sample, ask: EpisodeAsk, phase: str, reason: str) -> TurnOutcome:
+    def _never_asked(self, sample: EpisodeSample, ask: EpisodeAsk, phase: str, reason: str) -> TurnOutcome:
         """Log an episode without any turn as one failed request, so that the episode counts."""
         uuid, at_ns = token_hex(16), time.monotonic_ns()
         issued = {

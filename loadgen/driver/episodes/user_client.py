@@ -13,12 +13,14 @@ from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.episodes.asking import USER_PHASE
 from loadgen.driver.requests.retries import Retries
 from loadgen.driver.requests.turn import RequestRunner
+from loadgen.driver.requests.turn_outcome import AnswerUse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from loadgen.driver.episode_plan import UserEndpoint
-    from loadgen.driver.requests.turn import Emit, TurnOutcome
+    from loadgen.driver.episodes.episode_plan import UserEndpoint
+    from loadgen.driver.requests.turn import Emit
+    from loadgen.driver.requests.turn_outcome import TurnOutcome
     from workloads.sample import Sample
 
 _RETRIES: Final = 3
@@ -49,4 +51,5 @@ class SimulatedUserClient:
     async def ask(self, sample: Sample, more: Mapping[str, Any]) -> TurnOutcome:
         """Request the next message of the user."""
         body = orjson.dumps(chat_completions.request(sample, self._generation))
-        return await self._runner.run(sample, body, time.monotonic_ns(), USER_PHASE, more=more)
+        now_ns = time.monotonic_ns()
+        return await self._runner.run(sample, body, now_ns, USER_PHASE, more=more, use=AnswerUse.READ)

@@ -11,9 +11,8 @@ from loadgen.driver.load import Closed, Offline, Open, ProcessArrivals, TraceArr
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from loadgen.driver.load import Arrivals
+    from loadgen.driver.load import Arrivals, Load
     from loadgen.driver.phase import Phase
-    from loadgen.driver.plan import Plan
     from workloads.sample import Sample
 
 
@@ -44,15 +43,19 @@ class Agenda:
             request = self.left[request]
         return phase.number(request)
 
-    def offsets(self, plan: Plan, phase: Phase) -> Iterator[int]:
+    def offsets(self, load: Load, seed: int, phase: Phase) -> Iterator[int]:
         """The due times of a phase's requests, in ns from the start of the phase.
 
         Those of an open loop at a rate go on while there is one; requests without times are due at once.
+
+        Args:
+            load: The load.
+            seed: The seed of arrivals.
+            phase: The phase.
         """
-        load = plan.load
         match load:
             case Open(arrivals=arrivals):
-                return self._arrivals(arrivals, plan.arrivals_seed, phase)
+                return self._arrivals(arrivals, seed, phase)
             case Closed() | Offline():
                 return schedule.all_at_once()
             case _:

@@ -9,7 +9,7 @@ from collections import deque
 from contextlib import suppress
 from itertools import count
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
@@ -25,7 +25,7 @@ from loadgen.driver.requests.refused_members import RefusedMembers
 from loadgen.driver.requests.response_payload import evidence
 from loadgen.driver.requests.retries import Retries
 from loadgen.driver.requests.trace_context import TraceContext
-from loadgen.driver.requests.turn_details import LogprobsReader, details, rejection, wants_logprobs
+from loadgen.driver.requests.turn_outcome import AnswerUse, TurnOutcome
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 
     from loadgen.driver.client.codec import Codec, Generation
     from loadgen.driver.client.transport import Transport
-    from workloads.episodes.episode import AnswerDetails, Rejection
-    from workloads.sample import Message, Sample
+    from workloads.sample import Sample
 
     Emit = Callable[[Event], None]
     """Where events go."""
@@ -51,30 +50,8 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 _INTERRUPTED: Final = "interrupted while the session was stopping"
 
 
-class TurnOutcome(NamedTuple):
-    """How a turn ended, for the live view.
-
-    Attributes:
-        failure: None for a success.
-        ttft_ms: From `sent` to the first token.
-        output_tokens: By the server's count, else chunks.
-        answer: What the model said, as a message, where another turn follows on it.
-        finish_reason: As the server sent it.
-        input_tokens: By the server's count.
-        message: Of a failure, in words.
-        rejection: The HTTP error, where an agent asked.
-        details: Further parts of the answer, where an agent asked.
-    """
-
-    failure: str | None
-    ttft_ms: float | None
-    output_tokens: int
-    answer: Message | None = None
-    finish_reason: str | None = None
-    input_tokens: int | None = None
-    message: str = ""
-    rejection: Rejection | None = None
-    details: AnswerDetails | None = None
+_MEASURED: Final = AnswerUse.MEASURED
+_READ: Final = AnswerUse.READ
 
 
 class RequestRunner:
@@ -144,6 +121,7 @@ class RequestRunner:
         phase: str,
         endpoint: int = 0,
         more: Mapping[str, Any] = _NOTHING,
+        use: AnswerUse = _MEASURED,
     ) -> TurnOutcome:
         """Issue one request now and follow the request to the end.
 
@@ -154,13 +132,14 @@ class RequestRunner:
             phase: The phase that it was due in.
             endpoint: Which one is asked, from 0.
             more: What else the log keeps of the issue.
+            use: What is done with the answer.
 
         Raises:
             asyncio.CancelledError: The request was given up; its CANCELLED event is emitted.
         """
         sample_uuid = f"{self._origin}{next(self._numbers):016x}"
         trace = TraceContext.new() if self._trace_context else None
-        data = self._issue_data(sample, scheduled_ns, phase, endpoint, more)
+        data = self._issue_data(sample, scheduled_ns, phase, endpoint, more, use)
         if trace is not None:
             data["trace_id"] = trace.trace_id
         self._open[sample_uuid] = issued_ns = time.monotonic_ns()
@@ -169,8 +148,9 @@ class RequestRunner:
         body = self._refused.fitted(body)
         left_out: tuple[str, ...] = ()
         request = Request("POST", self._codec.path, sample_uuid, body, trace.traceparent if trace else "")
-        attempt, failure, by_agent = 1, None, sample.episode is not None
-        keeps_logprobs = by_agent and wants_logprobs(body)
+        attempt, failure = 1, None
+        # Quotes inside texts are escaped.
+        keeps_logprobs = use is _READ and b'"logprobs":true' in body
         exchange = self._exchange(sample_uuid, attempt, trace, keeps_logprobs=keeps_logprobs)
         try:
             while (
@@ -196,8 +176,8 @@ class RequestRunner:
             if failure is None:
                 self._refused.confirm(left_out)
             payload = self._emit_end(sample_uuid, exchange, attempt, failure)
-            outcome = self._outcome(exchange, failure, payload, followed=bool(sample.follow_ups) or by_agent)
-            return self._for_agent(outcome, exchange) if by_agent else outcome
+            outcome = self._outcome(exchange, failure, payload, use)
+            return self._read(outcome, exchange) if use is _READ else outcome
         except asyncio.CancelledError:
             with suppress(RequestFailedError):
                 deque(exchange.stream.decode(), maxlen=0)
@@ -245,6 +225,8 @@ class RequestRunner:
         )
         exchange.due_s = due_s
         if keeps_logprobs:
+            from loadgen.driver.requests.turn_details import LogprobsReader
+
             exchange.stream.reader = LogprobsReader(self._codec)
         return exchange
 
@@ -280,7 +262,13 @@ class RequestRunner:
         self._emit(Event(EventType.RETRY, exchange.ended_ns or time.monotonic_ns(), sample_uuid, data))
 
     def _issue_data(
-        self, sample: Sample, scheduled_ns: int, phase: str, endpoint: int, more: Mapping[str, Any]
+        self,
+        sample: Sample,
+        scheduled_ns: int,
+        phase: str,
+        endpoint: int,
+        more: Mapping[str, Any],
+        use: AnswerUse,
     ) -> dict[str, Any]:
         data: dict[str, Any] = {"scheduled_ns": scheduled_ns, "phase": phase, "prompt_id": sample.index}
         if self.endpoints > 1:
@@ -293,8 +281,7 @@ class RequestRunner:
             data["max_tokens"] = limit
         # A million questions have but one turn: the number alone is one object less for each.
         asked = (sample.index, sample.turn) if sample.turn else sample.index
-        if sample.episode is not None or asked not in self._asked:
-            # What an episode asks depends on the answers before it.
+        if use is _READ or asked not in self._asked:
             self._asked.add(asked)
             data["texts"] = self._codec.asked(sample)
         return data
@@ -346,8 +333,7 @@ class RequestRunner:
         exchange: Exchange,
         failure: RequestFailedError | None,
         data: Mapping[str, Any],
-        *,
-        followed: bool,
+        use: AnswerUse,
     ) -> TurnOutcome:
         answer, first_ns, ttft_ms = exchange.stream.answer, data["first_token_ns"], None
         if first_ns is not None and exchange.sent_ns is not None:
@@ -356,11 +342,13 @@ class RequestRunner:
         tokens = min(data["output_tokens"] or data["chunks"], data["bytes"])
         if failure is not None:
             return TurnOutcome(failure.failure, ttft_ms, tokens, message=self._redacting.redact(str(failure)))
-        message = answer.message() if followed else None
+        message = None if use is _MEASURED else answer.message()
         return TurnOutcome(None, ttft_ms, tokens, message, answer.finish_reason, answer.usage.input_tokens)
 
-    def _for_agent(self, outcome: TurnOutcome, exchange: Exchange) -> TurnOutcome:
-        """The outcome with the parts that an agent needs."""
+    def _read(self, outcome: TurnOutcome, exchange: Exchange) -> TurnOutcome:
+        """The outcome with all that code can read of an answer."""
+        from loadgen.driver.requests.turn_details import details, rejection
+
         if outcome.failure is None:
             return outcome._replace(details=details(exchange))
         return outcome._replace(rejection=rejection(exchange, self._redacting.redact))

@@ -1,10 +1,10 @@
-"""Facts of a turn for agents: the rejection of a request, and parts of an answer besides the text."""
+"""Facts of a turn for code that reads answers: the rejection, and parts of an answer besides the text."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from workloads.episodes.episode import AnswerDetails, Rejection
+from workloads.answer_details import AnswerDetails, Rejection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,11 +18,6 @@ _HEADER_PREFIXES: Final = ("x-ratelimit-", "anthropic-ratelimit-")
 
 _MOST_BYTES: Final = 65_536
 _ERRORS: Final = range(400, 600)
-
-
-def wants_logprobs(body: bytes) -> bool:
-    """Whether a request asks for log probabilities: quotes inside texts are escaped."""
-    return b'"logprobs":true' in body
 
 
 class LogprobsReader:

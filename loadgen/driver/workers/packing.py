@@ -58,7 +58,7 @@ def _needed(agenda: Agenda, plan: Plan) -> Sequence[Sample]:
 
 
 def _packed_sample(sample: Sample, *, recorded: bool) -> Packed:
-    if sample.episode is not None:
+    if type(sample) is not Sample:
         return (sample,)
     rare = _RARE(sample)
     if not sample.follow_ups:
@@ -71,7 +71,7 @@ def _packed_sample(sample: Sample, *, recorded: bool) -> Packed:
 
 def _unpacked_sample(pack: Packed) -> Sample:
     if len(pack) == 1:
-        return pack[0]  # type: ignore[no-any-return]  # an episode travels as it is
+        return pack[0]  # type: ignore[no-any-return]  # a sample of another class travels as it is
     fields, follow_ups = pack[:_FEW], pack[_FEW:]
     if follow_ups:
         fields = (*fields, tuple(FollowUp(*follow_up) for follow_up in follow_ups[0]))

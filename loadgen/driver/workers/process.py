@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from loadgen.driver.requests.request_source import Agenda
-    from loadgen.driver.workers.agent_process import AgentProcess
+    from loadgen.driver.session_kind import SessionHost
 
 PROGRESS_INTERVAL_S: Final = 0.1
 """How often a worker tells how it is getting on: an error budget is spent so much late at most."""
@@ -76,26 +76,17 @@ def _work(fd: int, counter_fd: int, transport: str) -> None:
     calm()
     payloads = _first_payloads(sock, frames)
     config: WorkerConfig = commanded(payloads.pop(0))
-    agents = _agents(config)
+    host = None if config.plan.session_kind is None else config.plan.session_kind.host()
     agenda, config = config.agenda(), replace(config, questions=())
     return_free_memory()
-    if agents is not None:
+    if host is not None:
         copy_shared_pages()
     sock.settimeout(0)
-    worker = Worker(sock, frames, config, agenda, make_transport, counter, agents)
+    worker = Worker(sock, frames, config, agenda, make_transport, counter, host)
     try:
         asyncio.run(worker.run(payloads))
     except Exception as crash:  # noqa: BLE001 (a traceback could quote a secret)
         sys.exit(config.redact(_crash_text(crash)))
-
-
-def _agents(config: WorkerConfig) -> AgentProcess | None:
-    """The process that plays episodes; None where samples are questions or conversations."""
-    if config.plan.episodes is None:
-        return None
-    from loadgen.driver.workers.agent_process import AgentProcess
-
-    return AgentProcess()
 
 
 def _first_payloads(sock: socket.socket, frames: FrameReader) -> list[memoryview]:
@@ -129,7 +120,7 @@ class Worker:
         agenda: These, unpacked.
         make_transport: Makes the transport.
         counter: Where the users of a closed loop get their numbers, when there are other workers.
-        agents: Plays episodes; None where there are none.
+        host: Makes the sessions of the plan's own kind; None where the plan has none.
     """
 
     def __init__(
@@ -140,9 +131,9 @@ class Worker:
         agenda: Agenda,
         make_transport: Callable[..., Any],
         counter: SharedCounter | None,
-        agents: AgentProcess | None,
+        host: SessionHost | None,
     ) -> None:
-        self._agents = agents
+        self._host = host
         self._sock = sock
         self._frames = frames
         self._config = config
@@ -177,22 +168,19 @@ class Worker:
             *(plan, self._agenda, runner, system_clock(), config.share),
             claim=self._claim if config.share.workers > config.node.workers else None,
             room=self._shipper,
-            episodes=self._agents,
+            host=self._host,
             node=config.node,
         )
         asyncio.get_running_loop().add_reader(self._sock, self._on_readable)
         self._spawn(self._begin(payloads))
         await asyncio.Event().wait()
 
-    async def _begin_agents(self, agents: AgentProcess) -> None:
-        """Configure the process that plays episodes."""
-        user, episodes = None, self._config.plan.episodes
-        if episodes is not None and episodes.user is not None:
-            from loadgen.driver.episodes.user_client import SimulatedUserClient
+    async def _begin_host(self, host: SessionHost) -> None:
+        from loadgen.driver.session_kind import HostingWorker
 
-            user = SimulatedUserClient(episodes.user, self._make_transport, self._shipper.put)
-            self._transports.append(user.transport)
-        await agents.begin(self._config, self._agenda.samples, self._shipper.put, user)
+        config = self._config
+        facts = self._agenda.samples, config.plan.generation.model, config.redact
+        await host.begin(HostingWorker(*facts, self._make_transport, self._shipper.put))
 
     def _on_readable(self) -> None:
         self._heed(self._frames.feed(_read(self._sock)))
@@ -220,8 +208,8 @@ class Worker:
     # What the parent can ask for…
 
     async def _begin(self, payloads: list[memoryview]) -> None:
-        if self._agents is not None:
-            await self._begin_agents(self._agents)
+        if self._host is not None:
+            await self._begin_host(self._host)
         for number, transport in enumerate(self._transports):
             if ahead := Shard(number, len(self._transports)).of(self._config.connect_ahead):
                 await transport.open_ahead(ahead)
@@ -248,8 +236,8 @@ class Worker:
         await asyncio.gather(*self._watching, return_exceptions=True)
         for transport in self._transports:
             await transport.close()
-        if self._agents is not None:
-            await self._agents.close()
+        if self._host is not None:
+            await self._host.close()
         self._shipper.tell(WorkerMessage.ENDED)
 
     # What there is to tell…

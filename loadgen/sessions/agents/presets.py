@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver.episode_plan import AgentCommand
+from loadgen.driver.episodes.episode_plan import AgentCommand
 from loadgen.sessions.errors import UsageError
 from workloads.environments.tool_agent import TOOLS
 from workloads.errors import did_you_mean

@@ -34,7 +34,6 @@ from loadgen.sessions.environment import environment
 from loadgen.sessions.ray.node_environment import enter, take_usual_priority
 from loadgen.sessions.recording import recording
 from loadgen.sessions.run.endpoint_probe import require_ready
-from loadgen.sessions.run.episodes import require_players
 from loadgen.sessions.run.sandbox_needs import NOTHING
 from recorder.errors import RecorderError, WriterError
 from recorder.event import Event, EventType
@@ -275,11 +274,10 @@ def own_folder(session_id: str, name: str) -> Path:
 
 
 def _require_episodes(config: NodeConfig) -> None:
-    """Check that this machine can play episodes and open the sandboxes."""
+    """Check that this machine can open the sandboxes, and host the sessions."""
     config.sandboxes.require()
-    episodes = config.plan.episodes
-    if episodes is not None and episodes.agent is not None:
-        require_players({episodes.agent}, episodes.paths)
+    if config.plan.session_kind is not None:
+        config.plan.session_kind.require()
 
 
 def _niced(name: str, niceness: int) -> Event:

@@ -14,26 +14,26 @@ from workloads.sample import Sample
 from workloads.sampled_check import examples
 
 if TYPE_CHECKING:
-    from collections.abc import Set as AbstractSet
-
     from loadgen.driver.client.codec import Codec, Generation
     from loadgen.driver.client.endpoint import Endpoint
-    from loadgen.driver.episode_plan import EpisodePlan, UserEndpoint
+    from loadgen.driver.episodes.episode_kind import EpisodeKind
+    from loadgen.driver.episodes.episode_plan import UserEndpoint
     from loadgen.sessions.settings.episodes import EpisodeSettings
     from loadgen.sessions.settings.tasks import TaskSettings
     from workloads.dataset import Dataset
+    from workloads.episode_program import EpisodeProgram
     from workloads.episodes.limits import EpisodeLimits
 
 
-def episode_plan(
+def episode_kind(
     settings: EpisodeSettings,
     tasks: TaskSettings,
     dataset: Dataset,
     codec: Codec,
     generation: Generation,
     target: Endpoint,
-) -> EpisodePlan | None:
-    """The plan of a session's episodes; None without episodes.
+) -> EpisodeKind | None:
+    """How the episodes of a run are played; None without episodes.
 
     A user that no endpoint is named for is played by the model under test, at its own endpoint.
 
@@ -49,10 +49,11 @@ def episode_plan(
         UsageError: An option cannot be used, or one that the samples need is missing.
         EpisodeCodeError: The agent cannot be imported.
     """
-    programs = [sample.episode for sample in examples(dataset.samples) if sample.episode is not None]
+    programs = _programs(dataset)
     if not programs and not settings.has_agent:
         return None
-    from loadgen.driver.episode_plan import EpisodePlan, UserEndpoint
+    from loadgen.driver.episodes.episode_kind import EpisodeKind, import_players
+    from loadgen.driver.episodes.episode_plan import EpisodePlan, UserEndpoint
 
     try:
         codec.request(Sample(0, chat=({"role": "user", "content": ""},)), generation)
@@ -61,7 +62,7 @@ def episode_plan(
     paths = (os.getcwd(),)  # noqa: PTH109 (as sys.path has it)
     if settings.agent_command is None:
         codes = {program.code for program in programs}
-        require_players(codes if settings.agent is None else {settings.agent}, paths)
+        import_players(codes if settings.agent is None else {settings.agent}, paths)
     user = _user(settings)
     if user is None and any(program.user for program in programs) and not settings.has_agent:
         if codec is not chat_completions:
@@ -85,7 +86,7 @@ def episode_plan(
 
         tools = agent_tools(settings.agent_command, may_run_commands=sandbox is not None)
         command = None if tools else agent_command(settings.agent_command, inside=inside)
-    return EpisodePlan(
+    plan = EpisodePlan(
         agent=settings.agent,
         command=command,
         tools=tools,
@@ -96,18 +97,17 @@ def episode_plan(
         paths=paths,
         debug=settings.debug,
     )
+    return EpisodeKind(plan)
 
 
-def require_players(codes: AbstractSet[str], paths: tuple[str, ...]) -> None:
-    """Import the players of episodes, so that a missing one is reported before the first request.
+def _programs(dataset: Dataset) -> list[EpisodeProgram]:
+    """The code of the samples that open episodes; most runs have none, and import none."""
+    samples = examples(dataset.samples)
+    if not any(sample.has_several_turns for sample in samples):
+        return []
+    from workloads.episode_program import programs_of
 
-    Raises:
-        EpisodeCodeError: It cannot be imported.
-    """
-    from workloads.episodes.agent import EpisodePlayer
-
-    for code in codes:
-        EpisodePlayer(code, paths)
+    return programs_of(samples)
 
 
 def _limits(settings: EpisodeSettings) -> EpisodeLimits:
@@ -137,7 +137,7 @@ def _prices(text: str | None) -> tuple[float, float]:
 def _user(settings: EpisodeSettings) -> UserEndpoint | None:
     if settings.user_url is None or settings.user_model is None:
         return None
-    from loadgen.driver.episode_plan import UserEndpoint
+    from loadgen.driver.episodes.episode_plan import UserEndpoint
     from loadgen.sessions.secrets import lines
 
     key = settings.user_api_key

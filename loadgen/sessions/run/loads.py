@@ -136,8 +136,8 @@ def _mean_turns(dataset: Dataset) -> float:
 
 
 def has_conversations(dataset: Dataset) -> bool:
-    """Whether any sample has follow-up turns."""
-    return any(sample.follow_ups or sample.episode is not None for sample in examples(dataset.samples))
+    """Whether any sample opens a session of several turns."""
+    return any(sample.has_several_turns for sample in examples(dataset.samples))
 
 
 def _require_fit(settings: LoadSettings, dataset: Dataset) -> None:

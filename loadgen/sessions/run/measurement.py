@@ -56,8 +56,8 @@ async def measure(
     """
     prepared = await with_found_metrics(prepared)
     plan, perf, stop, clock = prepared.plan, prepared.perf, Stop(), system_clock()
-    if plan.episodes is not None:
-        plan = replace(plan, episodes=plan.episodes.in_folder(folder))
+    if plan.session_kind is not None:
+        plan = replace(plan, session_kind=plan.session_kind.in_folder(folder))
     require_descriptors(prepared, allow_many_files())
     recorder = EventRecorder(
         path=folder / LOG_NAME,

@@ -25,7 +25,7 @@ from loadgen.sessions.errors import UsageError
 from loadgen.sessions.gating.reference import read_rules, require_known
 from loadgen.sessions.run.askable import require_askable
 from loadgen.sessions.run.benchmark_questions import temperature_of
-from loadgen.sessions.run.episodes import episode_plan
+from loadgen.sessions.run.episodes import episode_kind
 from loadgen.sessions.run.loads import (
     counts_of,
     duration_of,
@@ -150,7 +150,7 @@ def prepare(settings: PerfSettings) -> Prepared:
     generation = _generation(settings, dataset)
     protocol, protocol_options = protocol_of(settings.endpoint), options_of(settings.endpoint)
     codec = codec_of(protocol, protocol_options)
-    episodes = episode_plan(settings.episodes, settings.tasks, dataset, codec, generation, targets[0])
+    episodes = episode_kind(settings.episodes, settings.tasks, dataset, codec, generation, targets[0])
     if episodes is not None:
         # What is counted is episodes, of as many requests as each takes.
         requests, sessions = None, requests if sessions is None else sessions
@@ -179,7 +179,7 @@ def prepare(settings: PerfSettings) -> Prepared:
         salt=settings.prompts.salt,
         balance=settings.endpoint.balance or BALANCES[0],
         trace_context=_trace_context(targets, is_wanted=settings.client.trace_context),
-        episodes=episodes,
+        session_kind=episodes,
     )
     require_askable(dataset, settings.prompts, codec, generation)
     rules = with_definitions(_rules_of(settings.verdict, plan), chosen_in(settings.definitions))

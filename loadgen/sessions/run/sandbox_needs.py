@@ -10,7 +10,7 @@ from workloads.sampled_check import examples
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from loadgen.driver.episode_plan import EpisodePlan
+    from loadgen.driver.episodes.episode_kind import EpisodeKind
     from loadgen.sessions.settings.tasks import TaskSettings
     from workloads.dataset import Dataset
     from workloads.sandbox.base import SandboxSpec
@@ -60,7 +60,7 @@ class SandboxNeeds:
 NOTHING: Final = SandboxNeeds()
 
 
-def sandbox_needs(tasks: TaskSettings, episodes: EpisodePlan | None, dataset: Dataset) -> SandboxNeeds:
+def sandbox_needs(tasks: TaskSettings, episodes: EpisodeKind | None, dataset: Dataset) -> SandboxNeeds:
     """The requirements of a session, and of its benchmarks' program-running scorers.
 
     Raises:
@@ -71,8 +71,8 @@ def sandbox_needs(tasks: TaskSettings, episodes: EpisodePlan | None, dataset: Da
     spec, running = tasks.scoring.place, running_scorers(tasks)
     of_options = not all(scorer.own_containers for scorer in running)
     kinds, has_agent = set(), False
-    if episodes is not None and episodes.sandbox is not None:
-        kinds, has_agent = set(_kinds(dataset)), episodes.has_agent
+    if episodes is not None and episodes.plan.sandbox is not None:
+        kinds, has_agent = set(_kinds(dataset)), episodes.plan.has_agent
     return SandboxNeeds(
         daemon=any(scorer.own_containers for scorer in running) or "docker" in kinds,
         image=spec.image if spec.kind == "docker" and of_options else None,
@@ -83,6 +83,8 @@ def sandbox_needs(tasks: TaskSettings, episodes: EpisodePlan | None, dataset: Da
 
 def _kinds(dataset: Dataset) -> Iterator[str]:
     """The kinds of sandboxes that questions name."""
-    for sample in examples(dataset.samples):
-        if sample.episode is not None and sample.episode.sandbox is not None:
-            yield sample.episode.sandbox.kind
+    from workloads.episode_program import programs_of
+
+    for program in programs_of(examples(dataset.samples)):
+        if program.sandbox is not None:
+            yield program.sandbox.kind

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from workloads.answer import Answer, EpisodeOutcome
+from workloads.episode_program import EpisodeSample
 from workloads.episodes.agent import EpisodePlayer
 from workloads.episodes.episode import Reply, ToolRecord
 
@@ -100,9 +101,9 @@ class ScriptedAsk:
 
 def played(question: Question, ask: ScriptedAsk) -> Answer:
     """Play the episode of a question; its answer, as the log would have it."""
-    program = question.sample.episode
-    assert program is not None
-    result = asyncio.run(EpisodePlayer(program.code).play(question.sample, ask, None))
+    assert isinstance(question.sample, EpisodeSample)
+    player = EpisodePlayer(question.sample.episode.code)
+    result = asyncio.run(player.play(question.sample, ask, None))
     # As they come back from the log.
     details = json.loads(json.dumps(dict(result.details)))
     outcome = EpisodeOutcome("completed", result.reward, tuple(result.messages), details)

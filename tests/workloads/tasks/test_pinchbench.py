@@ -12,6 +12,7 @@ import pytest
 from tests.workloads.tasks.scripted import ScriptedAsk, calling, saying
 from workloads.answer import Answer, EpisodeOutcome
 from workloads.catalog import workload
+from workloads.episode_program import EpisodeSample
 from workloads.errors import MalformedError, SourceError
 from workloads.grading.pinchbench import (
     check_program,
@@ -105,7 +106,7 @@ def played(question: Question, *replies: dict[str, Any]) -> Answer:
     """The episode of a question with a scripted model, in a sandbox of this machine."""
 
     async def play() -> EpisodeResult:
-        assert question.sample.episode is not None
+        assert isinstance(question.sample, EpisodeSample)
         assert question.sample.episode.sandbox is not None
         async with async_sandbox(question.sample.episode.sandbox) as sandbox:
             await pinchbench.setup(question.sample, sandbox)  # type: ignore[arg-type]

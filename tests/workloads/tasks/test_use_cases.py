@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from workloads.answer import Answer, EpisodeOutcome
+from workloads.episode_program import EpisodeSample
 from workloads.errors import ColumnError
 from workloads.grading.json_answer import json_in, plain
 from workloads.loading import load
@@ -100,7 +101,7 @@ def right(name: str, question: Question) -> str:  # noqa: PLR0911 (one for each 
 
 def answer_with(question: Question, text: str, **judged: str) -> Answer:
     """An answer; of an episode, one in which every page was read."""
-    if question.sample.episode is None:
+    if not isinstance(question.sample, EpisodeSample):
         return Answer(text, judged=judged)
     pages = question.sample.episode.data["pages"]
     read = tuple({"role": "tool", "content": browser_assistant.page_text(page)} for page in pages)

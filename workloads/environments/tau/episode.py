@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from workloads.environments.toolset import State, Toolset
+    from workloads.episode_program import EpisodeSample
     from workloads.episodes.episode import Ask
-    from workloads.sample import Sample
 
 
 MOST_STEPS: Final = 30
@@ -52,9 +52,8 @@ information.
 """The prompt of the user (MIT, Copyright (c) Sierra)."""
 
 
-async def play(sample: Sample, ask: Ask, sandbox: object) -> EpisodeResult:  # noqa: ARG001 (the contract)
+async def play(sample: EpisodeSample, ask: Ask, sandbox: object) -> EpisodeResult:  # noqa: ARG001 (the contract)
     """Play a task; the details have the digests of the actual and the expected database."""
-    assert sample.episode is not None  # noqa: S101 (it chose this function)
     data, files = sample.episode.data, sample.episode.files
     tools, state = TOOLS[data["domain"]](), fresh(files)
     user = SimulatedUser(_USER.format(instruction=data["instruction"]))

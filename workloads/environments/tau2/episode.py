@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from workloads.environments.tau2.world import World
+    from workloads.episode_program import EpisodeSample
     from workloads.episodes.episode import Ask
-    from workloads.sample import Message, Sample
+    from workloads.sample import Message
 
 MOST_STEPS: Final = 200
 MOST_ERRORS: Final = 10
@@ -114,9 +115,8 @@ def _instructions(instructions: Mapping[str, Any] | str) -> str:
     return "\n".join(lines)
 
 
-async def play(sample: Sample, ask: Ask, sandbox: object) -> EpisodeResult:  # noqa: ARG001 (the contract)
+async def play(sample: EpisodeSample, ask: Ask, sandbox: object) -> EpisodeResult:  # noqa: ARG001 (the contract)
     """Play a task; the details have the ending and the judged facts of the world."""
-    assert sample.episode is not None  # noqa: S101 (it chose this function)
     data, paths = sample.episode.data, sample.episode.files
     world = open_world(data["domain"], paths, data["initial"])
     greeting = {"role": "assistant", "content": GREETING}

@@ -1,8 +1,9 @@
-"""The process in which the agents of a worker run, as the worker sees it."""
+"""The process in which the agents of a worker run, as the worker sees it: the host of episodes."""
 
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
 import socket
 import subprocess
@@ -12,10 +13,8 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.client.redaction import VARIABLES
-from loadgen.driver.system.child import exit_status, start_child
-from loadgen.driver.system.fork import ForkedProcess, can_fork
-from loadgen.driver.workers.agent_main import END_TIMEOUT_S
-from loadgen.driver.workers.agent_messages import (
+from loadgen.driver.episodes.agent_main import END_TIMEOUT_S
+from loadgen.driver.episodes.agent_messages import (
     AgentConfig,
     AgentsReady,
     Cancel,
@@ -30,17 +29,22 @@ from loadgen.driver.workers.agent_messages import (
     decoded,
     encoded,
 )
+from loadgen.driver.episodes.episode_session import EpisodeSession
+from loadgen.driver.system.child import exit_status, start_child
+from loadgen.driver.system.fork import ForkedProcess, can_fork
 from loadgen.driver.workers.framing import READ_BYTES, FrameReader, Outbox
+from workloads.episode_program import programs_of
 from workloads.sampled_check import examples
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from loadgen.driver.episodes.episode_plan import EpisodePlan
+    from loadgen.driver.episodes.episode_session import EpisodeTurns
     from loadgen.driver.episodes.user_client import SimulatedUserClient
-    from loadgen.driver.requests.conversation import EpisodeTurns
-    from loadgen.driver.requests.turn import Emit, TurnOutcome
-    from loadgen.driver.workers.messages import WorkerConfig
-    from workloads.episode_program import EpisodeProgram
+    from loadgen.driver.requests.turn_outcome import TurnOutcome
+    from loadgen.driver.session_kind import HostingWorker
+    from workloads.episode_program import EpisodeProgram, EpisodeSample
     from workloads.sample import Sample
 
 PROCESS_NAME: Final = "loadgen-agents"
@@ -69,9 +73,14 @@ class AgentProcess:
     """Plays the episodes of a worker in another process, whose agents delay nothing here.
 
     The process starts at once, while this one has a single thread and can be copied.
+
+    Args:
+        plan: How episodes are played.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, plan: EpisodePlan) -> None:
+        self._plan = plan
+        self._user: SimulatedUserClient | None = None
         self._line, theirs = socket.socketpair()
         with theirs:
             self._process = _started(theirs.fileno())
@@ -80,36 +89,36 @@ class AgentProcess:
         self._numbers = count()
         self._episodes: dict[int, _Episode] = {}
 
-    async def begin(
-        self, config: WorkerConfig, samples: Sequence[Sample], emit: Emit, user: SimulatedUserClient | None
-    ) -> None:
+    async def begin(self, worker: HostingWorker) -> None:
         """Configure the process; return when it has imported its agents.
-
-        Args:
-            config: The configuration of the worker.
-            samples: The questions.
-            emit: Logs an event.
-            user: Asks the simulated user; None without one.
 
         Raises:
             AgentsLostError: The process ended.
         """
+        # Imported before an answer is read.
+        importlib.import_module("loadgen.driver.requests.turn_details")
         loop = asyncio.get_running_loop()
-        self._emit, self._user = emit, user
+        self._emit = worker.emit
+        if (user := self._plan.user) is not None:
+            from loadgen.driver.episodes.user_client import SimulatedUserClient
+
+            self._user = SimulatedUserClient(user, worker.make_transport, worker.emit)
         self._ready: asyncio.Future[None] = loop.create_future()
         self._outbox = Outbox(self._line, loop)
         loop.add_reader(self._line, self._on_readable)
-        plan = config.plan
-        assert plan.episodes is not None  # noqa: S101 (who has none starts no such process)
-        episodes = replace(plan.episodes, user=None)
-        programs = _programs(samples)
-        self._send(AgentConfig(episodes, programs, plan.generation.model, config.redact, user is not None))
+        plan, programs = replace(self._plan, user=None), _programs(worker.samples)
+        self._send(AgentConfig(plan, programs, worker.model, worker.redact, user is not None))
         await self._ready
 
+    def session(self, number: int, sample: Sample) -> EpisodeSession | None:
+        """The episode of a sample; None for a sample without one."""
+        played = self._plan.played(sample)
+        return None if played is None else EpisodeSession(self, number, played)
+
     async def play(
-        self, sample: Sample, turns: EpisodeTurns, phase: str, scheduled_ns: int, begun_ns: int
+        self, sample: EpisodeSample, turns: EpisodeTurns, phase: str, scheduled_ns: int, begun_ns: int
     ) -> TurnOutcome:
-        """Play the episode of a sample to its end; return the outcome of its last turn.
+        """See `loadgen.driver.episodes.episode_session.PlaysEpisodes`.
 
         Raises:
             AgentsLostError: The process ended.
@@ -131,6 +140,8 @@ class AgentProcess:
 
     async def close(self) -> None:
         """End the process."""
+        if self._user is not None:
+            await self._user.transport.close()
         loop = asyncio.get_running_loop()
         loop.remove_reader(self._line)
         self._line.close()
@@ -213,8 +224,7 @@ def _programs(samples: Sequence[Sample]) -> list[EpisodeProgram]:
     """The code of the samples, each once."""
     programs = {
         (program.code, program.setup, program.finish): replace(program, data={}, files={})
-        for sample in examples(samples)
-        if (program := sample.episode) is not None
+        for program in programs_of(examples(samples))
     }
     return list(programs.values())
 
@@ -224,8 +234,8 @@ def _started(line: int) -> ForkedProcess | subprocess.Popen[bytes]:
     if not can_fork():
         environment = {name: value for name, value in os.environ.items() if name not in VARIABLES}
         return start_child(
-            "loadgen.driver.workers.agent_main", str(line), environment=environment, pass_fds=(line,)
+            "loadgen.driver.episodes.agent_main", str(line), environment=environment, pass_fds=(line,)
         )
-    from loadgen.driver.workers.agent_main import main
+    from loadgen.driver.episodes.agent_main import main
 
     return ForkedProcess(PROCESS_NAME, partial(main, line), keep=(line,), without=VARIABLES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.episodes.limits import EpisodeLimits
 
 if TYPE_CHECKING:
@@ -99,28 +100,34 @@ class EpisodePlan:
         """Whether an agent plays every sample."""
         return self.agent is not None or self.command is not None or bool(self.tools)
 
-    def sandbox_of(self, sample: Sample) -> SandboxSpec | None:
-        """Where commands of the episode of a sample run; None where none may."""
-        wanted = None if sample.episode is None else sample.episode.sandbox
+    def played(self, sample: Sample) -> EpisodeSample | None:
+        """A sample with the code that plays it: the session's agent, else the sample's own, if any."""
+        own = sample.episode if isinstance(sample, EpisodeSample) else None
+        if self.has_agent:
+            code = self.agent or "@tools" if self.command is None else self.command.words[0]
+            return EpisodeSample.of(sample, EpisodeProgram(code) if own is None else replace(own, code=code))
+        return sample if isinstance(sample, EpisodeSample) else None
+
+    def sandbox_of(self, program: EpisodeProgram) -> SandboxSpec | None:
+        """Where commands of an episode run; None where none may."""
+        wanted = program.sandbox
         if self.sandbox is None or wanted is None:
             return self.sandbox if self.has_agent else None
         if wanted.kind == "docker":
             return wanted
         return replace(wanted, kind=self.sandbox.kind, image=self.sandbox.image)
 
-    def opens_first(self, sample: Sample) -> bool:
-        """Whether the sandbox of a sample is always needed, and so opens before the agent starts."""
-        wanted = None if sample.episode is None else sample.episode.sandbox
-        is_container = wanted is not None and wanted.kind == "docker"
-        return self.sandbox_of(sample) is not None and (
-            is_container or (self.command is not None and self.runs_inside(sample))
+    def opens_first(self, program: EpisodeProgram) -> bool:
+        """Whether the sandbox of an episode is always needed, and so opens before the agent starts."""
+        is_container = program.sandbox is not None and program.sandbox.kind == "docker"
+        return self.sandbox_of(program) is not None and (
+            is_container or (self.command is not None and self.runs_inside(program))
         )
 
-    def runs_inside(self, sample: Sample) -> bool:
-        """Whether a program that plays a sample runs in the sandbox: in a container, or with the task."""
-        spec = self.sandbox_of(sample)
-        is_of_task = sample.episode is not None and sample.episode.sandbox is not None
-        return spec is not None and (is_of_task or spec.kind == "docker")
+    def runs_inside(self, program: EpisodeProgram) -> bool:
+        """Whether a command that plays an episode runs in the sandbox: in a container, or with the task."""
+        spec = self.sandbox_of(program)
+        return spec is not None and (program.sandbox is not None or spec.kind == "docker")
 
     def settings(self) -> dict[str, Any]:
         """The plan for the log, without secrets."""

@@ -1,6 +1,6 @@
 """The process in which the agents of one worker run, so that their Python delays no stamp.
 
-    python -m loadgen.driver.workers.agent_main SOCKET
+    python -m loadgen.driver.episodes.agent_main SOCKET
 
 It ends when the worker closes the socket.
 """
@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from loadgen.driver.episodes.runner import CUT, EpisodeRunner
-from loadgen.driver.workers.agent_messages import (
+from loadgen.driver.episodes.agent_messages import (
     AgentConfig,
     AgentsReady,
     Cancel,
@@ -36,15 +35,16 @@ from loadgen.driver.workers.agent_messages import (
     decoded,
     encoded,
 )
+from loadgen.driver.episodes.runner import CUT, EpisodeRunner
 from loadgen.driver.workers.framing import READ_BYTES, FrameReader, Outbox
 from recorder.schema import encode
-from workloads.episode_program import EpisodeProgram, error_text
+from workloads.episode_program import error_text
 from workloads.episodes.episode import EpisodeCutError, UserFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from loadgen.driver.requests.turn import TurnOutcome
+    from loadgen.driver.requests.turn_outcome import TurnOutcome
     from recorder.event import Event
     from workloads.sample import Sample
 
@@ -210,7 +210,7 @@ class RemoteTurns:
     ) -> TurnOutcome:
         """Issue a turn."""
         chat, tools, members = _plain([sample.chat, sample.tools, members])
-        sent = replace(sample, chat=tuple(chat), tools=tuple(tools), episode=_named(sample.episode))
+        sent = replace(sample, chat=tuple(chat), tools=tuple(tools))
         return await self._host.call(lambda call: Turn(call, self._episode, sent, more, members, asked_ns))
 
     async def user(self, sample: Sample, more: Mapping[str, Any]) -> TurnOutcome:
@@ -218,18 +218,13 @@ class RemoteTurns:
         if not self._has_user:
             raise UserFailedError("no simulated user: give --user-url and --user-model")
         chat, tools = _plain([sample.chat, sample.tools])
-        sent = replace(sample, chat=tuple(chat), tools=tuple(tools), episode=_named(sample.episode))
+        sent = replace(sample, chat=tuple(chat), tools=tuple(tools))
         return await self._host.call(lambda call: UserTurn(call, self._episode, sent, more))
 
 
 def _plain(value: Any) -> Any:
     """A value as JSON has it: the worker knows no class of an agent."""
     return orjson.loads(orjson.dumps(value))
-
-
-def _named(program: EpisodeProgram | None) -> EpisodeProgram | None:
-    """The code of an episode, without its data."""
-    return None if program is None else EpisodeProgram(program.code)
 
 
 if __name__ == "__main__":

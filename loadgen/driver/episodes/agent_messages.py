@@ -10,10 +10,10 @@ from loadgen.driver.workers.framing import framed
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from loadgen.driver.episode_plan import EpisodePlan
-    from loadgen.driver.requests.turn import TurnOutcome
+    from loadgen.driver.episodes.episode_plan import EpisodePlan
+    from loadgen.driver.requests.turn_outcome import TurnOutcome
     from recorder.event import Event
-    from workloads.episode_program import EpisodeProgram
+    from workloads.episode_program import EpisodeProgram, EpisodeSample
     from workloads.sample import Sample
 
 
@@ -39,7 +39,7 @@ class Play(NamedTuple):
     """Play an episode; see `loadgen.driver.episodes.runner.EpisodeRunner.play`."""
 
     episode: int
-    sample: Sample
+    sample: EpisodeSample
     phase: str
     scheduled_ns: int
     begun_ns: int

@@ -1,0 +1,47 @@
+"""What a turn brings its session, and what the session does with the answer."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from workloads.answer_details import AnswerDetails, Rejection
+    from workloads.sample import Message
+
+
+class AnswerUse(Enum):
+    """What a session does with the answer to a turn."""
+
+    MEASURED = auto()
+    """Nothing more: the outcome has figures only."""
+    FOLLOWED = auto()
+    """A later turn has it in its context: the outcome has it as a message."""
+    READ = auto()
+    """Code reads it, with its details, or the rejection; code wrote the question, which is always logged."""
+
+
+class TurnOutcome(NamedTuple):
+    """How a turn ended.
+
+    Attributes:
+        failure: None for a success.
+        ttft_ms: From `sent` to the first token.
+        output_tokens: By the server's count, else chunks.
+        answer: What the model said, as a message, where it is followed or read.
+        finish_reason: As the server sent it.
+        input_tokens: By the server's count.
+        message: Of a failure, in words.
+        rejection: The HTTP error, where the answer would have been read.
+        details: Further parts of the answer, where it is read.
+    """
+
+    failure: str | None
+    ttft_ms: float | None
+    output_tokens: int
+    answer: Message | None = None
+    finish_reason: str | None = None
+    input_tokens: int | None = None
+    message: str = ""
+    rejection: Rejection | None = None
+    details: AnswerDetails | None = None

@@ -1,0 +1,1 @@
+"""The kinds of sessions that every run can have: single turns and conversations."""

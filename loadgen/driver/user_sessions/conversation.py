@@ -1,0 +1,94 @@
+"""A session of planned turns: a conversation.
+
+A sample with follow-ups is a conversation of several turns. Each is asked after the answer to the one before
+and a pause, with everything in its context that was said so far. One that fails ends its conversation, and so
+does the end of the phase.
+"""
+
+from __future__ import annotations
+
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+from loadgen.driver.requests.turn_outcome import AnswerUse
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Mapping
+
+    from loadgen.driver.requests.session_turns import SessionTurns
+    from loadgen.driver.requests.turn_outcome import TurnOutcome
+    from workloads.sample import Message, Sample
+
+
+class ConversationSession:
+    """A conversation; see `loadgen.driver.session_kind.UserSession`.
+
+    Args:
+        number: Its number in the run.
+        sample: Its first turn, as the log keeps it.
+        sent: The same, as the endpoint gets it; later turns follow on this.
+        body: The same, as it is sent.
+        more: What else the log keeps of each turn.
+        recorded: Whether answers of the dataset take the place of the endpoint's in later turns.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        sample: Sample,
+        sent: Sample,
+        body: bytes,
+        more: Mapping[str, Any],
+        *,
+        recorded: bool,
+    ) -> None:
+        self.number = number
+        self.last_turn = len(sample.follow_ups)
+        self._sample = sample
+        self._sent = sent
+        self._body = body
+        self._more = more
+        self._recorded = recorded
+
+    def begin(self, turns: SessionTurns) -> Coroutine[Any, Any, TurnOutcome]:
+        """Take all turns; where there is one, issuing is over with it."""
+        if self.last_turn:
+            turns.open()
+        return self._all_turns(turns)
+
+    async def _all_turns(self, turns: SessionTurns) -> TurnOutcome:
+        """Take turns until the last, until one fails, or until there is no time for another."""
+        sent, why_cut = self._sent, "stopped"
+        more = {"conversation": token_hex(8), "turns": self.last_turn + 1, **self._more}
+        first = more | {"turn": 0, **turns.held}
+        try:
+            outcome = await turns.take(self._sample, self._body, turns.scheduled_ns, first, _use_of(sent))
+            while sent.follow_ups:
+                due_ns = turns.now_ns() + turns.pause_ns(self.number, sent.turn)
+                why_not = turns.why_over(due_ns) if outcome.failure is None else "failed"
+                if why_not is None:
+                    # What it takes to get the next turn ready is a part of the pause.
+                    following = sent.after(self._answer_to(sent, outcome))
+                    body = turns.prepare(following)
+                    why_not = await turns.until(due_ns)
+                if why_not is not None:
+                    why_cut = why_not
+                    break
+                sent = following
+                if not sent.follow_ups:
+                    turns.close()
+                outcome = await turns.take(sent, body, due_ns, more | {"turn": sent.turn}, _use_of(sent))
+        finally:
+            turns.end(len(sent.follow_ups), why_cut)
+        return outcome
+
+    def _answer_to(self, sent: Sample, outcome: TurnOutcome) -> Message:
+        """The answer to a turn, as a message for the next turn."""
+        answer = (self._recorded and sent.follow_ups[0].recorded) or outcome.answer
+        assert answer is not None  # noqa: S101 (who asks a turn that others follow brings its answer)
+        return answer
+
+
+def _use_of(sent: Sample) -> AnswerUse:
+    """What is done with the answer to a turn."""
+    return AnswerUse.FOLLOWED if sent.follow_ups else AnswerUse.MEASURED

@@ -1,0 +1,63 @@
+"""The sessions of a run: each by its number, equal for all workers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.driver.requests.cache_buster import new_salt, salted
+from loadgen.driver.requests.order import order_of
+from loadgen.driver.user_sessions.single_turn import SingleTurn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from loadgen.driver.phase import Phase
+    from loadgen.driver.plan import Plan
+    from loadgen.driver.requests.request_source import Agenda
+    from loadgen.driver.session_kind import SessionHost, UserSession
+    from loadgen.driver.user_sessions.conversation import ConversationSession
+    from workloads.sample import Sample
+
+_NOTHING: Final[Mapping[str, Any]] = {}
+
+
+class SessionSource:
+    """Makes the sessions of a run.
+
+    Args:
+        plan: What to do.
+        agenda: What to ask.
+        prepare: Encodes a request's body.
+        host: Makes the sessions of the plan's own kind; None where the plan has none.
+    """
+
+    def __init__(
+        self, plan: Plan, agenda: Agenda, prepare: Callable[[Sample], bytes], host: SessionHost | None
+    ) -> None:
+        self._agenda = agenda
+        self._samples = agenda.samples
+        self._order = order_of(plan.order, len(agenda.samples), plan.seed, agenda.weights)
+        self._salts = plan.salt
+        self._recorded = plan.history == "recorded"
+        self._prepare = prepare
+        self._host = host
+        self._several: type[ConversationSession] | None = None
+        if agenda.conversations:
+            from loadgen.driver.user_sessions.conversation import ConversationSession
+
+            self._several = ConversationSession
+
+    def session(self, phase: Phase, request: int) -> UserSession:
+        """The session that a request of a phase opens, ready to begin."""
+        number = self._agenda.number(phase, request)
+        sample = sent = self._samples[self._order(number)]
+        if self._host is not None and (hosted := self._host.session(number, sample)) is not None:
+            return hosted
+        more = _NOTHING
+        if self._salts:
+            more = {"salt": new_salt()}
+            sent = salted(sample, more["salt"])
+        body = self._prepare(sent)
+        if self._several is None:
+            return SingleTurn(number, sample, body, more)
+        return self._several(number, sample, sent, body, more, recorded=self._recorded)
