@@ -13,10 +13,11 @@ from loadgen.mock_endpoint.options import LISTENING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import ExitStack
 
     from loadgen.mock_endpoint.options import MockOptions
 
-BACKLOG: Final = 4096
+_BACKLOG: Final = 4096
 """How many connections may wait to be accepted."""
 
 
@@ -32,7 +33,32 @@ def announce_url(url: str) -> None:
     print(f"{LISTENING}{url}", flush=True)  # noqa: T201 (its interface)
 
 
-def cannot_listen(options: MockOptions, error: OSError) -> MockSetupError:
+def listen(options: MockOptions, opened: ExitStack) -> list[socket.socket]:
+    """Listen, without blocking, on every address that the host name stands for.
+
+    Raises:
+        MockSetupError: The port cannot be listened on.
+    """
+    listeners = []
+    try:
+        addresses = socket.getaddrinfo(
+            options.host, options.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        for family, kind, protocol, _, address in dict.fromkeys(addresses):
+            listener = opened.enter_context(socket.socket(family, kind, protocol))
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            listener.bind(address)
+            listener.listen(_BACKLOG)
+            listener.settimeout(0)
+            listeners.append(listener)
+    except OSError as error:
+        raise _cannot_listen(options, error) from error
+    return listeners
+
+
+def _cannot_listen(options: MockOptions, error: OSError) -> MockSetupError:
     """The error of a server that cannot listen, with the remedy."""
     # asyncio words the error differently from version to version; a name that is not found has no errno.
     why = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)

@@ -16,7 +16,7 @@ from loadgen.mock_endpoint.errors import MockOptionsError
 from loadgen.mock_endpoint.ledger import Ledger
 from loadgen.mock_endpoint.lifetime import Lifetime
 from loadgen.mock_endpoint.lifetime import read as read_lifetime
-from loadgen.mock_endpoint.listening import BACKLOG, announce, cannot_listen, watch_standard_input
+from loadgen.mock_endpoint.listening import announce, listen, watch_standard_input
 from loadgen.mock_endpoint.poller import system_poller
 from loadgen.mock_endpoint.punctuality import Lateness
 from loadgen.mock_endpoint.script import Script
@@ -66,7 +66,7 @@ def _serve(options: MockOptions, script: Script) -> Punctuality:
         if options.exit_with_parent:
             # No signal: this may be heard while the server ends already, which a signal would cut short.
             watch_standard_input(lambda: stop.send(b"!"))
-        listeners = _listen(options, opened)
+        listeners = listen(options, opened)
         poller = opened.enter_context(closing(system_poller()))
         engine = Engine(poller, listeners, service, ledger, stall, closes=options.close, tls=tls)
         announce(options, listeners[0].getsockname()[1])
@@ -114,24 +114,3 @@ def _stop_signals(opened: ExitStack) -> tuple[socket.socket, socket.socket]:
     for number in (signal.SIGTERM, signal.SIGINT):
         opened.callback(signal.signal, number, signal.signal(number, lambda *_: None))
     return stop, stopped
-
-
-def _listen(options: MockOptions, opened: ExitStack) -> list[socket.socket]:
-    """Listen on every address that the host name stands for."""
-    listeners = []
-    try:
-        addresses = socket.getaddrinfo(
-            options.host, options.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )
-        for family, kind, protocol, _, address in dict.fromkeys(addresses):
-            listener = opened.enter_context(socket.socket(family, kind, protocol))
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if family == socket.AF_INET6:
-                listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            listener.bind(address)
-            listener.listen(BACKLOG)
-            listener.settimeout(0)
-            listeners.append(listener)
-    except OSError as error:
-        raise cannot_listen(options, error) from error
-    return listeners

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Final
 
 from loadgen.driver.client.arrival import StampingSocket
 from loadgen.driver.client.failure import Failure
-from loadgen.mock_endpoint.listening import BACKLOG, announce_url, cannot_listen
+from loadgen.mock_endpoint.listening import announce_url, listen
 from loadgen.mock_endpoint.scenarios.catalog import CHAOS, SCENARIOS
 from loadgen.mock_endpoint.scenarios.chaos import AFTER_UNASKED, Chaos
 from loadgen.mock_endpoint.scenarios.http import whole
@@ -47,39 +47,20 @@ async def serve_scenarios(
     Raises:
         MockSetupError: The port cannot be listened on.
     """
-    try:
-        listener = _listen(options)
-    except OSError as error:
-        raise cannot_listen(options, error) from error
-    with listener:
-        port = listener.getsockname()[1]
-        places = Listeners(options.host, port)
+    with ExitStack() as opened:
+        listeners = listen(options, opened)
+        places = Listeners(options.host, listeners[0].getsockname()[1])
         try:
             bases = await places.open()
             server = _ScenarioServer(options, tell, bases)
-            accepting = asyncio.create_task(server.accept(listener))
+            accepting = [asyncio.create_task(server.accept(listener)) for listener in listeners]
             announce_url(server.url)
             await stop_requested.wait()
-            accepting.cancel()
+            for task in accepting:
+                task.cancel()
             await server.close()
         finally:
             places.close()
-
-
-def _listen(options: MockOptions) -> socket.socket:
-    family, kind, protocol, _, address = socket.getaddrinfo(
-        options.host, options.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-    )[0]
-    listener = socket.socket(family, kind, protocol)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen(BACKLOG)
-        listener.setblocking(False)  # noqa: FBT003 (its only argument)
-    except OSError:
-        listener.close()
-        raise
-    return listener
 
 
 class _ScenarioServer:
