@@ -1,21 +1,27 @@
-"""Prompts, benchmarks and traces as datasets, and the sandbox in which answers run."""
+"""Prompts, benchmarks, tool sets and traces as datasets, and the sandbox in which answers run."""
 
 from __future__ import annotations
 
 from workloads.benchmark import dataset as benchmarks
 from workloads.prompts import load_prompts
+from workloads.sandbox.asynchronous import async_sandbox
 from workloads.sandbox.base import SandboxSpec
 from workloads.sandbox.opening import open_sandbox
 from workloads.synthetic import synthetic_prompts
 from workloads.task import parse as task
+from workloads.tool_benchmark import get_benchmark_scenarios, load_model_config, load_tool_set
 from workloads.traces.replayed import questions as trace_dataset
 from workloads.traces.trace import TracePart, read_trace
 
 __all__ = [
     "SandboxSpec",
     "TracePart",
+    "async_sandbox",
     "benchmarks",
+    "get_benchmark_scenarios",
+    "load_model_config",
     "load_prompts",
+    "load_tool_set",
     "open_sandbox",
     "read_trace",
     "synthetic_prompts",

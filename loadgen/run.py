@@ -142,7 +142,8 @@ class Run:
 
         Args:
             rules: Targets such as `["ttft:p(99)<500ms"]`, the name or the file of a ruleset, metrics such as
-                `[rulesets.TTFT(500)]`, a `Ruleset`, or None for the rules that the run was started with.
+                `[TTFT(500)]` of `loadgen.rules`, a `Ruleset`, or None for the rules that the run was started
+                with.
             **options: Those of `loadgen gate`.
 
         Returns:

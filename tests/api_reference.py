@@ -5,12 +5,15 @@ from __future__ import annotations
 import inspect
 from dataclasses import fields, is_dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MODULES: Final = ("loadgen", "loadgen.rules", "loadgen.recording", "loadgen.data", "loadgen.agents")
+MODULES: Final = (
+    *("loadgen", "loadgen.rules", "loadgen.recording", "loadgen.data", "loadgen.agents"),
+    *("loadgen.grading", "loadgen.extensions"),
+)
 """Those that people import from."""
 
 _LONGEST: Final = 16
@@ -43,6 +46,8 @@ def _module(name: str) -> Iterator[str]:
 def _rows(name: str, value: Any) -> Iterator[str]:
     if inspect.ismodule(value):
         yield _row(name, f"module: {_first_line(value)}")
+    elif get_origin(value) is not None:
+        yield _row(name, f"type: `{str(value).replace('typing.', '').replace('collections.abc.', '')}`")
     elif not inspect.isclass(value):
         yield _row(name + (_signature(value) if callable(value) else ""), _first_line(value))
     else:

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import textwrap
 from importlib import import_module
 from pathlib import Path
 
@@ -17,6 +18,17 @@ from tests.command_reference import COMMANDS
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 TEXT = "\n".join(page.read_text() for page in PAGES)
+ROOMS = {"recorder", "reporter", "rulesets", "workloads"}
+
+
+def imports_of(page: Path) -> list[ast.ImportFrom | ast.Import]:
+    """The imports in a page's blocks of Python."""
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    trees = [
+        ast.parse(textwrap.dedent(block)) for block in blocks if not block.lstrip().startswith('"capitals"')
+    ]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    return [node for node in nodes if isinstance(node, ast.ImportFrom | ast.Import)]
 
 
 def described(word: str) -> bool:
@@ -32,21 +44,40 @@ def test_every_command_is_documented() -> None:
 
 def test_what_the_pages_import_is_under_loadgen() -> None:
     """Of this project's packages; only pages about changing the code itself import others."""
-    imports = [
-        (page.name, node)
-        for page in PAGES
-        if not page.name.startswith("adding-") and page.name != "agent-rules.md"
-        for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
-        for node in ast.walk(ast.parse(block))
-        if isinstance(node, ast.ImportFrom | ast.Import)
-    ]
+    pages = [page for page in PAGES if not page.name.startswith("adding-")]
+    imports = [(page.name, node) for page in pages for node in imports_of(page)]
     modules = {(page, getattr(node, "module", "") or node.names[0].name) for page, node in imports}
-    elsewhere = {"recorder", "reporter", "rulesets", "workloads"}
-    assert {(page, name) for page, name in modules if name.partition(".")[0] in elsewhere} == set()
+    assert {(page, name) for page, name in modules if name.partition(".")[0] in ROOMS} == set()
     taken = [node for _, node in imports if isinstance(node, ast.ImportFrom) and node.module]
-    ours = [node for node in taken if node.module.startswith("loadgen")]
-    assert {node.module for node in ours} >= {"loadgen.rules", "loadgen.recording", "loadgen.data"}
-    assert all(hasattr(import_module(node.module), name.name) for node in ours for name in node.names)
+    ours = [node for node in taken if node.module and node.module.startswith("loadgen")]
+    own = {"loadgen.rules", "loadgen.recording", "loadgen.data", "loadgen.grading"}
+    assert {node.module for node in ours} >= own
+    assert all(hasattr(import_module(str(node.module)), name.name) for node in ours for name in node.names)
+
+
+def test_what_the_pages_name_is_under_loadgen() -> None:
+    """In prose as well: a module of another package is named only where the code itself is the subject."""
+    about_code = {"architecture.md", "api.md"}
+    pages = [page for page in PAGES if not page.name.startswith("adding-") and page.name not in about_code]
+    named = re.compile(rf"`(?:{'|'.join(sorted(ROOMS))})\.\w[\w.]*`")
+    assert [(page.name, name) for page in pages for name in named.findall(page.read_text())] == []
+
+
+def test_an_installed_package_finds_the_contracts_under_loadgen() -> None:
+    """What the file of a benchmark imports is in `loadgen.extensions`, too: the same objects."""
+    page = ROOT / "docs" / "adding-a-benchmark.md"
+    contracts = import_module("loadgen.extensions")
+    names = [
+        (node.module, name.name)
+        for node in imports_of(page)
+        if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] == "workloads"
+        for name in node.names
+        if "capitals" not in str(node.module)
+    ]
+    assert names
+    assert all(
+        getattr(contracts, name) is getattr(import_module(str(module)), name) for module, name in names
+    )
 
 
 def test_every_option_has_help() -> None:

@@ -1,0 +1,55 @@
+"""The contracts of plug-ins: benchmarks, scorers and protocols (docs/adding-a-benchmark.md)."""
+
+from __future__ import annotations
+
+from loadgen.driver.client.codec import Codec, Delta, Generation, Usage, bearer, joined_prompt, read_error
+from loadgen.driver.errors import CannotAskError
+from workloads.answer import Answer
+from workloads.cells import letter, tag, text, texts, whole
+from workloads.errors import ColumnError, ExtraError, MalformedError, SourceError, TaskError
+from workloads.question import Question
+from workloads.sample import Sample
+from workloads.score import Score, Status, failed, graded, pending, unparsed, unreadable
+from workloads.scorer import Headline, Inquiry, Reference, Scorer
+from workloads.sources import FileRow
+from workloads.workload import Inputs, Source, Typical, Workload
+
+__all__ = [
+    "Answer",
+    "CannotAskError",
+    "Codec",
+    "ColumnError",
+    "Delta",
+    "ExtraError",
+    "FileRow",
+    "Generation",
+    "Headline",
+    "Inputs",
+    "Inquiry",
+    "MalformedError",
+    "Question",
+    "Reference",
+    "Sample",
+    "Score",
+    "Scorer",
+    "Source",
+    "SourceError",
+    "Status",
+    "TaskError",
+    "Typical",
+    "Usage",
+    "Workload",
+    "bearer",
+    "failed",
+    "graded",
+    "joined_prompt",
+    "letter",
+    "pending",
+    "read_error",
+    "tag",
+    "text",
+    "texts",
+    "unparsed",
+    "unreadable",
+    "whole",
+]

@@ -1,0 +1,45 @@
+"""Rules that score what an agent left behind: logs of tests, databases, calls (docs/agent-rules.md)."""
+
+from __future__ import annotations
+
+from workloads.environments.tau import airline as tau_airline
+from workloads.environments.tau import retail as tau_retail
+from workloads.environments.tau import reward as tau_bench
+from workloads.environments.tau2 import opening as tau2_world
+from workloads.grading import (
+    anomaly,
+    harbor_reward,
+    lifelong_agent,
+    shopping_cart,
+    swe_bench_pro,
+    swefficiency,
+    tau2,
+    terminal_pane,
+    web_answer,
+)
+from workloads.grading.swe_bench import infrastructure as swe_bench_infrastructure
+from workloads.grading.swe_bench import log as swe_bench_log
+from workloads.grading.swe_bench import resolution as swe_bench
+from workloads.grading.travel import database as travel_database
+from workloads.grading.travel import score as travel
+
+__all__ = [
+    "anomaly",
+    "harbor_reward",
+    "lifelong_agent",
+    "shopping_cart",
+    "swe_bench",
+    "swe_bench_infrastructure",
+    "swe_bench_log",
+    "swe_bench_pro",
+    "swefficiency",
+    "tau2",
+    "tau2_world",
+    "tau_airline",
+    "tau_bench",
+    "tau_retail",
+    "terminal_pane",
+    "travel",
+    "travel_database",
+    "web_answer",
+]
