@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reporter.distribution import summaries, weighted_summary
 from reporter.groups import summaries_by_group
-from reporter.quantile import PERCENTILES
 from reporter.report import MetricBounds
+from rulesets.definitions import PERCENTILES
 from rulesets.metric_table import BY_NAME
 from rulesets.request_metrics import REQUEST_METRICS
 

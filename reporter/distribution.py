@@ -10,8 +10,9 @@ from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.log.database_in_memory import THREADS
-from reporter.quantile import PERCENTILES, position
+from reporter.quantile import position
 from reporter.report import Summary
+from rulesets.definitions import PERCENTILES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -27,10 +27,10 @@ from reporter.log.database import all_figures, figures
 from reporter.log.session import client_health, recorder_health, run_facts
 from reporter.log.window import issuing_s
 from reporter.node_figures import nodes, shard
-from reporter.quantile import PERCENTILES
 from reporter.report import Finding, RequestCounts, ThroughputFigures, Tokens
 from reporter.windows.over_time import over_time
 from reporter.windows.rate_window import over_defined_window, uncounted
+from rulesets.definitions import PERCENTILES
 from rulesets.evaluators.client_delay import asks_times
 from rulesets.request_metrics import REQUEST_METRICS
 
@@ -191,11 +191,8 @@ _SOURCES: Final[tuple[Source, ...]] = get_args(Source)
 
 
 def _counts(log: OpenLog) -> RequestCounts:
-    by_error = log.execute(
-        "SELECT error, count(*) AS n FROM requests WHERE measured AND status = 'failed' "
-        "GROUP BY error ORDER BY n DESC, error",
-    ).fetchall()
-    return RequestCounts(by_error=dict(by_error), **figures(log, "counts"))
+    by_error = {failure["error"]: failure["requests"] for failure in all_figures(log, "failures")}
+    return RequestCounts(by_error=by_error, **figures(log, "counts"))
 
 
 def _summaries(
@@ -300,15 +297,6 @@ def _prompts(log: OpenLog, run: RunFacts) -> dict[str, Any]:
     return {"prompts": prompts, "asked": int(asked), "turns": int(turns)}
 
 
-def _messages(log: OpenLog) -> dict[str, str]:
-    """For each name of a failure, the message of the first one."""
-    messages = log.execute(
-        "SELECT error, arg_min(error_message, ended_ns) FROM requests WHERE measured AND status = 'failed' "
-        "GROUP BY error",
-    ).fetchall()
-    return {error: message or "" for error, message in messages}
-
-
 def _is_resumable(planned: PlannedEnd) -> bool:
     """Whether a number ends a run; assumed where the log has no plan."""
     counted = planned.requests is not None or planned.conversations is not None
@@ -326,7 +314,7 @@ def _logged(log: OpenLog, run: RunFacts, counts: RequestCounts, *, held_back: bo
         "timeouts_s": run.timeouts_s,
         "complete_until": run.complete_until,
         "resumable": _is_resumable(run.planned),
-        "messages": _messages(log),
+        "messages": {row["error"]: row["error_message"] or "" for row in all_figures(log, "failures")},
         "overload": overload_of(log, run.load, held_back=held_back) if has_starts(run.imported) else None,
         "went_away": went_away(log, counts) if has_starts(run.imported) else None,
         "failure_limit": failure_limit(None, run.max_error_rate),

@@ -20,15 +20,6 @@ if TYPE_CHECKING:
 
     from rulesets.definitions import PercentileMethod
 
-PERCENTILES: Final[Mapping[str, Fraction]] = {
-    "p50": Fraction(50, 100),
-    "p90": Fraction(90, 100),
-    "p95": Fraction(95, 100),
-    "p99": Fraction(99, 100),
-    "p999": Fraction(999, 1000),
-}
-"""The percentiles of a Summary, by the name of its field."""
-
 _WHOLE: Final = 100
 _PERCENT: Final = re.compile(r"\d{1,2}(\.\d{1,6})?")
 
@@ -114,3 +105,24 @@ _METHODS: Final[Mapping[str, Callable[[int, Fraction], Position]]] = {
     "loadgen_floor": _loadgen_floor,
     "nearest_rank": _nearest_rank,
 }
+
+
+def percentile_sql(method: str, p: Fraction, column: str = "ms", where: str = "") -> str:
+    """The percentile p of a column as SQL, by the same ranks; NULLs are left out.
+
+    Args:
+        method: How it is taken.
+        p: Its share.
+        column: SQL for the values.
+        where: SQL for the rows that count; all by default.
+    """
+    if method == "linear":
+        return f"quantile_cont({column}, {float(p):.10g})" + (f" FILTER ({where})" if where else "")
+    filtered = f"FILTER ({where + ' AND ' if where else ''}({column}) IS NOT NULL)"
+    n, above, below = f"count({column}) {filtered}", p.numerator, p.denominator
+    rank = {
+        "lower": f"({n} - 1) * {above} // {below}",
+        "loadgen_floor": f"{n} * {above} // {below}",
+        "nearest_rank": f"greatest(({n} * {above} + {below - 1}) // {below}, 1) - 1",
+    }[method]
+    return f"list_sort(list({column}) {filtered})[{rank} + 1]"

@@ -16,12 +16,12 @@ from reporter.findings.findings import in_order
 from reporter.json_values import document
 from reporter.log.database import open_log
 from reporter.log.tables import rows
-from reporter.quantile import PERCENTILES, method_named
+from reporter.quantile import method_named
 from reporter.report_options import ReportOptions, TPOTReportingMode
 from reporter.telemetry.agreement import has_sensors
 from reporter.tokens import with_counted_tokens
 from reporter.validation import decided_report, rules_of, with_verdict
-from rulesets.definitions import Definitions
+from rulesets.definitions import PERCENTILES, Definitions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from reporter.log.condition import quoted, value_of_tag
-from reporter.log.definitions import READ_BY_VIEWS
+from reporter.log.condition import value_of_tag
+from reporter.log.definitions import as_sql
 from reporter.log.sql_files import sql_file
-from reporter.quantile import PERCENTILES
+from reporter.quantile import percentile_sql
 from reporter.windows.rate_window import uncounted
-from rulesets.definitions import Definitions
+from rulesets.definitions import PERCENTILES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from fractions import Fraction
+    from collections.abc import Iterable, Mapping
 
     from reporter.report import Report
 
@@ -89,33 +88,21 @@ FROM (
 )"""
 
 
-def variables(report: Report) -> str:
-    """The SQL variables with a report's definitions; empty for the default definitions."""
-    usual, chosen = Definitions().to_dict(), report.run.definitions
-    return "".join(
-        f"SET VARIABLE {name} = {_literal(chosen[name])};\n"
-        for name in READ_BY_VIEWS
-        if name in chosen and _literal(chosen[name]) != _literal(usual[name])
-    )
-
-
-def _literal(value: str | Sequence[str] | None) -> str:
-    if value is None:
-        return "NULL"
-    return quoted(value) if isinstance(value, str) else f"[{', '.join(map(quoted, value))}]"
-
-
-def rates(report: Report, windows: str = "") -> str:
-    """The query of the rates; empty where a tokenizer counted the tokens, which are not in the log then.
+def variables(report: Report, windows: str = "") -> str:
+    """The SQL in front of every query of a report: definitions that are not the default ones, and windows.
 
     Args:
         report: The report.
-        windows: From `reporter.contents.span_statements.windows`, where it counts over others than the run's
-            own; without them it is empty then.
+        windows: From `reporter.log.window.windows_sql`, where rates are over others than the run's own.
     """
-    if not has_rates(report, windows):
-        return ""
-    return over(windows, _RATES.format(completions=completions(report)))
+    kind = report.run.definitions.get("throughput_window", "run")
+    unknown = "" if windows or kind == "run" else f"-- Rates are over the window {kind}, which the log has.\n"
+    return as_sql(report.run.definitions) + windows + unknown
+
+
+def rates(report: Report) -> str:
+    """The query of the rates; empty where a tokenizer counted the tokens, which are not in the log then."""
+    return _RATES.format(completions=completions(report)) if has_rates(report) else ""
 
 
 def completions(report: Report) -> str:
@@ -125,18 +112,9 @@ def completions(report: Report) -> str:
     return f"({counted} - (SELECT count(duration_s) FROM windows))" if one_a_segment else counted  # noqa: S608 (ours)
 
 
-def has_rates(report: Report, windows: str = "") -> bool:
+def has_rates(report: Report) -> bool:
     """Whether a query has the rates of a report; see `rates`."""
-    is_own = report.run.definitions.get("throughput_window", "run") == "run"
-    return bool(windows or is_own) and report.tokens.source in {"server_usage", "chunks", None}
-
-
-def over(tables: str, query: str) -> str:
-    """A query with the tables of a `WITH` clause in front."""
-    if not tables:
-        return query
-    begun = query.removeprefix("WITH ")
-    return f"WITH {tables}{',' if begun != query else ''}\n\n{begun}"
+    return report.tokens.source in {"server_usage", "chunks", None}
 
 
 def latency(report: Report, column: str, label: str = "") -> str:
@@ -148,7 +126,7 @@ def latency(report: Report, column: str, label: str = "") -> str:
         label: Of the row; none by default.
     """
     method = report.run.percentile_method
-    figures = [f"{percentile(method, p)} AS {name}" for name, p in PERCENTILES.items()]
+    figures = [f"{percentile_sql(method, p)} AS {name}" for name, p in PERCENTILES.items()]
     named = f"'{label}' AS metric, " if label else ""
     return (
         f"SELECT {named}count(ms) AS n, avg(ms) AS mean, {', '.join(figures)}, max(ms) AS max\n"
@@ -175,19 +153,17 @@ def groups() -> str:
     return _GROUPS
 
 
-def parts(report: Report, name: str, windows: str = "") -> str:
+def parts(report: Report, name: str) -> str:
     """The query of the parts of a run by a name of `report.breakdown` but `STAGE`.
 
     Empty where no query has their rates; see `rates`.
     """
-    if not has_rates(report, windows):
+    if not has_rates(report):
         return ""
     value = _PART_VALUES.get(name) or value_of_tag(name.removeprefix("tag:"))
     if name == _PHASE:
-        return over(
-            windows, part(report, value, _PART_RATES.format(value="'performance'") + _WARMUP_RATES, _PHASES)
-        )
-    return over(windows, part(report, value, _PART_RATES.format(value=value)))
+        return part(report, value, _PART_RATES.format(value="'performance'") + _WARMUP_RATES, _PHASES)
+    return part(report, value, _PART_RATES.format(value=value))
 
 
 def part(report: Report, value: str, rates_of_parts: str, where: str = "measured") -> str:
@@ -201,7 +177,7 @@ def part(report: Report, value: str, rates_of_parts: str, where: str = "measured
     """
     method = report.run.percentile_method
     figures = (
-        f"{percentile(method, PERCENTILES[p], column, _COMPLETED)} AS {column.removesuffix('_ms')}_{p}_ms"
+        f"{percentile_sql(method, PERCENTILES[p], column, _COMPLETED)} AS {column.removesuffix('_ms')}_{p}_ms"
         for column in _PART_LATENCIES
         for p in ("p50", "p99")
     )
@@ -217,7 +193,7 @@ _COMPLETED: Final = "status = 'completed'"
 def overhead(report: Report) -> tuple[tuple[str, str], ...]:
     """The labeled queries of the client's overhead and readings."""
     server, whole = (
-        percentile(report.run.percentile_method, PERCENTILES["p99"], value)
+        percentile_sql(report.run.percentile_method, PERCENTILES["p99"], value)
         for value in ("since_sent_ms", "own_ms + since_sent_ms")
     )
     return (
@@ -269,7 +245,7 @@ def nodes(method: str) -> str:
     """
     return re.sub(
         r"quantile_cont\((\w+), 0\.99\)( FILTER \((.+)\))?",
-        lambda match: percentile(method, PERCENTILES["p99"], match[1], match[3] or ""),
+        lambda match: percentile_sql(method, PERCENTILES["p99"], match[1], match[3] or ""),
         sql_file("figures/nodes").strip(),
     )
 
@@ -316,25 +292,3 @@ def _values(report: Report, column: str) -> str:
     if column == "tpot_ms" and report.run.tpot_mode == "token_weighted":
         return _BY_TOKEN
     return _VALUES.format(column=column)
-
-
-def percentile(method: str, p: Fraction, column: str = "ms", where: str = "") -> str:
-    """A percentile as SQL, by the methods of `reporter.quantile`.
-
-    Args:
-        method: One of them.
-        p: Its share.
-        column: SQL for the values; NULLs are left out.
-        where: SQL for the rows that count; all by default.
-    """
-    share = f"{float(p):g}"
-    if method == "linear":
-        return f"quantile_cont({column}, {share})" + (f" FILTER ({where})" if where else "")
-    filtered = f"FILTER ({where + ' AND ' if where else ''}({column}) IS NOT NULL)"
-    n = f"count({column}) {filtered}"
-    rank = {
-        "lower": f"floor(({n} - 1) * {share}::DECIMAL(6, 4))",
-        "loadgen_floor": f"floor({n} * {share}::DECIMAL(6, 4))",
-        "nearest_rank": f"greatest(ceil({n} * {share}::DECIMAL(6, 4)), 1) - 1",
-    }[method]
-    return f"list_sort(list({column}) {filtered})[({rank})::BIGINT + 1]"

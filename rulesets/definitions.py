@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 PercentileMethod = Literal["linear", "lower", "loadgen_floor", "nearest_rank"]
 Origin = Literal["scheduled", "issued", "sent"]
@@ -14,6 +18,15 @@ TokenSource = Literal["server_usage", "client_tokenizer"]
 Category = Literal["reasoning", "content", "tool_call"]
 WindowKind = Literal["run", "steady_state", "last_issued_done", "tracked"]
 FailedRequests = Literal["exclude", "count_as_violation"]
+
+PERCENTILES: Final[Mapping[str, Fraction]] = {
+    "p50": Fraction(50, 100),
+    "p90": Fraction(90, 100),
+    "p95": Fraction(95, 100),
+    "p99": Fraction(99, 100),
+    "p999": Fraction(999, 1000),
+}
+"""The percentiles that a report holds, by the names of fields."""
 
 CATEGORIES: Final[tuple[Category, ...]] = ("reasoning", "content", "tool_call")
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
-from rulesets.definitions import Definitions
+from rulesets.definitions import PERCENTILES, Definitions
 from rulesets.errors import Unanswerable
 from rulesets.evidence import Good, Rate
 from rulesets.metric_table import BY_NAME
@@ -17,21 +16,14 @@ from rulesets.scores import score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from fractions import Fraction
     from typing import NoReturn
 
     from rulesets.evidence import Accuracy, Where
     from rulesets.quantity import Op
     from rulesets.target import Condition
 
-_PERCENTILES: Final = {
-    Fraction(1, 2): "p50",
-    Fraction(9, 10): "p90",
-    Fraction(19, 20): "p95",
-    Fraction(99, 100): "p99",
-    Fraction(999, 1000): "p999",
-}
-"""The statistics that a report holds, by the names that it gives them."""
-
+_PERCENTILES: Final = {share: name for name, share in PERCENTILES.items()}
 _COUNTS: Final = ("issued", "completed", "failed", "cancelled")
 _REMEDY: Final = "evaluate the run's folder, which has its log"
 

@@ -65,7 +65,7 @@ FORMATS: Final[Mapping[str, Format]] = {
         report=f"{_RENDER}.json",
         verdict=f"{_RENDER}.verdict_json",
         comparison=f"{_RENDER}.comparison_json",
-        series_comparison=f"{_RENDER}.series_comparison_json",
+        series_comparison=f"{_RENDER}.comparison_json",
         is_quoted=False,
     ),
     "html": Format(

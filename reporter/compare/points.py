@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,3 +41,11 @@ class SeriesComparison:
     points: list[PointComparison]
     left_out: list[str]
     worst: PointComparison
+
+    def to_dict(self) -> dict[str, Any]:
+        """`points`: the name and the comparison of each, in plain types."""
+        return {
+            "points": [
+                {"name": point.name, "comparison": point.comparison.to_dict()} for point in self.points
+            ]
+        }

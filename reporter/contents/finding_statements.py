@@ -13,19 +13,7 @@ if TYPE_CHECKING:
 
     from reporter.report import Finding, Report
 
-_FAILURES: Final = """\
-SELECT error, error_message, count(*) AS requests
-FROM samples
-WHERE measured AND status = 'failed'
-GROUP BY ALL
-ORDER BY requests DESC"""
-
-_TOKENS: Final = """\
-SELECT token_source, count(*) AS requests, count(*) FILTER (input_tokens IS NULL) AS without_input_tokens
-FROM samples
-WHERE measured AND status = 'completed'
-GROUP BY token_source
-ORDER BY requests DESC"""
+_FAILURES: Final = sql_file("figures/failures").strip()
 
 _WAITED: Final = """\
 SELECT count(held_ms) AS held, median(held_ms) AS median_ms, max(held_ms) AS max_ms, count(*) AS issued
@@ -61,7 +49,6 @@ FROM samples
 WHERE measured AND status = 'completed'"""
 
 _SEGMENTS: Final = "SELECT * FROM sittings"
-_RETRIED: Final = "SELECT count(*) AS requests FROM samples WHERE measured AND retried"
 _RECORDER: Final = "SELECT at_utc, data FROM telemetry WHERE source = 'recorder' ORDER BY at_ns"
 _VIOLATIONS: Final = "SELECT * FROM violations"
 _LOGGED: Final = "SELECT * FROM findings"
@@ -74,7 +61,8 @@ GROUP BY ALL
 ORDER BY samples DESC"""
 
 _FILES: Final[Mapping[str, tuple[str, ...]]] = {
-    "figures/counts": ("cut_off", "running", "interrupted", "nothing_issued"),
+    "figures/counts": ("cut_off", "running", "interrupted", "nothing_issued", "stale_connections"),
+    "figures/tokens": ("tokens_from_chunks", "mixed_token_sources", "tokens_unknown"),
     "figures/client": ("client_busy", "client_stalled", "cpu_contended", "writer_behind"),
     "figures/issuing": ("rate_not_reached", "coalesced_reads"),
     "figures/beginning": ("cold_start",),
@@ -107,14 +95,12 @@ _QUERIES: Final[Mapping[str, tuple[str, ...]]] = {
         *("nothing_completed", "requests_failed", "many_failures", "endpoint_gone", "rate_limited"),
         "backlog_cut",
     ),
-    _TOKENS: ("tokens_from_chunks", "mixed_token_sources", "tokens_unknown"),
     _WAITED: ("held_back",),
     _SECONDS: ("not_steady", "overloaded"),
     _PROMPTS: ("prompts_repeated",),
     _LATE: ("late_reads",),
     _SPEEDS: ("utilization_impossible",),
     _SEGMENTS: ("resumed",),
-    _RETRIED: ("stale_connections",),
     _RECORDER: ("recorder_slow",),
     _DEFINITIONS: ("other_tokenizer",),
     _UNSCORED: ("score_undetermined",),
@@ -133,25 +119,19 @@ _OVERHEAD: Final = frozenset({"client_limited", "client_delay_in_doubt", "client
 _TOO_SHORT: Final = "too_short"
 
 
-def of_finding(finding: Finding, report: Report, windows: str = "") -> tuple[tuple[str, str], ...]:
-    """The labeled queries of a finding and of its effects, each once.
-
-    Args:
-        finding: The finding.
-        report: The finding's report.
-        windows: As for `reporter.statements.rates`.
-    """
+def of_finding(finding: Finding, report: Report) -> tuple[tuple[str, str], ...]:
+    """The labeled queries of a finding of a report and of its effects, each once."""
     codes = (finding.code, *finding.effects)
-    return tuple(dict.fromkeys(query for code in codes for query in _of_code(code, report, windows)))
+    return tuple(dict.fromkeys(query for code in codes for query in _of_code(code, report)))
 
 
-def _of_code(code: str, report: Report, windows: str) -> tuple[tuple[str, str], ...]:
+def _of_code(code: str, report: Report) -> tuple[tuple[str, str], ...]:
     """The labeled queries of a code; findings logged by the load generator are in one view."""
     if code in _OVERHEAD:
         return (*statements.overhead(report), ("Failures", _FAILURES))
     if code == _TOO_SHORT:
         return (
-            ("Rates", statements.rates(report, windows)),
+            ("Rates", statements.rates(report)),
             ("Latency", statements.latency(report, "latency_ms")),
         )
     return (("Evidence", _BY_CODE.get(code, _LOGGED)),)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from reporter import statements
 from reporter.compare.metric import target_of
 from reporter.log.condition import condition, quoted
+from reporter.quantile import percentile_sql
 from rulesets.errors import ExpressionError
 from rulesets.expression import parse
 from rulesets.metric_table import BY_NAME, quantity_of
@@ -29,20 +30,15 @@ _STATISTICS: Final[Mapping[str, str]] = {"mean": "avg({0})", "min": "min({0})", 
 _ACCURACY: Final = "accuracy"
 
 
-def rules(report: Report, windows: str = "") -> str:
+def rules(report: Report) -> str:
     """The query of the rules' figures, a row each; without figures that the views lack.
 
     Figures are in the unit of the views: ms, tokens, 1/s and shares.
-
-    Args:
-        report: The report.
-        windows: As for `reporter.statements.rates`.
     """
     verdict = report.verdict
-    if verdict is None or not statements.has_rates(report, windows):
+    if verdict is None or not statements.has_rates(report):
         return ""
-    observed = _together({row.target: _of_rule(row.target, report) for row in verdict.rows}, "rule")
-    return statements.over(windows, observed) if observed else ""
+    return _together({row.target: _of_rule(row.target, report) for row in verdict.rows}, "rule")
 
 
 def figures(metrics: Iterable[str]) -> str:
@@ -111,5 +107,5 @@ def _figure(target: Target, method: str, *, violations: bool = False) -> str:
 
 def _statistic(stat: str, method: str, column: str) -> str:
     if PERCENTILE.fullmatch(stat):
-        return statements.percentile(method, Fraction(stat[1:]) / 100, column)
+        return percentile_sql(method, Fraction(stat[1:]) / 100, column)
     return _STATISTICS[stat].format(column)

@@ -10,6 +10,7 @@ from reporter.answers import texts_of
 from reporter.contents import requests, scored, span_statements
 from reporter.contents.headline import headlines
 from reporter.contents.narrow import narrowed
+from reporter.log.window import windows_sql
 from reporter.measured.evidence import LogEvidence
 from reporter.plots.catalog import PLOTS
 from reporter.plots.make import make_plot
@@ -52,7 +53,7 @@ class RunContents:
         slowest: The slowest requests.
         failed: The first failures of each kind.
         samples: Some scored answers; None of a run without benchmarks.
-        windows: The windows of rates as SQL, where they are not the run's own.
+        windows: SQL that puts the windows of the rates in the place of the run's own; empty for these.
         stages: The query of the stages of the load; empty without any.
         phases: Warm-up, measured window and drain, on the time axis of the plots.
     """
@@ -98,7 +99,7 @@ def run_contents(report: Report, evidence: LogEvidence) -> RunContents:
             slowest=requests.slowest(log, narrow, read),
             failed=requests.failed(log, narrow, read),
             samples=scored.scored_samples(log, report.accuracy, read) if has_scores else None,
-            windows=span_statements.windows(log),
+            windows="" if log.windows is None else windows_sql(log.windows, log.window),
             stages=span_statements.stages(log, report),
             phases=phases_of(log),
         )

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from reporter.export.figures import figures, summaries
-from reporter.quantile import PERCENTILES
+from rulesets.definitions import PERCENTILES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

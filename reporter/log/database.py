@@ -12,7 +12,7 @@ from reporter.log.database_in_memory import empty_database
 from reporter.log.definitions import READ_BY_VIEWS, define
 from reporter.log.sql_files import execute_file, sql_file
 from reporter.log.tables import load_big_tables, load_only, load_tables, tables_of
-from reporter.log.window import Timeline, together, window
+from reporter.log.window import Timeline, together, window, windows_sql
 from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class OpenLog:
         log = replace(self, connection=self.database.cursor(), **changes)
         define(log.connection, log.definitions)
         if log.windows is not None:
-            _fill_windows(log.connection, log.windows, log.window, temporary=True)
+            log.execute(windows_sql(log.windows, log.window))
         if log.token_counts is not None:
             log.execute(_RECOUNTED.format(counts=log.token_counts))
         if log.has_samples_table:
@@ -229,13 +229,8 @@ def _all_figures(connection: DuckDBPyConnection, name: str) -> list[dict[str, An
     return [dict(zip(columns, row, strict=True)) for row in answer.fetchall()]
 
 
-def _fill_windows(
-    connection: DuckDBPyConnection, windows: Sequence[Window], whole: Window, *, temporary: bool = False
-) -> None:
-    """Insert windows into the tables that the views read, or into temporary ones that hide these."""
-    if temporary:
-        for table in ("windows", "measured_window"):
-            execute_file(connection, table, temporary=True)
+def _fill_windows(connection: DuckDBPyConnection, windows: Sequence[Window], whole: Window) -> None:
+    """Insert windows into the tables that the views read."""
     for segment, part in enumerate(windows, start=1):
         connection.execute("INSERT INTO windows VALUES (?, ?, ?, ?, ?)", [segment, *_columns(part)])
     connection.execute("INSERT INTO measured_window VALUES (?, ?, ?, ?)", _columns(whole))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Final, Literal
 
+from reporter.log.condition import quoted
 from reporter.report import Window
 
 if TYPE_CHECKING:
@@ -85,6 +86,29 @@ def together(windows: Sequence[Window]) -> Window:
         return Window(kind, None, None, None)
     duration_s = sum(span.duration_s or 0.0 for span in spans)
     return Window(kind, duration_s, spans[0].start_ns, spans[-1].end_ns)
+
+
+def windows_sql(windows: Sequence[Window], whole: Window) -> str:
+    """SQL that puts windows in the place of a run's own, for the views of a connection.
+
+    Args:
+        windows: That of each segment, in their order.
+        whole: All of them together.
+    """
+    rows = [f"({segment}, {_values(part)})" for segment, part in enumerate(windows, start=1)]
+    listed = ", ".join(rows) or f"(NULL, {_values(whole)})"
+    return (
+        f"CREATE OR REPLACE TEMP TABLE windows AS FROM (VALUES {listed})\n"
+        "    AS windows(sitting, kind, duration_s, start_ns, end_ns);\n"
+        f"CREATE OR REPLACE TEMP TABLE measured_window AS FROM (VALUES ({_values(whole)}))\n"
+        "    AS whole(kind, duration_s, start_ns, end_ns);\n"
+    )
+
+
+def _values(part: Window) -> str:
+    duration = "NULL" if part.duration_s is None else f"'{part.duration_s!r}'"
+    times = ("NULL" if time_ns is None else str(time_ns) for time_ns in (part.start_ns, part.end_ns))
+    return ", ".join((quoted(part.kind), f"{duration}::DOUBLE", *(f"{time}::BIGINT" for time in times)))
 
 
 def issuing_s(runs: Sequence[Timeline]) -> float | None:

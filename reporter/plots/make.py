@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from reporter.imported import has_starts
 from reporter.json_values import members
-from reporter.log.definitions import READ_BY_VIEWS
+from reporter.log.definitions import as_sql
 from reporter.log.session import logged_settings
 from reporter.plots.catalog import PLOTS
 from reporter.plots.over_time import TIME
 from reporter.plots.plot import NoPlot, Plot, PlotSeries
-from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reporter.log.database import OpenLog
     from reporter.plots.definition import PlotDefinition
-
-_DEFAULT: Final = Definitions()
 
 
 def make_plot(log: OpenLog, name: str, tag: str | None = None) -> Plot | NoPlot:
@@ -55,7 +52,7 @@ def make_plot(log: OpenLog, name: str, tag: str | None = None) -> Plot | NoPlot:
         x=definition.x,
         y=definition.y,
         series=_series(definition, rows, has_parts=tag is not None),
-        sql=_with_definitions(log.definitions, statement),
+        sql=as_sql(log.definitions.to_dict()) + statement,
         note=definition.note,
     )
 
@@ -92,20 +89,3 @@ def _series(
             PlotSeries(name, definition.kind_of(name), x, y, low, high, group=key[0] if has_parts else None)
         )
     return tuple(series)
-
-
-def _with_definitions(definitions: Definitions, statement: str) -> str:
-    """The SQL with equal rows under views by the default definitions."""
-    changed = {
-        name: getattr(definitions, name)
-        for name in READ_BY_VIEWS
-        if getattr(definitions, name) != getattr(_DEFAULT, name)
-    }
-    variables = [f"SET VARIABLE {name} = {_literal(value)};\n" for name, value in changed.items()]
-    return "".join((*variables, statement))
-
-
-def _literal(value: object) -> str:
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(_literal, value))}]"
-    return "NULL" if value is None else "'" + str(value).replace("'", "''") + "'"

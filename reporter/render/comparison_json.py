@@ -1,4 +1,4 @@
-"""A comparison as JSON."""
+"""A comparison of runs, or of series point by point, as JSON."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from reporter.render.json import printable
 
 if TYPE_CHECKING:
     from reporter.compare.comparison import Comparison
+    from reporter.compare.points import SeriesComparison
 
 
-def render(comparison: Comparison) -> str:
-    """Every side, metric and change, two spaces a level."""
+def render(comparison: Comparison | SeriesComparison) -> str:
+    """Every side, metric and change, of each point, two spaces a level."""
     content = orjson.dumps(comparison.to_dict(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     return printable(content.decode())

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reporter.distribution import summaries, weighted_summary
-from reporter.quantile import PERCENTILES, position
+from reporter.quantile import position
+from rulesets.definitions import PERCENTILES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 from reporter import report
-from reporter.quantile import PERCENTILES
+from rulesets.definitions import PERCENTILES
 from tests.for_each import for_each
 
 ROOT = Path(__file__).parents[2]

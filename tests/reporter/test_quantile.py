@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reporter.errors import OptionError
-from reporter.quantile import PERCENTILES, Position, method_named, position
+from reporter.quantile import Position, method_named, percentile_sql, position
+from rulesets.definitions import PERCENTILES
 
 METHODS = ("linear", "lower", "loadgen_floor", "nearest_rank")
 
@@ -75,3 +77,15 @@ def test_no_method_of_that_name() -> None:
     """An unknown method is refused, with the valid ones."""
     with pytest.raises(OptionError, match=r"'p2'; choose one of linear, lower, loadgen_floor, nearest_rank"):
         method_named("p2")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_percentile_in_sql_has_the_same_rank(method: str) -> None:
+    """Also far in the tail, where a share has more decimals than a percentile usually has."""
+    shares = (*PERCENTILES.values(), Fraction("0.99999"), Fraction("0.9999999"))
+    columns = ", ".join(percentile_sql(method, p, "i::DOUBLE") for p in shares)
+    with duckdb.connect() as connection:
+        for count in (1, 2, 100, 1001, 200_000):
+            (row,) = connection.execute(f"SELECT {columns} FROM range({count}) AS t(i)").fetchall()  # noqa: S608
+            places = [position(method_named(method), count, p) for p in shares]
+            assert row == pytest.approx([place.between(place.below, place.above) for place in places])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reporter.quantile import PERCENTILES, position
+from reporter.quantile import position
+from rulesets.definitions import PERCENTILES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

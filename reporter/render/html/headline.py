@@ -29,7 +29,7 @@ _MOST_ERRORS: Final = 3
 def cards(report: Report, contents: RunContents) -> FigureCards | None:
     """The cards: scores, throughput, TTFT, TPOT or ITL, latency, failures; None where there is no figure."""
     headlines = contents.headlines
-    rates = statements.rates(report, contents.windows)
+    rates = statements.rates(report)
     made = (*_scores(report), *_throughput(report, headlines, rates), *_latencies(report, headlines))
     if not made:
         return None

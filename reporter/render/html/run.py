@@ -66,7 +66,7 @@ def page_of(report: Report, contents: RunContents, command: str = "") -> Page:
         lines=(*lines, plain(totals.requests(report))),
         sections=(*_sections(report, contents), *details),
         footer=tuple(_footer(report, command)),
-        variables=statements.variables(report),
+        variables=statements.variables(report, contents.windows),
         answer=clean(reason(report)),
         folded=frozenset(section.anchor for section in details),
     )
@@ -80,7 +80,7 @@ def _sections(report: Report, contents: RunContents) -> Iterator[Section]:
     if report.accuracy:
         yield _accuracy(report)
     yield from plots.opening()
-    yield _findings(report, contents.windows)
+    yield _findings(report)
     if own := imported.table(report):
         yield Tables("imported", f"Figures of {(report.run.imported or {}).get('format')}", (own,))
     if contents.samples is not None and contents.samples.samples:
@@ -88,7 +88,7 @@ def _sections(report: Report, contents: RunContents) -> Iterator[Section]:
     if tables := tuple(_latencies(report)):
         yield Tables("latencies", "Latencies", tables)
     if verdict and verdict.rows:
-        yield rules(verdict, metric_statements.rules(report, contents.windows))
+        yield rules(verdict, metric_statements.rules(report))
     if report.episodes is not None:
         yield _episodes(report.episodes)
     yield from plots.further()
@@ -115,7 +115,7 @@ def _details(report: Report, contents: RunContents) -> Iterator[Section]:
         yield Prose("intervals", "Intervals", paragraphs, tuple((of, sql) for of, _, sql in named))
 
 
-def _findings(report: Report, windows: str) -> Remarks:
+def _findings(report: Report) -> Remarks:
     messages = {finding.message for finding in report.findings}
     reasons = [
         Remark(Mark("error", "bad"), reason) for reason in report.validity.reasons if reason not in messages
@@ -125,7 +125,7 @@ def _findings(report: Report, windows: str) -> Remarks:
             Mark(finding.severity, tone(finding.severity)),
             finding.message,
             finding.remedy,
-            finding_statements.of_finding(finding, report, windows),
+            finding_statements.of_finding(finding, report),
         )
         for finding in report.findings
     ]
@@ -166,7 +166,7 @@ def _latencies(report: Report) -> Iterator[Table]:
 def _parts(report: Report, contents: RunContents) -> Iterator[Table]:
     for name in report.breakdown:
         is_stage = name == statements.STAGE
-        sql = contents.stages if is_stage else statements.parts(report, name, contents.windows)
+        sql = contents.stages if is_stage else statements.parts(report, name)
         yield breakdown.parts(report, name, sql)
 
 

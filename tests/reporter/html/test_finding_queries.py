@@ -10,8 +10,10 @@ import pytest
 
 from reporter import MetricsReporter, statements
 from reporter.contents import finding_statements, span_statements
+from reporter.contents.run import run_contents
 from reporter.log.query import queries, query
 from reporter.measured_run import measured
+from reporter.render.html.run import page_of
 from reporter.report import Finding
 from rulesets.definitions import Definitions
 
@@ -58,19 +60,26 @@ def test_stages_and_windows_are_in_their_queries(stepped: Path) -> None:
     """Rates over the time of each stage, and over another window than the run's own."""
     definitions = Definitions(throughput_window="last_issued_done", tpot_end="complete")
     with measured(stepped, definitions) as (report, evidence):
-        windows = span_statements.windows(evidence.log)
+        page = page_of(report, run_contents(report, evidence))
         stages = span_statements.stages(evidence.log, report)
-    variables = statements.variables(report)
-    assert variables == "SET VARIABLE tpot_end = 'complete';\n"
-    assert statements.rates(report) == ""
-    whole, tpot, parts = queries(
+    defined = "SET VARIABLE tpot_end = 'complete';\n"
+    assert (
+        statements.variables(report)
+        == f"{defined}-- Rates are over the window last_issued_done, which the log has.\n"
+    )
+    variables = page.variables
+    assert variables.startswith(f"{defined}CREATE OR REPLACE TEMP TABLE windows AS")
+    whole, tpot, parts, own = queries(
         stepped,
         [
-            variables + statements.rates(report, windows),
+            variables + statements.rates(report),
             variables + statements.latency(report, "tpot_ms"),
             variables + stages,
+            "SELECT kind, start_ns, end_ns FROM measured_window",
         ],
     )
+    window = report.window
+    assert own.rows == [(window.kind, window.start_ns, window.end_ns)]
     assert report.tpot_ms is not None
     assert whole.rows[0][:2] == pytest.approx((report.throughput.qps, report.throughput.output_tps))
     assert tpot.rows[0][1] == pytest.approx(report.tpot_ms.mean)
