@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from rulesets.evidence import Accuracy, MetricValues
     from rulesets.quantity import Op
 
+_INDEPENDENT: Final = "independent requests"
+
 SEED: Final = 0
 """The seed of the bootstrap: the same run gets the same verdict."""
 
@@ -109,15 +111,23 @@ def _distance(blocks: Sequence[float], confidence: Confidence, *, upper: bool) -
     return max(0.0, high - fmean(blocks) if upper else fmean(blocks) - low)
 
 
-def of_share(count: int, of: int, level: float, *, upper: bool) -> ConfidenceLimit:
-    """The limit of a share, by Wilson's score."""
+def of_share(count: int, of: int, level: float, *, upper: bool, what: str = _INDEPENDENT) -> ConfidenceLimit:
+    """The limit of a share, by Wilson's score.
+
+    Args:
+        count: Of `of`.
+        of: Samples that count as independent.
+        level: Of the limit.
+        upper: Which side.
+        what: These samples in words.
+    """
     side = _side(upper=upper)
     value = wilson.upper(count, of, level) if upper else wilson.lower(count, of, level)
 
     def needed(_op: Op, bound: float) -> int | None:
         return wilson.samples_needed(count, of, bound, level, side)
 
-    return ConfidenceLimit(value, _words(side, level, "Wilson"), needed)
+    return ConfidenceLimit(value, _words(side, level, f"Wilson, {what}"), needed)
 
 
 def of_score(
@@ -156,7 +166,8 @@ def _of_share_right(
     if not size or not 0 <= value <= whole:
         words = _words(_side(upper=upper), level, "Wilson, and the score is not a share of answers")
         return ConfidenceLimit(None, words, _unknown, "use its standard error: ci: clustered")
-    limit = of_share(round(value / whole * size), size, level, upper=upper)
+    what = "independent samples" if size == score.n else f"effective n = {size:,}"
+    limit = of_share(round(value / whole * size), size, level, upper=upper, what=what)
 
     def needed(op: Op, bound: float) -> int | None:
         samples = limit.needed(op, bound / whole)
@@ -194,7 +205,7 @@ def _early_stopping(sample: MetricValues, p: Fraction, confidence: Confidence) -
         return early_stopping.samples_needed(sample.unmet(op, bound), n, p, form, level)
 
     value = None if rank is None else sample.at(rank)
-    return ConfidenceLimit(value, f"early stopping, {form}, {100 * level:g} %", needed)
+    return ConfidenceLimit(value, f"early stopping, {form}, {100 * level:g} %, {_INDEPENDENT}", needed)
 
 
 def _order_statistic(sample: MetricValues, p: Fraction, level: float, *, upper: bool) -> ConfidenceLimit:

@@ -37,19 +37,28 @@ def standard_error(clusters: Sequence[Sequence[float]], variant: Variant = "sand
     if len(nonempty) <= 1:
         return None
     scores = list(chain.from_iterable(nonempty))
-    mean, count = fmean(scores), len(scores)
-    between = math.fsum(math.fsum(score - mean for score in cluster) ** 2 for cluster in nonempty)
+    unit, count = unit_of(scores), len(scores)
+    mean = fmean(score / unit for score in scores)
+    # Roots of sums of squares by hypot, which scales: the squares of scores may be infinite.
+    between = math.hypot(*(math.fsum(score / unit - mean for score in cluster) for cluster in nonempty))
     if variant == "corrected":
-        between *= len(nonempty) / (len(nonempty) - 1)
+        between *= math.sqrt(len(nonempty) / (len(nonempty) - 1))
     if variant == "miller":
-        between += math.fsum((score - mean) ** 2 for score in scores) / (count - 1)
-    return math.sqrt(between) / count
+        within = math.hypot(*(score / unit - mean for score in scores))
+        between = math.hypot(between, within / math.sqrt(count - 1))
+    return between / count * unit
 
 
 def plain(scores: Sequence[float]) -> float | None:
     """The standard error of the mean of independent samples; None with fewer than two."""
     if len(scores) <= 1:
         return None
-    mean = fmean(scores)
-    squares = math.fsum((score - mean) ** 2 for score in scores)
-    return math.sqrt(squares / (len(scores) - 1) / len(scores))
+    unit = unit_of(scores)
+    mean = fmean(score / unit for score in scores)
+    apart = math.hypot(*(score / unit - mean for score in scores))
+    return apart / math.sqrt(len(scores) - 1) / math.sqrt(len(scores)) * unit
+
+
+def unit_of(scores: Sequence[float]) -> float:
+    """A power of two near the largest score: over it, no sum or square is infinite, and no digit is lost."""
+    return math.ldexp(1.0, math.frexp(max(map(abs, scores)))[1] - 1)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from rulesets.statistics import student, wilson
 from rulesets.statistics.binomial import at_most
-from rulesets.statistics.clustered import plain
+from rulesets.statistics.clustered import plain, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,12 +61,15 @@ def difference(first: Sequence[float], second: Sequence[float]) -> Difference | 
     Raises:
         ValueError: The two differ in length.
     """
+    unit = unit_of((*first, *second)) if first and second else 1.0
+    first, second = ([score / unit for score in scores] for scores in (first, second))
     apart = [first_value - other for first_value, other in zip(first, second, strict=True)]
     error, first_error, second_error = plain(apart), plain(first), plain(second)
     if error is None or first_error is None or second_error is None:
         return None
     alike = correlation(first, second) if first_error and second_error else None
-    return Difference(fmean(apart), error, math.hypot(first_error, second_error), alike)
+    unpaired = math.hypot(first_error, second_error)
+    return Difference(fmean(apart) * unit, error * unit, unpaired * unit, alike)
 
 
 def mcnemar(only_first: int, only_second: int) -> float:

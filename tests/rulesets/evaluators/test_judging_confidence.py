@@ -61,9 +61,10 @@ def test_too_few_samples_for_any_limit(make_run: MakeRun) -> None:
     row = row_of("ttft:p(99)<500ms@es99", with_over(make_run, 0, 458))
     assert (row.status, row.limit, row.observed, row.n) == ("INCONCLUSIVE", None, 100.0, 458)
     assert row.reason == (
-        "not enough requests to confirm ttft:p(99) at 99 % confidence (458; early stopping, test, 99 %)"
+        "not enough requests to confirm ttft:p(99) at 99 % confidence "
+        "(458; early stopping, test, 99 %, independent requests)"
     )
-    assert row.method == "p99 (linear interpolation); early stopping, test, 99 %"
+    assert row.method == "p99 (linear interpolation); early stopping, test, 99 %, independent requests"
     assert row.remedy == "about 460 are needed"
     assert row.margin == 0.8
 
@@ -117,8 +118,12 @@ def test_a_figure_that_misses_its_bound_fails_however_unsure(make_run: MakeRun) 
 @pytest.mark.parametrize(
     ("expression", "limit", "method"),
     [
-        ("error<5%@ucl95", 2.87, "20 of 1,000 failed; upper 95 % limit (Wilson)"),
-        ("good(ttft<1s):fraction>=0.95@lcl95", 0.9834, "990 of 1,000 good; lower 95 % limit (Wilson)"),
+        ("error<5%@ucl95", 2.87, "20 of 1,000 failed; upper 95 % limit (Wilson, independent requests)"),
+        (
+            "good(ttft<1s):fraction>=0.95@lcl95",
+            0.9834,
+            "990 of 1,000 good; lower 95 % limit (Wilson, independent requests)",
+        ),
         (
             "accuracy.gsm8k>=0.9@lcl95",
             0.9385,

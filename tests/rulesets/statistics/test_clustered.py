@@ -3,12 +3,13 @@
 import math
 from itertools import chain
 from statistics import fmean
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulesets.statistics.clustered import plain, standard_error
+from rulesets.statistics.clustered import Variant, plain, standard_error
 
 CLUSTERS = [[1, 1, 1, 0], [0, 0, 0], [1, 1], [1, 0, 1]]
 SCORES = list(chain.from_iterable(CLUSTERS))
@@ -55,3 +56,17 @@ def test_too_few_say_nothing() -> None:
     """One cluster, one score."""
     assert standard_error([[1, 0, 1], []]) is None
     assert plain([1]) is None
+
+
+@given(clusters=clustered, exponent=st.integers(-900, 1022))
+def test_the_error_has_the_unit_of_the_scores(clusters: list[list[float]], exponent: int) -> None:
+    """Scores of a user's function may be so large that their squares, and even their sum, are infinite."""
+    clusters = [[round(score, 3) for score in cluster] for cluster in clusters]
+    scaled = [[math.ldexp(score, exponent) for score in cluster] for cluster in clusters]
+    for variant in get_args(Variant):
+        error = standard_error(clusters, variant)
+        assert error is not None
+        assert standard_error(scaled, variant) == pytest.approx(math.ldexp(error, exponent), rel=1e-9)
+    error = plain(list(chain.from_iterable(clusters)))
+    assert error is not None
+    assert plain(list(chain.from_iterable(scaled))) == pytest.approx(math.ldexp(error, exponent), rel=1e-9)
