@@ -94,6 +94,6 @@ def plot(
     for plot_of_name in plots:
         if isinstance(plot_of_name, NoPlot):
             sys.stderr.write(printable(f"note: {plot_of_name.name} is not drawn: {plot_of_name.reason}\n"))
-    if not write_picture(plots, path):
+    if not write_picture(plots, path, runs):
         raise typer.Exit(ExitCode.USAGE)
     print(printable(str(path)))

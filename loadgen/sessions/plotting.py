@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from reporter.compare.comparison import Comparison
     from reporter.log.database import OpenLog
+    from reporter.plots.marks import PlotMarks
     from reporter.plots.plot import NoPlot, Plot
 
 MOST_RUNS: Final = 6
@@ -116,12 +117,13 @@ def picture_path(what: str, out: Path | None) -> Path:
     return path
 
 
-def write_picture(plots: Sequence[Plot | NoPlot], path: Path) -> bool:
+def write_picture(plots: Sequence[Plot | NoPlot], path: Path, runs: Sequence[Path]) -> bool:
     """Draw the plots that could be made into a file, whose folder is created; return whether there is one.
 
     Args:
         plots: What was made.
         path: From `picture_path`.
+        runs: What they are of; those of one run have its phases and the bounds of its rules.
 
     Raises:
         SetupError: The file cannot be written.
@@ -133,7 +135,7 @@ def write_picture(plots: Sequence[Plot | NoPlot], path: Path) -> bool:
     made = [plot for plot in plots if isinstance(plot, Plot)]
     if not made:
         return False
-    content = picture(made, "png" if path.suffix == ".png" else "svg")
+    content = picture(made, "png" if path.suffix == ".png" else "svg", _marks(runs))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path.resolve(), content)
@@ -185,6 +187,17 @@ def plots_of_series(folders: Sequence[Path]) -> list[Plot | NoPlot]:
         )
         for name in OF_SWEEPS
     ]
+
+
+def _marks(runs: Sequence[Path]) -> PlotMarks | None:
+    from loadgen.sessions.files.series_file import is_series
+    from reporter.log.database import open_log
+    from reporter.plots.marks import marks_of
+
+    if len(runs) > 1 or is_series(runs[0]):
+        return None
+    with open_log(runs[0]) as log:
+        return marks_of(log)
 
 
 _LATENCIES: Final = ("ttft", "tpot", "itl", "latency")

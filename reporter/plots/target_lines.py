@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -11,6 +12,7 @@ from rulesets.expression import parse
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from rulesets.target import Target
     from rulesets.verdict import VerdictRow
 
 
@@ -47,24 +49,30 @@ _PLOTS: Final[Mapping[str, Sequence[tuple[str, Literal["x", "y"]]]]] = {
 
 def target_lines(rows: Iterable[VerdictRow]) -> Mapping[str, tuple[TargetLine, ...]]:
     """The lines of each plot, by name: targets on all requests, and the conditions of a goodput."""
-    lines: dict[str, dict[TargetLine, None]] = {}
+    return lines_of(_targets(rows))
+
+
+def _targets(rows: Iterable[VerdictRow]) -> Iterator[tuple[Target, str]]:
     for row in rows:
-        for metric, bound, label in _bounds(row):
+        if row.group in {"target", "goodput"}:
+            with suppress(ExpressionError):
+                yield parse(row.target), row.target
+
+
+def lines_of(targets: Iterable[tuple[Target, str]]) -> Mapping[str, tuple[TargetLine, ...]]:
+    """The same of targets with their texts."""
+    lines: dict[str, dict[TargetLine, None]] = {}
+    for target, label in targets:
+        for metric, bound, text in _bounds(target, label):
             for plot, axis in _PLOTS.get(metric, ()):
-                lines.setdefault(plot, {})[TargetLine(axis, bound, label)] = None
+                lines.setdefault(plot, {})[TargetLine(axis, bound, text)] = None
     return {plot: tuple(of_plot) for plot, of_plot in lines.items()}
 
 
-def _bounds(row: VerdictRow) -> Iterator[tuple[str, float, str]]:
-    """The metric, the bound and the text of each bound of a rule."""
-    if row.group not in {"target", "goodput"}:
-        return
-    try:
-        target = parse(row.target)
-    except ExpressionError:
-        return
+def _bounds(target: Target, label: str) -> Iterator[tuple[str, float, str]]:
+    """The metric, the bound and the text of each bound of a target."""
     if target.where or target.delta:
         return
-    yield target.metric, target.bound, row.target
+    yield target.metric, target.bound, label
     for condition in target.conditions:
         yield condition.metric, condition.bound, str(condition)

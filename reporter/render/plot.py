@@ -7,7 +7,9 @@ from itertools import count
 from math import log10
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from reporter.plots.marks import PlotMarks
 from reporter.plots.plot import NoPlot
+from reporter.render.plot_marks import draw_bounds, shade
 from reporter.render.plot_names import write_names
 
 if TYPE_CHECKING:
@@ -60,12 +62,13 @@ _LEGEND_MARK: Final = 6
 _NINES: Final = ((0.0, "0"), (0.5, "50"), (0.9, "90"), (0.99, "99"), (0.999, "99.9"), (0.9999, "99.99"))
 
 
-def picture(plots: Sequence[Plot | NoPlot], form: Picture) -> bytes:
+def picture(plots: Sequence[Plot | NoPlot], form: Picture, marks: PlotMarks | None = None) -> bytes:
     """Draw plots, one under the other; of one that is not made, its reason. The same plots give the same SVG.
 
     Args:
         plots: At least one.
         form: The format of the file.
+        marks: Phases and bounds of rules, of the plots of one run.
 
     Raises:
         ImportError: matplotlib is not there.
@@ -87,7 +90,7 @@ def picture(plots: Sequence[Plot | NoPlot], form: Picture) -> bytes:
         figure = Figure(figsize=(_WIDTH, sum(heights)), layout="constrained")
         panels = figure.subplots(len(plots), squeeze=False, height_ratios=heights)[:, 0]
         for axes, plot in zip(panels, plots, strict=True):
-            _draw(axes, plot)
+            _draw(axes, plot, marks or PlotMarks())
         content = BytesIO()
         metadata = {"Date": None} if form == "svg" else {"Software": None}
         figure.savefig(content, format=form, dpi=150, metadata=metadata)
@@ -102,19 +105,22 @@ def _height(plot: Plot | NoPlot) -> float:
     return 1.3 + _ROW * sum(len(series.x) for series in plot.series)
 
 
-def _draw(axes: Any, plot: Plot | NoPlot) -> None:
+def _draw(axes: Any, plot: Plot | NoPlot, marks: PlotMarks) -> None:
     if isinstance(plot, NoPlot):
         axes.set_axis_off()
         axes.set_title(plot.title, loc="left")
         axes.text(0, 0.8, f"not drawn: {plot.reason}", wrap=True, verticalalignment="top")
         return
-    styles = _styles(plot.series)
+    styles, bounds = _styles(plot.series), marks.lines.get(plot.name, ())
     if plot.x.scale == "category":
         _rows(axes, plot, styles)
     else:
         _curves(axes, plot, styles)
+        draw_bounds(axes, bounds)
+    if plot.x.scale == "time":
+        shade(axes, marks.phases)
     # Rows are about something that no axis names, such as a benchmark.
-    is_named = plot.x.scale == "category" or len({style["label"] for style, _ in styles}) > 1
+    is_named = plot.x.scale == "category" or bool(bounds) or len({style["label"] for style, _ in styles}) > 1
     lines = _legend(axes) if is_named else 0
     axes.set_title(plot.title, loc="left", pad=6 + _LEGEND_LINE * lines)
     axes.grid(alpha=0.25, linewidth=0.6)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from shutil import copytree
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from loadgen.sessions.plotting import plots_of, write_picture
 from loadgen.sessions.run.report import opened_report
 from recorder import EventType
 from reporter.log.database import open_log
@@ -56,3 +58,31 @@ def test_bounds_are_lines_in_the_plots_of_their_metrics(a_run: Callable[..., Any
     assert lines["tpot-percentiles"] == (TargetLine("y", 20.0, "tpot<20ms"),)
     assert lines["tokens-over-time"] == (TargetLine("y", 3.0, "output_tps:value>3tok/s"),)
     assert {name.partition("-")[0] for name in lines} == {"ttft", "tpot", "tokens"}
+
+
+@pytest.mark.slow
+def test_pictures_have_the_marks_of_the_page(tmp_path: Path) -> None:
+    """Warm-up and drain are named on time axes, and the bounds of the run's rules in the legend."""
+    rules = of_expressions(("ttft:p(99)<0.06s", "latency:p(50)<10s"))
+    run = Run(tmp_path)
+    run.settings |= {"ruleset": rules.to_dict()}
+    run.session(EventType.PHASE_STARTED, 0, phase="warmup").answers(
+        50, 60, at_ms=10, issue={"phase": "warmup"}
+    )
+    run.session(EventType.PHASE_ENDED, 100, phase="warmup").begins(100, duration_s=0.5)
+    for number in range(10):
+        run.answers(130 + 50 * number, 160 + 50 * number, at_ms=100 + 45 * number)
+    folder = run.stops(600).ends(950).write()
+    texts = {}
+    for name in ("over-time", "ttft-over-time", "latency-cdf"):
+        path = tmp_path / f"{name}.svg"
+        assert write_picture(plots_of([folder], name), path, [folder])
+        texts[name] = path.read_text()
+    assert ">warm-up<" in texts["over-time"]
+    assert ">ttft:p(99)&lt;0.06s<" in texts["ttft-over-time"]
+    assert ">latency:p(50)&lt;10s (outside)<" in texts["latency-cdf"]
+    assert "warm-up" not in texts["latency-cdf"]
+    # Runs that are drawn over each other have phases of their own.
+    copied = copytree(folder, tmp_path / "copied")
+    assert write_picture(plots_of([folder, copied], "ttft-cdf"), path, [folder, copied])
+    assert "0.06s" not in path.read_text()
