@@ -28,8 +28,9 @@ _LENGTH: Final = 1500
 """Characters of a text."""
 
 SCORED: Final = """\
-SELECT task, question_id, attempt, status, value, extracted, reason, tags
+SELECT task, question_id, attempt, status, value, extracted, reason, tags, prompt
 FROM scores
+LEFT JOIN prompts ON prompts.prompt_id = scores.prompt_id AND turn = 0
 WHERE pass = {number} AND scorer = {scorer} AND task = {task}"""
 
 _CHOSEN: Final = """

@@ -32,6 +32,9 @@ REQUEST_BYTES: Final = 200_000
 SAMPLE_BYTES: Final = 400_000
 """Of HTML that the texts of a section take at most; what goes beyond is left out, and the page says so."""
 
+REST_BYTES: Final = 2_000_000
+"""The same of the rests of long texts, which open."""
+
 _ABOUT: Final = ("issued at (UTC)", "tags")
 _SLOW: Final = headed(
     *(*_ABOUT, "latency ms", "TTFT ms", "TPOT ms", "input tokens", "output tokens"), words=len(_ABOUT)
@@ -104,9 +107,9 @@ def _rows(
 
 def samples(scored: ScoredSamples) -> Samples:
     """Scored answers to browse."""
-    made, room = [], SAMPLE_BYTES
+    made, room, rests = [], SAMPLE_BYTES, _Rests()
     for sample in scored.samples:
-        quotes = tuple(_sample_quotes(sample))
+        quotes = tuple(map(rests.fit, _sample_quotes(sample)))
         room -= _bytes(quotes)
         if room < 0:
             break
@@ -117,9 +120,9 @@ def samples(scored: ScoredSamples) -> Samples:
 
 def _with_quotes(excerpts: Iterable[RequestExcerpt]) -> Iterator[tuple[RequestExcerpt, tuple[Quote, ...]]]:
     """Each request with texts; without texts once the section is full."""
-    room = REQUEST_BYTES
+    room, rests = REQUEST_BYTES, _Rests()
     for excerpt in excerpts:
-        quotes = tuple(_request_quotes(excerpt))
+        quotes = tuple(map(rests.fit, _request_quotes(excerpt)))
         room -= _bytes(quotes)
         yield excerpt, quotes if room >= 0 else (_quote("Texts", "left out: the section is full"),)
 
@@ -196,4 +199,23 @@ def _quote(label: str, text: str) -> Quote:
 
 def _bytes(quotes: Iterable[Quote]) -> int:
     """The size of the texts in the page, in bytes."""
-    return sum(len(escape(visible(quote.text.text)).encode()) for quote in quotes)
+    return sum(_size(quote.text.text) for quote in quotes)
+
+
+def _size(text: str) -> int:
+    return len(escape(visible(text)).encode())
+
+
+class _Rests:
+    """The room for the rests of long texts; a rest that does not fit is left out, later ones may fit."""
+
+    def __init__(self) -> None:
+        self._room = REST_BYTES
+
+    def fit(self, quote: Quote) -> Quote:
+        """The text, without the rest where there is no room."""
+        size = _size(quote.text.rest)
+        if size > self._room:
+            return replace(quote, text=replace(quote.text, rest=""))
+        self._room -= size
+        return quote

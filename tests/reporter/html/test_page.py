@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 
 from loadgen.sessions.formats import render as render_as
 from reporter import MetricsReporter, TPOTReportingMode, statements
-from reporter.contents.excerpt import Excerpt
+from reporter.contents.excerpt import Excerpt, excerpt
 from reporter.contents.requests import FAILED, SLOWEST
 from reporter.contents.scored import ScoredSample, ScoredSamples
 from reporter.plots.plot import Axis, Plot, PlotSeries
 from reporter.render import compared
 from reporter.render.html.comparison import page_of as comparison_page
-from reporter.render.html.excerpts import failed, samples
+from reporter.render.html.excerpts import REST_BYTES, SAMPLE_BYTES, failed, samples
 from reporter.render.html.page import CardFigure, FigureCard, FigureCards, Page, PlotGroup, Plots, Tables
 from reporter.render.html.plot_data import as_json, as_tables
 from reporter.render.html.template import asset, write
@@ -343,3 +343,22 @@ def test_a_closed_sample_shows_question_answer_and_reference() -> None:
     assert shown.statuses == {"correct": 1, "unparsed": 1}
     html = write(Page("title", (), (), (shown,)))
     assert '<option value="unparsed">unparsed (1)</option>' in html
+
+
+def test_a_long_text_is_there_in_full() -> None:
+    """Its rest opens; where a section is full, the page says what to type."""
+    prompt = "begin " + 5000 * "word " + "END"
+    scored = ScoredSample(
+        *("mrcr", "correct", 1.0, "q1", 1, {}, "18", "", excerpt(prompt, 1500)),
+        *({"output": Excerpt("18", 2)}, Excerpt("18", 2), {}),
+    )
+    html = write(Page("title", (), (), (samples(ScoredSamples((scored,), 1, "SELECT 1")),)))
+    elements = Elements(html)
+    assert "23,509 more characters" in elements.text
+    assert prompt[:1500] in html
+    assert prompt[1500:] in html
+    assert "are in the log" not in elements.text
+    many = write(Page("title", (), (), (samples(ScoredSamples((scored,) * 120, 120, "SELECT 1")),)))
+    assert len(many) - len(html) < SAMPLE_BYTES + REST_BYTES
+    assert many.count(prompt[1500:]) == REST_BYTES // len(prompt[1500:])
+    assert "23,509 more characters are in the log: loadgen export RUN --samples FILE." in Elements(many).text
