@@ -1,4 +1,4 @@
-"""GPUs of this host, by NVIDIA's management library: power, energy, utilisation, memory, clocks."""
+"""GPUs of this host, by NVIDIA's management library: power, energy, utilization, memory, clocks."""
 
 from __future__ import annotations
 

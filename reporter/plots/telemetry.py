@@ -115,10 +115,10 @@ TELEMETRY: Final = (
     ),
     _of_gpus(
         "gpu-use-over-time",
-        "Utilisation of GPUs over time",
+        "Utilization of GPUs over time",
         "the share of time in which each GPU was computing",
-        Axis("utilisation", "%"),
-        _sql(_GPUS.format(name="utilization_pct"), {"utilisation": "value"}, _DEVICE),
+        Axis("utilization", "%"),
+        _sql(_GPUS.format(name="utilization_pct"), {"utilization": "value"}, _DEVICE),
     ),
     _plot(
         "host-cpu-over-time",

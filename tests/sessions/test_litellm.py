@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+import orjson
 import pytest
 
 import loadgen
 from loadgen.agents import ExternalLLMClient, ProviderError
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.errors import UsageError
+from tests.sessions.test_agent_example import FOLDER, REPLIES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,3 +71,27 @@ def test_requests_to_a_provider_are_measured(monkeypatch: pytest.MonkeyPatch, tm
         monkeypatch.setenv("OPENAI_API_KEY", "sk-wrong")
         with pytest.raises(UsageError, match="HTTP 401"):
             loadgen.perf(url="litellm:", model="openai/gpt-4o", requests=1, out=tmp_path / "refused")
+
+
+@pytest.mark.slow
+def test_an_agent_works_through_litellm(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The example's agent: calls of tools and their results pass LiteLLM in both directions."""
+    script = tmp_path / "replies.jsonl"
+    script.write_bytes(b"\n".join(map(orjson.dumps, REPLIES)))
+    monkeypatch.chdir(FOLDER)
+    monkeypatch.setattr(sys, "path", [str(FOLDER), *sys.path])
+    with start_mock(ttft="1ms", itl="0", replies=script) as mock:
+        monkeypatch.setenv("OPENAI_API_BASE", mock.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-own-key")
+        run = loadgen.accuracy(
+            "questions.jsonl",
+            url="litellm:",
+            model="openai/gpt-4o",
+            agent="stock_clerk:StockClerk",
+            eval_function=["graders:looked_up"],
+            workers=1,
+            out=tmp_path / "run",
+        )
+    (score,) = run.report().accuracy
+    assert (score.scored, score.value) == (2, 1.0)
+    assert [row for (row,) in run.sql("SELECT tool_calls FROM episodes ORDER BY 1").fetchall()] == [1, 2]

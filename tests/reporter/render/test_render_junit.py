@@ -118,6 +118,16 @@ def test_the_figures_are_properties(a_rule: MakeRow, a_verdict: MakeRow) -> None
     assert {"bound", "unit", "n", "method", "margin"} <= set(properties)
 
 
+def test_a_case_keeps_its_name_when_the_bound_changes(a_rule: MakeRow, a_verdict: MakeRow) -> None:
+    """The history of a test goes on; the bound is a property. Names of one subject are numbered."""
+    names = []
+    for bound in (500, 400):
+        rules = [a_rule(f"ttft:p(99)<{text}") for text in (f"{bound}ms", f"{bound}ms@es99", "1s!warn")]
+        root = require_valid(junit.render([NamedVerdict(a_verdict("PASS", *rules), "", RUN)]))
+        names.append([case.attrib["name"] for case in root.iter("testcase")])
+    assert names == [["ttft:p(99)", "ttft:p(99) (2)", "ttft:p(99)!warn"]] * 2
+
+
 def test_runs_of_a_series_are_suites(a_rule: MakeRow, a_verdict: MakeRow) -> None:
     """Each under its name, and no two cases are called alike."""
     parts = [NamedVerdict(a_verdict("PASS", a_rule()), f"rate-{rate}", RUN) for rate in (1, 2)]
