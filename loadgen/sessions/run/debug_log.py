@@ -11,7 +11,7 @@ import select
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
@@ -108,14 +108,15 @@ def main(log: Path) -> None:
 
     os.nice(19)
     lines, file, has_ended = DebugLines(log), None, False
-    while not has_ended:
-        has_ended = bool(select.select([sys.stdin], [], [], PAUSE_S)[0])
-        with suppress(LogError, sqlite3.Error):  # it is not there yet, or half made
-            for line in lines.new():
-                file = file or _opened(log.parent / "debug")
-                file.write(line)
-        if file is not None:
-            file.flush()
+    with ExitStack() as files:
+        while not has_ended:
+            has_ended = bool(select.select([sys.stdin], [], [], PAUSE_S)[0])
+            with suppress(LogError, sqlite3.Error):  # it is not there yet, or half made
+                for line in lines.new():
+                    file = file or files.enter_context(_opened(log.parent / "debug"))
+                    file.write(line)
+            if file is not None:
+                file.flush()
 
 
 def _opened(folder: Path) -> TextIO:
