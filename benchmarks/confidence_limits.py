@@ -16,13 +16,14 @@ import argparse
 import math
 import os
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from itertools import product
 from random import Random
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
+
+from simulated import Values, normals
 
 from rulesets.confidence import Confidence
 from rulesets.evaluators import limit
@@ -39,37 +40,9 @@ BLOCKS: Final = (10, 20, 40)
 RUNS: Final = (2, 3, 5, 10)
 
 
-@dataclass
-class Values:
-    """The values of one metric in the order of issue; as `rulesets.evidence.MetricValues`."""
-
-    values: Sequence[float]
-    ordered: list[float] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.ordered = sorted(self.values)
-
-    @property
-    def count(self) -> int:
-        """How many there are."""
-        return len(self.values)
-
-    def at(self, rank: int) -> float:
-        """The value of a rank."""
-        return self.ordered[rank]
-
-    def in_order(self, edge: float) -> list[tuple[int, float]]:
-        """One by one, whether each is at most an edge."""
-        return [(1, float(value <= edge)) for value in self.values]
-
-
 def latencies(random: Random, n: int, likeness: float) -> list[float]:
     """Exponential values with a mean of 1; the autocorrelation falls by a factor from lag to lag."""
-    values, state = [], random.gauss()
-    for _ in range(n):
-        values.append(-math.log(max(1e-300, normal.cdf(-state))))
-        state = likeness * state + math.sqrt(1 - likeness**2) * random.gauss()
-    return values
+    return [-math.log(max(1e-300, normal.cdf(-state))) for state in normals(random, n, likeness)]
 
 
 def percentile_passes(

@@ -6,8 +6,7 @@ seeds: these are statements about the methods, not about luck.
 
 from __future__ import annotations
 
-import sys
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib import import_module
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -33,17 +32,25 @@ UNLIKELY = 0.001
 """The probability of this many false positives, or more, at a rate of 5 %."""
 
 
+def benchmark(name: str) -> Any:
+    """A benchmark as a module."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.syspath_prepend(Path(__file__).parents[3] / "benchmarks")
+        return import_module(name)
+
+
 @pytest.fixture(scope="module")
 def study() -> Any:
-    """The benchmark as a module."""
-    spec = spec_from_file_location(
-        "compare_study", Path(__file__).parents[3] / "benchmarks" / "compare_study.py"
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules["compare_study"] = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    """The study of single metrics."""
+    return benchmark("compare_study")
+
+
+def test_a_server_compared_with_itself_is_decided() -> None:
+    """With the tail that decides by default; p99 in any case would leave 100 requests open."""
+    verdicts = benchmark("compare_verdicts")
+    by_p99, by_default, differs = verdicts.shares(verdicts.KINDS["independent"], 100, 0.0, 1, 20, 7)
+    assert (by_p99 > 80, by_default < 20, differs <= 20) == (True, True, True)
+    assert verdicts.shares(verdicts.KINDS["independent"], 100, 0.5, 1, 20, 7)[2] > 80
 
 
 def rates(study: Any, kind: str, n: int, slower: float) -> dict[str, float]:

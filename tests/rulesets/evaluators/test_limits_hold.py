@@ -5,8 +5,7 @@ All is drawn from a fixed seed: these are statements about the methods, not abou
 
 from __future__ import annotations
 
-import sys
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +22,9 @@ UNLIKELY = 0.001
 @pytest.fixture(scope="module")
 def study() -> Any:
     """The benchmark as a module."""
-    path = Path(__file__).parents[3] / "benchmarks" / "confidence_limits.py"
-    spec = spec_from_file_location("confidence_limits", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules["confidence_limits"] = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    with pytest.MonkeyPatch.context() as patched:
+        patched.syspath_prepend(Path(__file__).parents[3] / "benchmarks")
+        return import_module("confidence_limits")
 
 
 @pytest.mark.parametrize(
