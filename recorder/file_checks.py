@@ -44,13 +44,13 @@ def require_plain_files(path: Path) -> None:
 
 
 def no_run_at(path: Path) -> str:
-    """The message that a path leads nowhere, for every command that reads a run."""
+    """The message for a missing run, shared by all commands."""
     kind = "file" if path.suffix else "run folder"
     return f"{path}: there is no {kind} of this name; `loadgen list runs` lists the runs"
 
 
 def no_run_in(folder: Path) -> str:
-    """The message that a folder is not a run's, with the runs below it."""
+    """The message for a folder without a log, with the runs below."""
     return f"{folder}: not a run folder, it has no {_LOG_NAME}{_runs_below(folder)}"
 
 

@@ -118,7 +118,7 @@ def picture_path(what: str, out: Path | None) -> Path:
 
 
 def write_picture(plots: Sequence[Plot | NoPlot], path: Path, runs: Sequence[Path]) -> bool:
-    """Draw the plots that could be made into a file, whose folder is created; return whether there is one.
+    """Draw plots into a file, and create the folder; return whether any plot could be made.
 
     Args:
         plots: What was made.

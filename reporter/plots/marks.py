@@ -1,4 +1,4 @@
-"""What the plots of one run are marked with: the phases on time axes, and the bounds of rules."""
+"""The marks of the plots of one run: phases on time axes, and bounds of rules."""
 
 from __future__ import annotations
 
@@ -33,6 +33,6 @@ class PlotMarks:
 
 
 def marks_of(log: OpenLog) -> PlotMarks:
-    """The marks of a run: its phases, and the rules that it was started with."""
+    """The marks of a run: phases, and the bounds of the rules in the log."""
     targets = targets_of(logged_settings(log))
     return PlotMarks(lines_of((target, described(target)) for target in targets), phases_of(log))

@@ -60,7 +60,7 @@ def _targets(rows: Iterable[VerdictRow]) -> Iterator[tuple[Target, str]]:
 
 
 def lines_of(targets: Iterable[tuple[Target, str]]) -> Mapping[str, tuple[TargetLine, ...]]:
-    """The same of targets with their texts."""
+    """The lines of each plot, from targets with labels."""
     lines: dict[str, dict[TargetLine, None]] = {}
     for target, label in targets:
         for metric, bound, text in _bounds(target, label):

@@ -1,4 +1,4 @@
-"""Phases and bounds of rules in a picture of a plot, as the page draws them."""
+"""Phases and bounds of rules in a picture of a plot."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _REACH: Final = 3.0
 
 
 def shade(axes: Any, phases: Iterable[RunPhase]) -> None:
-    """Shade warm-up and drain on the time axis, as far as the plot goes, and name them."""
+    """Shade and name warm-up and drain on the time axis, within the limits of the plot."""
     left, right = axes.get_xlim()
     for phase in phases:
         start, end = max(left, phase.start_s), min(right, phase.end_s)

@@ -60,5 +60,5 @@ def plain(scores: Sequence[float]) -> float | None:
 
 
 def unit_of(scores: Sequence[float]) -> float:
-    """A power of two near the largest score: over it, no sum or square is infinite, and no digit is lost."""
+    """A power of two near the largest score, a unit with finite sums and squares."""
     return math.ldexp(1.0, math.frexp(max(map(abs, scores)))[1] - 1)
