@@ -29,7 +29,7 @@ from damaged_logs import damaged_logs
 from soak import watch
 from trend import trend
 
-from loadgen.driver.client.request import resent_id
+from loadgen.driver.client.endpoint import resent_id
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.mock_endpoint.scenarios.chaos import AFTER_UNASKED
 from recorder.event import EventType

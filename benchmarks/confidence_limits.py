@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final
 
 from simulated import Values, normals
 
-from rulesets.confidence import Confidence
+from rulesets.demands import Confidence
 from rulesets.evaluators import limit
 from rulesets.statistics import bootstrap, normal
 

@@ -27,8 +27,9 @@ from scorecard import Row, table
 from recorder import Event, EventType, schema
 from recorder.session import Session
 from recorder.store import Store
-from reporter.accuracy.scores import TABLES, accuracy
+from reporter.accuracy.scores import accuracy
 from reporter.log.database import open_log
+from reporter.log.subjects import SCORED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +79,7 @@ def scored(log: Path) -> tuple[float, float, float]:
     moments = [time.perf_counter()]
     with open_log(log) as opened:
         moments.append(time.perf_counter())
-        opened.load(TABLES)
+        opened.load(SCORED)
         moments.append(time.perf_counter())
         (score,) = accuracy(opened)
         moments.append(time.perf_counter())

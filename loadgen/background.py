@@ -163,7 +163,7 @@ def in_background(
         LoadgenError: As the work raises.
         KeyboardInterrupt: It came, and the session has ended.
     """
-    from loadgen.sessions.files.claimed_folders import give_back
+    from loadgen.sessions.files.run_folder import give_back
     from loadgen.sessions.interrupt import forget_stops
 
     if not _running.acquire(blocking=False):

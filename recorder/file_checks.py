@@ -12,7 +12,8 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from recorder import heartbeat, schema
-from recorder.errors import LogExistsError, NotALogError
+from recorder.errors import LogCutError, LogExistsError, LogGoneError, NotALogError
+from recorder.journal import WAL_SUFFIX, has_hole
 
 if TYPE_CHECKING:
     import sqlite3
@@ -114,3 +115,51 @@ def require_plain_tables(connection: sqlite3.Connection, path: Path) -> None:
         for _, column, *_, hidden in connection.execute(f"PRAGMA table_xinfo({table})"):
             if hidden:
                 raise NotALogError(f"{path}: the column {column!r} of {table!r} is computed")
+
+
+class Presence:
+    """The files of a log, which must stay in place and must not shrink while the log is written.
+
+    Args:
+        log: The log; with it goes what SQLite has not folded into it yet.
+    """
+
+    def __init__(self, log: Path) -> None:
+        self._wal = log.with_name(log.name + WAL_SUFFIX)
+        self._seen: dict[Path, os.stat_result | None] = {log: None, self._wal: None}
+
+    def require(self) -> None:
+        """Check the files again: every file seen before must still exist.
+
+        To be called before a batch, which makes a file that was cut short long again, and after it.
+
+        Raises:
+            LogGoneError, LogCutError: One of the files is gone, is another one, or was cut short.
+        """
+        for path, before in self._seen.items():
+            try:
+                current = path.stat()
+            except FileNotFoundError:
+                if before is None:
+                    continue
+                raise LogGoneError(f"{path.name} was moved or deleted") from None
+            if before is not None:
+                _require_same(path, before, current)
+            self._seen[path] = current
+
+    def require_whole(self) -> None:
+        """Check the files again, including a truncation during the write of a batch.
+
+        Raises:
+            LogGoneError, LogCutError: As for `require`.
+        """
+        self.require()
+        if self._seen[self._wal] is not None and has_hole(self._wal):
+            raise LogCutError(f"{self._wal.name} was cut short while it was written to")
+
+
+def _require_same(path: Path, before: os.stat_result, current: os.stat_result) -> None:
+    if (before.st_dev, before.st_ino) != (current.st_dev, current.st_ino):
+        raise LogGoneError(f"{path.name} was replaced")
+    if current.st_size < before.st_size:
+        raise LogCutError(f"{path.name} was cut short, from {before.st_size:,} to {current.st_size:,} bytes")

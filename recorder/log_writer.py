@@ -6,11 +6,10 @@ import time
 from typing import TYPE_CHECKING
 
 from recorder.backlog import rows_of
-from recorder.errors import LogCutError, LogGoneError
-from recorder.file_guard import Presence
+from recorder.errors import LogCutError, LogGoneError, broken
+from recorder.file_checks import Presence
 from recorder.health import Writing
 from recorder.heartbeat import Heartbeat
-from recorder.remedies import broken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -27,10 +27,9 @@ from recorder.file_checks import (
     require_plain_files,
     require_plain_tables,
 )
-from recorder.journal import is_hot, roll_back
+from recorder.journal import drop_outdated, is_hot, roll_back
 from recorder.lock import Hold
 from recorder.session import Before, shift
-from recorder.write_ahead import drop_outdated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from uuid import uuid4
 
 from recorder.backlog import Backlog, Batch, Flush, Item, StopSentinel
-from recorder.errors import NotRecordingError, WriterError
+from recorder.errors import NotRecordingError, WriterError, stalled
 from recorder.event import Event, EventType, SampleEvent, SessionEvent
 from recorder.health import WriterHealth, Writing
 from recorder.heartbeat import INTERVAL_S as HEARTBEAT_S
+from recorder.lock import Active
 from recorder.log_writer import Appender
-from recorder.payload_check import checked
-from recorder.remedies import stalled
 from recorder.session import Session
-from recorder.single_recorder import Active
 from recorder.store import LOG_NAME, Store
 
 if TYPE_CHECKING:
@@ -193,6 +191,9 @@ class EventRecorder(Active):
             if assert_active:
                 raise NotRecordingError(f"{ev_type.name} came while no EventRecorder was active")
             return False
+        # The table of payloads is loaded for events of other programs only.
+        from recorder.payload_check import checked
+
         sample_uuid = sample_uuid or None  # The specification's default is "".
         kind = checked(ev_type, timestamp_ns, sample_uuid, data)
         if live._thread is None:  # noqa: SLF001 (another instance of this class)

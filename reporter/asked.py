@@ -10,7 +10,7 @@ import orjson
 
 from recorder.errors import LogError
 from recorder.store import log_path
-from reporter.error_context import blaming
+from reporter.errors import blaming
 from reporter.log.database import open_log
 from reporter.log.database_in_memory import empty_database
 from reporter.log.opened import opened

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.distribution import summaries, weighted_summary
-from reporter.groups import summaries_by_group
+from reporter.distribution import summaries, summaries_by_group, weighted_summary
 from reporter.report import MetricBounds
 from rulesets.definitions import PERCENTILES
 from rulesets.metric_table import BY_NAME
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from reporter.log.database import OpenLog
     from reporter.report import Summary
     from rulesets.definitions import PercentileMethod
-    from rulesets.metric_definition import ValueEnd
+    from rulesets.quantity import ValueEnd
 
 METRICS: Final = tuple(metric.name for metric in REQUEST_METRICS if metric.ends)
 """Metrics whose values can be smaller or greater than reported."""

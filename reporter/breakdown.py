@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.bounds import ENDS, bounds_by_part, column
-from reporter.groups import summaries_by_group
-from reporter.log.condition import quoted, value_of_tag
+from reporter.distribution import summaries_by_group
+from reporter.log.sql_files import quoted, value_of_tag
 from reporter.report import PartReport
-from reporter.windows.spans import happenings, span_macro
-from reporter.windows.stages import stage_spans, stages_of
+from reporter.windows.over_time import happenings, span_macro, stage_spans, stages_of
 from rulesets.request_metrics import REQUEST_METRICS
 
 if TYPE_CHECKING:

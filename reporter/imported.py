@@ -34,7 +34,12 @@ def has_starts(imported: Mapping[str, Any] | None) -> bool:
 
 def own_figures(report: Mapping[str, Any]) -> Mapping[str, Any]:
     """The imported program's own figures, of a run without records of requests; empty for other runs."""
-    return members(members(members(report.get("run")).get("imported")).get("figures"))
+    return figures_of(members(report.get("run")).get("imported"))
+
+
+def figures_of(imported: object) -> Mapping[str, Any]:
+    """The figures in `run.imported` of a report."""
+    return members(members(imported).get("figures"))
 
 
 def definitions_of(report: Mapping[str, Any]) -> Mapping[str, Any]:

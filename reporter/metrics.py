@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
-from reporter.accuracy.benchmarks import asks_again, asks_benchmarks
 from reporter.bounds import COMPLETED, bounds
 from reporter.breakdown import breakdown
 from reporter.displayed import DisplayedReport
@@ -16,18 +15,18 @@ from reporter.findings.client_overhead import DELAYS, ENDS, late_reads_ms, longe
 from reporter.findings.cold_start import cold_start
 from reporter.findings.failed_requests import failure_limit
 from reporter.findings.findings import findings, validity
+from reporter.findings.load_findings import steadiness
 from reporter.findings.overhead_effect import effects
-from reporter.findings.overload import overload_of
-from reporter.findings.steadiness import steadiness
 from reporter.findings.token_checks import token_checks
 from reporter.findings.undefined import undefined
 from reporter.findings.went_away import went_away
 from reporter.imported import has_starts, is_measured
 from reporter.log.database import all_figures, figures
 from reporter.log.session import client_health, recorder_health, run_facts
+from reporter.log.subjects import asks_again, asks_benchmarks, is_of_nodes, shard
 from reporter.log.window import issuing_s
-from reporter.node_figures import nodes, shard
 from reporter.report import Finding, RequestCounts, ThroughputFigures, Tokens
+from reporter.run_facts import OPEN_LOOP
 from reporter.windows.over_time import over_time
 from reporter.windows.rate_window import over_defined_window, uncounted
 from rulesets.definitions import PERCENTILES
@@ -40,8 +39,10 @@ if TYPE_CHECKING:
 
     from reporter.findings.client_overhead import ClientOverhead
     from reporter.findings.cold_start import ColdStart
+    from reporter.findings.overload import Overload
     from reporter.health import ClientHealth
     from reporter.log.database import OpenLog
+    from reporter.nodes import Nodes
     from reporter.report import Moment, SteadyState
     from reporter.report_options import ReportOptions
     from reporter.run_facts import PlannedEnd, RunFacts
@@ -315,11 +316,29 @@ def _logged(log: OpenLog, run: RunFacts, counts: RequestCounts, *, held_back: bo
         "complete_until": run.complete_until,
         "resumable": _is_resumable(run.planned),
         "messages": {row["error"]: row["error_message"] or "" for row in all_figures(log, "failures")},
-        "overload": overload_of(log, run.load, held_back=held_back) if has_starts(run.imported) else None,
+        "overload": None if held_back else _overload(log, run),
         "went_away": went_away(log, counts) if has_starts(run.imported) else None,
         "failure_limit": failure_limit(None, run.max_error_rate),
         "violations": _violations(log),
-        "nodes": nodes(log, log.definitions.percentile_method),
+        "nodes": _nodes(log),
         "shard": shard(log),
         "logged": tuple(Finding(**row) for row in all_figures(log, "logged")),
     }
+
+
+def _overload(log: OpenLog, run: RunFacts) -> Overload | None:
+    """The overload of an open loop, whose code only an open loop loads."""
+    if run.load.get("kind") not in OPEN_LOOP or len(log.timelines) != 1 or not has_starts(run.imported):
+        return None
+    from reporter.findings.overload import overload_of
+
+    return overload_of(log, run.load)
+
+
+def _nodes(log: OpenLog) -> Nodes | None:
+    """The nodes of a run of several machines, which alone loads their code."""
+    if not is_of_nodes(log):
+        return None
+    from reporter.node_figures import nodes
+
+    return nodes(log, log.definitions.percentile_method)

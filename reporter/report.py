@@ -9,19 +9,19 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from reporter.episodes import Episodes  # noqa: TC001 (the schema is made of what the annotations name)
-from reporter.health import ClientHealth, RecorderHealth  # noqa: TC001 (the schema is made of what the annotations name)
-from reporter.nodes import Nodes  # noqa: TC001 (the schema is made of what the annotations name)
+from reporter.health import OWN_TTFT_LIMIT, ClientHealth, OwnEffect, OwnLimit, RecorderHealth
 from reporter.run_facts import RunFacts  # noqa: TC001 (the schema is made of what the annotations name)
-from reporter.values.cost import Cost  # noqa: TC001 (the schema is made of what the annotations name)
-from reporter.values.energy import Energy  # noqa: TC001 (the schema is made of what the annotations name)
-from reporter.values.overhead_limit import OWN_TTFT_LIMIT, OwnEffect, OwnLimit
-from reporter.values.server_side import ServerSide  # noqa: TC001 (the schema is made of what the annotations name)
-from reporter.values.task_score import TaskScore  # noqa: TC001 (the schema is made of what the annotations name)
 from rulesets.verdict import Verdict  # noqa: TC001 (the schema is made of what the annotations name)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from reporter.episodes import Episodes
+    from reporter.nodes import Nodes
+    from reporter.values.cost import Cost
+    from reporter.values.energy import Energy
+    from reporter.values.server_side import ServerSide
+    from reporter.values.task_score import TaskScore
 
 SCHEMA_VERSION: Final = 1
 """Of `report.json`; grows when a key changes its meaning or goes away."""
@@ -32,8 +32,7 @@ class Summary:
     """The distribution of one metric over the measured requests (over gaps, for ITL).
 
     Percentiles follow the method named in `Report.run`. `std` is the sample standard deviation, None for a
-    single sample. `percentiles` has those of the reader's choice, by names such as `p75` and `p999` (p99.9);
-    `report.json` has the key only where there was one.
+    single sample. `percentiles` has those of the reader's choice, such as `p75`; `report.json` too.
     """
 
     count: int

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import orjson
 
-from reporter.accuracy.benchmarks import TABLES, asks_benchmarks
-from reporter.episode_figures import episodes
-from reporter.error_context import blaming
-from reporter.errors import OptionError
+from recorder.store import log_path
+from reporter.errors import OptionError, blaming
 from reporter.findings.findings import in_order
 from reporter.json_values import document
 from reporter.log.database import open_log
+from reporter.log.subjects import SCORED, asks_benchmarks, has_episodes, has_sensors
 from reporter.log.tables import rows
+from reporter.measured.evidence import LogEvidence
 from reporter.quantile import method_named
 from reporter.report_options import ReportOptions, TPOTReportingMode
-from reporter.telemetry.agreement import has_sensors
-from reporter.tokens import with_counted_tokens
 from reporter.validation import decided_report, rules_of, with_verdict
-from rulesets.definitions import PERCENTILES, Definitions
+from rulesets.definitions import CATEGORIES, PERCENTILES, Definitions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from fractions import Fraction
 
     from reporter.costs.prices import PriceTable
@@ -145,16 +144,17 @@ class MetricsReporter:
         if options.percentile_method is not None:
             definitions = replace(definitions, percentile_method=method_named(options.percentile_method))
         with blaming(self._run):
-            log = with_counted_tokens(
-                self.log.with_definitions(definitions), options.tokenizer, recount=recount
-            )
+            log = _with_tokens(self.log.with_definitions(definitions), options.tokenizer, recount=recount)
             benchmarks = asks_benchmarks(log)
-            log.load(TABLES if benchmarks else ())
+            log.load(SCORED if benchmarks else ())
             report: Report
             report, log = decided_report(log.with_samples_table(), judged_by or (rules and rules[0]), options)
             if benchmarks or options.scoring_pass is not None:
                 report = _with_scores(log, report, options.scoring_pass)
-            report = replace(report, episodes=episodes(log))
+            if has_episodes(log):
+                from reporter.episode_figures import episodes
+
+                report = replace(report, episodes=episodes(log))
             if has_sensors(log):
                 from reporter.telemetry.telemetry import with_telemetry
 
@@ -194,7 +194,7 @@ class MetricsReporter:
         from reporter.sample_results import ResultOptions, write_results
 
         with blaming(self._run):
-            log = with_counted_tokens(self.log.with_definitions(definitions), tokenizer)
+            log = _with_tokens(self.log.with_definitions(definitions), tokenizer)
             log.load(OF_SAMPLES)
             return write_results(log, Path(path), options or ResultOptions())
 
@@ -230,6 +230,15 @@ class MetricsReporter:
         return self._log
 
 
+def _with_tokens(log: OpenLog, tokenizer: Tokenizer | None, *, recount: bool = False) -> OpenLog:
+    """The log with a tokenizer's counts, or with those of chosen categories, whose code only these load."""
+    if tokenizer is None and set(log.definitions.token_categories) == set(CATEGORIES):
+        return log
+    from reporter.tokens import with_counted_tokens
+
+    return with_counted_tokens(log, tokenizer, recount=recount)
+
+
 def _with_scores(log: OpenLog, report: Report, scoring_pass: int | None) -> Report:
     from reporter.accuracy import undetermined
     from reporter.accuracy.scores import accuracy
@@ -263,3 +272,33 @@ def _line(row: dict[str, Any]) -> bytes:
         },
         option=orjson.OPT_APPEND_NEWLINE,
     )
+
+
+@contextmanager
+def measured(
+    run: Path,
+    definitions: Definitions,
+    options: ReportOptions = ReportOptions(),  # noqa: B008 (immutable)
+    *,
+    judged_by: Ruleset | None = None,
+) -> Iterator[tuple[Report, LogEvidence]]:
+    """Compute a report by the definitions, and hold the log open for a verdict.
+
+    Args:
+        run: The run's folder, or the log itself.
+        definitions: What the figures mean.
+        options: Of the report alone: its percentile method takes the place of the definitions', by which the
+            evidence is.
+        judged_by: The ruleset that the caller holds the report against; see `MetricsReporter.create_report`.
+
+    Yields:
+        The report, and the evidence, which answers as long as the context lasts.
+
+    Raises:
+        LogError: The log is missing, damaged, or of a version that cannot be read.
+        NoRoomError: Memory and temporary disk space are too small for what is computed.
+    """
+    with MetricsReporter(run) as reporter:
+        report, log = reporter.create_report_and_log(definitions, options, judged_by=judged_by)
+        with blaming(log_path(run)):
+            yield report, LogEvidence(log.with_definitions(definitions), report)

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
+
+from workloads.arrivals import ARRIVAL_PROCESSES
 
 OnInvalid = Literal["fail", "warn"]
 """What an error that can be accepted does: make the run invalid, or be shown as a warning is."""
+
+
+OVERLOADED: Final = "overloaded"
+"""The code of the finding that the endpoint could not keep up with an open loop."""
+
+OPEN_LOOP: Final = frozenset({*ARRIVAL_PROCESSES, "trace"})
+"""Kinds of load whose requests leave at their times, whatever the endpoint does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,15 +11,13 @@ from typing import Any, Final
 import orjson
 
 from reporter.health import ClientHealth, RecorderHealth, WorkerHealth
-from reporter.report import Report
+from reporter.stored import report_adapter
 from reporter.values.task_score import TaskScore
 
 
 def report_schema() -> dict[str, Any]:
     """The schema that every report of this version is valid by."""
-    from pydantic import TypeAdapter
-
-    whole = TypeAdapter(Report).json_schema(mode="serialization")
+    whole = report_adapter().json_schema(mode="serialization")
     score = whole["$defs"][TaskScore.__name__]
     score["properties"] = {name.rstrip("_"): part for name, part in score["properties"].items()}
     for health in (RecorderHealth, ClientHealth, WorkerHealth):

@@ -28,12 +28,20 @@ def report_of(stored: bytes) -> Report:
         {"pass_" if name == "pass" else name: value for name, value in members(score).items()}
         for score in plain.get("accuracy") or ()
     ]
-    return _adapter().validate_python(plain)
+    return report_adapter().validate_python(plain)
 
 
 @cache
-def _adapter() -> TypeAdapter[Report]:
-    """Validates reports; made once, which takes 0.2 s: a list of runs reads many."""
+def report_adapter() -> TypeAdapter[Report]:
+    """Validate reports; made once, which takes 0.2 s: a list of runs reads many."""
     from pydantic import TypeAdapter
+
+    # The annotations of a report name these, which only a report that has them loads.
+    from reporter.episodes import Episodes  # noqa: F401
+    from reporter.nodes import Nodes  # noqa: F401
+    from reporter.values.cost import Cost  # noqa: F401
+    from reporter.values.energy import Energy  # noqa: F401
+    from reporter.values.server_side import ServerSide  # noqa: F401
+    from reporter.values.task_score import TaskScore  # noqa: F401
 
     return TypeAdapter(Report)

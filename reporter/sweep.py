@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
-from reporter.findings.overload import OVERLOADED
+from reporter.run_facts import OVERLOADED
 from rulesets.statistics.batch_means import FEWEST, grouped, interval
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from rulesets.errors import RulesetError
-from rulesets.nearest import suggestion
+from rulesets.errors import RulesetError, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

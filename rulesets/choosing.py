@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rulesets.errors import RulesetError
-from rulesets.nearest import suggestion
+from rulesets.errors import RulesetError, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

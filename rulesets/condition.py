@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from rulesets.errors import TargetError
+from rulesets.errors import TargetError, listing, suggestion
 from rulesets.metric_table import METRICS, TABLE
-from rulesets.nearest import listing, suggestion
 from rulesets.quantity import DECIMAL, METRIC_ALIASES, exact
 
 if TYPE_CHECKING:

@@ -6,32 +6,18 @@ CONF := es[NN] | es[NN]-estimate | ucl[NN][-METHOD] | lcl[NN][-METHOD] | mw[ALPH
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
-from rulesets.errors import TargetError
+from rulesets.demands import Confidence, Form, Method, Side
+from rulesets.errors import TargetError, listing, suggestion
 from rulesets.metric_table import quantity_of
-from rulesets.nearest import listing, suggestion
 from rulesets.quantity import PERCENTILE, exact, spell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rulesets.quantity import Op, Quantity
-
-Method = Literal[
-    "early_stopping",
-    "effective",
-    "order_stat",
-    "wilson",
-    "batch_means",
-    "bootstrap",
-    "normal",
-    "mann_whitney",
-]
-Form = Literal["test", "estimate"]
-Side = Literal["upper", "lower"]
 
 LEVELS: Final[Mapping[Method, float]] = {"early_stopping": 0.99}
 """The level of a method where none is named."""
@@ -45,27 +31,6 @@ SIDES: Final[Mapping[Op, Side]] = {"<": "upper", "<=": "upper", ">": "lower", ">
 
 _LIMITS: Final[Mapping[Side, str]] = {"upper": "ucl", "lower": "lcl"}
 _WRITTEN: Final = re.compile(r"([A-Za-z]+)(\d+\.?\d*|\.\d+)?(?:-(\w*))?", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True)
-class Confidence:
-    """The proof that a target asks for beyond the figure alone.
-
-    Attributes:
-        method: `effective`, `order_stat` and `early_stopping` for percentiles, `batch_means` and `bootstrap`
-            for rates and means, `wilson` for shares and for scores that are one, `normal` for
-            scores (by their standard error), `mann_whitney` for the change from a baseline.
-        level: The confidence, 0.5 to below 1; for `mann_whitney` 1 - alpha.
-        form: Of early stopping: whether the number over the bound is tested, or the figure estimated. They
-            differ: docs/statistics.md.
-        side: Which limit must meet the bound: `upper` for what is bounded above, else `lower`. None for
-            early stopping and for a test.
-    """
-
-    method: Method
-    level: float
-    form: Form | None = None
-    side: Side | None = None
 
 
 def methods(quantity: Quantity, stat: str, *, delta: bool) -> tuple[Method, ...]:

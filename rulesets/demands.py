@@ -18,6 +18,20 @@ Pattern = Literal["poisson", "constant", "concurrency", "closed_loop", "all_at_o
 """How requests arrive. `closed_loop` is one in flight unless a concurrency is set, `all_at_once` offline."""
 
 
+Method = Literal[
+    "early_stopping",
+    "effective",
+    "order_stat",
+    "wilson",
+    "batch_means",
+    "bootstrap",
+    "normal",
+    "mann_whitney",
+]
+Form = Literal["test", "estimate"]
+Side = Literal["upper", "lower"]
+
+
 @dataclass(frozen=True, slots=True)
 class LoadDemand:
     """The load that a scenario prescribes.
@@ -184,3 +198,24 @@ CHECKS: Final = (
     "accuracy_per_region",
 )
 """The checks of a sweep that there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """The proof that a target asks for beyond the figure alone.
+
+    Attributes:
+        method: `effective`, `order_stat` and `early_stopping` for percentiles, `batch_means` and `bootstrap`
+            for rates and means, `wilson` for shares and for scores that are one, `normal` for
+            scores (by their standard error), `mann_whitney` for the change from a baseline.
+        level: The confidence, 0.5 to below 1; for `mann_whitney` 1 - alpha.
+        form: Of early stopping: whether the number over the bound is tested, or the figure estimated. They
+            differ: docs/statistics.md.
+        side: Which limit must meet the bound: `upper` for what is bounded above, else `lower`. None for
+            early stopping and for a test.
+    """
+
+    method: Method
+    level: float
+    form: Form | None = None
+    side: Side | None = None

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import yaml
 
-from rulesets.errors import RulesetFileError
-from rulesets.nearest import suggestion
+from rulesets.errors import RulesetFileError, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

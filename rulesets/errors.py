@@ -9,6 +9,12 @@ RulesetError
 
 from __future__ import annotations
 
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 
 class RulesetError(Exception):
     """The base of the errors of this package. The message addresses the author of the ruleset."""
@@ -69,3 +75,26 @@ class Unanswerable(RulesetError):  # noqa: N818 (a gap in what is known, and no 
     def __init__(self, message: str, remedy: str = "") -> None:
         super().__init__(message)
         self.remedy = remedy
+
+
+NEAR: Final = 0.6
+"""From this likeness on, of 1, one name may have been meant by another."""
+
+
+def suggestion(wrong: str, right: Iterable[str]) -> str:
+    """Say which name was probably meant or, when none is near, which there are."""
+    names = list(right)
+    if not names:
+        return "there are none to choose from"
+    likeness = {name: SequenceMatcher(None, name, wrong.lower()).ratio() for name in names}
+    # Of those that are equally near the first, which is the one asked for most.
+    nearest = max(names, key=likeness.__getitem__)
+    if likeness[nearest] >= NEAR:
+        return f"did you mean {nearest!r}?"
+    return f"choose one of {listing(names)}" if names[1:] else f"there is only {names[0]!r}"
+
+
+def listing(names: Iterable[str], last: str = "or") -> str:
+    """Join names as a sentence does: `a, b or c`."""
+    *first, final = names
+    return f"{', '.join(first)} {last} {final}" if first else final

@@ -5,20 +5,18 @@ Every rule has exactly one row, whatever its outcome.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from rulesets.errors import RulesetError
+from rulesets.errors import RulesetError, suggestion
 from rulesets.evaluators.facts import was_cut_short
-from rulesets.evaluators.rule import Case
-from rulesets.evaluators.rules import rules_of
-from rulesets.nearest import suggestion
+from rulesets.evaluators.row import Case
 from rulesets.verdict import Verdict, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from rulesets.evaluators.row import VerdictRow
-    from rulesets.evaluators.rule import Rule
+    from rulesets.evaluators.row import Rule, VerdictRow
     from rulesets.evidence import Evidence
     from rulesets.ruleset import Ruleset
 
@@ -115,3 +113,37 @@ def _cut_short(report: Mapping[str, Any], rows: Sequence[VerdictRow]) -> tuple[s
     if not was_cut_short(report) or whole(rows) in {"FAIL", "INVALID"}:
         return ()
     return ("--abort-on-fail ended the run early by other rules; run again without --abort-on-fail",)
+
+
+_PARTS: Final[Mapping[str, Callable[[Ruleset], object]]] = {
+    "validity": lambda ruleset: ruleset.validity != type(ruleset.validity)(),
+    "load": lambda ruleset: ruleset.load,
+    "dataset": lambda ruleset: ruleset.dataset != type(ruleset.dataset)(),
+    "generation": lambda ruleset: ruleset.generation.settings,
+    "seeds": lambda ruleset: ruleset.seeds,
+    "power": lambda ruleset: ruleset.power,
+    "steady": lambda ruleset: ruleset.steady_state != type(ruleset.steady_state)(),
+    "targets": lambda ruleset: ruleset.targets,
+    "change": lambda ruleset: ruleset.baseline or any(target.delta for target in ruleset.targets),
+    "audits": lambda ruleset: ruleset.audits,
+    "over_runs": lambda ruleset: ruleset.sweep,
+}
+"""The modules with rules, and whether a ruleset has some, in the order of a verdict: validity comes first.
+
+A module is loaded for a ruleset that needs it."""
+
+
+def kinds() -> tuple[str, ...]:
+    """Every kind of rule that a run can meet or miss."""
+    return tuple(kind for name in _PARTS for kind in _part(name).KINDS)
+
+
+def rules_of(ruleset: Ruleset) -> tuple[Rule, ...]:
+    """Every rule of a ruleset, each once."""
+    return tuple(
+        rule for name, has_some in _PARTS.items() if has_some(ruleset) for rule in _part(name).rules(ruleset)
+    )
+
+
+def _part(name: str) -> Any:
+    return import_module(f"rulesets.evaluators.{name}")

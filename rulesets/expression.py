@@ -17,7 +17,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from rulesets import confidence
 from rulesets.condition import Condition
 from rulesets.errors import ExpressionError, TargetError
 from rulesets.quantity import DECIMAL
@@ -94,7 +93,7 @@ def _parsed(text: str) -> Target:
             unit=parts.get("unit"),
             severity=parts.get("severity", "fail"),
             where=_optional(parts, "where", _where) or (),
-            confidence=_optional(parts, "confidence", confidence.read),
+            confidence=_optional(parts, "confidence", _confidence),
             conditions=_optional(parts, "conditions", _conditions) or (),
             delta="delta" in parts,
         )
@@ -141,10 +140,18 @@ def _written(target: Target, *, bounded: bool = True) -> Iterator[str]:
     if bounded:
         yield f"{target.op}{repr(target.value).removesuffix('.0')}{target.unit}"
     if target.confidence:
+        from rulesets import confidence
+
         default, *_ = confidence.methods(target.quantity, target.stat, delta=target.delta)
         yield f"@{confidence.write(target.confidence, default)}"
     if target.severity != "fail":
         yield f"!{target.severity}"
+
+
+def _confidence(text: str) -> Any:
+    from rulesets.confidence import read
+
+    return read(text)
 
 
 def _scan(text: str) -> tuple[Mapping[str, str], Mapping[str, int]]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rulesets.metric_definition import MetricDefinition
 from rulesets.quantity import (
     ACCURACY,
     COUNT,
@@ -17,6 +16,7 @@ from rulesets.quantity import (
     REQUEST_RATE,
     SCORES,
     TOKEN_RATE,
+    MetricDefinition,
     Quantity,
 )
 from rulesets.request_metrics import REQUEST_METRICS, TOKEN_COUNTS

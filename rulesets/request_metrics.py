@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rulesets.metric_definition import ConsoleRow, MetricDefinition
-from rulesets.quantity import LATENCY, LENGTH, SPEED
+from rulesets.quantity import LATENCY, LENGTH, SPEED, ConsoleRow, MetricDefinition
 
 _FROM_SCHEDULE: Final = "from the scheduled time, so with queueing"
 TOKEN_COUNTS: Final = ("token_source", "tokenizer", "token_categories")

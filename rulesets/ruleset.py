@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from rulesets import bounds
 from rulesets.condition import Condition
 from rulesets.definitions import Definitions
 from rulesets.demands import (
@@ -189,5 +188,7 @@ def of_expressions(expressions: Iterable[str]) -> Ruleset:
 
 def _exclude(target: Target, other: Target) -> bool:
     """Whether no figure meets both, and both must be met."""
+    from rulesets import bounds
+
     same = target.severity == other.severity == "fail" and bounds.subject(target) == bounds.subject(other)
     return same and not bounds.of(target).meets(bounds.of(other))

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from rulesets import condition
 from rulesets.condition import Condition
-from rulesets.confidence import Confidence, resolve
-from rulesets.errors import TargetError
+from rulesets.demands import Confidence  # noqa: TC001 (`from_plain` reads the annotation)
+from rulesets.errors import TargetError, listing, suggestion
 from rulesets.metric_table import METRICS, quantity_of
-from rulesets.nearest import listing, suggestion
 from rulesets.quantity import (
     CHANGE,
     COMPARE,
@@ -131,9 +130,7 @@ class Target:
             severity=cast("Severity", _one_of("severity", severity, get_args(Severity))),
             source=source,
             where=_where(name, where),
-            confidence=None
-            if confidence is None
-            else resolve(confidence, name, named, compared, delta=delta),
+            confidence=_confidence(confidence, name, named, compared, delta=delta),
             on_missing=cast("OnMissing", _one_of("on_missing", on_missing, get_args(OnMissing))),
             conditions=_conditions(name, conditions),
             delta=delta,
@@ -171,6 +168,16 @@ class Target:
     def in_unit(self, figure: float) -> float:
         """Convert a figure into the target's unit."""
         return float(exact(figure) / self.scale.units[self.unit])
+
+
+def _confidence(
+    asked: Mapping[str, Any] | None, metric: str, stat: str, op: Op, *, delta: bool
+) -> Confidence | None:
+    if asked is None:
+        return None
+    from rulesets.confidence import resolve
+
+    return resolve(asked, metric, stat, op, delta=delta)
 
 
 def _metric(name: str) -> str:

@@ -19,8 +19,7 @@ from tests import payload_files
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from rulesets.metric_definition import MetricDefinition
-    from rulesets.quantity import Quantity, Scale
+    from rulesets.quantity import MetricDefinition, Quantity, Scale
 
 ROOT: Final = Path(__file__).parents[1]
 _ADDED: Final = "Summary | None = field(default=None, kw_only=True)"

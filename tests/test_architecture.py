@@ -255,12 +255,12 @@ ONE_PLACE = {
     },
     r"get_close_matches|difflib import SequenceMatcher": {
         "workloads.errors",
-        "rulesets.nearest",
+        "rulesets.errors",
         "recorder.payload_check",
         "workloads.tasks.mrcr",  # a score
     },
     r"\.replace\(path\)": {
-        "loadgen.sessions.files.whole_file",
+        "loadgen.sessions.files.run_folder",
         "reporter.sample_results",  # DuckDB writes the file
     },
     r"subprocess\.Popen\(": {
@@ -270,7 +270,7 @@ ONE_PLACE = {
         "workloads.sandbox.relay",  # in the sandbox
     },
     r'"h": 3600': {"workloads.units"},
-    r"x1b\[2?K": {"loadgen.cli.terminal.block", "loadgen.cli.terminal.status_line"},
+    r"x1b\[2?K": {"loadgen.cli.terminal.block", "loadgen.cli.terminal.live"},
 }
 """What is written once: a pattern of what it takes, and the modules that have it, one per leaf room."""
 

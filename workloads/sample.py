@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -111,3 +111,13 @@ def last_text(messages: Sequence[Message]) -> str:
     """The last text among messages; empty where there is none."""
     texts = (message["content"] for message in reversed(messages) if isinstance(message.get("content"), str))
     return next(texts, "")
+
+
+def examples(samples: Sequence[Sample]) -> Sequence[Sample]:
+    """At least one sample of each kind: all samples, unless they are made on demand.
+
+    Those that are made differ in their texts and in how many turns they have, in nothing else; a check need
+    not make a million of them.
+    """
+    made: Callable[[], Sequence[Sample]] | None = getattr(samples, "examples", None)
+    return samples if made is None else made()

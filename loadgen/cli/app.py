@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
 
-from loadgen.cli import command_line
 from loadgen.cli.help import HelpedCommand, PlainGroup
 from loadgen.cli.options import command, command_of, command_over
 from loadgen.cli.terminal.streams import file_on_standard_output, mend_streams
 from loadgen.sessions import errors
 from loadgen.sessions.arguments import refuse_empty, with_values
-from loadgen.sessions.files.claimed_folders import give_back
+from loadgen.sessions.files.run_folder import give_back
 from loadgen.sessions.secrets import redacted
 from rulesets.exit_codes import ExitCode
 
@@ -269,6 +268,8 @@ def _run() -> int:
 
 def _explained(error: Exception) -> int:
     """Print the error on standard error; return the exit code."""
+    from loadgen.cli import command_line
+
     error = _of_another_tool(error)
     if isinstance(error, command_line.CommandLineError):
         text, command = command_line.message(error, _NAMES), command_line.command_of(error)
@@ -286,6 +287,8 @@ def _explained(error: Exception) -> int:
 
 def _of_another_tool(error: Exception) -> Exception:
     """An error in the command line, with what to type in place of another tool's words, if there are any."""
+    from loadgen.cli import command_line
+
     if isinstance(error, command_line.CommandLineError | errors.UsageError):
         from loadgen.sessions.other_tools import require_own_options
 

@@ -26,7 +26,7 @@ def check(settings: CheckSettings) -> None:
     """
     from loadgen.driver.stop import run_unless_interrupted
     from loadgen.sessions.run.check import ask_endpoint
-    from loadgen.sessions.run.default_url import default_url_named
+    from loadgen.sessions.run.endpoint_probe import default_url_named
 
     lines: list[CheckLine] = []
     emit = lines.append if settings.json else printer(lines)

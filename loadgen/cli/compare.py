@@ -39,7 +39,7 @@ def compare(settings: CompareSettings) -> None:
     from loadgen.sessions.plotting import plots_of_comparison
     from loadgen.sessions.series.sweep.session import require_plot
     from loadgen.sessions.settings.formats import chosen_format
-    from loadgen.sessions.verdict_exit import exit_code
+    from loadgen.sessions.settings.verdict import exit_code
 
     if any(map(is_series, map(Path, (*settings.baseline, *settings.runs)))):
         from loadgen.cli.compare_series import compare_series

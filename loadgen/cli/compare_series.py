@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 from loadgen.cli.terminal.show import show_as
+from loadgen.sessions.arguments import program
 from loadgen.sessions.errors import printable
 from loadgen.sessions.files.run_folder import require_no_log
 from loadgen.sessions.formats import FORMATS, TEXT, render, require_format
 from loadgen.sessions.gating.outputs import write_output
 from loadgen.sessions.plotting import plots_of_series
-from loadgen.sessions.program import program
 from loadgen.sessions.settings.formats import chosen_format
-from loadgen.sessions.verdict_exit import exit_code
+from loadgen.sessions.settings.verdict import exit_code
 from reporter.render.compared_points import left_out
 
 if TYPE_CHECKING:

@@ -30,9 +30,9 @@ def demo(
     """
     from loadgen.cli.terminal.show import print_as
     from loadgen.mock_endpoint.process import start_mock
+    from loadgen.sessions.arguments import program
     from loadgen.sessions.demo_figures import compared_with_truth
     from loadgen.sessions.formats import TEXT
-    from loadgen.sessions.program import program
     from loadgen.sessions.run_session import outcome, run
     from loadgen.sessions.settings.perf import perf_settings
 

@@ -33,8 +33,7 @@ def gate(settings: GateSettings) -> None:
     loadgen gate RUN --require 'tps:delta>-3%@mw0.05' --also RUN2 --baseline main-runs
     """
     from loadgen.cli.terminal.pipe import end_with_the_reader
-    from loadgen.cli.terminal.show import print_as
-    from loadgen.cli.terminal.verdicts import publish_verdicts
+    from loadgen.cli.terminal.show import print_as, publish_verdicts
     from loadgen.sessions.errors import UsageError
     from loadgen.sessions.files.run_folder import folder_of
     from loadgen.sessions.files.series_file import is_series
@@ -43,7 +42,7 @@ def gate(settings: GateSettings) -> None:
     from loadgen.sessions.series.series_gate import code_of_series, evaluate_series
     from loadgen.sessions.settings.formats import chosen_format
     from loadgen.sessions.settings.tokenizer import load
-    from loadgen.sessions.verdict_exit import exit_code
+    from loadgen.sessions.settings.verdict import exit_code
     from reporter.render.named_verdict import NamedVerdict
 
     end_with_the_reader()

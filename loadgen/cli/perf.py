@@ -44,7 +44,7 @@ def perf(settings: PerfSettings) -> None:
 def finish(report: Report, folder: Path, settings: PerfSettings) -> NoReturn:
     """Print the report of an ended session, publish the verdict, and exit with the outcome."""
     from loadgen.cli.terminal.show import print_as
-    from loadgen.sessions.program import program
+    from loadgen.sessions.arguments import program
     from loadgen.sessions.run_session import outcome
 
     output = settings.output
@@ -55,7 +55,7 @@ def finish(report: Report, folder: Path, settings: PerfSettings) -> NoReturn:
 
         sys.stdout.writelines(trace_lines(folder))
     if report.verdict is not None:
-        from loadgen.cli.terminal.verdicts import publish_verdicts
+        from loadgen.cli.terminal.show import publish_verdicts
         from reporter.render.named_verdict import NamedVerdict
 
         publish_verdicts([NamedVerdict.of(report)], folder)

@@ -61,7 +61,7 @@ def _rendered(folder: Path, series: Series, outcomes: Sequence[PointOutcome], fo
 
 
 def _say_what_is_missing(folder: Path, series: Series, done: int) -> None:
-    from loadgen.sessions.program import program
+    from loadgen.sessions.arguments import program
 
     shown = printable(str(folder))
     state = f"{done} of {len(series.points)} runs are done"

@@ -23,7 +23,7 @@ _KINDS: Final = (MEASURES_BEST, "aiohttp")
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from loadgen.cli.terminal.status_line import StatusLine
+    from loadgen.cli.terminal.live import StatusLine
     from loadgen.sessions.conformance.evaluation import RowResult
     from loadgen.sessions.conformance.row import ConformanceRow
 
@@ -74,7 +74,7 @@ def selftest(
 
 def _try(rows: Sequence[ConformanceRow], keep: Path | None) -> list[RowResult]:
     """Try the rows, and show the progress."""
-    from loadgen.cli.terminal.status_line import StatusLine
+    from loadgen.cli.terminal.live import StatusLine
     from loadgen.sessions.conformance.trial import try_all
     from loadgen.sessions.scratch_folder import scratch_folder
 

@@ -15,7 +15,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from loadgen.driver.system.collector import collect_rarely
+from loadgen.driver.system.memory import collect_rarely
 from loadgen.sessions.interrupt import interrupt, require_none
 from loadgen.sessions.secrets import conceal
 from rulesets.exit_codes import ExitCode

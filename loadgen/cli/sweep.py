@@ -49,11 +49,11 @@ def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quie
     import sys
 
     from loadgen.cli.terminal.observer import Terminal
-    from loadgen.cli.terminal.verdicts import publish_series_verdicts
+    from loadgen.cli.terminal.show import publish_series_verdicts
     from loadgen.sessions.errors import printable
     from loadgen.sessions.series.sweep.result import SWEEP
     from loadgen.sessions.series.sweep.session import run_sweep
-    from loadgen.sessions.verdict_exit import most_severe
+    from loadgen.sessions.settings.verdict import most_severe
 
     ended = run_sweep(folder, series, secrets, Terminal(quiet=quiet, live=live))
     if ended.interrupted:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from loadgen.driver import budget, overload
+from loadgen.driver import budget
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from loadgen.driver.overload import OverloadWatch
     from loadgen.driver.plan import Plan
     from loadgen.driver.progress import SessionProgress
     from loadgen.driver.requests.turn import Emit
@@ -36,7 +37,11 @@ class EarlyEnd:
         self._emit = emit
         self._clock = clock
         self._abort = abort
-        self._overload = overload.OverloadWatch(plan.load) if plan.stop_on_overload else None
+        self._overload: OverloadWatch | None = None
+        if plan.stop_on_overload:
+            from loadgen.driver.overload import OverloadWatch
+
+            self._overload = OverloadWatch(plan.load)
         self._grace: asyncio.TimerHandle | None = None
 
     def look(self, progress: SessionProgress) -> None:
@@ -47,15 +52,17 @@ class EarlyEnd:
         if self._overload is not None and progress.phase == "performance" and self._stop.reason is None:
             self._heed_overload(self._overload, progress)
 
-    def _heed_overload(self, watch: overload.OverloadWatch, progress: SessionProgress) -> None:
+    def _heed_overload(self, watch: OverloadWatch, progress: SessionProgress) -> None:
         """End the session when the endpoint falls behind, and soon after abandon requests in flight."""
+        from loadgen.driver import ending, overload
+
         now_ns = self._clock.now_ns()
         seen = watch.look(now_ns, progress.issued, progress.ended)
         if seen is not None:
             self._emit(overload.finding(seen, now_ns))
-            self._stop.drain(overload.REASON)
+            self._stop.drain(ending.OVERLOADED)
             later = asyncio.get_running_loop().call_later
-            self._grace = later(overload.GRACE_S, self._abort, overload.REASON)
+            self._grace = later(overload.GRACE_S, self._abort, ending.OVERLOADED)
 
     def cancel(self) -> None:
         """Give up nothing any more: the session is over."""

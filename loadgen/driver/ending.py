@@ -9,6 +9,9 @@ if TYPE_CHECKING:
 
 DRAIN_OVER: Final = "drain_over"
 CONVERSATIONS_CUT: Final = "conversations_cut"
+OVERLOADED: Final = "overloaded"
+"""The reason of the end of a session whose endpoint could not keep up; also the code of the finding."""
+
 GATE_LOST: Final = "gate_lost"
 """The reason of the end of a session whose gate was lost; also the code of the finding."""
 

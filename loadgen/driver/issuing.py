@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.load import Closed, Offline, Open, TraceArrivals, limit_of, think_of
+from loadgen.driver.phase import RequestNumbers, Shard
 from loadgen.driver.progress import SessionProgress
-from loadgen.driver.requests.balance import balance_of
 from loadgen.driver.requests.concurrency_limit import ConcurrencyLimit
+from loadgen.driver.requests.order import balance_of
 from loadgen.driver.requests.session_turns import Turns
 from loadgen.driver.requests.think_time import ThinkTime
-from loadgen.driver.shard import RequestNumbers, Shard
 from loadgen.driver.user_sessions.session_source import SessionSource
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ import orjson
 from loadgen.driver.client import chat_completions
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.failure import Failure, mendable
-from loadgen.driver.requests.retries import Retries
+from loadgen.driver.requests.attempt import Retries
 from loadgen.driver.requests.turn import RequestRunner
 from workloads.sample import Sample
 

@@ -10,11 +10,9 @@ The log's words for them are in `load_record.py`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
-from loadgen.driver.arrivals import schedule
-from loadgen.driver.arrivals.rate_profile import Flat, Later
-from workloads.arrivals import arrival_process
+from workloads.arrivals import ARRIVAL_PROCESSES, arrival_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,6 +65,9 @@ class ProcessArrivals:
 
     def offsets(self, seed: int) -> Iterator[int]:
         """When requests are due, in ns from the start of a phase; ends where the rate stays 0."""
+        from loadgen.driver.arrivals import schedule
+        from loadgen.driver.arrivals.rate_profile import Flat
+
         if isinstance(self.rate, Flat) and self.rate.level > 0:
             return schedule.at_rate(self.positions(seed), self.rate.level)
         return schedule.along(self.positions(seed), self.rate)
@@ -206,9 +207,81 @@ def speed_of(load: Load) -> float:
 def later(load: Load, by_s: float) -> Load:
     """The load from a moment on, `by_s` seconds after the start."""
     match load:
-        case Open(arrivals=ProcessArrivals(rate=rate) as arrivals) if not isinstance(rate, Flat):
-            return replace(load, arrivals=replace(arrivals, rate=Later(rate, by_s)))
+        case Open(arrivals=ProcessArrivals(rate=rate) as arrivals):
+            from loadgen.driver.arrivals.rate_profile import Flat, Later
+
+            rate = rate if isinstance(rate, Flat) else Later(rate, by_s)
+            return replace(load, arrivals=replace(arrivals, rate=rate))
         case Closed() | Open() | Offline():
             return load
         case _:
             assert_never(load)
+
+
+CLOSED: Final = "closed"
+TRACE: Final = "trace"
+OFFLINE: Final = "offline"
+KINDS: Final = (CLOSED, *ARRIVAL_PROCESSES, TRACE, OFFLINE)
+"""The kinds of load, in the log's words: each arrival process is a kind."""
+
+
+def kind_of(load: Load) -> str:
+    """The kind of a load, one of `KINDS`."""
+    match load:
+        case Closed():
+            return CLOSED
+        case Open(arrivals=arrivals):
+            return _kind_of_arrivals(arrivals)
+        case Offline():
+            return OFFLINE
+        case _:
+            assert_never(load)
+
+
+def load_record(load: Load) -> dict[str, Any]:
+    """The parameters for repeating a load; None for inapplicable ones."""
+    record: dict[str, Any] = dict.fromkeys(
+        ("concurrency", "rate", "profile", "stages", "burstiness", "think", "trace_speed", "max_concurrency")
+    )
+    record = {"kind": kind_of(load), **record}
+    match load:
+        case Closed(concurrency=concurrency, think=think):
+            return record | {"concurrency": concurrency, "think": think}
+        case Open(arrivals=arrivals, limit=limit, think=think):
+            return record | _arrivals_record(arrivals) | {"think": think, "max_concurrency": limit}
+        case Offline(limit=limit):
+            return record | {"max_concurrency": limit}
+        case _:
+            assert_never(load)
+
+
+def _kind_of_arrivals(arrivals: Arrivals) -> str:
+    match arrivals:
+        case ProcessArrivals(process=process):
+            return process
+        case TraceArrivals():
+            return TRACE
+        case _:
+            assert_never(arrivals)
+
+
+def _arrivals_record(arrivals: Arrivals) -> dict[str, Any]:
+    match arrivals:
+        case ProcessArrivals(rate=rate, burstiness=burstiness):
+            return _rate_record(rate) | {"burstiness": burstiness}
+        case TraceArrivals(speed=speed):
+            return {"trace_speed": speed}
+        case _:
+            assert_never(arrivals)
+
+
+def _rate_record(rate: Profile) -> dict[str, Any]:
+    """A constant rate as a number, stages one by one, every other profile as text."""
+    from loadgen.driver.arrivals.rate_profile import Flat
+    from loadgen.driver.arrivals.stages import Stages
+
+    if isinstance(rate, Flat):
+        return {"rate": rate.level}
+    if isinstance(rate, Stages):
+        return {"stages": [stage.settings() for stage in rate.stages]}
+    return {"profile": rate.text}

@@ -20,6 +20,7 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
+from loadgen.driver.ending import OVERLOADED
 from loadgen.driver.load import Closed, Offline, Open, ProcessArrivals
 from recorder.event import Event, EventType
 
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from loadgen.driver.load import Load
-
-REASON: Final = "overloaded"
-"""The reason of the end of a session whose endpoint could not keep up; also the code of the finding."""
 
 GRACE_S: Final = 1.0
 """How long requests in flight are awaited before they are cancelled."""
@@ -122,7 +120,7 @@ class OverloadWatch:
 def finding(seen: Growth, at_ns: int) -> Event:
     """The finding on overload, for the log."""
     data: dict[str, Any] = {
-        "code": REASON,
+        "code": OVERLOADED,
         "severity": "error",
         "message": f"The endpoint could not keep up: {seen.ended} of {seen.issued} requests ended in the "
         f"last {seen.seconds:.1f} s. --stop-on-overload ended the run with {seen.in_flight} requests in "

@@ -6,8 +6,8 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver.system.collector import GcPauses
 from loadgen.driver.system.cpu_time import CpuTime
+from loadgen.driver.system.memory import GcPauses
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:

@@ -1,8 +1,13 @@
-"""A phase of a session: every worker gets the phase, and issues a share."""
+"""Which requests are whose: those of a phase, and those of a shard of all workers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +43,59 @@ class Phase:
     def is_over(self, at_ns: int) -> bool:
         """Whether the phase has ended at a moment."""
         return self.end_ns is not None and at_ns >= self.end_ns
+
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """The part of one worker or one node; by default the whole load.
+
+    Attributes:
+        worker: The number of the worker, or of the node, from 0.
+        workers: How many there are.
+    """
+
+    worker: int = 0
+    workers: int = 1
+
+    def of(self, number: int) -> int:
+        """How many of a number are this worker's; the first workers take the remainder."""
+        return number // self.workers + (self.worker < number % self.workers)
+
+    def out_of(self, things: Iterable[_T]) -> Iterator[_T]:
+        """This worker's part of a sequence: every N-th element, from the worker's number on."""
+        return islice(things, self.worker, None, self.workers)
+
+    def part(self, worker: int, workers: int) -> Shard:
+        """The part of a worker of this node: neighbouring things are of different nodes.
+
+        Args:
+            worker: The worker's number on the node.
+            workers: How many each node has.
+        """
+        return Shard(worker * self.workers + self.worker, workers * self.workers)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestNumbers:
+    """The request numbers of one node's users in a closed loop: in every round of all users, their numbers.
+
+    A node with twice as many users as another takes twice as many numbers, and all nodes together take each
+    number once.
+
+    Attributes:
+        users: How many users there are, on all nodes.
+        node: Which node; a number of users is its own by `node.of(users)`.
+    """
+
+    users: int
+    node: Shard = Shard()
+
+    def number(self, claimed: int) -> int:
+        """The number that is claimed as the k-th on this node, from 0."""
+        if self.node.workers == 1:
+            return claimed
+        turn, user = divmod(claimed, self.node.of(self.users))
+        return turn * self.users + user * self.node.workers + self.node.worker

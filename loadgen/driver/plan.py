@@ -6,13 +6,20 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
-from loadgen.driver.arrivals.rate_profile import LEAST_RATE, MOST_RATE, MOST_SECONDS, Flat, shown
-from loadgen.driver.arrivals.stages import Stages
+from loadgen.driver.arrivals.rate_limits import LEAST_RATE, MOST_RATE, MOST_SECONDS, shown
 from loadgen.driver.budget import ErrorBudget
 from loadgen.driver.client.bounds import MAX_BODY_BYTES, MAX_TOGETHER_BYTES
 from loadgen.driver.errors import PlanError
-from loadgen.driver.load import Closed, Offline, Open, ProcessArrivals, TraceArrivals, limit_of, rate_of
-from loadgen.driver.load_record import load_record
+from loadgen.driver.load import (
+    Closed,
+    Offline,
+    Open,
+    ProcessArrivals,
+    TraceArrivals,
+    limit_of,
+    load_record,
+    rate_of,
+)
 from workloads.units import number_text
 
 if TYPE_CHECKING:
@@ -63,9 +70,9 @@ class Plan:
         history: The answers that later turns of a conversation contain: `answered`, the endpoint's own, or
             `recorded`, those of the dataset where it has them.
         salt: Whether every prompt begins with a text of its own; see `loadgen.driver.requests.cache_buster`.
-        balance: Which of several endpoints a request goes to; see `loadgen.driver.requests.balance`.
+        balance: Which of several endpoints a request goes to; see `loadgen.driver.requests.order`.
         trace_context: Whether each request carries a `traceparent`; see
-            `loadgen.driver.requests.trace_context`.
+            `loadgen.driver.requests.cache_buster`.
         session_kind: A further kind of sessions; None where all are single turns or conversations.
     """
 
@@ -146,7 +153,11 @@ class Plan:
     def _require_time_for_stages(self) -> None:
         """Refuse a duration that lasts beyond the last stage, or leaves a stage out."""
         stages = rate_of(self.load)
-        if self.duration_s is None or not isinstance(stages, Stages):
+        if self.duration_s is None or stages is None:
+            return
+        from loadgen.driver.arrivals.stages import Stages
+
+        if not isinstance(stages, Stages):
             return
         option, end_s = f"--duration {shown(self.duration_s)}", stages.end_s
         if self.duration_s > end_s:
@@ -246,6 +257,8 @@ def _require_load_in_range(load: Load) -> None:
 def _require_arrivals_in_range(arrivals: Arrivals) -> None:
     match arrivals:
         case ProcessArrivals(rate=rate, burstiness=burstiness):
+            from loadgen.driver.arrivals.rate_profile import Flat
+
             if isinstance(rate, Flat):
                 _within("--rate", rate.level, LEAST_RATE, MOST_RATE)
             _within("--burstiness", burstiness, *BURSTINESS)

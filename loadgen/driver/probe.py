@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from loadgen.driver.client.body_format import described, error_text, page_title
+from loadgen.driver.client.endpoint import Request
 from loadgen.driver.client.exchange import Exchange
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.client.request import Request
 from loadgen.driver.client.stream import ResponseStream
-from loadgen.driver.client.web_page import described, page_title
-from loadgen.driver.client.whole_body import error_text
 from loadgen.driver.errors import RejectedError, UnreachableError
-from loadgen.driver.requests.attempt import attempt_request
-from loadgen.driver.requests.refused_members import RefusedMembers
+from loadgen.driver.requests.attempt import RefusedMembers, attempt_request
 from workloads.errors import did_you_mean
 from workloads.sample import Sample
 

@@ -11,8 +11,8 @@ import selectors
 import time
 from typing import TYPE_CHECKING, Final, Protocol
 
+from loadgen.driver.system.clock import TimerFd
 from loadgen.driver.system.linux import LINUX
-from loadgen.driver.system.timerfd import TimerFd
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

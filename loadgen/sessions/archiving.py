@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from loadgen.sessions.environment import package_version
 from loadgen.sessions.observer import SILENT
-from loadgen.sessions.package_version import package_version
 from recorder.shards import FOLDER as SHARDS
 from recorder.store import log_path
 from reporter.log.storage_place import FOLDER, place

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import sys
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -68,3 +70,8 @@ def with_open_file(arguments: Sequence[str], descriptor: int) -> Sequence[str]:
         named = " and ".join(words[index - 1] for index in places)
         raise UsageError(f"{named} both name standard output: give a file for all but one")
     return [*words[: places[0]], f"/dev/fd/{descriptor}", *words[places[0] + 1 :]]
+
+
+def program() -> str:
+    """The program's name where a shell finds it, else its path."""
+    return "loadgen" if shutil.which("loadgen") else sys.argv[0]

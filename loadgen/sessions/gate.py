@@ -43,8 +43,8 @@ def evaluate(
     """
     from loadgen.sessions.files.run_folder import require_distinct
     from loadgen.sessions.gating.audits import audits_in
-    from loadgen.sessions.gating.inputs import GateInputs
     from loadgen.sessions.gating.power import power_of
+    from loadgen.sessions.gating.reference import GateInputs
     from loadgen.sessions.gating.scores import scores_of
     from loadgen.sessions.run.report import write_report
     from reporter.references import evidences, runs_of

@@ -128,7 +128,7 @@ def write_picture(plots: Sequence[Plot | NoPlot], path: Path, runs: Sequence[Pat
     Raises:
         SetupError: The file cannot be written.
     """
-    from loadgen.sessions.files.whole_file import write_whole
+    from loadgen.sessions.files.run_folder import write_whole
     from reporter.plots.plot import Plot
     from reporter.render.plot import picture
 

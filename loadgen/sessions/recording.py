@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from loadgen.sessions.observer import SILENT
 from recorder.writer import CLOSE_TIMEOUT_S
@@ -96,3 +96,22 @@ async def _warn(recorder: EventRecorder, observer: Observer) -> None:
             )
         elif stalled_s < WARN_AFTER_S:
             worth_a_word_s = WARN_AFTER_S
+
+
+class InFlight(Protocol):
+    """A source of the number of requests in flight."""
+
+    @property
+    def in_flight(self) -> int:
+        """The reported number of requests in flight."""
+
+
+async def announce_stop(stop: Stop, pool: InFlight, observer: Observer) -> None:
+    """Announce the drain, and the way to abort; quietly except after a user's request to stop."""
+    await stop.draining.wait()
+    if stop.aborting.is_set():
+        return
+    if stop.reason == "interrupted":
+        observer.note(f"stopping: {pool.in_flight} requests in flight; Ctrl-C again abandons them")
+    else:
+        observer.progress(f"stopping: {pool.in_flight} requests in flight; Ctrl-C abandons them")

@@ -48,7 +48,7 @@ def _run_on_nodes(settings: PerfSettings, observer: Observer) -> tuple[Prepared,
 
 
 def _run_here(settings: PerfSettings, observer: Observer) -> tuple[Prepared, Path, WriterError | None]:
-    from loadgen.driver.system.collector import calm, recovering
+    from loadgen.driver.system.memory import calm, recovering
     from loadgen.driver.workers.launcher import WorkerLauncher
 
     with recovering(), WorkerLauncher(settings.client.transport) as launcher:
@@ -62,17 +62,21 @@ def _run_here(settings: PerfSettings, observer: Observer) -> tuple[Prepared, Pat
         workers = 1 if settings.episodes.sequential else settings.client.workers
         _spawn(launcher, workers_of(workers, load_of(settings.load), settings.load.requests))
         from loadgen.sessions.files.run_folder import new_run_folder
-        from loadgen.sessions.run.gate_watch import require_watchable
         from loadgen.sessions.run.preflight import warn_of
-        from loadgen.sessions.run.scores import warn_of_no_judge
 
         prepared = prepare(settings)
         if not settings.endpoint.model:
             observer.note(f"model: {errors.printable(prepared.perf.endpoint.model)}, the only one listed")
-        require_watchable(prepared)
+        if settings.verdict.abort_on_fail:
+            from loadgen.sessions.run.gate_watch import require_watchable
+
+            require_watchable(prepared)
         warn_of(prepared, observer)
         folder = new_run_folder(settings.output.out, prepared.perf.endpoint.model)
-        warn_of_no_judge(settings.tasks, observer)
+        if settings.tasks.task:
+            from loadgen.sessions.run.scores import warn_of_no_judge
+
+            warn_of_no_judge(settings.tasks, observer)
         return prepared, folder, conduct(prepared, launcher, folder, observer)
 
 
@@ -84,8 +88,8 @@ def conduct(
     Raises:
         WriterStalledError: The disk makes no progress; reading may fail too.
     """
-    from loadgen.driver.system.collector import recovering
     from loadgen.driver.system.event_loop import run_async
+    from loadgen.driver.system.memory import recovering
     from loadgen.sessions.run.measurement import measure
     from recorder.errors import WriterError, WriterStalledError
 
@@ -106,9 +110,10 @@ def score_if_over(
 ) -> None:
     """Score the answers of a session of benchmarks, unless the session was stopped or the log failed."""
     from loadgen.sessions.interrupt import stopped
-    from loadgen.sessions.run.scores import score
 
     if prepared.accuracy is not None and broken is None and not stopped():
+        from loadgen.sessions.run.scores import score
+
         score(prepared.perf.tasks, prepared.perf.cluster, folder, observer)
 
 
@@ -158,7 +163,7 @@ def reported(
             if broken is not None and isinstance(error, LogError):
                 raise broken from None
             raise
-        from loadgen.sessions.program import program
+        from loadgen.sessions.arguments import program
 
         whole, shown = "whole" if broken is None else f"not whole ({broken})", str(folder)
         observer.note(
@@ -202,7 +207,7 @@ def outcome(report: Report, inconclusive: str = "5") -> int:
         return ExitCode.INVALID
     code: int = ExitCode.PASS
     if report.verdict is not None:
-        from loadgen.sessions.verdict_exit import exit_code
+        from loadgen.sessions.settings.verdict import exit_code
 
         code = exit_code(report.verdict.status, inconclusive)
     return ExitCode.INVALID if code == ExitCode.PASS and _has_open_scores(report) else code
@@ -210,6 +215,8 @@ def outcome(report: Report, inconclusive: str = "5") -> int:
 
 def _has_open_scores(report: Report) -> bool:
     """Whether a score is undetermined, without rules that are met despite that."""
+    if not report.accuracy:
+        return False
     from reporter.accuracy.undetermined import undetermined
 
     rules = () if report.verdict is None else report.verdict.rows

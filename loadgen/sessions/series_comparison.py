@@ -11,7 +11,7 @@ from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files import series_file as files
 from loadgen.sessions.files.run_folder import folder_of
 from loadgen.sessions.plotting import labels
-from loadgen.sessions.verdict_exit import exit_code, most_severe
+from loadgen.sessions.settings.verdict import exit_code, most_severe
 from reporter.compare.points import PointComparison, SeriesComparison
 from reporter.log.storage_place import has_log
 

@@ -66,7 +66,7 @@ def formats() -> Mapping[str, str]:
 
 def loads() -> Mapping[str, str]:
     """Kinds of load, with the options that choose them."""
-    from loadgen.driver.load_record import CLOSED, OFFLINE, TRACE
+    from loadgen.driver.load import CLOSED, OFFLINE, TRACE
     from workloads.arrivals import ARRIVAL_PROCESSES, DEFAULT_ARRIVAL
 
     arrivals = {

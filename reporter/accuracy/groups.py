@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from reporter.accuracy.mean import VALUE
 from reporter.accuracy.spread import spread
-from reporter.log.condition import quoted
+from reporter.log.sql_files import quoted
 from reporter.values.task_score import GroupScore
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ def accuracy(log: OpenLog, scoring_pass: int | None = None) -> list[TaskScore]:
     """The scores of a run: one element for each task and scorer.
 
     Args:
-        log: An opened log, with `TABLES` where `asks_benchmarks` (reporter/accuracy/benchmarks.py).
+        log: An opened log, with `SCORED` where `asks_benchmarks` (reporter/log/subjects.py).
         scoring_pass: The only pass that is reported; by default of each scorer the last that was finished.
             One that stopped half-way gives a note on its task only.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from recorder.errors import LogError
 from recorder.lock import is_held
 from recorder.store import log_path
-from reporter.error_context import blaming
+from reporter.errors import blaming
 from reporter.log.archive_manifest import SMALL_TABLES, ArchivedTables, File, Manifest
 from reporter.log.archived_log import opened_archive
 from reporter.log.database_in_memory import empty_database

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
     from reporter.compare.comparable import Mismatch
-    from rulesets.metric_definition import Better
+    from rulesets.quantity import Better
 
 Status = Literal["PASS", "FAIL", "INVALID", "INCONCLUSIVE"]
 Finding = Literal[

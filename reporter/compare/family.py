@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reporter.compare.figure import ComparedFigure
     from reporter.compare.metric import ComparedMetric
     from reporter.compare.side import End, Side
-    from rulesets.metric_definition import Better
+    from rulesets.quantity import Better
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rulesets.evidence import Where
-    from rulesets.metric_definition import Better, MetricDefinition
+    from rulesets.quantity import Better, MetricDefinition
     from rulesets.target import Condition, Target
 
 Kind = Literal["rate", "mean", "percentile", "error", "good", "accuracy"]

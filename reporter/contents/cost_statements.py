@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reporter.costs.costs import DOLLARS
-from reporter.log.condition import quoted
+from reporter.log.sql_files import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from reporter import statements
 from reporter.compare.metric import target_of
-from reporter.log.condition import condition, quoted
+from reporter.log.sql_files import condition, quoted
 from reporter.quantile import percentile_sql
 from rulesets.errors import ExpressionError
 from rulesets.expression import parse

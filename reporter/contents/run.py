@@ -10,13 +10,13 @@ from reporter.answers import texts_of
 from reporter.contents import requests, scored, span_statements
 from reporter.contents.headline import headlines
 from reporter.contents.narrow import narrowed
+from reporter.log.subjects import has_sensors
 from reporter.log.window import windows_sql
 from reporter.measured.evidence import LogEvidence
 from reporter.plots.catalog import PLOTS
 from reporter.plots.make import make_plot
 from reporter.plots.phases import phases_of
 from reporter.plots.plot import NoPlot, Plot
-from reporter.telemetry.agreement import has_sensors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

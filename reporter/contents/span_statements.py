@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.log.condition import quoted
-from reporter.log.sql_files import sql_file
+from reporter.log.sql_files import quoted, sql_file
 from reporter.statements import STAGE, part
-from reporter.windows.spans import span_number
-from reporter.windows.stages import stage_spans, stages_of
+from reporter.windows.over_time import span_number, stage_spans, stages_of
 
 if TYPE_CHECKING:
     from reporter.log.database import OpenLog

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.log.condition import quoted
+from reporter.log.sql_files import quoted
 from reporter.sample_results import TABLES, write_results
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from reporter.export.trace_events import END, TraceEvents
 from reporter.json_values import document, members
 from reporter.log.database import streamed_figures
-from reporter.telemetry.agreement import has_sensors
+from reporter.log.subjects import has_sensors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

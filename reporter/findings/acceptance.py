@@ -15,7 +15,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from reporter.findings import client_limits, overload_finding
+from reporter.findings import client_limits, load_findings
+from reporter.findings.client_limits import LIMITED
 from rulesets.evaluators.client_delay import LATENCIES_INVALID
 
 if TYPE_CHECKING:
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
     from reporter.report import Finding, Validity
     from reporter.run_facts import OnInvalid
 
-
-ACCEPTABLE: Final[frozenset[Check]] = client_limits.ACCEPTABLE.union(overload_finding.CHECKS)
+ACCEPTABLE: Final[frozenset[Check]] = client_limits.ACCEPTABLE.union(load_findings.OVERLOAD)
 """The checks whose errors a user can accept."""
 
 SCORES_STAND: Final = "Scores stand, but latencies and rates are not valid."
@@ -56,3 +56,34 @@ def accepted(validity: Validity, findings: Iterable[Finding], on_invalid: OnInva
     if on_invalid == "fail" or validity.valid or not reasons.issuperset(validity.reasons):
         return validity
     return replace(validity, accepted=True)
+
+
+def one_for_one_cause(findings: Iterable[Finding], remedy: str) -> list[Finding]:
+    """Join the findings that begin with the same remedy to the most severe of them.
+
+    The message has the sentences of all, in their order; `effects` has the codes of the others. In a scored
+    run whose latencies do not decide, invalid latencies are the most severe.
+
+    Args:
+        findings: Findings, causes before effects.
+        remedy: The remedy that relieves the client.
+    """
+    each = list(findings)
+    alike = [finding for finding in each if finding.remedy.startswith(remedy)]
+    if not alike:
+        return each
+    gravest = (
+        finding for finding in alike if finding.severity == "error" or finding.code == LATENCIES_INVALID
+    )
+    lead = next(gravest, alike[0])
+    sentences = ["The client limited the run."] if lead.code == LIMITED else []
+    sentences += [finding.message.removesuffix(SCORES_STAND).rstrip() for finding in alike]
+    sentences += [SCORES_STAND] if lead.code == LATENCIES_INVALID else []
+    joined = replace(
+        lead,
+        message=" ".join(sentences),
+        effects=list(dict.fromkeys(finding.code for finding in alike if finding.code != lead.code)),
+    )
+    first = each.index(alike[0])
+    rest = [finding for finding in each if finding not in alike]
+    return [*rest[:first], joined, *rest[first:]]

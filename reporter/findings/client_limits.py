@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 from reporter.findings import late_reads
 from reporter.findings.check_inputs import Check, CheckInputs, listed
 from reporter.findings.overhead_effect import FEWEST, affected, in_words, may_be_too_late, too_late
-from reporter.findings.overload import OPEN_LOOP
 from reporter.findings.remedies import (
     COMFORTABLE,
     FULL_SHARE,
@@ -17,9 +16,10 @@ from reporter.findings.remedies import (
     relief,
     worker_share,
 )
+from reporter.health import OWN_TTFT_LIMIT
 from reporter.number_text import counted, percent
 from reporter.report import Finding
-from reporter.values.overhead_limit import OWN_TTFT_LIMIT
+from reporter.run_facts import OPEN_LOOP
 from rulesets.evaluators.client_delay import IN_DOUBT
 
 if TYPE_CHECKING:
@@ -287,7 +287,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     _own_failures,
     _held_back,
 )
-"""Causes first: `reporter.findings.one_cause` joins messages in this order."""
+"""Causes first: `reporter.findings.acceptance` joins messages in this order."""
 
 ACCEPTABLE: Final[frozenset[Check]] = frozenset({_late, _loop_lag, _busy, _rate_not_reached})
 """The checks whose errors a user can accept, with the reasons in `reporter.findings.acceptance`."""

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from reporter.health import ClientHealth
+    from reporter.health import ClientHealth, OwnLimit
     from reporter.log.database import OpenLog
     from reporter.report import Summary
-    from reporter.values.overhead_limit import OwnLimit
 
     Delays = Mapping[str, Summary | None]
     Figures = Callable[[str], float]

@@ -11,25 +11,21 @@ from typing import TYPE_CHECKING, Final
 from reporter.findings import (
     client_limits,
     client_timeouts,
-    cold_start_finding,
     connections,
     failed_requests,
+    load_findings,
     node_findings,
-    overload_finding,
     response_shapes,
-    short_run,
-    steadiness,
     token_findings,
     undefined,
 )
-from reporter.findings.acceptance import marked
+from reporter.findings.acceptance import marked, one_for_one_cause
 from reporter.findings.check_inputs import Check, CheckInputs, Violation, listed
 from reporter.findings.failed_requests import classes, for_example, remedy
-from reporter.findings.one_cause import one_for_one_cause
-from reporter.findings.overload import OVERLOADED
 from reporter.findings.remedies import relief
 from reporter.number_text import counted, whole
 from reporter.report import Finding, Validity
+from reporter.run_facts import OVERLOADED
 from rulesets.evaluators.client_delay import LATENCIES_INVALID
 
 if TYPE_CHECKING:
@@ -319,12 +315,10 @@ _CHECKS: Final[tuple[Check, ...]] = (
     _nothing_completed,
     *node_findings.CHECKS,
     *failed_requests.CHECKS,
-    *overload_finding.CHECKS,
+    *load_findings.OVERLOAD,
     *client_limits.CHECKS,
-    *short_run.CHECKS,
     *client_timeouts.CHECKS,
-    *steadiness.CHECKS,
-    *cold_start_finding.CHECKS,
+    *load_findings.CHECKS,
     *response_shapes.CHECKS,
     *token_findings.CHECKS,
     _tokens_from_chunks,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.findings.overload import OPEN_LOOP
 from reporter.number_text import counted
 from reporter.report import Finding
+from reporter.run_facts import OPEN_LOOP
 
 if TYPE_CHECKING:
     from reporter.findings.check_inputs import Check, CheckInputs

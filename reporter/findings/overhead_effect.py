@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from reporter.health import OWN_TTFT_LIMIT, OwnEffect
 from reporter.number_text import percent
-from reporter.values.overhead_limit import OWN_TTFT_LIMIT, OwnEffect
 from rulesets.evaluators.client_delay import AffectedFigure
 
 if TYPE_CHECKING:

@@ -20,21 +20,12 @@ from dataclasses import dataclass
 from statistics import fmean, variance
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.windows.spans import SpanRow
-from reporter.windows.stages import stage_spans, stages_of
-from rulesets.statistics.mann_kendall import trend
-from workloads.arrivals import ARRIVAL_PROCESSES
+from reporter.windows.over_time import SpanRow, stage_spans, stages_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from reporter.log.database import OpenLog
-
-OVERLOADED: Final = "overloaded"
-"""The code of the finding that the endpoint could not keep up with an open loop."""
-
-OPEN_LOOP: Final = frozenset({*ARRIVAL_PROCESSES, "trace"})
-"""Kinds of load whose requests leave at their times, whatever the endpoint does."""
 
 BLOCKS: Final = 10
 FILLING: Final = 0.1
@@ -145,16 +136,13 @@ class Overload:
     held: RateSpan | None = None
 
 
-def overload_of(log: OpenLog, load: Mapping[str, Any], *, held_back: bool) -> Overload | None:
-    """Find overload in a log; None where there is none, and where the load or its limit excludes it.
+def overload_of(log: OpenLog, load: Mapping[str, Any]) -> Overload | None:
+    """Find overload in a log of an open loop; None where there is none.
 
     Args:
-        log: An opened log.
+        log: An opened log, with one timeline.
         load: The settings' load.
-        held_back: Whether requests waited for a place under --max-concurrency.
     """
-    if load.get("kind") not in OPEN_LOOP or held_back or len(log.timelines) != 1:
-        return None
     spans = list(_spans(log, load))
     share = GROWTH_OF_CHANGING if len(spans) == 1 and not load.get("rate") else GROWTH
     overloaded = [span for span in spans if grows(span.blocks, share)]
@@ -175,6 +163,8 @@ def grows(blocks: Sequence[LoadBlock], share: float = GROWTH) -> bool:
     error = math.sqrt(len(growth) * variance(growth) + 1)
     if sum(growth) < max(share * issued, DEVIATIONS * error):
         return False
+    from rulesets.statistics.mann_kendall import trend
+
     rise = trend(response_s)
     slower = fmean(response_s[-_ENDS:]) >= SLOWDOWN * fmean(response_s[:_ENDS])
     return slower and rise is not None and rise.s > 0 and rise.p < CHANCE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil, inf
 from typing import TYPE_CHECKING, Final
 
-from reporter.findings.overload import OPEN_LOOP
+from reporter.run_facts import OPEN_LOOP
 
 if TYPE_CHECKING:
     from reporter.findings.check_inputs import CheckInputs

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Final, Self
 from recorder.errors import BeingWrittenError, NotALogError
 from recorder.store import log_path
 from reporter.bounds import ENDS, column
-from reporter.error_context import blaming
+from reporter.errors import blaming
 from reporter.log.database_in_memory import empty_database
 from reporter.log.definitions import define
 from reporter.log.event_codes import with_event_codes
+from reporter.log.opened import shards_of
 from reporter.log.segments import SEQ_BITS
-from reporter.log.shard_files import shard_files
 from reporter.log.sharded_log import require_own
 from reporter.log.sql_files import execute_file
 from reporter.log.sqlite_log import opened_sqlite
@@ -181,7 +181,7 @@ class GrowingLog:
 
     def _add_shards(self, connection: DuckDBPyConnection, coordinator: SqliteLog) -> None:
         """Add the new events of each node's log; event numbers carry the node above `SEQ_BITS`."""
-        files = shard_files(coordinator)
+        files = shards_of(coordinator)
         if files is None:
             return
         awaited = []

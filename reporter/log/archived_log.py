@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from recorder.errors import LogError
 from recorder.event import EventType
-from reporter.error_context import blaming
+from reporter.errors import blaming
 from reporter.log.archive_manifest import SMALL_TABLES, TEXT_COLUMNS, manifest
 from reporter.log.database_in_memory import empty_database
 from reporter.log.event_codes import with_event_codes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from recorder.lock import is_held
 from recorder.store import log_path
-from reporter.error_context import blaming
+from reporter.errors import blaming
 from reporter.log.database_in_memory import empty_database
 from reporter.log.definitions import READ_BY_VIEWS, define
 from reporter.log.sql_files import execute_file, sql_file

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.log.condition import quoted
+from reporter.log.sql_files import quoted
 from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:

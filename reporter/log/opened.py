@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from recorder.lock import is_held
 from recorder.store import log_path
-from reporter.error_context import blaming
-from reporter.log.shard_files import opened_shards, shard_files
-from reporter.log.sharded_log import ShardedLog
+from reporter.errors import blaming
+from reporter.json_values import document, members
 from reporter.log.sqlite_log import opened_sqlite
 
 if TYPE_CHECKING:
@@ -19,8 +18,9 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
-    from reporter.log.one_log import EventsFile
+    from reporter.log.one_log import EventsFile, OneLog
     from reporter.log.segments import LoggedNode, Part, Segment
+    from reporter.log.shard_files import ShardFiles
     from reporter.log.sqlite_log import SqliteLog
 
 
@@ -55,7 +55,7 @@ class OpenSource(Protocol):
         Args:
             connection: The database.
             selection: A query of `events`, `event_types`, `session` or `sittings`, in SQL that SQLite and
-                DuckDB have in common, with names of events (reporter/log/event_codes.py).
+                DuckDB have in common, with names of events (reporter/log/sql_files.py).
             part: Which events it is to see.
         """
 
@@ -85,19 +85,19 @@ def opened(run: Path) -> Iterator[OpenSource]:
             archived = archive_of(run)
             if archived is not None:
                 coordinator, *archived_shards = stack.enter_context(opened_archive(archived))
-                of_run = shard_files(coordinator)
-                yield (
-                    coordinator if of_run is None else ShardedLog(coordinator, of_run.nodes, archived_shards)
-                )
+                of_run = shards_of(coordinator)
+                yield coordinator if of_run is None else _as_one(coordinator, of_run, archived_shards)
                 return
         log = stack.enter_context(opened_sqlite(log_path(run)))
-        of_run = shard_files(log)
+        of_run = shards_of(log)
         if of_run is None:
             yield log
         else:
+            from reporter.log.shard_files import opened_shards
+
             is_running = is_held(log_path(run).resolve().parent)
             logs = stack.enter_context(opened_shards(of_run, is_running=is_running))
-            yield ShardedLog(log, of_run.nodes, logs)
+            yield _as_one(log, of_run, logs)
 
 
 @contextmanager
@@ -109,8 +109,28 @@ def each_log(run: Path) -> Iterator[list[SqliteLog]]:
     """
     with ExitStack() as stack:
         log = stack.enter_context(opened_sqlite(log_path(run)))
-        of_run = shard_files(log)
-        logs = [] if of_run is None else stack.enter_context(opened_shards(of_run))
-        if of_run is not None:
-            ShardedLog(log, of_run.nodes, logs)  # all of this run
+        of_run = shards_of(log)
+        if of_run is None:
+            yield [log]
+            return
+        from reporter.log.shard_files import opened_shards
+
+        logs = stack.enter_context(opened_shards(of_run))
+        _as_one(log, of_run, logs)  # all of this run
         yield [log, *logs]
+
+
+def shards_of(log: OneLog) -> ShardFiles | None:
+    """The shards of a run of several machines, which alone loads their code; None for a run with one log."""
+    environments = log.select("SELECT environment FROM session")
+    if not any(members(document(environment)).get("kind") for (environment,) in environments):
+        return None
+    from reporter.log.shard_files import shard_files
+
+    return shard_files(log)
+
+
+def _as_one(coordinator: OneLog, of_run: ShardFiles, logs: Sequence[OneLog]) -> OpenSource:
+    from reporter.log.sharded_log import ShardedLog
+
+    return ShardedLog(coordinator, of_run.nodes, logs)

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from recorder.store import log_path
-from reporter.error_context import blaming
+from reporter.errors import blaming
 from reporter.log.database import make_views
 from reporter.log.database_in_memory import THREADS, empty_database
 from reporter.log.query import VIEWS, QueryResult, answer_of, set_findings

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from recorder.errors import LogError
 from recorder.session import ASIDE
-from reporter.log.condition import quoted
+from reporter.log.sql_files import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from recorder.errors import LogError
 from recorder.store import log_path
-from reporter.error_context import blaming
+from reporter.errors import blaming
 from reporter.json_values import document, members
 from reporter.log.source import readable
 

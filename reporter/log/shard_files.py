@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from reporter.log.one_log import OneLog
     from reporter.log.sqlite_log import SqliteLog
 
-_ENVIRONMENTS: Final = "SELECT environment FROM session"
-
 _OF_SEGMENTS: Final = "SELECT environment FROM sittings ORDER BY sitting"
 
 
@@ -89,8 +87,6 @@ class ShardFiles:
 
 def shard_files(coordinator: OneLog) -> ShardFiles | None:
     """The shards of a run; None for a run with a single log."""
-    if not any(_is_coordinator(environment) for (environment,) in coordinator.select(_ENVIRONMENTS)):
-        return None
     environments = [members(document(json)) for (json,) in coordinator.select(_OF_SEGMENTS)]
     return ShardFiles.named_by(environments, coordinator.path)
 
@@ -130,10 +126,6 @@ def opened_shards(of_run: ShardFiles, *, is_running: bool = False) -> Iterator[l
                 stack.enter_context(of_run.opened(node, shards.shard_log(folder, node))) for node in to_fetch
             ]
         yield logs
-
-
-def _is_coordinator(environment: str) -> bool:
-    return members(document(environment)).get("kind") == shards.COORDINATOR
 
 
 def _list(value: Any) -> list[Any]:

@@ -16,7 +16,7 @@ from recorder.journal import SUFFIX as JOURNAL
 from recorder.journal import is_hot, roll_back
 from recorder.lock import is_held, is_held_here
 from recorder.store import verify
-from reporter.error_context import blaming
+from reporter.errors import blaming
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

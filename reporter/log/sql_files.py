@@ -1,4 +1,4 @@
-"""The files of `reporter/sql/`: texts and execution."""
+"""The text of SQL: files, conditions, and the tables that a query needs."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Final
 from reporter.log.event_codes import with_columns, with_event_codes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from duckdb import DuckDBPyConnection, Statement
+
+    from rulesets.evidence import Where
 
 _CREATE: Final = re.compile("CREATE (TABLE|VIEW)")
 
@@ -48,3 +50,63 @@ def statements(connection: DuckDBPyConnection, name: str, *, temporary: bool) ->
         # Not by `duckdb.extract_statements`, which makes a database of its own.
         parsed = _PARSED[name, temporary] = connection.extract_statements(sql)
     return parsed
+
+
+_OWN: Final = {"endpoint": "endpoint", "turn": "turn::VARCHAR"}
+"""What every request has without a tag; a tag of such a name is called `tag:endpoint`."""
+
+
+def condition(where: Where) -> str:
+    """The SQL condition for the requests of a part; true for an empty part."""
+    return " AND ".join(f"{_value(name)} = {quoted(value)}" for name, value in where) or "true"
+
+
+def value_of_tag(tag: str) -> str:
+    """The SQL expression for a request's value of a tag."""
+    path = "/" + tag.replace("~", "~0").replace("/", "~1")
+    return f"json_extract_string(tags, {quoted(path)})"
+
+
+def quoted(text: str) -> str:
+    """A text as a SQL literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _value(name: str) -> str:
+    return _OWN[name] if name in _OWN else value_of_tag(name.removeprefix("tag:"))
+
+
+_COMMENT: Final = re.compile("--.*")
+
+_MADE: Final = re.compile(r"\bCREATE (?:OR REPLACE )?(?:TABLE|VIEW|MACRO) (\w+)")
+
+_READ: Final = re.compile(r"\b(?:FROM|JOIN)\s+(\w+)|\b(\w+)\(")
+"""Tables and views, and macros that are called."""
+
+
+_DEFINED: Final = re.compile(r"(?:\bWITH|\),)\s+(\w+) AS \(")
+"""Subqueries with a name, which stand for no table of that name."""
+
+
+def needed(names: Collection[str], files: Collection[str]) -> frozenset[str]:
+    """The files that are needed.
+
+    Args:
+        names: Of tables and views.
+        files: Those that there are; names that none of them makes are left out.
+    """
+    maker = {name: file for file in files for name in _MADE.findall(sql_file(file))}
+    needed: set[str] = set()
+    open_names = set(names)
+    while open_names:
+        new = {maker[name] for name in open_names if name in maker} - needed
+        needed |= new
+        open_names = {name for file in new for name in names_read(file)}
+    return frozenset(needed)
+
+
+def names_read(file: str) -> set[str]:
+    """The names read by a file's SQL: tables, views and macros."""
+    sql = _COMMENT.sub("", sql_file(file))
+    defined = set(_DEFINED.findall(sql))
+    return {table or macro for table, macro in _READ.findall(sql) if table not in defined}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from recorder.column_types import require_types
 from recorder.errors import LogError
-from reporter.error_context import blaming
+from reporter.errors import blaming
 from reporter.log.event_codes import with_event_codes
 from reporter.log.one_log import EventsFile, OneLog, spans
 from reporter.log.source import grows, readable

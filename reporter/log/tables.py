@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import re
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.log.database_in_memory import THREADS, empty_database
-from reporter.log.few_events import FewEvents
+from reporter.log.event_codes import with_event_codes
 from reporter.log.opened import opened
 from reporter.log.requests_table import compiled_requests, join_by_sql
-from reporter.log.required_tables import names_read, needed
 from reporter.log.segments import segment_macros
-from reporter.log.sql_files import execute_file, sql_file
+from reporter.log.sql_files import execute_file, names_read, needed, sql_file
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -319,3 +318,21 @@ def _make_at_once(
 
     with ThreadPoolExecutor(at_once) as pool:
         list(pool.map(make, streams))
+
+
+_AS_A_LOG: Final = """
+    CREATE TEMP VIEW stream AS
+    WITH events AS (SELECT seq, code, at_ns, data FROM few_events),
+    event_types AS (SELECT DISTINCT code, name FROM few_events)
+"""
+
+
+class FewEvents:
+    """The events of a table `few_events` of the database, open for reading."""
+
+    @contextmanager
+    def stream(self, connection: DuckDBPyConnection, selection: str, part: Part = "run") -> Iterator[None]:  # noqa: ARG002
+        """Let the table `stream` of a database have the rows of a selection, as `Source.stream` does."""
+        connection.execute(_AS_A_LOG + with_event_codes(selection))
+        yield
+        connection.execute("DROP VIEW stream")

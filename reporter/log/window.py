@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Final, Literal
 
-from reporter.log.condition import quoted
+from reporter.log.sql_files import quoted
 from reporter.report import Window
 
 if TYPE_CHECKING:

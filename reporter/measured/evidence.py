@@ -6,17 +6,10 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from reporter.accuracy.questions import by_question
 from reporter.bounds import ENDS, column
 from reporter.imported import own_figures
-from reporter.log.condition import condition
-from reporter.measured.blocks import FINEST, group_size, grouped
-from reporter.measured.rates import rates
-from reporter.measured.timeline import issued_in
+from reporter.log.sql_files import condition
 from reporter.measured.values import BY_ISSUE, ONE_BY_ONE, SPANS, Values
-from rulesets.evidence import Good, Rate
-from rulesets.report_evidence import OfReport
-from rulesets.scores import score
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,8 +18,9 @@ if TYPE_CHECKING:
     from reporter.measured.sample import LogSample
     from reporter.report import Report
     from rulesets.condition import Condition
-    from rulesets.evidence import Accuracy, Where
-    from rulesets.metric_definition import ValueEnd
+    from rulesets.evidence import Accuracy, Good, Rate, Where
+    from rulesets.quantity import ValueEnd
+    from rulesets.report_evidence import OfReport
 
 _PER_GPU: Final = "tps_per_gpu"
 
@@ -89,7 +83,11 @@ class LogEvidence:
     @cached_property
     def _own(self) -> OfReport | None:
         """Another program's figures, of an imported run without records of requests."""
-        return OfReport(self.report) if own_figures(self.report) else None
+        if not own_figures(self.report):
+            return None
+        from rulesets.report_evidence import OfReport
+
+        return OfReport(self.report)
 
     @cached_property
     def ends(self) -> tuple[LogEvidence, ...]:
@@ -114,6 +112,8 @@ class LogEvidence:
         if self._own is not None:
             return self._own.rate(metric, where)
         if where not in self._rates:
+            from reporter.measured.rates import rates
+
             self._rates[where] = rates(self.log, self._report, where)
         return self._rates[where][metric]
 
@@ -130,6 +130,9 @@ class LogEvidence:
         """How many met every condition at once; a request that lacks one of the figures did not."""
         if self._own is not None:
             return self._own.good(conditions, where)
+        from reporter.measured.timeline import FINEST, group_size, grouped, issued_in
+        from rulesets.evidence import Good
+
         amounts_by_span = self._good(conditions, where, issued_in(self.log))
         finest = [amounts_by_span.get(number, (0, 0, 0)) for number in range(FINEST)]
         total, in_window, ended = map(sum, zip(*finest, strict=True))
@@ -146,6 +149,8 @@ class LogEvidence:
         if sum(counts[name] for name in ("completed", "failed", "cancelled")) <= ONE_BY_ONE:
             rows = sorted(self._good(conditions, where, BY_ISSUE).items())
             return [(ended, float(good)) for _, (good, _, ended) in rows]
+        from reporter.measured.timeline import issued_in
+
         amounts_by_span = self._good(conditions, where, issued_in(self.log, SPANS))
         spans = (amounts_by_span.get(number, (0, 0, 0)) for number in range(SPANS))
         return [(ended, float(good)) for good, _, ended in spans]
@@ -170,14 +175,22 @@ class LogEvidence:
         Raises:
             Unanswerable: The name may mean several.
         """
-        return self.scores[name] if name in self.scores else score(self.report["accuracy"], name)
+        if name in self.scores:
+            return self.scores[name]
+        from rulesets.scores import score
+
+        return score(self.report["accuracy"], name)
 
     def by_question(self, name: str) -> Mapping[str, float] | None:
         """A score of this run by question; None if the score is not a mean over questions."""
+        from reporter.accuracy.questions import by_question
+
         return by_question(self.log, self._report.accuracy, name)
 
 
 def _shared(rate: Rate, among: int | None) -> Rate:
+    from rulesets.evidence import Rate
+
     if rate.value is None or not among:
         return Rate(None, rate.n)
     blocks, series = (tuple(part / among for part in parts) for parts in (rate.blocks, rate.series))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reporter.imported import has_starts
-from reporter.log.condition import condition
-from reporter.measured.blocks import FINEST, group_size, grouped, merged_size
-from reporter.measured.timeline import windows
+from reporter.log.sql_files import condition
+from reporter.measured.timeline import FINEST, group_size, grouped, merged_size, windows
 from rulesets.evidence import Rate
 
 if TYPE_CHECKING:

@@ -9,11 +9,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from reporter.bounds import column, gaps
-from reporter.log.condition import condition
-from reporter.measured.blocks import FINEST
-from reporter.measured.ranked import Ranked
-from reporter.measured.sample import LogSample
-from reporter.measured.timeline import issued_in
+from reporter.log.sql_files import condition
+from reporter.measured.sample import LogSample, Ranked
 from rulesets.metric_table import BY_NAME
 from rulesets.request_metrics import REQUEST_METRICS
 
@@ -23,7 +20,7 @@ if TYPE_CHECKING:
     from reporter.log.database import OpenLog
     from rulesets.definitions import PercentileMethod
     from rulesets.evidence import Where
-    from rulesets.metric_definition import ValueEnd
+    from rulesets.quantity import ValueEnd
 
 _REPEATED: Final = frozenset(
     metric.name for metric in REQUEST_METRICS if metric.quantity.kind == "length" or metric.per == "gap"
@@ -83,6 +80,8 @@ class Values:
 
         Of many requests, for each of equal spans of time.
         """
+        from reporter.measured.timeline import issued_in
+
         many = requests() > ONE_BY_ONE
         if not many and not _is_of_gaps(metric):
             if edge is not None:
@@ -121,6 +120,8 @@ class Values:
 
     def _means(self, metric: str, where: Where) -> Sequence[tuple[int, float]]:
         """For each of the finest spans of time: the count of values, and the sum."""
+        from reporter.measured.timeline import FINEST, issued_in
+
         rows = _rows(metric, condition(where), issued_in(self.log), self.end)
         span_rows = self.log.execute(
             f"SELECT span, sum(weight)::BIGINT, fsum(value * weight) FROM ({rows}) GROUP BY span"  # noqa: S608 (what a log or a rule has is quoted)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from string import Template
 from typing import TYPE_CHECKING, Final
 
-from reporter.log.condition import value_of_tag
+from reporter.log.sql_files import value_of_tag
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

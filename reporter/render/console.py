@@ -10,7 +10,7 @@ from rich.text import Text
 
 from reporter.findings.acceptance import IN_WORDS
 from reporter.number_text import whole
-from reporter.render import health, imported, latency, totals, verdict
+from reporter.render import health, latency, totals, verdict
 from reporter.render.heading import heading
 from reporter.render.named_run import naming
 from reporter.render.page import block, draw, sentence, styled, tables, text
@@ -161,9 +161,13 @@ def _latency(
 ) -> Iterator[Sequence[RenderableType]]:
     if report.latency_ms is None and report.run.imported is None:
         yield [_NO_LATENCY]
-    for table in (imported.table(report), latency.table(report, *groups, verbose=verbose)):
-        if table is not None:
-            yield tables(table, width=width)
+    if report.run.imported is not None:
+        from reporter.render import imported
+
+        if (of_others := imported.table(report)) is not None:
+            yield tables(of_others, width=width)
+    if (table := latency.table(report, *groups, verbose=verbose)) is not None:
+        yield tables(table, width=width)
 
 
 def _finding(finding: Finding) -> RenderableType:

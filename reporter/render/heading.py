@@ -91,7 +91,7 @@ def load_in_words(load: Mapping[str, Any]) -> Iterator[str]:
     """How requests left, one phrase after the other; none where that is not known.
 
     Args:
-        load: The settings' load, see `loadgen.driver.load_record`.
+        load: The settings' load, see `loadgen.driver.load`.
     """
     match load.get("kind"):
         case "closed":

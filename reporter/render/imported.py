@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from reporter.imported import figures_of
 from reporter.json_values import members, number
 from reporter.number_text import NOTHING, decimals, fixed, whole
 from reporter.render.table import Column, Table
@@ -21,14 +22,9 @@ _COLUMNS: Final = (
 )
 
 
-def figures(report: Report) -> Mapping[str, Any]:
-    """The figures of the other load generator; empty for runs of this program."""
-    return members(members(report.run.imported).get("figures"))
-
-
 def table(report: Report) -> Table | None:
     """A row for each metric of the file; None for runs of this program."""
-    own = figures(report)
+    own = figures_of(report.run.imported)
     metrics = [metric for metric in BY_NAME.values() if members(own.get(metric.column))]
     rows = tuple(
         (metric.label or metric.name.replace("_", " ").capitalize(), *_cells(members(own[metric.column])))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from reporter.render.table import Cell
     from reporter.report import Report, Summary
-    from rulesets.metric_definition import ConsoleRow, MetricDefinition
+    from rulesets.quantity import ConsoleRow, MetricDefinition
 
 _PERCENTILES: Final = ("p50", "p90", "p95", "p99", "p999")
 _COMPARED: Final = ("mean", *_PERCENTILES, "max")

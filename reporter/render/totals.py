@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
+from reporter.imported import figures_of
 from reporter.number_text import NOTHING, decimals, figure, fixed, percent, seconds, whole
-from reporter.render.imported import figures
 from reporter.render.page import sentence, text
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def ended(report: Report) -> str:
 
 def requests(report: Report) -> Text:
     """How many requests completed, failed and were cancelled."""
-    if own := figures(report):
+    if own := figures_of(report.run.imported):
         ends = ("completed", "failed", "cancelled")
         return sentence(*(f"{whole(own[end])} {end}" for end in ends if own.get(end) is not None))
     counts = report.counts
@@ -69,7 +69,10 @@ def requests(report: Report) -> Text:
 
 def throughput(report: Report) -> Text:
     """The rates: on average, at the peak, and per user."""
-    rates: Mapping[str, float | None] = figures(report) or {**asdict(report.throughput), **_further(report)}
+    rates: Mapping[str, float | None] = figures_of(report.run.imported) or {
+        **asdict(report.throughput),
+        **_further(report),
+    }
     units = {name: rates.get(rate) for name, rate in _RATES.items()}
     rate_texts = [f"{figure(rate, 4)} {unit}" for unit, rate in units.items() if rate is not None]
     return sentence(*rate_texts or [NOTHING])
@@ -99,7 +102,7 @@ def concurrency(report: Report) -> Text | None:
 
 def tokens(report: Report) -> Text:
     """The totals of tokens, and the source of the counts; empty where nothing was counted here."""
-    if figures(report):
+    if figures_of(report.run.imported):
         return text("")
     totals = report.tokens
     kinds = {

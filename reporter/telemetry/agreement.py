@@ -38,11 +38,6 @@ TABLES: Final = ("sensor_readings", "sensors", "server_metrics")
 """What of the log is needed."""
 
 
-def has_sensors(log: OpenLog) -> bool:
-    """Whether a log has readings of sensors."""
-    return bool(log.execute("SELECT 1 FROM session_events WHERE type = 'SENSOR_STARTED' LIMIT 1").fetchone())
-
-
 def server_side(log: OpenLog) -> ServerSide | None:
     """What the server says of a run; None where its metrics were not recorded.
 

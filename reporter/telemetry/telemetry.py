@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from reporter.findings.findings import in_order
 from reporter.log.database import all_figures
 from reporter.log.session import generation, logged_settings
+from reporter.log.subjects import has_sensors
 from reporter.number_text import counted, figure, percent
 from reporter.report import Finding
 from reporter.telemetry import agreement, energy_figures, sample_energy
@@ -28,7 +29,7 @@ def with_telemetry(log: OpenLog, report: Report) -> Report:
         log: The log that it was computed from, by the definitions and over the window of the report.
         report: The report, with the accuracy.
     """
-    if not agreement.has_sensors(log):
+    if not has_sensors(log):
         return report
     log.load(agreement.TABLES)
     side, energy, went_back = agreement.server_side(log), None, 0

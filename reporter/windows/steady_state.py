@@ -23,7 +23,6 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Final
 
 from reporter.report import Estimate, SteadyState
-from rulesets.statistics.student import bound, within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -117,6 +116,8 @@ def trend(values: Sequence[float]) -> BlockTrend:
     mean, count = abs(fmean(grouped)), len(grouped)
     deviation = math.sqrt(sum(residual**2 for residual in residuals) / (count - 2))
     error = deviation / math.sqrt(_spread(count))
+    from rulesets.statistics.student import within
+
     chance = 1 - within(abs(slope) / error, count - 2) if error else float(slope == 0)
     swings = _resemblance(residuals) < RESEMBLING or _resemblance(_line(values)[1]) < SWINGING
     return BlockTrend(
@@ -208,6 +209,8 @@ def _estimate(values: Sequence[float | None]) -> Estimate | None:
     if len(present) < KEPT_BLOCKS:
         return None
     grouped = _grouped(present)
+    from rulesets.statistics.student import bound
+
     margin = bound(0.95, len(grouped) - 1) * stdev(grouped) / math.sqrt(len(grouped))
     return Estimate(fmean(grouped), margin)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from rulesets.demands import TOLERANCES
 from rulesets.evaluators import facts, generation, seeds
-from rulesets.evaluators.rule import Rule, RuleOutcome
+from rulesets.evaluators.row import Rule, RuleOutcome
 from rulesets.quantity import SCORES
 from rulesets.scores import score
 from rulesets.words import in_words
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from rulesets.demands import AuditDemand
-    from rulesets.evaluators.rule import Case
+    from rulesets.evaluators.row import Case
     from rulesets.ruleset import Ruleset
 
 

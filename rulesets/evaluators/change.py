@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from rulesets import baseline
 from rulesets.evaluators import defined, facts, figure
 from rulesets.evaluators.limit import SEED
-from rulesets.evaluators.rule import Rule, RuleOutcome, is_asked_for
+from rulesets.evaluators.row import Rule, RuleOutcome, is_asked_for
 from rulesets.evaluators.targets import AGAIN, MISSING, missing
 from rulesets.expression import unparse
 from rulesets.quantity import COMPARE
@@ -27,7 +27,7 @@ from rulesets.statistics.probability import exactly
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from rulesets.evaluators.rule import Case
+    from rulesets.evaluators.row import Case
     from rulesets.evidence import Evidence
     from rulesets.ruleset import Ruleset
     from rulesets.target import Target

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from rulesets.evaluators import facts
 from rulesets.evaluators.demand import same
-from rulesets.evaluators.rule import Rule, RuleOutcome
+from rulesets.evaluators.row import Rule, RuleOutcome
 from rulesets.quantity import SCORES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rulesets.evaluators.rule import Case
+    from rulesets.evaluators.row import Case
     from rulesets.ruleset import Ruleset
 
 KINDS: Final = ("dataset.name", "dataset.perf_samples", "dataset.acc_samples", "dataset.sha256")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rulesets.evaluators.rule import RuleOutcome, is_asked_for
+from rulesets.evaluators.row import RuleOutcome, is_asked_for
 from rulesets.quantity import COMPARE
 from rulesets.words import in_words
 

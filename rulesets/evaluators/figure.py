@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
-from rulesets.evaluators import facts, limit
-from rulesets.evaluators.limit import ConfidenceLimit
+from rulesets.evaluators import facts
 from rulesets.metric_table import BY_NAME
 from rulesets.quantity import SCORES, spell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rulesets.confidence import Confidence
+    from rulesets.demands import Confidence
+    from rulesets.evaluators.limit import ConfidenceLimit
     from rulesets.evidence import Evidence, MetricValues
     from rulesets.quantity import Kind
     from rulesets.target import Target
@@ -36,7 +37,7 @@ class Figure:
     value: float | None
     n: int
     words: str = ""
-    limit: FindLimit = lambda _: ConfidenceLimit(None, "no confidence limit", lambda _op, _bound: None)
+    limit: FindLimit = lambda _: _limits().NO_LIMIT
 
 
 def observe(target: Target, run: Evidence) -> Figure:
@@ -65,11 +66,12 @@ def _interactivity(target: Target, run: Evidence) -> Figure:
 
     def find_limit(confidence: Confidence) -> ConfidenceLimit:
         at_most = slow.limit(confidence)
-        return ConfidenceLimit(
+        limit: ConfidenceLimit = _limits().ConfidenceLimit(
             _a_second(at_most.value),
             f"{at_most.words.replace('upper', 'lower', 1)}, from the upper one of TPOT",
             lambda op, bound: at_most.needed("<" if op == ">" else "<=", 1000 / bound if bound else math.inf),
         )
+        return limit
 
     return Figure(_a_second(slow.value), slow.n, f"1000 / TPOT: {slow.words}", find_limit)
 
@@ -88,7 +90,7 @@ def _of_sample(target: Target, sample: MetricValues, method: str, origin: str) -
             sample.percentile(p) if n else None,
             n,
             f"{target.stat} ({_METHODS.get(method, method)}){origin}",
-            lambda confidence: limit.of_percentile(sample, p, confidence, upper=upper),
+            lambda confidence: _limits().of_percentile(sample, p, confidence, upper=upper),
         )
     if target.stat == "mean":
         mean = sample.mean() if n else None
@@ -96,7 +98,9 @@ def _of_sample(target: Target, sample: MetricValues, method: str, origin: str) -
             mean,
             n,
             f"mean{origin}",
-            lambda confidence: limit.of_blocks(mean or 0.0, n, sample.block_means(), confidence, upper=upper),
+            lambda confidence: _limits().of_blocks(
+                mean or 0.0, n, sample.block_means(), confidence, upper=upper
+            ),
         )
     rank = 0 if target.stat == "min" else n - 1
     return Figure(sample.at(rank) if n else None, n, f"{target.stat}{origin}")
@@ -114,7 +118,7 @@ def _throughput(target: Target, run: Evidence) -> Figure:
         value,
         n,
         f"rate over the window: {run.definitions.throughput_window}",
-        lambda confidence: limit.of_blocks(value, n, blocks, confidence, upper=False),
+        lambda confidence: _limits().of_blocks(value, n, blocks, confidence, upper=False),
     )
 
 
@@ -127,7 +131,7 @@ def _error(target: Target, run: Evidence) -> Figure:
         rate,
         ended,
         f"{failed:,} of {ended:,} failed",
-        lambda confidence: limit.of_share(failed, ended, confidence.level, upper=True),
+        lambda confidence: _limits().of_share(failed, ended, confidence.level, upper=True),
     )
 
 
@@ -150,7 +154,7 @@ def _good(target: Target, run: Evidence) -> Figure:
         seen.good / seen.ended if seen.ended else None,
         seen.ended,
         words,
-        lambda confidence: limit.of_share(seen.good, seen.ended, confidence.level, upper=False),
+        lambda confidence: _limits().of_share(seen.good, seen.ended, confidence.level, upper=False),
     )
 
 
@@ -171,8 +175,13 @@ def _accuracy(target: Target, run: Evidence) -> Figure:
         value,
         score.n,
         words,
-        lambda confidence: limit.of_score(score, value, confidence, target.bound, upper=upper),
+        lambda confidence: _limits().of_score(score, value, confidence, target.bound, upper=upper),
     )
+
+
+def _limits() -> Any:
+    """The formulas of limits, loaded for a target that asks for a confidence."""
+    return import_module("rulesets.evaluators.limit")
 
 
 def _from(metric: str, origin: str | None) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from fractions import Fraction
 
-    from rulesets.confidence import Confidence
+    from rulesets.demands import Confidence
     from rulesets.evidence import Accuracy, MetricValues
     from rulesets.quantity import Op
 
@@ -51,6 +51,9 @@ class ConfidenceLimit:
     words: str
     needed: Callable[[Op, float], int | None]
     remedy: str = ""
+
+
+NO_LIMIT: Final = ConfidenceLimit(None, "no confidence limit", lambda _op, _bound: None)
 
 
 def of_percentile(

@@ -7,14 +7,14 @@ from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final
 
 from rulesets.evaluators import facts
-from rulesets.evaluators.rule import Rule, RuleOutcome
+from rulesets.evaluators.row import Rule, RuleOutcome
 from rulesets.words import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rulesets.demands import LoadDemand, Pattern
-    from rulesets.evaluators.rule import Case
+    from rulesets.evaluators.row import Case
     from rulesets.ruleset import Ruleset
 
 KINDS: Final = ("load.pattern", "load.rate", "load.concurrency")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.evaluators import facts
-from rulesets.evaluators.rule import Rule, RuleOutcome
+from rulesets.evaluators.row import Rule, RuleOutcome
 from rulesets.words import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rulesets.evaluators.rule import Case
+    from rulesets.evaluators.row import Case
     from rulesets.ruleset import Ruleset
 
 KINDS: Final = ("power",)

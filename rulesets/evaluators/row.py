@@ -1,12 +1,19 @@
-"""The outcome of one rule, as a row of a verdict."""
+"""A rule that is ready to be evaluated, its outcome, and its row of a verdict."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
 
+from rulesets.errors import Unanswerable
 from rulesets.target import Severity  # noqa: TC001 (read at runtime: a stored verdict is validated)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rulesets.evidence import Evidence
+    from rulesets.ruleset import Ruleset
 
 Status = Literal["PASS", "FAIL", "INCONCLUSIVE", "INVALID", "SKIP"]
 Group = Literal[
@@ -65,3 +72,125 @@ def margin(observed: float | None, bound: float | None, *, met: bool) -> float |
     if not math.isfinite(share):
         return None
     return share if met else 0.0 - share  # -share would be -0.0 on the bound itself
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The evidence for a rule.
+
+    Attributes:
+        ruleset: The rules.
+        run: The run.
+        others: Further runs of the same side, for changes.
+        baseline: The runs that they are compared with.
+        audits: The results of audits, by name.
+    """
+
+    ruleset: Ruleset
+    run: Evidence
+    others: Sequence[Evidence] = ()
+    baseline: Sequence[Evidence] = ()
+    audits: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def report(self) -> Mapping[str, Any]:
+        """The report of the run."""
+        return self.run.report
+
+
+@dataclass(frozen=True, slots=True)
+class RuleOutcome:
+    """The outcome of a rule; see `VerdictRow`.
+
+    Attributes:
+        bound: Which of its bounds, where a rule has several; None for the rule's own.
+        met: Whether the figure itself meets the bound; None where the status says so.
+    """
+
+    status: Status
+    observed: float | None = None
+    n: int = 0
+    method: str = ""
+    limit: float | None = None
+    reason: str = ""
+    remedy: str = ""
+    bound: float | None = None
+    met: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule.
+
+    Attributes:
+        id: Its name in the verdict, unique in a ruleset.
+        kind: What kind of rule it is: `validity.min_samples`, `latency.order_stat`…
+        group: The section of the verdict that shows it.
+        text: The rule as text.
+        evaluate: Gives its outcome on a run.
+        bound: The bound, in `unit`.
+        unit: The unit that it is written in.
+        severity: Whether it counts for the whole.
+        source: Where it comes from.
+    """
+
+    id: str
+    kind: str
+    group: Group
+    text: str
+    evaluate: Callable[[Case], RuleOutcome]
+    bound: float | None = None
+    unit: str = ""
+    severity: Severity = "fail"
+    source: str = ""
+
+    def row(self, case: Case) -> VerdictRow:
+        """Evaluate this rule on a run; inconclusive without the evidence."""
+        try:
+            outcome = self.evaluate(case)
+        except Unanswerable as gap:
+            outcome = RuleOutcome("INCONCLUSIVE", reason=str(gap), remedy=gap.remedy)
+        return self._row(outcome)
+
+    def skipped(self, name: str) -> VerdictRow:
+        """The row of a rule that is left out on request."""
+        return self._row(RuleOutcome("SKIP", reason=f"left out on request (--skip {name})"))
+
+    def _row(self, outcome: RuleOutcome) -> VerdictRow:
+        # A rule that only warns or informs does not make the run invalid.
+        status = "FAIL" if outcome.status == "INVALID" and self.severity != "fail" else outcome.status
+        bound = self.bound if outcome.bound is None else outcome.bound
+        met = outcome.status not in {"FAIL", "INVALID"} if outcome.met is None else outcome.met
+        return VerdictRow(
+            id=self.id,
+            target=self.text,
+            observed=outcome.observed,
+            bound=bound,
+            unit=self.unit,
+            n=outcome.n,
+            status=status,
+            severity=self.severity,
+            margin=margin(outcome.observed, bound, met=met),
+            reason=outcome.reason,
+            group=self.group,
+            method=outcome.method,
+            limit=outcome.limit,
+            remedy=outcome.remedy,
+            source=self.source,
+        )
+
+
+NOT_MEASURED: Final = "not measured, so counted as failed"
+
+
+def figure_in_words(value: float, unit: str) -> str:
+    """A figure and unit: `1%`, `500 ms`."""
+    after = unit if unit in {"", "%"} else f" {unit}"
+    return f"{value:.6g}{after}"
+
+
+def is_asked_for(name: str, observed: float | None, op: str, bound: float, unit: str) -> str:
+    """Say why a bound is not met."""
+    if observed is None:
+        return f"the run has no samples of {name}: {NOT_MEASURED}"
+    return f"{name} = {figure_in_words(observed, unit)}; required: {op} {figure_in_words(bound, unit)}"

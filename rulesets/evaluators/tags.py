@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from rulesets.errors import listing, suggestion
 from rulesets.evaluators import facts
-from rulesets.nearest import listing, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

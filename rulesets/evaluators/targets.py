@@ -6,9 +6,8 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from rulesets.evaluators import client_delay, defined, facts, figure, tags, unscored
-from rulesets.evaluators.clock_doubt import with_clock_doubt
-from rulesets.evaluators.rule import NOT_MEASURED, Rule, RuleOutcome, figure_in_words, is_asked_for
+from rulesets.evaluators import client_delay, defined, facts, figure
+from rulesets.evaluators.row import NOT_MEASURED, Rule, RuleOutcome, figure_in_words, is_asked_for
 from rulesets.expression import described
 from rulesets.metric import meets
 from rulesets.metric_table import BY_NAME
@@ -18,10 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rulesets.evaluators.limit import ConfidenceLimit
-    from rulesets.evaluators.row import Group, Status
-    from rulesets.evaluators.rule import Case
+    from rulesets.evaluators.row import Case, Group, Status
     from rulesets.evidence import Evidence
-    from rulesets.metric_definition import Need
+    from rulesets.quantity import Need
     from rulesets.ruleset import Ruleset
     from rulesets.target import OnMissing, Target
 
@@ -89,12 +87,17 @@ def evaluate(target: Target, case: Case) -> RuleOutcome:
         Unanswerable: The evidence does not have the figure, or was computed by other definitions.
     """
     defined.require(target, case.ruleset.definitions, case.run.definitions)
-    if target.quantity.kind == "accuracy" and (unknown := unscored.evaluate(target, case.run)):
-        return unknown
+    if target.quantity.kind == "accuracy":
+        from rulesets.evaluators import unscored
+
+        if unknown := unscored.evaluate(target, case.run):
+            return unknown
     outcome = _evaluate(target, case, case.run)
     if outcome.status in {"PASS", "FAIL"} and client_delay.leaves_open(target, case.ruleset, case.run):
         return _client_in_doubt(target, outcome)
     if target.quantity.kind == "throughput" or target.stat == "rate":
+        from rulesets.evaluators.clock_doubt import with_clock_doubt
+
         outcome = with_clock_doubt(target, outcome, case.run)
     if target.quantity.kind not in _IN_DOUBT or outcome.status == "SKIP":
         return outcome
@@ -251,6 +254,8 @@ def _takes_a_stream(target: Target, report: Mapping[str, Any]) -> bool:
 
 def _how_to_measure(target: Target, report: Mapping[str, Any]) -> str:
     if target.where:
+        from rulesets.evaluators import tags
+
         return tags.remedy(target.where, report)
     if target.quantity.kind == "accuracy":
         return "run its benchmark (loadgen accuracy), or give a run that was scored with --accuracy"

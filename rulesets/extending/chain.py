@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from rulesets import catalog
-from rulesets.errors import RulesetError
-from rulesets.nearest import suggestion
+from rulesets.errors import RulesetError, suggestion
 from rulesets.reading import page as pages
 from rulesets.reading.page import ANY
 

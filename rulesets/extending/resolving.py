@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.definitions import Definitions
+from rulesets.errors import suggestion
 from rulesets.extending import contradiction
 from rulesets.extending.tighter import loosened
-from rulesets.nearest import suggestion
 from rulesets.reading.page import ANY
 from rulesets.reading.rules import Rules, shown, spelled
 from rulesets.target import Target

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rulesets.condition import Condition
-    from rulesets.confidence import Confidence
-    from rulesets.demands import AuditDemand
+    from rulesets.demands import AuditDemand, Confidence
     from rulesets.reading.rules import Key, Rules, RuleShape
     from rulesets.target import Target
 

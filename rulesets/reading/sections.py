@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rulesets import baseline
 from rulesets.demands import TOLERANCES, AuditDemand, Baseline
-from rulesets.errors import TargetError
-from rulesets.nearest import listing
+from rulesets.errors import TargetError, listing
 from rulesets.reading.rules import Rules, RuleShape, section
 from rulesets.reading.targets import accuracy_runs, all_targets
 

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from rulesets.nearest import listing, suggestion
+from rulesets.errors import listing, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping

@@ -6,12 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from rulesets.condition import Condition
-from rulesets.confidence import Form, Method, Side
-from rulesets.errors import ExpressionError, TargetError
+from rulesets.demands import Form, Method, Side
+from rulesets.errors import ExpressionError, TargetError, suggestion
 from rulesets.evaluators.row import Group
 from rulesets.expression import described, parse
 from rulesets.metric_table import METRICS
-from rulesets.nearest import suggestion
 from rulesets.quantity import ACCURACY as SCORE
 from rulesets.quantity import COMPARE, EVERYTHING, METRIC_ALIASES, SCORE_NAME, SCORES, exact
 from rulesets.reading.rules import Rules, RuleShape

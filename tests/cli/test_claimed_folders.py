@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loadgen.sessions.files import claimed_folders
-from loadgen.sessions.files.claimed_folders import claim, give_back, is_claimed
+from loadgen.sessions.files import run_folder
+from loadgen.sessions.files.run_folder import claim, give_back, is_claimed
 
 if TYPE_CHECKING:
     import subprocess
@@ -25,7 +25,7 @@ KEY = ("--api-key", "sk-right-key")
 def _others() -> Iterator[None]:
     """What a test claims is forgotten after it."""
     yield
-    claimed_folders._claimed.clear()
+    run_folder._claimed.clear()
 
 
 def test_each_claim_is_another_folder(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.mock_endpoint.process import start_mock
-from loadgen.sessions.run.found_metrics import has_metrics
+from loadgen.sessions.run.sensors import has_metrics
 from recorder.sensors.exposition import is_known
 from recorder.sensors.scrape import ScrapeTarget, scrape
 from reporter.log.database import open_log

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loadgen.cli.terminal.show import print_as
-from loadgen.cli.terminal.verdicts import publish_verdicts
+from loadgen.cli.terminal.show import print_as, publish_verdicts
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.gating.outputs import JUNIT
 from reporter.render.named_verdict import NamedVerdict

@@ -13,7 +13,7 @@ import orjson
 import pytest
 
 from loadgen.sessions.errors import UsageError, message_of
-from loadgen.sessions.gating.inputs import GateInputs
+from loadgen.sessions.gating.reference import GateInputs
 from loadgen.sessions.run.report import make_report, started_with, write_report
 from loadgen.sessions.settings.perf import perf_settings
 from reporter.log.settings import settings

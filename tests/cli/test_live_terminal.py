@@ -32,7 +32,7 @@ def url() -> Iterator[str]:
         yield mock.url
 
 
-IMPATIENT = {"loadgen.cli.terminal.status_line:_LINE_S": 0.1}
+IMPATIENT = {"loadgen.cli.terminal.live:_LINE_S": 0.1}
 """The program writes a line ten times a second, and not every five seconds."""
 
 

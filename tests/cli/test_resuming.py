@@ -11,8 +11,7 @@ import orjson
 import pytest
 
 from loadgen.cli.resume import resume
-from loadgen.driver.load import Closed, rate_of
-from loadgen.driver.load_record import load_record
+from loadgen.driver.load import Closed, load_record, rate_of
 from loadgen.driver.requests.order import order_of
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.loads import load_of

@@ -13,8 +13,8 @@ from loadgen.cli.app import application
 from loadgen.driver.client import chat_completions
 from loadgen.driver.client.codec import Generation
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.run.askable import require_askable
 from loadgen.sessions.run.preparation import prepare
+from loadgen.sessions.run.questions import require_askable
 from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 from loadgen.sessions.settings.stored import settings_from_stored
 from workloads.dataset import Dataset

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loadgen.cli.terminal.status_line import StatusLine
+from loadgen.cli.terminal.live import StatusLine
 from reporter.number_text import bar
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def test_elsewhere_each_is_a_line_of_its_own(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without control characters, and none where it is quiet or the last one was written just now."""
-    monkeypatch.setattr("loadgen.cli.terminal.status_line.time.monotonic", lambda: now_s[0])
+    monkeypatch.setattr("loadgen.cli.terminal.live.time.monotonic", lambda: now_s[0])
     now_s = [100.0]
     with StatusLine() as status, StatusLine(quiet=True) as quiet:
         for later_s in (0.1, 4.8, 0.2, 3.0):

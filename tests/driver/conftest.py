@@ -21,11 +21,10 @@ import trustme
 from loadgen.driver.client import chat_completions
 from loadgen.driver.client.aiohttp_transport import AiohttpTransport
 from loadgen.driver.client.connection import Connection
-from loadgen.driver.client.endpoint import endpoint
+from loadgen.driver.client.endpoint import Request, endpoint
 from loadgen.driver.client.exchange import Exchange
 from loadgen.driver.client.http_transport import HttpTransport, InterpretedTransport
 from loadgen.driver.client.observed_socket import ObservedSocket
-from loadgen.driver.client.request import Request
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.client.wire_connection import WireConnection

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from loadgen.driver.client import arrival_times, compiled
+from loadgen.driver.client import arrival_bounds, compiled
 from loadgen.driver.client import template as templates
 from loadgen.driver.client.compiled import compiled_function
 from loadgen.driver.client.template import Template
@@ -45,11 +45,11 @@ def test_times_are_the_same(moments: list[int], sent_ns: int, *, near: bool) -> 
     moments = sorted(ns % 5_000 if near else ns for ns in moments)
     if moments:
         sent_ns = min(sent_ns, moments[0])
-    assert arrival_times.gaps_us(moments, sent_ns) == arrival_times.interpreted_gaps_us(moments, sent_ns)
-    assert arrival_times.coalesced(moments) == arrival_times.interpreted_coalesced(moments)
+    assert arrival_bounds.gaps_us(moments, sent_ns) == arrival_bounds.interpreted_gaps_us(moments, sent_ns)
+    assert arrival_bounds.coalesced(moments) == arrival_bounds.interpreted_coalesced(moments)
 
 
-@pytest.mark.parametrize("gaps_us", [arrival_times.gaps_us, arrival_times.interpreted_gaps_us])
+@pytest.mark.parametrize("gaps_us", [arrival_bounds.gaps_us, arrival_bounds.interpreted_gaps_us])
 def test_times_that_are_out_of_order_are_refused(gaps_us: Any) -> None:
     """An arrival before the request, or before the one before it, is an error in this program."""
     for moments in ([10_000, 5_000], [0]):

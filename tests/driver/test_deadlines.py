@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from loadgen.driver.client.deadlines import Deadlines
+from loadgen.driver.client.timeouts import Deadlines
 
 AFTER_S = 0.02
 AFTERS_S = {"b": 0.02, "c": 0.01, "d": 0.005}

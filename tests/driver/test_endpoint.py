@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadgen.driver.client.endpoint import Endpoint, endpoint
-from loadgen.driver.client.request import Request
+from loadgen.driver.client.endpoint import Endpoint, Request, endpoint
 from loadgen.driver.errors import EndpointError
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.driver.client import chat_completions
-from loadgen.driver.client.arrival_times import gaps_us
+from loadgen.driver.client.arrival_bounds import gaps_us
 from loadgen.driver.client.exchange import Exchange
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.head import head

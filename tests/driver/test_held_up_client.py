@@ -12,8 +12,8 @@ import pytest
 
 from loadgen.driver.client import chat_completions
 from loadgen.driver.client.arrival import timestamp_source
+from loadgen.driver.client.endpoint import Request
 from loadgen.driver.client.exchange import Exchange
-from loadgen.driver.client.request import Request
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.own_health import watch
 from loadgen.mock_endpoint import start_mock

@@ -6,11 +6,10 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from loadgen.driver.client import chat_completions
-from loadgen.driver.client.endpoint import endpoint
+from loadgen.driver.client.endpoint import Request, endpoint
 from loadgen.driver.client.exchange import Exchange
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.http_transport import HttpTransport
-from loadgen.driver.client.request import Request
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.client.timeouts import Timeouts
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from itertools import count
+from itertools import count, islice
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,11 +15,10 @@ from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.issuing import Issuer
 from loadgen.driver.load import Closed, Load, Offline, Open
-from loadgen.driver.phase import Phase
+from loadgen.driver.phase import Phase, Shard
 from loadgen.driver.plan import Plan
 from loadgen.driver.requests.request_source import Agenda
 from loadgen.driver.requests.turn_outcome import TurnOutcome
-from loadgen.driver.shard import Shard
 from tests.driver.manual_clock import ManualClock, open_loop
 from workloads.sample import Sample
 
@@ -76,6 +75,12 @@ class RecordingRunner:
 def plan_of(load: Load, requests: int | None, duration_s: float | None) -> Plan:
     """A plan with these limits."""
     return Plan(load, requests, duration_s, 0, Generation("m"), "chat", 3, Timeouts(60))
+
+
+def test_everything_at_once_is_due_at_the_start() -> None:
+    """MLPerf's offline scenario."""
+    offsets = Agenda(SAMPLES).offsets(Offline(), 0, Phase("performance", 0, 3))
+    assert list(islice(offsets, 3)) == [0, 0, 0]
 
 
 async def see_through(clock: ManualClock, work: Coroutine[Any, Any, None]) -> None:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loadgen.driver.phase import Shard
 from loadgen.driver.requests.order import ORDERS, order_of
-from loadgen.driver.shard import Shard
 
 WEIGHTS = (1.0, 0.0, 3.0, 0.5, 0.0)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.driver.client.failure import Failure, http, mendable
-from loadgen.driver.requests.retries import FIRST_WAIT_S, MOST_WAIT_S, Retries
+from loadgen.driver.requests.attempt import FIRST_WAIT_S, MOST_WAIT_S, Retries
 
 NAMES = [*Failure, *map(http, [*range(300, 309), *range(400, 452), *range(500, 512)])]
 NEVER = float("inf")

@@ -16,7 +16,7 @@ from loadgen.driver.arrivals.rate_profile import Profile
 from loadgen.driver.arrivals.rate_text import profile
 from loadgen.driver.arrivals.stages import Stage, Stages
 from loadgen.driver.load import ProcessArrivals
-from loadgen.driver.shard import Shard
+from loadgen.driver.phase import Shard
 from workloads.arrivals import ARRIVAL_PROCESSES, constant
 from workloads.errors import ArrivalError
 
@@ -224,8 +224,3 @@ def test_the_busiest_second_of_a_trace(speed: float, rate: float) -> None:
     offsets = [0, 5, SECOND, SECOND + 1, 2 * SECOND - 1]
     assert schedule.busiest_rate(offsets, speed) == rate
     assert schedule.busiest_rate([], speed) == 0
-
-
-def test_everything_at_once_is_due_at_the_start() -> None:
-    """MLPerf's offline scenario."""
-    assert list(islice(schedule.all_at_once(), 3)) == [0, 0, 0]

@@ -6,7 +6,7 @@ from itertools import chain, count, takewhile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadgen.driver.shard import RequestNumbers, Shard
+from loadgen.driver.phase import RequestNumbers, Shard
 
 WORKERS = st.integers(min_value=1, max_value=12)
 

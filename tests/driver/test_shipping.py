@@ -9,8 +9,7 @@ from contextlib import asynccontextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from loadgen.driver.workers.framing import FrameReader
-from loadgen.driver.workers.messages import QueueBounds, WorkerMessage, unmarshalled
+from loadgen.driver.workers.framing import FrameReader, QueueBounds, WorkerMessage, unmarshalled
 from loadgen.driver.workers.shipping import MOST_EVENTS, Shipper, rows_of
 from recorder import schema
 from recorder.event import Event, EventType

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loadgen.driver.client import chat_completions, unsolicited
+from loadgen.driver.client import chat_completions, head
 from loadgen.driver.client.arrival import StampingSocket, timestamp_source
+from loadgen.driver.client.endpoint import Request
 from loadgen.driver.client.exchange import Exchange
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.client.request import Request
 from loadgen.driver.client.stream import ResponseStream
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ def test_a_clock_that_was_set_back_fails_no_request(
     after_a_close: Any, wire: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The stamp of a response may be too early by as much."""
-    monkeypatch.setattr(unsolicited, "clock_set_back_ns", lambda: round(2e9 * IDLE_S + 1e9))
+    monkeypatch.setattr(head, "clock_set_back_ns", lambda: round(2e9 * IDLE_S + 1e9))
     server = PlainServer(wire.sized(b"abc"), crash_message=wire.sized(b"def"))
     _, (second, _) = after_a_close(server)
     assert (second.failure, second.stream.body()) == (None, b"def")
@@ -333,7 +333,7 @@ def test_a_request_that_the_server_gave_up_is_not_sent_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The server had it for long: its failure must not look like a quick success."""
-    monkeypatch.setattr(unsolicited, "CROSSING_NS", 20_000_000)
+    monkeypatch.setattr(head, "CROSSING_NS", 20_000_000)
 
     async def scenario() -> tuple[Any, Exchange]:
         scripts = [wire.sized(b"abc")], [0.03, getattr(step, end)], [wire.sized(b"abc")]

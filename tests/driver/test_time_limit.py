@@ -11,8 +11,7 @@ import pytest
 
 from loadgen.driver.client.dialing import Dialer
 from loadgen.driver.client.endpoint import endpoint
-from loadgen.driver.client.time_limit import time_limit
-from loadgen.driver.client.timeouts import Timeouts
+from loadgen.driver.client.timeouts import Timeouts, time_limit
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import pytest
 
 from loadgen.driver.client import chat_completions
 from loadgen.driver.client.codec import Generation
-from loadgen.driver.requests import retries as module
-from loadgen.driver.requests.retries import Retries
-from loadgen.driver.requests.trace_context import TraceContext
+from loadgen.driver.requests import attempt as module
+from loadgen.driver.requests.attempt import Retries
+from loadgen.driver.requests.cache_buster import TraceContext
 from loadgen.driver.requests.turn import RequestRunner
 from recorder.event import Event, EventType
 from workloads.sample import Sample

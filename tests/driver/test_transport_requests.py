@@ -13,9 +13,9 @@ import pytest
 
 from loadgen.driver.client import chat_completions
 from loadgen.driver.client.codec import Generation
+from loadgen.driver.client.endpoint import Request
 from loadgen.driver.client.exchange import Exchange
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.client.request import Request
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.requests.turn import RequestRunner
 from workloads.sample import Sample

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from loadgen.driver.client import chat_completions
+from loadgen.driver.client.endpoint import Request
 from loadgen.driver.client.exchange import Exchange
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.idle_timeout import Patience
-from loadgen.driver.client.request import Request
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.client.timeouts import Timeouts
 

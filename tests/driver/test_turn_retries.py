@@ -12,8 +12,8 @@ import pytest
 from loadgen.driver.client import chat_completions
 from loadgen.driver.client.bounds import Allowance
 from loadgen.driver.client.codec import Generation
-from loadgen.driver.requests import retries as module
-from loadgen.driver.requests.retries import Retries
+from loadgen.driver.requests import attempt as module
+from loadgen.driver.requests.attempt import Retries
 from loadgen.driver.requests.turn import RequestRunner
 from recorder.event import Event, EventType
 from recorder.lifecycle import violations

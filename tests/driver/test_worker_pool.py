@@ -28,8 +28,8 @@ from loadgen.driver.session import LoadSession
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.workers import launcher
+from loadgen.driver.workers.framing import QueueBounds
 from loadgen.driver.workers.launcher import WorkerLauncher
-from loadgen.driver.workers.messages import QueueBounds
 from loadgen.driver.workers.pool import WorkerPool
 from loadgen.mock_endpoint.process import MockProcess, start_mock
 from recorder.event import Event, EventType

@@ -20,6 +20,7 @@ import orjson
 
 from loadgen.driver.client import sse
 from loadgen.driver.client.arrival_bounds import Late
+from loadgen.driver.client.body_format import error_text
 from loadgen.driver.client.bounds import MAX_HEAD_BYTES, PIECE_BYTES, Allowance
 from loadgen.driver.client.compiled import COMPILED
 from loadgen.driver.client.connection import Connection
@@ -29,7 +30,6 @@ from loadgen.driver.client.protocols import PROTOCOLS, codec_of
 from loadgen.driver.client.redaction import hide, without_a_part
 from loadgen.driver.client.sse import SSEDecoder
 from loadgen.driver.client.stream import ResponseStream
-from loadgen.driver.client.whole_body import error_text
 from loadgen.driver.client.wire_connection import WireConnection
 from loadgen.driver.errors import RequestFailedError
 from loadgen.driver.workers.framing import FrameReader, framed

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from recorder.errors import WriterError
+from recorder.errors import WriterError, broken, stalled
 from recorder.event import Event, EventType
-from recorder.remedies import broken, stalled
 from recorder.writer import EventRecorder
 
 LOG = Path("run/events.db")

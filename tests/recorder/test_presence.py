@@ -13,7 +13,7 @@ import pytest
 from recorder import schema
 from recorder.errors import LogCutError, LogGoneError, WriterError
 from recorder.event import Event, EventType
-from recorder.file_guard import Presence
+from recorder.file_checks import Presence
 from recorder.session import Session
 from recorder.store import Store
 from recorder.writer import EventRecorder

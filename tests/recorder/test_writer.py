@@ -20,7 +20,7 @@ from recorder.errors import (
     WriterError,
 )
 from recorder.event import Event, EventType, SampleEvent, SessionEvent
-from recorder.file_guard import Presence
+from recorder.file_checks import Presence
 from recorder.lock import is_held
 from recorder.writer import COMMIT_BYTES, COMMIT_EVENTS, EventRecorder
 

@@ -10,14 +10,14 @@ import pytest
 from reporter.measured import evidence, rates
 from reporter.report import ThroughputFigures
 from rulesets.definitions import Definitions
-from rulesets.metric_definition import Overhead
 from rulesets.metric_table import BY_NAME, TABLE
+from rulesets.quantity import Overhead
 from rulesets.request_metrics import REQUEST_METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rulesets.metric_definition import MetricDefinition
+    from rulesets.quantity import MetricDefinition
     from tests.reporter.conftest import Run
 
 SQL = "reporter/sql/samples.sql"

@@ -9,7 +9,7 @@ import pytest
 
 from reporter.findings.check_inputs import CheckInputs
 from reporter.findings.findings import findings
-from reporter.findings.steadiness import steadiness
+from reporter.findings.load_findings import steadiness
 from reporter.report import Moment, RequestCounts, SteadyState, Window
 from reporter.windows.steady_state import steady_state, trend
 

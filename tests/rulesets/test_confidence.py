@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rulesets import Target, TargetError
-from rulesets.confidence import Confidence
+from rulesets.demands import Confidence
 
 
 def proof(metric: str, stat: str | None, op: str, asked: dict[str, Any], *, delta: bool = False) -> Any:

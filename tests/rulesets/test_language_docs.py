@@ -9,7 +9,8 @@ from typing import get_args
 import pytest
 
 from rulesets import METRICS, ExpressionError, parse
-from rulesets.confidence import Method, methods
+from rulesets.confidence import methods
+from rulesets.demands import Method
 from rulesets.metric_table import quantity_of
 from rulesets.quantity import METRIC_ALIASES, STAT_ALIASES
 from tests.for_each import for_each

@@ -24,8 +24,8 @@ from rulesets import (
     parse,
 )
 from rulesets.catalog import names
+from rulesets.errors import suggestion
 from rulesets.loading import read
-from rulesets.nearest import suggestion
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ import pytest
 
 import loadgen
 from loadgen.mock_endpoint.process import start_mock
-from loadgen.sessions.run.sandbox_needs import NOTHING, sandbox_needs
+from loadgen.sessions.run.sandbox_needs import SandboxNeeds, sandbox_needs
 from loadgen.sessions.scoring.scoring_pass import score_run
 from loadgen.sessions.settings.concerns import from_flat
 from loadgen.sessions.settings.scoring import ScoringChoices
@@ -250,4 +250,4 @@ def test_other_tasks_need_no_daemon(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     values = {"task": ["gsm8k"], "sandbox": "docker", "allow_code_execution": True}
     settings = from_flat(TaskSettings, values)
     nothing_asked = Dataset("gsm8k", (), "", synthetic=False)
-    assert sandbox_needs(settings, None, nothing_asked) == NOTHING
+    assert sandbox_needs(settings, None, nothing_asked) == SandboxNeeds()

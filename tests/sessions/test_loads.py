@@ -9,8 +9,7 @@ import pytest
 
 from loadgen.driver.arrivals.rate_text import profile
 from loadgen.driver.arrivals.stages import Stage, Stages
-from loadgen.driver.load import Closed, Load, Offline, Open, TraceArrivals
-from loadgen.driver.load_record import load_record
+from loadgen.driver.load import Closed, Load, Offline, Open, TraceArrivals, load_record
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.loads import counts_of, duration_of, load_of, warmup_of, with_dataset
 from loadgen.sessions.settings.perf import PerfSettings, perf_settings

@@ -6,7 +6,7 @@ from importlib.metadata import version
 
 import pytest
 
-from loadgen.sessions.package_version import package_version
+from loadgen.sessions.environment import package_version
 
 
 @pytest.mark.parametrize("package", ["llm-loadgen", "httptools", "orjson", "pytest"])

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
+from loadgen.driver.client.endpoint import Request
 from loadgen.driver.client.protocols import codec_of
-from loadgen.driver.client.request import Request
 from loadgen.driver.errors import EndpointError
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.preparation import prepare, targets_of

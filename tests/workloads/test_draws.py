@@ -9,11 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workloads.sample import Sample
-from workloads.sampled_check import examples
+from workloads.sample import Sample, examples
 from workloads.synthetic import synthetic_prompts
-from workloads.synthetic.draws import MAX_SIZE, places
-from workloads.synthetic.text_samples import TextSamples
+from workloads.synthetic.story import MAX_SIZE, TextSamples, places
 
 SIZES = st.lists(st.integers(min_value=1, max_value=MAX_SIZE), min_size=1, max_size=6).map(tuple)
 

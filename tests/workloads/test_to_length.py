@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from workloads.errors import PromptError
 from workloads.lengths import lengths
-from workloads.sampled_check import examples
+from workloads.sample import examples
 from workloads.synthetic.corpus import Corpus
 from workloads.synthetic.prefixes import SharedPrefix, shared_prefix
 from workloads.synthetic.synthetic_text import MadeSamples

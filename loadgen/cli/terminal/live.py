@@ -6,6 +6,7 @@ without a terminal and with --no-live, there is a line of the counters of the se
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -14,15 +15,14 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final, Self
 
-from loadgen.cli.terminal.block import Block
-from loadgen.cli.terminal.status_line import StatusLine
 from loadgen.sessions.run.progress_line import PLAIN_WIDTH, progress_line
 from loadgen.sessions.scoring.running_score import RunningScore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from loadgen.cli.terminal.block import Block
     from loadgen.driver.plan import Plan
     from loadgen.driver.progress import SessionProgress
 
@@ -55,7 +55,7 @@ class LiveView:
         self._log = log if block and self._status.is_terminal and not quiet else None
         self._score = RunningScore(None if quiet else log)
         self._reader: subprocess.Popen[bytes] | None = None
-        self._block = Block(sys.stderr)
+        self._block: Block | None = None
         self._writing = threading.Lock()
         self._ended = threading.Event()
         self._thread = None if quiet else threading.Thread(target=self._run, name="live-view", daemon=True)
@@ -63,7 +63,10 @@ class LiveView:
     def __enter__(self) -> Self:
         self._score.__enter__()
         if self._log is not None:
+            from loadgen.cli.terminal.block import Block
             from loadgen.sessions.run.live_reader import start_reader
+
+            self._block = Block(sys.stderr)
 
             with suppress(OSError):
                 self._reader = start_reader(self._log)
@@ -91,7 +94,8 @@ class LiveView:
         is_free = self._writing.acquire(timeout=_SOON_S)
         try:
             if is_free:
-                self._block.clear()
+                if self._block is not None:
+                    self._block.clear()
                 self._status.clear()
             yield
         finally:
@@ -99,15 +103,15 @@ class LiveView:
                 self._writing.release()
 
     def _run(self) -> None:
-        if self._reader is not None:
-            self._show_blocks(self._reader)
+        if self._reader is not None and self._block is not None:
+            self._show_blocks(self._reader, self._block)
         with self._status as status:
             while not self._ended.wait(status.interval_s):
                 width = shutil.get_terminal_size().columns - 1 if status.is_terminal else PLAIN_WIDTH
                 counters = (self._progress, self._plan, time.monotonic_ns())
                 status.write(progress_line(*counters, width, self._score.text))
 
-    def _show_blocks(self, reader: subprocess.Popen[bytes]) -> None:
+    def _show_blocks(self, reader: subprocess.Popen[bytes], block: Block) -> None:
         """Show the reader's output until the reader ends."""
         import orjson
 
@@ -120,6 +124,62 @@ class LiveView:
                 if self._ended.is_set():
                     break
                 width, lines = orjson.loads(sent)
-                self._block.draw([Line(*line) for line in (*lines, *self._score.lines(width))], width)
+                block.draw([Line(*line) for line in (*lines, *self._score.lines(width))], width)
         with self._writing:
-            self._block.clear()
+            block.clear()
+
+
+_REDRAW_S: Final = 0.25
+_LINE_S: Final = 5.0
+_CLEAR: Final = "\r\x1b[2K"
+
+
+class StatusLine:
+    """The line; a context manager that leaves none behind on a terminal.
+
+    Args:
+        quiet: Show nothing.
+        rewritten: Whether a terminal's line is rewritten.
+
+    Attributes:
+        is_terminal: Whether the line is on a terminal that can rewrite it, and is to.
+        interval_s: How long a line stays before the next.
+    """
+
+    def __init__(self, *, quiet: bool = False, rewritten: bool = True) -> None:
+        self.is_terminal = rewritten and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self.interval_s = _REDRAW_S if self.is_terminal else _LINE_S
+        self._quiet = quiet
+        self._is_shown = False
+        self._since_s = self._shown_s = time.monotonic()
+
+    def show(self, text: Callable[[float], str]) -> None:
+        """Write the line, unless the last one was written just now.
+
+        Args:
+            text: Makes it of the seconds since the beginning.
+        """
+        now_s = time.monotonic()
+        if now_s - self._shown_s >= self.interval_s:
+            self._shown_s = now_s
+            self.write(text(now_s - self._since_s))
+
+    def write(self, text: str) -> None:
+        """Write the line now."""
+        if not self._quiet:
+            self._is_shown = True
+            sys.stderr.write(f"{_CLEAR}{text}" if self.is_terminal else f"{text}\n")
+            sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Remove the line from a terminal."""
+        if self.is_terminal and self._is_shown:
+            self._is_shown = False
+            sys.stderr.write(_CLEAR)
+            sys.stderr.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.clear()

@@ -58,8 +58,8 @@ class Terminal(Observer):
         self, total: int, before: int
     ) -> Iterator[Callable[[int, Mapping[str, int], float | None], None]]:
         """Show how far a scoring pass is."""
+        from loadgen.cli.terminal.live import StatusLine
         from loadgen.cli.terminal.scoring_progress import scoring_line
-        from loadgen.cli.terminal.status_line import StatusLine
 
         with StatusLine(quiet=self._quiet) as status:
             yield lambda done, graded, mean: status.show(
@@ -69,8 +69,8 @@ class Terminal(Observer):
     @contextmanager
     def judging(self, total: int) -> Iterator[Callable[[Tally], None]]:
         """Show how many inquiries a judge has answered."""
+        from loadgen.cli.terminal.live import StatusLine
         from loadgen.cli.terminal.scoring_progress import judging_line
-        from loadgen.cli.terminal.status_line import StatusLine
 
         with StatusLine(quiet=self._quiet) as status:
             yield lambda tally: status.show(

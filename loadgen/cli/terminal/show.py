@@ -7,13 +7,25 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.cli.terminal.github import on_github
-from loadgen.sessions.formats import FORMATS, render
+from loadgen.cli.terminal.observer import Terminal
+from loadgen.sessions.formats import FORMATS, TEXT, render
+from loadgen.sessions.gating.outputs import write_verdicts
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from loadgen.sessions.formats import Subject
+    from loadgen.sessions.series_outcome import PointOutcome
+    from reporter.render.named_verdict import NamedVerdict
+
+_ON_GITHUB: Final = "GITHUB_ACTIONS"
+
+
+def on_github(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether this is a job of GitHub Actions."""
+    return environment.get(_ON_GITHUB) == "true"
+
 
 PLAIN_WIDTH: Final = 100
 _WIDEST: Final = 140
@@ -45,3 +57,47 @@ def page() -> dict[str, Any]:
         return {"width": PLAIN_WIDTH, "color": False}
     width = min(shutil.get_terminal_size().columns, _WIDEST)
     return {"width": width, "color": "NO_COLOR" not in os.environ}
+
+
+def publish_verdicts(
+    parts: Sequence[NamedVerdict],
+    folder: Path,
+    *,
+    junit: Path | None = None,
+    markdown: Path | None = None,
+    scored: Sequence[NamedVerdict] = (),
+    environment: Mapping[str, str] = os.environ,
+) -> None:
+    """Write the files of verdicts, and on GitHub Actions annotations; see `write_verdicts`."""
+    write_verdicts(
+        parts,
+        folder,
+        junit=junit,
+        markdown=markdown,
+        scored=scored,
+        environment=environment,
+        observer=Terminal(),
+    )
+    if parts and on_github(environment):
+        sys.stderr.write(render("verdict", "github", parts))
+
+
+def publish_series_verdicts(folder: Path, outcomes: Sequence[PointOutcome], *, quiet: bool) -> int:
+    """Write the verdicts of a completed series, including the rules over all runs.
+
+    Args:
+        folder: The folder of the series.
+        outcomes: The outcomes of its runs.
+        quiet: Print nothing.
+
+    Returns:
+        The exit code of the rules over all runs.
+    """
+    from loadgen.sessions.series.sweep_evidence import verdicts_of
+
+    verdicts = verdicts_of(outcomes)
+    if verdicts.parts or verdicts.scored:
+        publish_verdicts(verdicts.parts, folder, scored=verdicts.scored)
+    if verdicts.together and not quiet:
+        print_as("verdict", TEXT, verdicts.together)
+    return verdicts.exit_code

@@ -12,12 +12,13 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from loadgen.driver.arrivals.rate_limits import (
+    require_rate,
+    require_seconds,
+    shown,
+)
 from loadgen.driver.errors import ProfileError
-from workloads.units import number_text
 
-LEAST_RATE: Final = 1e-6
-MOST_RATE: Final = 1e6
-MOST_SECONDS: Final = 366 * 86_400.0
 FEWEST_STEPS: Final = 2
 MOST_STEPS: Final = 10_000
 
@@ -250,7 +251,7 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A profile with an end, followed by its final rate.
+    """A profile with an end, followed by the final rate.
 
     Attributes:
         until: What comes first.
@@ -328,33 +329,3 @@ class Later:
     def inverse(self, expected: float) -> float:
         """Λ⁻¹ of the remaining profile."""
         return max(0.0, self.whole.inverse(self.whole.cumulative(self.by_s) + expected) - self.by_s)
-
-
-def shown(number: float) -> str:
-    """A number in the fewest digits that parse to an equal number."""
-    return repr(float(number)).removesuffix(".0")
-
-
-def require_rate(rate: float) -> None:
-    """Refuse a rate that is out of range.
-
-    Raises:
-        ProfileError: It is.
-    """
-    # NaN is within nothing.
-    if not 0 <= rate <= MOST_RATE:
-        raise ProfileError(f"a rate of {shown(rate)}: must be from 0 to {number_text(MOST_RATE)} requests/s")
-    if 0 < rate < LEAST_RATE:
-        raise ProfileError(
-            f"a rate of {shown(rate)}: must be 0, or at least {number_text(LEAST_RATE)} requests/s"
-        )
-
-
-def require_seconds(seconds: float) -> None:
-    """Refuse a value that is not a time, or out of range.
-
-    Raises:
-        ProfileError: It is.
-    """
-    if not 0 < seconds <= MOST_SECONDS:
-        raise ProfileError(f"a time of {shown(seconds)} s: must be above 0 s, and {MOST_SECONDS:g} s at most")

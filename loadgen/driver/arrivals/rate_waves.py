@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from loadgen.driver.arrivals.rate_profile import require_rate, require_seconds, shown
+from loadgen.driver.arrivals.rate_limits import require_rate, require_seconds, shown
 from loadgen.driver.errors import ProfileError
 
 _LOOKS: Final = 100

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from itertools import repeat
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -63,8 +62,3 @@ def replayed(offsets_ns: Sequence[int], speed: float, first: int = 0) -> Iterato
 def busiest_rate(offsets_ns: Iterable[int], speed: float) -> float:
     """The highest rate of a replayed trace, in requests/s: that of the busiest second."""
     return max(Counter(int(offset_ns / speed // _SECOND) for offset_ns in offsets_ns).values(), default=0)
-
-
-def all_at_once() -> Iterator[int]:
-    """Everything at the start (MLPerf's offline scenario)."""
-    return repeat(0)

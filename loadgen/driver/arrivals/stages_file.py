@@ -16,7 +16,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver.arrivals.rate_profile import require_seconds, shown
+from loadgen.driver.arrivals.rate_limits import require_seconds, shown
 from loadgen.driver.arrivals.rate_text import profile, seconds
 from loadgen.driver.arrivals.stages import Stage, Stages
 from loadgen.driver.errors import ProfileError, StagesError

@@ -15,8 +15,8 @@ from loadgen.driver.client.aiohttp_failure import malformed
 from loadgen.driver.client.arrival_bounds import Late
 from loadgen.driver.client.exchange import Setup
 from loadgen.driver.client.failure import Failure
+from loadgen.driver.client.head import may_have_crossed
 from loadgen.driver.client.observed_socket import ObservedSocket, Passage
-from loadgen.driver.client.unsolicited import may_have_crossed
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:

@@ -22,21 +22,19 @@ from loadgen.driver.client.aiohttp_connector import Connector
 from loadgen.driver.client.aiohttp_failure import cut, failure_of, malformed
 from loadgen.driver.client.aiohttp_request import CURRENT, Errand
 from loadgen.driver.client.bounds import MAX_HEAD_BYTES
+from loadgen.driver.client.dialing import proxy_address
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.client.head import head
+from loadgen.driver.client.head import REQUEST_TIMEOUT_408, head, require_asked
 from loadgen.driver.client.idle_timeout import Patience, Silence
-from loadgen.driver.client.proxies import proxy_address
 from loadgen.driver.client.tls import tls_context
-from loadgen.driver.client.unsolicited import REQUEST_TIMEOUT_408, require_asked
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
     from aiohttp.abc import AbstractStreamWriter
 
-    from loadgen.driver.client.endpoint import Endpoint
+    from loadgen.driver.client.endpoint import Endpoint, Request
     from loadgen.driver.client.exchange import Exchange
     from loadgen.driver.client.observed_socket import Passage
-    from loadgen.driver.client.request import Request
     from loadgen.driver.client.timeouts import Timeouts
 
 
@@ -181,7 +179,8 @@ class AiohttpTransport:
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=Connector(
-                    ssl=tls_context(self.endpoint) or True, keep_alive=self.endpoint.keep_alive
+                    ssl=self.endpoint.scheme != "https" or tls_context(self.endpoint),
+                    keep_alive=self.endpoint.keep_alive,
                 ),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(connect=self._timeouts.connect_timeout_s),

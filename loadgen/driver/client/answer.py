@@ -95,7 +95,7 @@ class ParsedResponse:
 
     @property
     def lows(self) -> dict[int, int]:
-        """The lower bounds of the `arrivals` that may precede their stamps, by place.
+        """The lower bounds of the `arrivals` that may precede the stamps, by place.
 
         The bytes of a connection arrive in order: none came before one that stands before it.
         """
@@ -290,7 +290,7 @@ class ParsedResponse:
         self._first_hush_ns = next((stamp_ns for stamp_ns in self.silent_ns if stamp_ns >= thought_ns), None)
 
     def late_chunks(self, lows: Mapping[int, int]) -> list[int]:
-        """Chunks that may precede their stamps, in the log's form.
+        """Chunks that may precede the stamps, in the log's form.
 
         Args:
             lows: When they had not arrived, by their place in `arrivals`, ascending.

@@ -1,21 +1,18 @@
-"""Late reads: chunks read together that share one stamp.
-
-The kernel keeps one stamp for a read, that of its last segment. What came in earlier segments of the read
-arrived before that stamp, and after the last moment at which there was nothing to read. A read of one segment
-leaves no doubt, however many chunks are in it: they were sent together.
-
-A client that does not read does not acknowledge at once either, and a server whose congestion window is full
-of unacknowledged segments sends nothing more until they are acknowledged (RFC 5681). So where many segments
-were read together, the last of them and what the next read brings may have been held back by the client's own
-delay, and were written after the same moment.
-"""
+"""When bytes can have arrived, and the gaps between chunks."""
 
 from __future__ import annotations
 
 import socket
+from array import array
+from itertools import chain, compress
+from operator import eq, sub
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from loadgen.driver.client.compiled import compiled_function
+
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from loadgen.driver.client.arrival import StampingSocket
 
 ONE_SEGMENT: Final = 1200
@@ -93,7 +90,7 @@ class SegmentCounter:
 
 
 class LateReads:
-    """The pieces of a body that may have arrived before their stamp.
+    """The pieces of a body that may have arrived before the stamp.
 
     Args:
         segments: Of the connection.
@@ -156,3 +153,25 @@ class LateReads:
         """The bounds of the pieces passed on now."""
         pieces, self.pieces = self.pieces, {}
         return pieces
+
+
+_MAX_GAP_US: Final = 2**32 - 1
+
+
+def interpreted_gaps_us(moments: list[int], sent_ns: int) -> bytes:
+    """The gaps between moments, the first from `sent_ns` on, in the log's form (see `recorder.schema`)."""
+    offsets_us = [(at_ns - sent_ns + 500) // 1000 for at_ns in moments]
+    gaps: Iterator[int] = map(sub, offsets_us, chain((0,), offsets_us))
+    if offsets_us and offsets_us[-1] > _MAX_GAP_US:
+        gaps = (min(gap_us, _MAX_GAP_US) for gap_us in gaps)
+    return array("I", gaps).tobytes()
+
+
+def interpreted_coalesced(moments: list[int]) -> int:
+    """How many moments occur more than once: reads that held several chunks."""
+    later = moments[1:]
+    return len(set(compress(later, map(eq, moments, later))))
+
+
+gaps_us: Callable[[list[int], int], bytes] = compiled_function("gaps_us") or interpreted_gaps_us
+coalesced: Callable[[list[int]], int] = compiled_function("coalesced") or interpreted_coalesced

@@ -1,16 +1,23 @@
-"""The form of a response body, by its bytes: server-sent events, JSON lines or one JSON text."""
+"""The form of a response body, by the bytes: server-sent events, JSON lines or one JSON text."""
 
 from __future__ import annotations
 
+import html
+import re
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 import orjson
 
 from loadgen.driver.client import server_json
+from loadgen.driver.client.codec import read_error
+from loadgen.driver.client.failure import Failure
+from loadgen.driver.errors import MalformedResponseError, RequestFailedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, MutableSet
+
+    from loadgen.driver.client.codec import Codec, Delta
 
 EVENT_STREAM: Final = "text/event-stream"
 _FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b"error:", b":")
@@ -91,3 +98,69 @@ def deviation(form: BodyFormat, media_type: str) -> str | None:
     """The form of a body and the media type, if in disagreement."""
     right = media_type == EVENT_STREAM if form is BodyFormat.EVENTS else "json" in media_type
     return None if right else f"{form.value} as {media_type or 'no media type'}"
+
+
+_EXCERPT_BYTES: Final = 4096
+
+
+def read_whole(codec: Codec, body: bytes, media_type: str, deviations: MutableSet[str]) -> Delta:
+    """Read an answer in one JSON text.
+
+    Args:
+        codec: The protocol.
+        body: The text.
+        media_type: As the head names it, for a message.
+        deviations: As for `read_frame`.
+
+    Raises:
+        RequestFailedError: `malformed_frame`.
+    """
+    try:
+        return codec.whole(server_json.loads(body, deviations))
+    except (orjson.JSONDecodeError, MalformedResponseError) as error:
+        title = page_title(body)
+        kind = media_type or "no media type"
+        reason = f"a response that the protocol does not know, of {kind} ({error}): {excerpt(body)}"
+        if title is not None:
+            reason = f"the answer is {described(title)}, not an API response: is the URL right?"
+        raise RequestFailedError(Failure.MALFORMED_FRAME, reason) from error
+
+
+def error_text(body: bytes) -> str:
+    """The text of an HTTP error: the message in the body, or the start of the body."""
+    try:
+        payload = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        title = page_title(body)
+        return excerpt(body) if title is None else described(title)
+    message = read_error(payload) if isinstance(payload, dict) else None
+    return message or excerpt(body)
+
+
+def excerpt(data: bytes) -> str:
+    """The start of a piece of the body, for a message, shortened where that cuts no secret in two."""
+    return data[:_EXCERPT_BYTES].decode(errors="replace")
+
+
+_BEGINS: Final = re.compile(rb"\s*<(?:!doctype\s+html|html|head|body)", re.IGNORECASE)
+_TITLE: Final = re.compile(rb"<title[^>]*>(.{0,200}?)</title>", re.IGNORECASE | re.DOTALL)
+_HEADING: Final = re.compile(rb"<h1[^>]*>([^<]{0,200})</h1>", re.IGNORECASE)
+_LOOKED_AT: Final = 16 * 1024
+
+
+def page_title(body: bytes) -> str | None:
+    """The title of a web page, else its first heading, empty without either; None for a body that is not one.
+
+    Args:
+        body: Of a response, or the beginning of it.
+    """
+    start = body[:_LOOKED_AT]
+    if not _BEGINS.match(start):
+        return None
+    title = _TITLE.search(start) or _HEADING.search(start)
+    return " ".join(html.unescape(title[1].decode(errors="replace")).split()) if title else ""
+
+
+def described(title: str) -> str:
+    """The words for a web page in a message, by title."""
+    return f"a web page, {title!r}" if title else "a web page"

@@ -18,9 +18,16 @@ from loadgen.driver.client.arrival_bounds import LateReads, SegmentCounter
 from loadgen.driver.client.bounds import MAX_HEAD_BYTES
 from loadgen.driver.client.chunked import may_end
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.client.head import Head, head
-from loadgen.driver.client.parse_failure import is_of_http, parse_failure
-from loadgen.driver.client.unsolicited import REQUEST_TIMEOUT_408, is_unasked, may_have_crossed, require_asked
+from loadgen.driver.client.head import (
+    REQUEST_TIMEOUT_408,
+    Head,
+    head,
+    is_of_http,
+    is_unasked,
+    may_have_crossed,
+    parse_failure,
+    require_asked,
+)
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
@@ -347,7 +354,7 @@ class Connection:
             self._in_no_hurry = not is_urgent and self._head is not None and self._head.chunked
 
     def _forget_pieces(self) -> dict[int, Late]:
-        """Drop the pieces; return the bounds of pieces that may precede their stamps."""
+        """Drop the pieces; return the bounds of pieces that may precede the stamps."""
         self._pieces.clear()
         self._moments = []
         return self._late.take()

@@ -9,32 +9,36 @@ import os
 import socket
 import ssl
 import time
-from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
+from urllib.request import getproxies, proxy_bypass
 
 from loadgen.driver.client.arrival import StampingSocket
 from loadgen.driver.client.exchange import Setup
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.client.proxies import ignored_proxy
-from loadgen.driver.client.time_limit import time_limit
-from loadgen.driver.client.tls import TLSLayer, explained, tls_context
+from loadgen.driver.client.timeouts import time_limit
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
     from loadgen.driver.client.endpoint import Endpoint
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from loadgen.driver.client.endpoint import Endpoint
     from loadgen.driver.client.timeouts import Timeouts
+    from loadgen.driver.client.tls import TLSLayer
+
+    Address = tuple[int, Any]
+    """Socket family and address."""
+
+    Dialed = tuple[StampingSocket, TLSLayer | None, Setup]
+    """A connected socket, its TLS where it has one, and what it took."""
+
+    Connect = Callable[[StampingSocket, Any], Awaitable[int]]
+    """Connects a socket that does not block to an address; returns since when, ns of CLOCK_MONOTONIC."""
 
 _OUT_OF: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS})
 _HANDSHAKE_BYTES: Final = 16 * 1024
-
-Address = tuple[int, Any]
-"""Socket family and address."""
-
-Dialed = tuple[StampingSocket, TLSLayer | None, Setup]
-"""A connected socket, its TLS where it has one, and what it took."""
-
-Connect = Callable[[StampingSocket, Any], Awaitable[int]]
-"""Connects a socket that does not block to an address; returns since when it is, ns of CLOCK_MONOTONIC."""
 
 
 async def loop_connect(sock: StampingSocket, address: Any) -> int:
@@ -60,7 +64,11 @@ class Dialer:
         self.where = f"{endpoint.host}:{endpoint.port}"
         self._addresses: list[Address] = []
         self._resolving = asyncio.Lock()
-        self._tls = tls_context(endpoint)
+        self._tls: ssl.SSLContext | None = None
+        if endpoint.scheme == "https":
+            from loadgen.driver.client.tls import tls_context
+
+            self._tls = tls_context(endpoint)
         remark = ignored_proxy(endpoint)
         self._hint = remark and f"; {remark}"
 
@@ -138,6 +146,8 @@ class Dialer:
         """Perform the TLS handshake, if requested."""
         if self._tls is None:
             return None, None
+        from loadgen.driver.client.tls import TLSLayer, explained
+
         started = time.monotonic()
         loop = asyncio.get_running_loop()
         try:
@@ -183,3 +193,16 @@ def no_address(host: str, why: Exception) -> str:
 
 def _since_ms(started: float) -> float:
     return (time.monotonic() - started) * 1e3
+
+
+def proxy_address(endpoint: Endpoint) -> str | None:
+    """Return the address of the proxy for an endpoint, which may hold a password; None without one."""
+    address = getproxies().get(endpoint.scheme)
+    return None if not address or proxy_bypass(f"{endpoint.host}:{endpoint.port}") else address
+
+
+def ignored_proxy(endpoint: Endpoint) -> str:
+    """Return a remark on the proxy for an endpoint, for transports that use none; empty without one."""
+    if proxy_address(endpoint) is None:
+        return ""
+    return f"{endpoint.scheme}_proxy is set, and only --transport aiohttp uses it"

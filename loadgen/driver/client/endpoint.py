@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 from loadgen.driver.client.redaction import MASK, pattern_of, secrets_of, without_a_part
@@ -13,8 +13,6 @@ from loadgen.driver.errors import EndpointError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from loadgen.driver.client.request import Request
 
 LITELLM: Final = "litellm:"
 """The URL of a provider's model that a LiteLLM of this program reaches."""
@@ -218,3 +216,35 @@ def _check_header(name: str, value: str) -> None:
         raise EndpointError(f"--header {name}: set by the client itself")
     if _FORBIDDEN_IN_VALUE.search(value) or not value.isascii():
         raise EndpointError(f"--header {name}: the value has a character that a header cannot carry")
+
+
+class Request(NamedTuple):
+    """The content of one request.
+
+    Attributes:
+        method: `GET` or `POST`.
+        path: The operation, below the endpoint's prefix.
+        request_id: Travels as `X-Request-Id`.
+        body: JSON; empty for none.
+        traceparent: Travels as `traceparent`; empty for none.
+    """
+
+    method: str
+    path: str
+    request_id: str
+    body: bytes = b""
+    traceparent: str = ""
+
+    def resent(self) -> Request:
+        """Return the request for sending again over another connection."""
+        return self._replace(request_id=resent_id(self.request_id))
+
+
+def attempt_id(sample_uuid: str, attempt: int) -> str:
+    """Return the id of an attempt, from 1: servers refuse, or mix up, requests with equal ids."""
+    return sample_uuid if attempt == 1 else f"{sample_uuid}-{attempt}"
+
+
+def resent_id(request_id: str) -> str:
+    """Return the id of a request for sending again over another connection."""
+    return f"{request_id}-resent"

@@ -13,15 +13,24 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import orjson
 
+from loadgen.driver.client import server_json
+from loadgen.driver.client.body_format import excerpt
+from loadgen.driver.client.codec import Codec, Delta
 from loadgen.driver.client.compiled import compiled_function
+from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.template import Template
-from loadgen.driver.errors import MalformedResponseError
+from loadgen.driver.errors import MalformedResponseError, RequestFailedError
+
+if TYPE_CHECKING:
+    from collections.abc import MutableSet
+
+    from loadgen.driver.client.sse import Frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from loadgen.driver.client.arrival_bounds import Late
-    from loadgen.driver.client.codec import Codec, Delta
+    from loadgen.driver.client.codec import Codec
     from loadgen.driver.client.template import Channel
 
     Texts = tuple[int, Channel, str | bytes, int, list[int], dict[int, int] | None]
@@ -119,7 +128,7 @@ class Shapes:
         return None if alike is None else ResponseShapes(start[0], alike)
 
     def note_template(self, template: Template) -> None:
-        """Keep a template, if it is of a form that other responses can have."""
+        """Keep a template of a form that other responses can have."""
         if (common := _common(template.head)) is None:
             return
         before, between, head = common
@@ -224,5 +233,50 @@ def _common(received: bytes) -> tuple[bytes, bytes, bytes] | None:
 
 
 def _of_other_response(received: bytes) -> bytes:
-    """The same frame of another response."""
+    """A frame with the id and the time of another response."""
     return _RESPONSE.sub(_OTHER_RESPONSE, received, count=1)
+
+
+END: Final = Delta(done=True)
+"""The meaning of `[DONE]`."""
+
+_DONE: Final = b"[DONE]"
+_IDLE: Final = frozenset({b"null", b'""', b"ping", b"[PING]", b"keepalive", b"keep-alive", b"heartbeat"})
+_IDLE_NAMES: Final = frozenset({b"ping", b"keepalive", b"keep-alive", b"heartbeat"})
+
+
+def read_frame(codec: Codec, frame: Frame, deviations: MutableSet[str]) -> Delta | None:
+    """Read a frame; None for one that only keeps the connection alive.
+
+    Args:
+        codec: The protocol.
+        frame: The frame.
+        deviations: Takes what is not as protocol and JSON have it, and was read nevertheless.
+
+    Raises:
+        RequestFailedError: `malformed_frame`.
+    """
+    data, is_error = frame.data.strip(), frame.is_error
+    if not is_error:
+        if data == _DONE:
+            return END
+        if not data:
+            return None
+        if data in _IDLE:
+            deviations.add(f"data: {data.decode()}")
+            return None
+    try:
+        delta = codec.chunk(server_json.loads(data, deviations))
+    except (orjson.JSONDecodeError, MalformedResponseError) as error:
+        if frame.event in _IDLE_NAMES:
+            return None
+        # An `event: error` frame may carry plain text.
+        if not is_error:
+            raise RequestFailedError(
+                Failure.MALFORMED_FRAME,
+                f"a frame that the protocol does not know ({error}): {excerpt(data)}",
+            ) from error
+        delta = Delta()
+    if is_error and delta.error is None:
+        delta = delta._replace(error=excerpt(data) or "an error event without a text")
+    return delta

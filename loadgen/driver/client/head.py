@@ -1,12 +1,18 @@
-"""The start of a response: the status, and the body's framing by the headers."""
+"""Heads of HTTP/1.1 responses, failures to parse one, and unsolicited responses."""
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+import httptools
+
+from loadgen.driver.client.arrival import clock_set_back_ns
 from loadgen.driver.client.body_format import EVENT_STREAM
+from loadgen.driver.client.failure import Failure
+from loadgen.driver.errors import RequestFailedError
 
 _OK: Final = 200
 _CACHE_SIZE: Final = 32
@@ -69,3 +75,74 @@ def head(status: int, fields: tuple[tuple[bytes, bytes], ...]) -> Head:
         until_close=b"content-length" not in values and not chunked,
         media_type=media_type,
     )
+
+
+def is_of_http(error: Exception) -> bool:
+    """Whether the parser raised the error: the bytes are not HTTP/1.1."""
+    return isinstance(error, httptools.HttpParserError) and not isinstance(
+        error, httptools.HttpParserCallbackError
+    )
+
+
+def parse_failure(error: Exception) -> RequestFailedError:
+    """The failure for an error: invalid HTTP/1.1, a refusal by the observer, or a bug."""
+    cause: BaseException = error
+    if isinstance(error, httptools.HttpParserCallbackError):
+        cause = error.__context__ or error
+    if isinstance(cause, RequestFailedError):
+        return cause
+    if is_of_http(error):
+        return RequestFailedError(Failure.MALFORMED_FRAME, f"the response is not HTTP/1.1: {error}")
+    if isinstance(error, httptools.HttpParserUpgrade):
+        message = "the server switches from HTTP/1.1 to another protocol"
+        return RequestFailedError(Failure.MALFORMED_FRAME, message)
+    return RequestFailedError(Failure.CLIENT_BUG, f"{type(cause).__name__}: {cause}")
+
+
+REQUEST_TIMEOUT_408: Final = 408
+"""With it a server may close an idle connection, and a request that is on its way to it may be sent again on
+another one (RFC 9110, 15.5.9)."""
+
+CROSSING_NS: Final = 1_000_000_000
+"""The longest time between a request and an end of its connection that was under way before it."""
+
+_RESPONSE: Final = b"HTTP/1."
+_FAREWELLS: Final = (b"HTTP/1.1 408", b"HTTP/1.0 408")
+
+
+def is_unasked(data: bytes) -> bool:
+    """Whether bytes that arrived while no request was pending begin a response, and no farewell."""
+    return data.startswith(_RESPONSE) and not data.startswith(_FAREWELLS)
+
+
+def may_have_crossed(begun_ns: int) -> bool:
+    """Whether a connection that ends now may have been closed before the server read the request.
+
+    A server that closes kept connections does so within a round trip of the request; one that gives a request
+    up has worked on it for longer. An acknowledgement proves nothing: kernels acknowledge unread bytes.
+    """
+    return time.monotonic_ns() - begun_ns <= CROSSING_NS
+
+
+def require_asked(status: int, first_byte_ns: int, begun_ns: int, *, is_reused: bool) -> None:
+    """Demand that a response can be the answer to the request. Times are ns of CLOCK_MONOTONIC.
+
+    On a new connection a server may refuse the first request before it comes, when it has too much to do: an
+    error status is for that request, because there is no other.
+
+    Args:
+        status: Of the response.
+        first_byte_ns: When its first byte arrived, by the kernel's stamp.
+        begun_ns: When the first byte of the request was handed to the kernel.
+        is_reused: Whether the connection has carried a request before.
+
+    Raises:
+        RequestFailedError: `unasked_response`.
+    """
+    if first_byte_ns + clock_set_back_ns() < begun_ns and (is_reused or status == _OK):
+        early_ms = (begun_ns - first_byte_ns) / 1e6
+        raise RequestFailedError(
+            Failure.UNASKED_RESPONSE,
+            f"a response with status {status} arrived {early_ms:.3f} ms before the request was sent; the "
+            "server sent an unsolicited response",
+        )

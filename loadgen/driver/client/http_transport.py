@@ -9,23 +9,24 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from loadgen.driver.client.compiled import COMPILED
-from loadgen.driver.client.connection import Connection
-from loadgen.driver.client.deadlines import Deadlines
 from loadgen.driver.client.dialing import Dialer, refused
 from loadgen.driver.client.exchange import Setup
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.idle_timeout import Patience, Silence
-from loadgen.driver.client.ready import Ready, ready
+from loadgen.driver.client.timeouts import Deadlines
 from loadgen.driver.client.wire_connection import WireConnection, WireLoop
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
-    from loadgen.driver.client.endpoint import Endpoint
+    from collections.abc import Callable
+
+    from loadgen.driver.client.connection import Connection
+    from loadgen.driver.client.endpoint import Endpoint, Request
     from loadgen.driver.client.exchange import Exchange
-    from loadgen.driver.client.request import Request
+    from loadgen.driver.client.ready import Ready
     from loadgen.driver.client.timeouts import Timeouts
 
-AnyConnection = Connection | WireConnection
+    AnyConnection = Connection | WireConnection
 
 _REUSED: Final = Setup(reused=True)
 _SECOND: Final = 1_000_000_000
@@ -59,6 +60,8 @@ class HttpTransport:
         self._carriers: dict[Exchange, AnyConnection] = {}
         self._dialer = Dialer(endpoint, timeouts)
         self._reader: Ready | WireLoop | None = None
+        in_c = self.compiled and endpoint.scheme == "http"
+        self._interpreted = None if in_c else _interpreted_connection()
         self._deadlines: Deadlines[Exchange] = Deadlines(timeouts.timeout_s, self._late)
         self._patience = Patience(timeouts, self._carriers.get, self._silent)
 
@@ -190,14 +193,23 @@ class HttpTransport:
         if isinstance(self._reader, WireLoop):
             sock, _, setup = await self._dialer.dial(self._reader.connect)
             return WireConnection(sock, self._reader), setup
+        assert self._interpreted is not None  # noqa: S101 (else the reader is a WireLoop)
         sock, tls, setup = await self._dialer.dial()
-        return Connection(sock, tls, self._reader), setup
+        return self._interpreted[0](sock, tls, self._reader), setup
 
     def _new_reader(self) -> Ready | WireLoop:
         try:
-            return WireLoop() if self.compiled and self.endpoint.scheme == "http" else ready()
+            return WireLoop() if self._interpreted is None else self._interpreted[1]()
         except OSError as error:
             raise refused(error, self._dialer.where) from error
+
+
+def _interpreted_connection() -> tuple[type[Connection], Callable[[], Ready]]:
+    """The interpreted connection and reader: for TLS, and without the compiled loop."""
+    from loadgen.driver.client.connection import Connection
+    from loadgen.driver.client.ready import ready
+
+    return Connection, ready
 
 
 class InterpretedTransport(HttpTransport):

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from loadgen.driver.errors import UnknownProtocolError
 from workloads.errors import PluginError, did_you_mean
-from workloads.plugins import loaded, origin, plugins
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -119,6 +118,8 @@ _MEMBERS: Final = (
 
 def protocol_names() -> list[str]:
     """The names of all protocols: those of this package, then those of plug-ins."""
+    from workloads.plugins import plugins
+
     return [*PROTOCOLS, *(name for name in plugins("protocols") if name not in PROTOCOLS)]
 
 
@@ -130,6 +131,8 @@ def protocol_entry(name: str) -> ProtocolEntry:
     """
     if name in PROTOCOLS:
         return PROTOCOLS[name]
+    from workloads.plugins import origin, plugins
+
     plugin = plugins("protocols").get(name)
     if plugin is None:
         names = protocol_names()
@@ -168,6 +171,8 @@ def codec_of(name: str, options: Mapping[str, Any]) -> Codec:
 
 
 def _codec_of_plugin(name: str) -> Codec:
+    from workloads.plugins import loaded, origin, plugins
+
     codec: Codec = loaded("protocols", name)
     if missing := [member for member in _MEMBERS if not hasattr(codec, member)]:
         package = origin(plugins("protocols")[name])

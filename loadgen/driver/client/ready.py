@@ -22,8 +22,8 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Final, Protocol
 
+from loadgen.driver.system.clock import TimerFd
 from loadgen.driver.system.linux import LINUX
-from loadgen.driver.system.timerfd import TimerFd
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +77,7 @@ class Ready(Protocol):
         """
 
     def close(self) -> None:
-        """Give back what watching needs."""
+        """Release the resources of watching."""
 
 
 class EpollReady:
@@ -253,10 +253,10 @@ class LoopReady:
         self._loop.call_soon(work)
 
     def left_unread(self) -> None:
-        """Nothing: it is called back again."""
+        """Do nothing: the callback comes again."""
 
     async def caught_up(self) -> int | None:
-        """What the event loop has yet to read is unknown."""
+        """Unknown: the event loop may have more to read."""
         return None
 
     def close(self) -> None:

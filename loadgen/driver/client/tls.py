@@ -109,10 +109,8 @@ def explained(error: BaseException) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
-def tls_context(endpoint: Endpoint) -> ssl.SSLContext | None:
-    """Whom to trust at an endpoint; None without TLS."""
-    if endpoint.scheme != "https":
-        return None
+def tls_context(endpoint: Endpoint) -> ssl.SSLContext:
+    """Whom to trust at an endpoint."""
     context = ssl.create_default_context()
     # What the transports speak is HTTP/1.1, and a server may ask for it by name.
     context.set_alpn_protocols(["http/1.1"])

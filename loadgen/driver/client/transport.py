@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from loadgen.driver.client.endpoint import Endpoint
+    from loadgen.driver.client.endpoint import Endpoint, Request
     from loadgen.driver.client.exchange import Exchange
-    from loadgen.driver.client.request import Request
 
 
 class Transport(Protocol):

@@ -16,9 +16,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from loadgen.driver.client.bounds import MAX_HEAD_BYTES
 from loadgen.driver.client.failure import Failure
-from loadgen.driver.client.head import Head, head
-from loadgen.driver.client.parse_failure import parse_failure
-from loadgen.driver.client.unsolicited import REQUEST_TIMEOUT_408, may_have_crossed, require_asked
+from loadgen.driver.client.head import (
+    REQUEST_TIMEOUT_408,
+    Head,
+    head,
+    may_have_crossed,
+    parse_failure,
+    require_asked,
+)
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:

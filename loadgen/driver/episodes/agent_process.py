@@ -34,7 +34,7 @@ from loadgen.driver.system.child import exit_status, start_child
 from loadgen.driver.system.fork import ForkedProcess, can_fork
 from loadgen.driver.workers.framing import READ_BYTES, FrameReader, Outbox
 from workloads.episode_program import programs_of
-from workloads.sampled_check import examples
+from workloads.sample import examples
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from loadgen.driver.client import chat_completions
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.episodes.asking import USER_PHASE
-from loadgen.driver.requests.retries import Retries
+from loadgen.driver.requests.attempt import Retries
 from loadgen.driver.requests.turn import RequestRunner
 from loadgen.driver.requests.turn_outcome import AnswerUse
 

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver.client.time_limit import time_limit
+from loadgen.driver.client.timeouts import time_limit
 from loadgen.driver.errors import NodeGoneError
 from loadgen.driver.nodes.clock_offset import ClockExchange, reading_of
 

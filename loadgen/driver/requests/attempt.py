@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Final
+import re
+import time
+from random import Random
+from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver.client.failure import Failure, http
-from loadgen.driver.client.whole_body import error_text, excerpt
+import orjson
+
+from loadgen.driver.client.body_format import error_text, excerpt
+from loadgen.driver.client.failure import Failure, http, mendable
 from loadgen.driver.errors import RequestFailedError
+from recorder.event import Event, EventType
 from recorder.finish_reasons import AnswerEnding, ending_of
 
 if TYPE_CHECKING:
-    from collections.abc import MutableSet
+    from collections.abc import Callable, Mapping, MutableSet
 
+    from loadgen.driver.client.codec import Generation
+    from loadgen.driver.client.endpoint import Request
     from loadgen.driver.client.exchange import Exchange
     from loadgen.driver.client.head import Head
-    from loadgen.driver.client.request import Request
     from loadgen.driver.client.stream import ResponseStream
     from loadgen.driver.client.transport import Transport
 
@@ -142,3 +149,143 @@ def _error_text(head: Head, stream: ResponseStream) -> str:
             f"redirects to {place}: no redirect is followed, for the key would go along; give the right --url"
         )
     return error_text(stream.body())
+
+
+FIRST_WAIT_S: Final = 0.5
+MOST_WAIT_S: Final = 30.0
+"""Where the server names no time: half a second to begin with, twice as long each time, at most this."""
+
+
+class Retries:
+    """Decides on further attempts, for all requests of a worker.
+
+    Args:
+        limit: How many may follow the first attempt at a request.
+        total_s: All attempts at a request, and the waits between them, take no longer than this.
+        seed: Of the waits, up to half of which is chance: who failed together is not to come back together.
+    """
+
+    def __init__(self, limit: int = 0, total_s: float = 0.0, seed: int | str = 0) -> None:
+        self._limit = limit
+        self._total_s = total_s
+        self._random = Random(seed)  # noqa: S311 (no secret depends on it)
+        self._stopped = asyncio.Event()
+
+    def stop(self) -> None:
+        """Let no further attempt begin: the failures that there are stand."""
+        self._stopped.set()
+
+    def due_s(self, begun_s: float) -> float:
+        """The end of a request's time limit, on the clock of the request's start."""
+        return begun_s + self._total_s
+
+    def wait_s(self, attempt: int, failure: str, asked_s: float | None, left_s: float) -> float | None:
+        """How long to wait before the next attempt; None where none follows.
+
+        Args:
+            attempt: Which one failed, from 1.
+            failure: How.
+            asked_s: The wait that the server asked for.
+            left_s: What is left of the request's time.
+        """
+        if attempt > self._limit or not mendable(failure) or self._stopped.is_set():
+            return None
+        wait_s = asked_s
+        if wait_s is None:
+            longest_s = min(MOST_WAIT_S, FIRST_WAIT_S * 2.0 ** min(attempt - 1, 10))
+            wait_s = longest_s * self._random.uniform(0.5, 1.0)
+        return wait_s if wait_s < left_s else None
+
+    async def pause(self, wait_s: float) -> bool:
+        """Wait; tell whether the next attempt may begin then."""
+        try:
+            await asyncio.wait_for(self._stopped.wait(), wait_s)
+        except TimeoutError:
+            return True
+        return False
+
+
+_REFUSALS: Final = frozenset({"http_400", "http_422"})
+_ECHOES: Final = frozenset({"input", "body", "request"})
+"""Members in which servers repeat the request."""
+
+_WITHOUT: Final[Mapping[str, str]] = {
+    "stream_options": "token counts come from --tokenizer or from chunks",
+    "ignore_eos": "answers can be shorter than asked for",
+    "min_tokens": "answers can be shorter than asked for",
+    "seed": "sampling does not repeat",
+    "max_tokens": "max_completion_tokens is sent in its place",
+}
+"""The members that the client adds, and what follows where they are left out."""
+
+_RENAMED: Final = {"max_tokens": "max_completion_tokens"}
+
+
+class RefusedMembers:
+    """The members that a server has refused.
+
+    Args:
+        generation: What requests ask for; members of its `extra_body` are the user's, and stay.
+        emit: Takes the finding.
+    """
+
+    def __init__(self, generation: Generation, emit: Callable[[Event], object]) -> None:
+        self._own = tuple(name for name in _WITHOUT if name not in generation.extra_body)
+        self._renames = not _RENAMED.values() & generation.extra_body.keys()
+        self._emit = emit
+        self._refused: tuple[str, ...] = ()
+
+    def fitted(self, body: bytes) -> bytes:
+        """Return a request's body without the members that are known to be refused."""
+        return self._without(body, self._refused) if self._refused else body
+
+    def refused_in(self, body: bytes, failure: str, response: bytes) -> str | None:
+        """The optional member of a request named by a failure; None without one."""
+        if failure not in _REFUSALS:
+            return None
+        complaint = _complaint(response)
+        named = (name for name in self._own if re.search(rf"(?<!\w){name}(?!\w)", complaint))
+        sent = orjson.loads(body)
+        return next((name for name in named if name in sent), None)
+
+    def without(self, body: bytes, name: str) -> bytes:
+        """Return a request's body without one more member."""
+        return self._without(body, (name,))
+
+    def confirm(self, names: tuple[str, ...]) -> None:
+        """Omit members from now on: a request without the members was accepted."""
+        for name in names:
+            if name not in self._refused:
+                self._refused = (*self._refused, name)
+                self._emit(Event(EventType.FINDING, time.monotonic_ns(), data=_finding(name)))
+
+    def _without(self, body: bytes, names: tuple[str, ...]) -> bytes:
+        members: dict[str, Any] = orjson.loads(body)
+        for name in names:
+            value = members.pop(name, None)
+            if value is not None and name in _RENAMED and self._renames:
+                members[_RENAMED[name]] = value
+        return orjson.dumps(members)
+
+
+def _finding(name: str) -> dict[str, str]:
+    return {
+        "code": "member_refused",
+        "severity": "warning",
+        "message": f"The server refuses {name} in requests, so requests are sent without: {_WITHOUT[name]}.",
+        "remedy": f"To leave that member out from the start: --extra-body '{{\"{name}\": null}}'.",
+    }
+
+
+def _complaint(response: bytes) -> str:
+    """The text of an error, without a repetition of the request."""
+    try:
+        return orjson.dumps(_unechoed(orjson.loads(response))).decode()
+    except orjson.JSONDecodeError:
+        return response.decode(errors="replace")
+
+
+def _unechoed(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _unechoed(member) for name, member in value.items() if name not in _ECHOES}
+    return [_unechoed(member) for member in value] if isinstance(value, list) else value

@@ -1,10 +1,10 @@
-"""A unique text at the beginning of a prompt, new to every prefix cache."""
+"""What makes a request unlike others: a salt against caches, and the context of a trace (W3C)."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 if TYPE_CHECKING:
     from workloads.sample import Message, Sample
@@ -36,3 +36,29 @@ def _salted_message(message: Message, salt: str) -> dict[str, Any]:
         # Parts: texts, images…
         return {**message, "content": [{"type": "text", "text": salt}, *content]}
     return {**message, "content": f"{salt} {content or ''}"}
+
+
+class TraceContext(NamedTuple):
+    """The trace of a request, and the span of one attempt.
+
+    Attributes:
+        trace_id: 32 hexadecimal digits, the same for all attempts.
+        span_id: 16 hexadecimal digits.
+    """
+
+    trace_id: str
+    span_id: str
+
+    @classmethod
+    def new(cls) -> Self:
+        """The trace of a new request, with the first attempt."""
+        return cls(token_hex(16), token_hex(8))
+
+    def next_attempt(self) -> Self:
+        """The trace with a new span."""
+        return self._replace(span_id=token_hex(8))
+
+    @property
+    def traceparent(self) -> str:
+        """The value of the header."""
+        return f"00-{self.trace_id}-{self.span_id}-01"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING, assert_never
 
-from loadgen.driver.arrivals import schedule
 from loadgen.driver.load import Closed, Offline, Open, ProcessArrivals, TraceArrivals
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Agenda:
             case Open(arrivals=arrivals):
                 return self._arrivals(arrivals, seed, phase)
             case Closed() | Offline():
-                return schedule.all_at_once()
+                return repeat(0)
             case _:
                 assert_never(load)
 
@@ -76,7 +76,9 @@ class Agenda:
         When the run is resumed, what was due before the interruption is due at once, and everything else when
         it would have been.
         """
-        whole = schedule.replayed(self.offsets_ns or (), speed, phase.first)
+        from loadgen.driver.arrivals.schedule import replayed
+
+        whole = replayed(self.offsets_ns or (), speed, phase.first)
         if self.left is None or phase.name != "performance":
             return whole
         return _rest(whole, self.left, self.elapsed_ns)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from loadgen.driver.client.arrival_times import coalesced, gaps_us
+from loadgen.driver.client.arrival_bounds import coalesced, gaps_us
 from workloads.thinking import answer_start
 
 if TYPE_CHECKING:

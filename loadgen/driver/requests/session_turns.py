@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from loadgen.driver.phase import Phase
     from loadgen.driver.progress import SessionProgress
-    from loadgen.driver.requests.balance import Balance
+    from loadgen.driver.requests.order import Balance
     from loadgen.driver.requests.think_time import ThinkTime
     from loadgen.driver.requests.turn_outcome import TurnOutcome
     from loadgen.driver.system.clock import Clock

@@ -14,17 +14,15 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from loadgen.driver.client.bounds import SHIP_BYTES, Allowance
+from loadgen.driver.client.endpoint import Request, attempt_id, resent_id
 from loadgen.driver.client.exchange import Exchange
 from loadgen.driver.client.frame_cache import Shapes
 from loadgen.driver.client.redaction import hidden
-from loadgen.driver.client.request import Request, attempt_id, resent_id
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.errors import RequestFailedError
-from loadgen.driver.requests.attempt import attempt_request
-from loadgen.driver.requests.refused_members import RefusedMembers
+from loadgen.driver.requests.attempt import RefusedMembers, Retries, attempt_request
+from loadgen.driver.requests.cache_buster import TraceContext
 from loadgen.driver.requests.response_payload import evidence
-from loadgen.driver.requests.retries import Retries
-from loadgen.driver.requests.trace_context import TraceContext
 from loadgen.driver.requests.turn_outcome import AnswerUse, TurnOutcome
 from recorder.event import Event, EventType
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final, Self
 import orjson
 
 from loadgen.driver.client.redaction import VARIABLES
-from loadgen.driver.sensing.config import line_of
-from loadgen.driver.sensing.process import LAST_S, READY, SETTLE_S, START, STOP, sensor_of
+from loadgen.driver.sensing.config import LAST_S, READY, SETTLE_S, START, STOP, line_of, sensor_of
 from loadgen.driver.system.child import command, exit_status, variables
 from recorder.event import Event, EventType
 

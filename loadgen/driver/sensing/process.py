@@ -11,36 +11,17 @@ import os
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from loadgen.driver.client.redaction import pattern_of, secrets_of
-from loadgen.driver.sensing.config import configs_of
+from loadgen.driver.sensing.config import LAST_S, READY, SETTLE_S, START, STOP, configs_of, sensor_of
 from recorder.event import Event, EventType
 from recorder.schema import row
 from recorder.sensors.reading import Reading
 
 if TYPE_CHECKING:
-    from loadgen.driver.sensing.config import SensorConfig
     from recorder.sensors.reading import Moment, Sensor
-
-READY: Final = b'"ready"\n'
-"""The line that says that each sensor has been read once."""
-
-START: Final = b"start\n"
-"""The line that asks for the first readings: what came before, such as a probe, is not of the session."""
-
-STOP: Final = b"stop\n"
-"""The line that asks for the last readings."""
-
-LAST_S: Final = 4.0
-"""So long the last readings may take."""
-
-SETTLE_S: Final = 0.2
-"""How long a server has to count what it has just sent, before the last reading."""
-
-_MASK: Final = "***"
 
 
 class Runner(threading.Thread):
@@ -111,26 +92,6 @@ def _write(line: bytes) -> None:
     with _output:
         sys.stdout.buffer.write(line)
         sys.stdout.buffer.flush()
-
-
-def sensor_of(config: SensorConfig) -> Sensor:
-    """The sensor of a configuration."""
-    if config.kind == "host":
-        from recorder.sensors.host import HostSensor
-
-        return HostSensor(config.interval_s)
-    if config.kind == "nvml":
-        from recorder.sensors.nvml import NvmlSensor
-
-        return NvmlSensor(config.interval_s)
-    from recorder.sensors.prometheus import PrometheusSensor
-    from recorder.sensors.scrape import ScrapeTarget
-
-    secrets = pattern_of(secrets_of(config.headers))
-    target = ScrapeTarget(config.url, config.headers, config.verify)
-    return PrometheusSensor(
-        config.kind, target, config.interval_s, config.labels, lambda text: secrets.sub(_MASK, text)
-    )
 
 
 def main() -> None:

@@ -1,12 +1,19 @@
-"""Memory of this process: the start-up's garbage is returned, and pages that a fork shares are copied."""
+"""Memory of this process: the garbage collector, and pages that are given back."""
 
 from __future__ import annotations
 
 import ctypes
+import gc
+import time
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.system.linux import LINUX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Self
 
 _TRIM: Final = getattr(ctypes.CDLL(None), "malloc_trim", None) if LINUX else None
 """glibc's; other C libraries lack it."""
@@ -40,3 +47,60 @@ def copy_shared_pages() -> None:
     madvise = ctypes.CDLL(None).madvise
     for start, end in areas:
         madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), _POPULATE_WRITE)
+
+
+_NS_PER_MS: Final = 1e6
+
+
+def collect_rarely() -> None:
+    """Make collections rare: imports, and most objects, live to the end of the program."""
+    gc.set_threshold(100_000, 50, 100)
+
+
+def calm() -> None:
+    """Exempt long-lived objects from collection, and make collections rarer.
+
+    A start leaves little over; collecting it among all that was imported would delay the first request.
+    """
+    gc.freeze()
+    collect_rarely()
+
+
+@contextmanager
+def recovering() -> Iterator[None]:
+    """At the end, let the collector have everything again, as often as before.
+
+    Libraries count what it leaves over.
+    """
+    usual = gc.get_threshold()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*usual)
+
+
+class GcPauses:
+    """Measures the collector's pauses; a context manager.
+
+    Attributes:
+        longest_ms: The longest since it was last set to 0.
+    """
+
+    def __init__(self) -> None:
+        self.longest_ms = 0.0
+        self._started_ns = 0
+
+    def __enter__(self) -> Self:
+        gc.callbacks.append(self._on_gc)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        gc.callbacks.remove(self._on_gc)
+
+    def _on_gc(self, phase: str, _info: dict[str, Any]) -> None:
+        now_ns = time.monotonic_ns()
+        if phase == "start":
+            self._started_ns = now_ns
+        else:
+            self.longest_ms = max(self.longest_ms, (now_ns - self._started_ns) / _NS_PER_MS)

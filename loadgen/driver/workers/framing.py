@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import marshal
+import pickle
 from collections import deque
+from dataclasses import dataclass
+from enum import Enum, IntEnum, auto
 from struct import Struct
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.driver.client.bounds import MAX_TOGETHER_BYTES
+from loadgen.driver.client.endpoint import Endpoint  # noqa: TC001 (what is unpickled is imported before a fork)
+from loadgen.driver.phase import Shard
+from loadgen.driver.plan import Plan  # noqa: TC001 (likewise)
+from loadgen.driver.workers.packing import unpacked
 
 if TYPE_CHECKING:
     import asyncio
     import socket
     from collections.abc import Callable, Sequence
+
+    from loadgen.driver.phase import Phase
+    from loadgen.driver.requests.request_source import Agenda
+    from loadgen.driver.workers.packing import Packed
 
 READ_BYTES: Final = 262_144
 """How much is read at a time: what the kernel keeps for a socket by default."""
@@ -118,3 +132,110 @@ class Outbox:
         except OSError:
             self._unsent.clear()
             self.bytes = self.events = 0
+
+
+@dataclass(frozen=True, slots=True)
+class QueueBounds:
+    """How much may wait before issuing waits, and how long.
+
+    Attributes:
+        recorder_events: Above this many events in the recorder's queue, the parent takes no more from
+            workers.
+        recorder_bytes: Likewise, for what workers have sent.
+        backlog_events: Above this many events that the parent has not taken, a worker issues nothing more.
+        backlog_bytes: Likewise.
+        responses_bytes: All responses in a worker that are open, or that the parent has not taken.
+        silence_s: A worker that says nothing for so long, although it should, is taken for dead and killed.
+    """
+
+    recorder_events: int = 200_000
+    recorder_bytes: int = 128 * 1024 * 1024
+    backlog_events: int = 100_000
+    backlog_bytes: int = 64 * 1024 * 1024
+    responses_bytes: int = MAX_TOGETHER_BYTES
+    silence_s: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerConfig:
+    """All that a worker must know to begin with.
+
+    Attributes:
+        plan: What the whole session is to do.
+        endpoints: Where requests go.
+        questions: What is asked; see `loadgen.driver.workers.packing`.
+        share: Which part is this worker's.
+        node: Which part is its node's, of a run on several.
+        connect_ahead: How many connections are opened before the first phase.
+        bounds: How much may wait.
+    """
+
+    plan: Plan
+    endpoints: tuple[Endpoint, ...]
+    questions: Packed
+    share: Shard
+    connect_ahead: int = 0
+    bounds: QueueBounds = QueueBounds()
+    node: Shard = Shard()  # noqa: RUF009 (a frozen value)
+
+    def agenda(self) -> Agenda:
+        """The questions to ask."""
+        return unpacked(self.questions)
+
+    def redact(self, text: str) -> str:
+        """Redact a message for the log: all endpoints have equal secrets."""
+        return self.endpoints[0].redact(text)
+
+
+class Command(Enum):
+    """The parent's commands without parameters."""
+
+    EXHAUSTED = auto()
+    """The last request of the phase has been claimed by a worker."""
+    SETTLE = auto()
+    """Say when nothing is in flight."""
+    STOP = auto()
+    """Issue nothing more."""
+    ABORT = auto()
+    """Give up what is in flight: the session was interrupted."""
+    DRAIN_OVER = auto()
+    """Give up what is in flight: it has been awaited for long enough."""
+    OVERLOADED = auto()
+    """Give up what is in flight: the endpoint cannot keep up."""
+    GATE_LOST = auto()
+    """Give up what is in flight: a target can be met no more."""
+    END = auto()
+    """Close everything, say so, and end."""
+
+
+class WorkerMessage(IntEnum):
+    """How each message of a worker begins."""
+
+    READY = auto()
+    ROWS = auto()
+    UNTIL = auto()
+    PROGRESS = auto()
+    ISSUED = auto()
+    SETTLED = auto()
+    ENDED = auto()
+    CRASHED = auto()
+
+
+def command(what: WorkerConfig | Phase | Command) -> bytes:
+    """A parent's message as a frame."""
+    return framed(pickle.dumps(what, pickle.HIGHEST_PROTOCOL))
+
+
+def commanded(payload: bytes | memoryview) -> Any:
+    """Decode a message of the parent."""
+    return pickle.loads(payload)  # noqa: S301 (from the process that started this one)
+
+
+def message(kind: WorkerMessage, *values: Any) -> bytes:
+    """A worker's message as a frame."""
+    return framed(marshal.dumps((kind.value, *values)))
+
+
+def unmarshalled(payload: bytes | memoryview) -> tuple[Any, ...]:
+    """Decode a message of a worker."""
+    return marshal.loads(payload)  # type: ignore[no-any-return]  # noqa: S302 (from a process that this one started)

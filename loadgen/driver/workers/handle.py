@@ -5,8 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from loadgen.driver.workers.framing import READ_BYTES, FrameReader, Outbox
-from loadgen.driver.workers.messages import WorkerMessage, command, unmarshalled
+from loadgen.driver.workers.framing import (
+    READ_BYTES,
+    FrameReader,
+    Outbox,
+    WorkerMessage,
+    command,
+    unmarshalled,
+)
 from recorder.event import EventType
 from recorder.lifecycle import TERMINAL
 
@@ -14,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from loadgen.driver.phase import Phase
+    from loadgen.driver.workers.framing import Command, WorkerConfig
     from loadgen.driver.workers.launcher import WorkerProcess
-    from loadgen.driver.workers.messages import Command, WorkerConfig
     from recorder.schema import Row
 
 _ISSUED: Final = EventType.LOADGEN_ISSUE_CALLED.value

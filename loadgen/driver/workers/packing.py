@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.requests.request_source import Agenda
 from workloads.sample import FollowUp, Sample
-from workloads.synthetic.text_samples import TextSamples
+from workloads.synthetic.story import TextSamples
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver import ending, overload
+from loadgen.driver import ending
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.early_end import EarlyEnd
 from loadgen.driver.errors import WorkerLostError
 from loadgen.driver.load import Closed
+from loadgen.driver.phase import Shard
 from loadgen.driver.progress import SessionProgress
-from loadgen.driver.shard import Shard
+from loadgen.driver.workers.framing import Command, QueueBounds, WorkerConfig
 from loadgen.driver.workers.handle import WorkerHandle
-from loadgen.driver.workers.messages import Command, QueueBounds, WorkerConfig
 from loadgen.driver.workers.packing import packed
 from recorder.event import Event, EventType
 
@@ -44,7 +44,7 @@ LOOKS: Final = 30
 
 _GIVING_UP: Final[Mapping[str | None, Command]] = {
     ending.DRAIN_OVER: Command.DRAIN_OVER,
-    overload.REASON: Command.OVERLOADED,
+    ending.OVERLOADED: Command.OVERLOADED,
     ending.GATE_LOST: Command.GATE_LOST,
 }
 """How workers are asked to give up what is in flight, by the reason; else it is an interrupt."""

@@ -15,21 +15,25 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver import ending, overload, own_health
+from loadgen.driver import ending, own_health
 from loadgen.driver.client.arrival import StampingSocket
 from loadgen.driver.client.bounds import Allowance
 from loadgen.driver.client.protocols import codec_of
 from loadgen.driver.client.transports import load_transport
 from loadgen.driver.issuing import Issuer
-from loadgen.driver.phase import Phase
-from loadgen.driver.requests.retries import Retries
+from loadgen.driver.phase import Phase, Shard
+from loadgen.driver.requests.attempt import Retries
 from loadgen.driver.requests.turn import RequestRunner
-from loadgen.driver.shard import Shard
 from loadgen.driver.system.clock import system_clock
-from loadgen.driver.system.collector import calm
-from loadgen.driver.system.memory import copy_shared_pages, return_free_memory
-from loadgen.driver.workers.framing import READ_BYTES, FrameReader
-from loadgen.driver.workers.messages import Command, WorkerConfig, WorkerMessage, commanded
+from loadgen.driver.system.memory import calm, copy_shared_pages, return_free_memory
+from loadgen.driver.workers.framing import (
+    READ_BYTES,
+    Command,
+    FrameReader,
+    WorkerConfig,
+    WorkerMessage,
+    commanded,
+)
 from loadgen.driver.workers.shared_counter import SharedCounter
 from loadgen.driver.workers.shipping import Shipper
 
@@ -47,7 +51,7 @@ COMPLETENESS_INTERVAL_S: Final = 0.02
 
 _GIVEN_UP_FOR: Final = {
     Command.DRAIN_OVER: ending.DRAIN_OVER,
-    Command.OVERLOADED: overload.REASON,
+    Command.OVERLOADED: ending.OVERLOADED,
     Command.GATE_LOST: ending.GATE_LOST,
 }
 """What the log says of a request that is given up because of such a word."""

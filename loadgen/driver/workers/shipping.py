@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from loadgen.driver.client.compiled import compiled_function
-from loadgen.driver.workers.framing import Outbox
-from loadgen.driver.workers.messages import WorkerMessage, message
+from loadgen.driver.workers.framing import Outbox, WorkerMessage, message
 from recorder import schema
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
 
-    from loadgen.driver.workers.messages import QueueBounds
+    from loadgen.driver.workers.framing import QueueBounds
     from recorder.event import Event
 
 INTERVAL_S: Final = 0.02

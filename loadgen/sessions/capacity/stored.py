@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from loadgen.driver.workers.sizing import usable_cpus
-from loadgen.sessions.files.whole_file import write_whole
+from loadgen.sessions.files.run_folder import write_whole
 from loadgen.sessions.observer import SILENT
 from recorder.event import Event, EventType
 

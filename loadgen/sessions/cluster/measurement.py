@@ -11,9 +11,9 @@ from uuid import uuid4
 
 from loadgen.driver.budget import ErrorBudget
 from loadgen.driver.nodes.group import NodeGroup
+from loadgen.driver.phase import Shard
 from loadgen.driver.sensing.child import SensorProcess
 from loadgen.driver.session import LoadSession
-from loadgen.driver.shard import Shard
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.workers.packing import packed
@@ -22,13 +22,11 @@ from loadgen.sessions.cluster.node import NodeConfig
 from loadgen.sessions.environment import environment
 from loadgen.sessions.interrupt import note_stop
 from loadgen.sessions.observer import SILENT
-from loadgen.sessions.recording import recording
-from loadgen.sessions.run.default_url import default_url_named
+from loadgen.sessions.recording import announce_stop, recording
+from loadgen.sessions.run.endpoint_probe import default_url_named
 from loadgen.sessions.run.first_facts import put_first_facts
-from loadgen.sessions.run.found_metrics import with_found_metrics
 from loadgen.sessions.run.gate_watch import watch_gate
-from loadgen.sessions.run.sensors import declared_power, found_sensors, sensors_of
-from loadgen.sessions.run.stop_notice import announce_stop
+from loadgen.sessions.run.sensors import declared_power, found_sensors, sensors_of, with_found_metrics
 from recorder.shards import coordinator_environment
 from recorder.store import LOG_NAME
 from recorder.writer import EventRecorder

@@ -24,7 +24,7 @@ from loadgen.driver.progress import SessionProgress
 from loadgen.driver.sensing.child import SensorProcess
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
-from loadgen.driver.system.collector import calm
+from loadgen.driver.system.memory import calm
 from loadgen.driver.workers.launcher import WorkerLauncher
 from loadgen.driver.workers.packing import unpacked
 from loadgen.driver.workers.pool import WorkerPool
@@ -34,7 +34,6 @@ from loadgen.sessions.environment import environment
 from loadgen.sessions.ray.node_environment import enter, take_usual_priority
 from loadgen.sessions.recording import recording
 from loadgen.sessions.run.endpoint_probe import require_ready
-from loadgen.sessions.run.sandbox_needs import NOTHING
 from recorder.errors import RecorderError, WriterError
 from recorder.event import Event, EventType
 from recorder.shards import shard_environment, shard_log
@@ -44,10 +43,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from loadgen.driver.client.endpoint import Endpoint
-    from loadgen.driver.phase import Phase
+    from loadgen.driver.phase import Phase, Shard
     from loadgen.driver.plan import Plan
     from loadgen.driver.sensing.config import SensorConfig
-    from loadgen.driver.shard import Shard
     from loadgen.driver.workers.packing import Packed
     from loadgen.sessions.run.sandbox_needs import SandboxNeeds
 
@@ -70,7 +68,7 @@ class NodeConfig:
         shards: Where all shards lie, if on a shared path; else this node's is in a folder of its own.
         store: The address in an object store to which logs are uploaded at the end.
         sensors: What is read of this host.
-        sandboxes: What must be here for episodes, and for scorers of what they answer.
+        sandboxes: What must be here for episodes, and for scorers of what they answer; None for nothing.
         folder: Where the coordinator runs: modules and data are looked for there, if there is such a folder.
     """
 
@@ -87,7 +85,7 @@ class NodeConfig:
     shards: Path | None = None
     store: str | None = None
     sensors: tuple[SensorConfig, ...] = field(default=())
-    sandboxes: SandboxNeeds = NOTHING
+    sandboxes: SandboxNeeds | None = None
     folder: str = ""
 
 
@@ -275,7 +273,8 @@ def own_folder(session_id: str, name: str) -> Path:
 
 def _require_episodes(config: NodeConfig) -> None:
     """Check that this machine can open the sandboxes, and host the sessions."""
-    config.sandboxes.require()
+    if config.sandboxes is not None:
+        config.sandboxes.require()
     if config.plan.session_kind is not None:
         config.plan.session_kind.require()
 

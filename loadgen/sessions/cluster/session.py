@@ -57,7 +57,7 @@ def require_capable(prepared: Prepared, nodes: Sequence[Mapping[str, Any]]) -> N
     Raises:
         SetupError, UsageError: One has not, or cannot; what to do.
     """
-    from loadgen.sessions.run.descriptors import require_descriptors
+    from loadgen.sessions.run.endpoint_probe import require_descriptors
 
     require_share(prepared.plan.load, len(nodes), prepared.workers)
     require_descriptors(prepared, min(node["open_files"] for node in nodes), len(nodes))

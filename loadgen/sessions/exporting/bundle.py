@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import SetupError, UsageError
-from loadgen.sessions.files.whole_file import write_whole
+from loadgen.sessions.files.run_folder import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

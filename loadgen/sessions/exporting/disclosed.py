@@ -106,7 +106,7 @@ def _require_keys(path: Path, content: Any) -> None:
     Raises:
         UsageError: It has something else.
     """
-    from rulesets.nearest import suggestion
+    from rulesets.errors import suggestion
 
     if not isinstance(content, dict):
         raise UsageError(f"--about {path}: must have members: {', '.join(_KEYS)}")

@@ -94,7 +94,7 @@ def measuring(run: Path, basis: Basis) -> Iterator[MeasuredRun]:
     from loadgen.sessions.errors import UsageError
     from loadgen.sessions.files.run_folder import still_running
     from recorder.store import log_path
-    from reporter.error_context import blaming
+    from reporter.errors import blaming
     from reporter.log.settings import settings
     from reporter.measured.evidence import LogEvidence
     from reporter.report_options import ReportOptions

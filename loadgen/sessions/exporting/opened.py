@@ -21,7 +21,7 @@ def opened(settings: ExportSettings) -> Iterator[OpenLog]:
     """
     from loadgen.sessions.run.report import started_with
     from loadgen.sessions.settings.tokenizer import load
-    from reporter.error_context import blaming
+    from reporter.errors import blaming
     from reporter.reporter import DEFAULT, MetricsReporter
     from reporter.tokens import with_counted_tokens
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
 from loadgen.sessions.errors import SetupError, UsageError
-from loadgen.sessions.files.whole_file import writing_whole
+from loadgen.sessions.files.run_folder import writing_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

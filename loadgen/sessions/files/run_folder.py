@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 import shlex
+from contextlib import contextmanager, suppress
 from datetime import datetime
+from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final
+from uuid import uuid4
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.files.claimed_folders import claim
 from recorder.errors import BeingWrittenError, LogExistsError
 from recorder.store import LOG_NAME, log_path
-from reporter.log.storage_place import archive_of, is_remote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 REPORT: Final = "report.json"
 _BEGINS_A_LOG: Final = b"SQLite format 3\0"
@@ -64,7 +65,11 @@ def require_empty(out: Path, name: str) -> None:
 
 def folder_of(run: Path) -> Path:
     """The folder of a run, given by folder, log, or archive address."""
-    return run if run.is_dir() or is_remote(run) else run.parent
+    if run.is_dir():
+        return run
+    from reporter.log.storage_place import is_remote
+
+    return run if is_remote(run) else run.parent
 
 
 def require_log(run: Path, remedy: str) -> None:
@@ -77,7 +82,11 @@ def require_log(run: Path, remedy: str) -> None:
     Raises:
         UsageError: It is.
     """
-    if not log_path(run).exists() and archive_of(run) is not None:
+    if log_path(run).exists():
+        return
+    from reporter.log.storage_place import archive_of
+
+    if archive_of(run) is not None:
         raise UsageError(f"{run}: an archive, which is only read: {remedy}")
 
 
@@ -121,3 +130,96 @@ def model_folder(model: str) -> str:
     """A folder name for a model: the last part of the name, without special characters of shells."""
     last = model.rstrip("/").rsplit("/", 1)[-1]
     return re.sub(r"[^A-Za-z0-9._-]+", "-", last).strip("-.")[:60] or "model"
+
+
+_ATTEMPTS: Final = 100
+
+_claimed: Final[list[Path]] = []
+"""What this process has made, parents before what is in them."""
+
+
+def claim(folder: Path) -> Path:
+    """Make a folder, or the first free one of `folder-2`, `folder-3`…, and return the path.
+
+    Runs may start in the same second: the file system decides which process has which name.
+
+    Raises:
+        OSError: None can be made there.
+    """
+    for name in _names(folder):
+        try:
+            _make(name)
+        except FileExistsError:
+            continue
+        return name
+    raise AssertionError  # there is always another name
+
+
+def is_claimed(folder: Path) -> bool:
+    """Whether this process has made a folder, and may remove the folder."""
+    return folder in _claimed
+
+
+def give_back() -> None:
+    """Take away the folders that nothing was put into."""
+    while _claimed:
+        with suppress(OSError):
+            _claimed.pop().rmdir()
+
+
+def _names(folder: Path) -> Iterator[Path]:
+    return chain([folder], (folder.with_name(f"{folder.name}-{number}") for number in count(2)))
+
+
+def _make(folder: Path) -> None:
+    """Make a missing folder, with a missing parent.
+
+    Raises:
+        FileExistsError: It is there.
+        OSError: It cannot be made.
+    """
+    for attempt in range(_ATTEMPTS):
+        if not folder.parent.exists():
+            with suppress(FileExistsError):
+                folder.parent.mkdir(parents=True)
+                _claimed.append(folder.parent)
+        try:
+            folder.mkdir()
+        except FileNotFoundError:
+            # Another process may just have taken the parent away, which was empty.
+            if attempt == _ATTEMPTS - 1:
+                raise
+        else:
+            _claimed.append(folder)
+            return
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file atomically: on failure the old one stays, without a temporary file next to it.
+
+    A link is replaced, not followed, as it could lead out of the folder.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    with writing_whole(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def writing_whole(path: Path) -> Iterator[IO[bytes]]:
+    """Write a file piece by piece: it takes the place of the old one when the block ends without an error.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    # A unique name: a killed process with the same id may have left a temporary file.
+    unfinished = path.with_name(f".{uuid4().hex}.tmp")
+    try:
+        with unfinished.open("xb") as file:
+            yield file
+        unfinished.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+        raise

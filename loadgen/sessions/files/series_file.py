@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import SetupError, UsageError
-from loadgen.sessions.files.claimed_folders import claim
-from loadgen.sessions.files.run_folder import require_empty
-from loadgen.sessions.files.whole_file import write_whole
+from loadgen.sessions.files.run_folder import claim, require_empty, write_whole
 from recorder.store import LOG_NAME
 from reporter.log.storage_place import has_log
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.errors import SetupError, UsageError
-from loadgen.sessions.files.run_folder import require_no_log
-from loadgen.sessions.files.whole_file import write_whole
+from loadgen.sessions.files.run_folder import require_no_log, write_whole
 from loadgen.sessions.formats import render
 from loadgen.sessions.observer import SILENT
 

@@ -40,7 +40,7 @@ def power_of(option: str | None, *, series: bool = False) -> PowerReading | None
         return None
     source, _, figure = option.partition(":")
     if source not in SOURCES:
-        from rulesets.nearest import suggestion
+        from rulesets.errors import suggestion
 
         raise UsageError(
             f"--power {option}: {source!r} is not a source of a figure; {suggestion(source, SOURCES)} "

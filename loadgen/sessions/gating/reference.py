@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from loadgen.sessions.gating.power import PowerReading
+    from rulesets.evidence import Accuracy, Evidence
     from rulesets.ruleset import Ruleset
 
 _SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
@@ -43,11 +45,12 @@ def read_rules(
         raise UsageError(f"--scenario {scenario}: is one of a ruleset; give --ruleset, or leave it out")
     if ruleset is None and not require:
         return None
-    from rulesets.loading import load as resolved
     from rulesets.ruleset import of_expressions
 
     if ruleset is None:
         return of_expressions(require)
+    from rulesets.loading import load as resolved
+
     rules = resolved(ruleset, model=model, scenario=scenario, pattern=load, concurrency=concurrency)
     if not require:
         return rules
@@ -83,3 +86,25 @@ def require_known(rules: Ruleset | None, skip: Sequence[str]) -> None:
     from rulesets.evaluation import require_known as require
 
     require(skip, rules)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateInputs:
+    """What rules are evaluated with, apart from the run's own log.
+
+    Attributes:
+        others: Further runs of the same configuration, for rules about a change.
+        baseline: The runs that changes are measured from.
+        skip: Rules that are left out, by id or by group; None for those that were left out when the run was
+            started.
+        audits: Results of audits by the audits' names; see `rulesets.evaluate`.
+        scores: Accuracies by their names, which take precedence over the run's own.
+        power: The power that the system drew.
+    """
+
+    others: Sequence[Evidence] = ()
+    baseline: Sequence[Evidence] = ()
+    skip: Sequence[str] | None = None
+    audits: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    scores: Mapping[str, Accuracy] = field(default_factory=dict)
+    power: PowerReading | None = None

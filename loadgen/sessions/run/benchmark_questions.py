@@ -87,19 +87,8 @@ def benchmark_questions(
     )
 
 
-def temperature_of(temperature: float | None, dataset: Dataset) -> float | None:
-    """The sampling temperature of a session: as given, else that of the benchmarks.
-
-    Args:
-        temperature: The value of `--temperature`.
-        dataset: The questions.
-
-    Returns:
-        None where it is left to the server, and where the benchmarks name different ones: then each question
-        has that of its benchmark.
-    """
-    if temperature is not None or not dataset.tasks:
-        return temperature
+def temperature_of(dataset: Dataset) -> float | None:
+    """The sampling temperature of benchmarks; None where each question has that of its benchmark."""
     named: set[float] = {task["sampled_at"] for task in dataset.tasks}
     return named.pop() if len(named) == 1 else None
 

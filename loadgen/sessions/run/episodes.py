@@ -10,8 +10,7 @@ from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.errors import CannotAskError, EndpointError
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.episodes import DEFAULT_MAX_TURNS
-from workloads.sample import Sample
-from workloads.sampled_check import examples
+from workloads.sample import Sample, examples
 
 if TYPE_CHECKING:
     from loadgen.driver.client.codec import Codec, Generation

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from loadgen.driver.client.proxies import ignored_proxy
+from loadgen.driver.client.dialing import ignored_proxy
 from loadgen.sessions.recording import put_all
-from loadgen.sessions.run.benchmark_questions import question_events
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:
@@ -43,8 +42,11 @@ async def put_first_facts(prepared: Prepared, recorder: EventRecorder, clock: Cl
     if prepared.left is None:  # a resumed log has them
         for finding in dataset_findings(prepared.dataset, clock.now_ns()):
             recorder.put(finding)
-    questions = question_events(prepared.dataset, prepared.logged_questions, clock.now_ns())
-    await put_all(recorder, questions, stop)
+    if prepared.dataset.tasks:
+        from loadgen.sessions.run.benchmark_questions import question_events
+
+        questions = question_events(prepared.dataset, prepared.logged_questions, clock.now_ns())
+        await put_all(recorder, questions, stop)
 
 
 def dataset_findings(dataset: Dataset, at_ns: int) -> Iterator[Event]:

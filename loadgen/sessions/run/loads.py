@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, assert_never
 
-from loadgen.driver.arrivals.schedule import busiest_rate
-from loadgen.driver.arrivals.stages import Stages
 from loadgen.driver.errors import ProfileError
 from loadgen.driver.load import Closed, Offline, Open, ProcessArrivals, TraceArrivals, rate_of
 from loadgen.driver.plan import TRACE_SPEED
@@ -16,7 +14,7 @@ from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.kinds import seconds
 from loadgen.sessions.settings.option import OptionValueError
 from workloads.arrivals import DEFAULT_ARRIVAL
-from workloads.sampled_check import examples
+from workloads.sample import examples
 
 if TYPE_CHECKING:
     from loadgen.driver.arrivals.rate_profile import Profile
@@ -62,6 +60,8 @@ def duration_of(settings: LoadSettings, repeats: int | None, load: Load) -> floa
         return settings.duration
     counts = (settings.requests, settings.sessions, settings.passes, repeats)
     counted = any(count is not None for count in counts)
+    from loadgen.driver.arrivals.stages import Stages
+
     if isinstance(rate, Stages) or not counted:
         return rate.end_s if rate.end_s < float("inf") else None
     return None
@@ -119,6 +119,8 @@ def with_dataset(load: Load, dataset: Dataset) -> Load:
     match load:
         case Open(arrivals=arrivals):
             if isinstance(arrivals, TraceArrivals) and dataset.offsets_ns is not None:
+                from loadgen.driver.arrivals.schedule import busiest_rate
+
                 arrivals = replace(arrivals, peak=busiest_rate(dataset.offsets_ns, arrivals.speed))
             turns = _mean_turns(dataset) if has_conversations(dataset) else 1.0
             return replace(load, arrivals=arrivals, turns=turns)

@@ -8,28 +8,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from loadgen.driver import own_health
-from loadgen.driver.providers.process import reached
 from loadgen.driver.sensing.child import SensorProcess
 from loadgen.driver.session import LoadSession
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
-from loadgen.driver.system.collector import calm
-from loadgen.driver.system.memory import return_free_memory
+from loadgen.driver.system.memory import calm, return_free_memory
 from loadgen.driver.system.open_files import allow_many_files
 from loadgen.driver.workers.pool import WorkerPool
 from loadgen.sessions.capacity.stored import warn_beyond
 from loadgen.sessions.environment import environment
 from loadgen.sessions.interrupt import note_stop
 from loadgen.sessions.observer import SILENT
-from loadgen.sessions.recording import recording
-from loadgen.sessions.run.default_url import default_url_named
-from loadgen.sessions.run.descriptors import require_descriptors
-from loadgen.sessions.run.endpoint_probe import require_ready
+from loadgen.sessions.recording import announce_stop, recording
+from loadgen.sessions.run.endpoint_probe import default_url_named, require_descriptors, require_ready
 from loadgen.sessions.run.first_facts import put_first_facts
-from loadgen.sessions.run.found_metrics import with_found_metrics
-from loadgen.sessions.run.gate_watch import watch_gate
-from loadgen.sessions.run.sensors import declared_power, found_sensors, sensors_of
-from loadgen.sessions.run.stop_notice import announce_stop
+from loadgen.sessions.run.sensors import declared_power, found_sensors, sensors_of, with_found_metrics
 from recorder.store import LOG_NAME
 from recorder.writer import EventRecorder
 
@@ -74,7 +67,11 @@ async def measure(
 
             providers.enter_context(debug_log(folder / LOG_NAME))
         pool = WorkerPool(launcher, plan, recorder, clock, stop)
-        targets = providers.enter_context(reached(prepared.targets))
+        targets = prepared.targets
+        if any("litellm" in target.host for target in targets):
+            from loadgen.driver.providers.process import reached
+
+            targets = providers.enter_context(reached(targets))
         pool.begin(targets, prepared.agenda(), perf.client.connect_ahead)
         calm()
         async with SensorProcess(sensors_of(prepared), recorder, found_sensors(prepared)) as sensors:
@@ -91,6 +88,8 @@ async def measure(
                     asyncio.create_task(announce_stop(stop, pool, observer)),
                 ]
                 if perf.verdict.abort_on_fail and prepared.left is None:
+                    from loadgen.sessions.run.gate_watch import watch_gate
+
                     following = watch_gate(folder / LOG_NAME, pool, recorder, clock, stop, observer)
                     background.append(asyncio.create_task(following))
                 with observer.session(pool.progress, plan, folder / LOG_NAME):

@@ -9,9 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver.arrivals.rate_profile import Flat
-from loadgen.driver.load import Offline, expected_arrivals, limit_of, rate_of
-from loadgen.driver.load_record import kind_of
+from loadgen.driver.load import Offline, expected_arrivals, kind_of, limit_of, rate_of
 from reporter.render.rule import whys
 from workloads.errors import did_you_mean
 from workloads.units import duration_text
@@ -82,15 +80,21 @@ def lacking(rules: Ruleset, skip: Collection[str]) -> Iterator[str]:
         rules: The rules of the run.
         skip: The rules that are left out, by id or by group.
     """
-    from rulesets.evaluators.rule import Case
-    from rulesets.evaluators.rules import rules_of
+    from rulesets.evaluation import rules_of
+
+    needing = [
+        (option, rule)
+        for rule in rules_of(rules)
+        if (option := _OPTIONS.get(rule.group) or _OPTIONS.get(rule.kind)) and rule.severity == "fail"
+    ]
+    if not needing:
+        return
+    from rulesets.evaluators.row import Case
     from rulesets.report_evidence import OfReport
 
     case, ids = Case(rules, OfReport({})), dict[str, list[str]]()
-    for rule in rules_of(rules):
-        option = _OPTIONS.get(rule.group) or _OPTIONS.get(rule.kind)
-        counts = rule.severity == "fail" and not {rule.id, rule.group} & set(skip)
-        if option and counts and rule.row(case).status == "FAIL":
+    for option, rule in needing:
+        if not {rule.id, rule.group} & set(skip) and rule.row(case).status == "FAIL":
             ids.setdefault(option, []).append(rule.id)
     for option, rule_ids in ids.items():
         has_baseline = option == _BASELINE and rules.baseline is not None and rules.baseline.ref
@@ -107,8 +111,12 @@ def foreseen(plan: Plan, settings: Mapping[str, Any], rules: Ruleset) -> Iterato
         rules: The rules of the run.
     """
     from reporter.log.session import generation
-    from rulesets.evaluators.rule import Case
-    from rulesets.evaluators.rules import rules_of
+    from rulesets.evaluation import rules_of
+
+    could_break = [rule for rule in rules_of(rules) if rule.group in _FORESEEABLE]
+    if not could_break:
+        return
+    from rulesets.evaluators.row import Case
     from rulesets.report_evidence import OfReport
 
     count, seconds = _most_requests(plan), _longest_s(plan)
@@ -120,8 +128,8 @@ def foreseen(plan: Plan, settings: Mapping[str, Any], rules: Ruleset) -> Iterato
     unknown = set(_COUNTED if count is None else () if plan.requests == count else {_EXACT})
     unknown |= {_TIMED} if seconds is None else set()
     case = Case(rules, OfReport(report))
-    for rule in rules_of(rules):
-        if rule.group in _FORESEEABLE and rule.kind not in unknown:
+    for rule in could_break:
+        if rule.kind not in unknown:
             row = rule.row(case)
             if row.status == "INVALID":
                 yield row
@@ -141,7 +149,11 @@ def _most_requests(plan: Plan) -> int | None:
 def _longest_s(plan: Plan) -> float | None:
     """The longest time of issuing; None where that depends on the endpoint."""
     rate, requests = rate_of(plan.load), plan.requests
-    if not isinstance(rate, Flat) or requests is None:
+    if rate is None or requests is None:
+        return plan.duration_s
+    from loadgen.driver.arrivals.rate_profile import Flat
+
+    if not isinstance(rate, Flat):
         return plan.duration_s
     expected_s = (requests + _LUCK * math.sqrt(requests)) / rate.level
     return expected_s if plan.duration_s is None else min(plan.duration_s, expected_s)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from secrets import randbelow
 from typing import TYPE_CHECKING, Any
 
@@ -14,18 +14,13 @@ from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.endpoint import Endpoint, endpoint
 from loadgen.driver.client.protocols import codec_of, protocol_entry
 from loadgen.driver.client.timeouts import Timeouts
-from loadgen.driver.load import Closed, limit_of, speed_of
-from loadgen.driver.load_record import kind_of
+from loadgen.driver.load import Closed, kind_of, limit_of, speed_of
 from loadgen.driver.plan import Plan
-from loadgen.driver.providers.process import url_of
-from loadgen.driver.requests.balance import BALANCES
+from loadgen.driver.requests.order import BALANCES
 from loadgen.driver.requests.request_source import Agenda
 from loadgen.driver.workers.sizing import usable_cpus, workers_for
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.gating.reference import read_rules, require_known
-from loadgen.sessions.run.askable import require_askable
-from loadgen.sessions.run.benchmark_questions import temperature_of
-from loadgen.sessions.run.episodes import episode_kind
 from loadgen.sessions.run.loads import (
     counts_of,
     duration_of,
@@ -35,21 +30,21 @@ from loadgen.sessions.run.loads import (
     with_dataset,
 )
 from loadgen.sessions.run.protocol_options import headers_of, options_of, protocol_of
-from loadgen.sessions.run.questions import count_of, dataset_of
-from loadgen.sessions.run.sandbox_needs import NOTHING, SandboxNeeds, sandbox_needs
-from loadgen.sessions.run.scores import accuracy_settings
-from loadgen.sessions.run.served_model import served_model
+from loadgen.sessions.run.questions import count_of, dataset_of, require_askable
 from loadgen.sessions.settings.concerns import changed
 from loadgen.sessions.settings.definitions import chosen_in, with_definitions
 from loadgen.sessions.settings.prompts import MOST_TEXT_SEED
 from loadgen.sessions.settings.stored import plain, stored_options
 from loadgen.sessions.settings.tokenizer import load as load_tokenizer
-from workloads.cache import use_cache
+from workloads.sample import examples
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from loadgen.driver.client.codec import Codec
+    from loadgen.driver.episodes.episode_kind import EpisodeKind
     from loadgen.driver.load import Load
+    from loadgen.sessions.run.sandbox_needs import SandboxNeeds
     from loadgen.sessions.settings.endpoint import EndpointSettings
     from loadgen.sessions.settings.perf import PerfSettings
     from loadgen.sessions.settings.verdict import VerdictSettings
@@ -68,7 +63,7 @@ class Prepared:
         logged_questions: Of a resumed run, the numbers of the benchmark questions in its log.
         accuracy: The log's facts on benchmarks and their scoring; None where there are none.
         metrics_pages: The metrics pages that were found, of a run that names none.
-        sandboxes: What must be there where episodes are played and programs are graded.
+        sandboxes: What must be there where episodes are played and programs are graded; None for nothing.
     """
 
     plan: Plan
@@ -82,7 +77,7 @@ class Prepared:
     after_seq: int | None = None
     logged_questions: frozenset[int] = frozenset()
     accuracy: Mapping[str, Any] | None = None
-    sandboxes: SandboxNeeds = NOTHING
+    sandboxes: SandboxNeeds | None = None
     metrics_pages: tuple[str, ...] = ()
 
     def agenda(self) -> Agenda:
@@ -138,6 +133,8 @@ def prepare(settings: PerfSettings) -> Prepared:
     """
     settings = _with_text_seed(settings)
     if settings.tasks.cache_dir is not None:
+        from workloads.cache import use_cache
+
         use_cache(settings.tasks.cache_dir)
     targets = targets_of(settings.endpoint, keep_alive=settings.client.connection == "keep")
     settings = with_model(settings, targets[0])
@@ -150,7 +147,7 @@ def prepare(settings: PerfSettings) -> Prepared:
     generation = _generation(settings, dataset)
     protocol, protocol_options = protocol_of(settings.endpoint), options_of(settings.endpoint)
     codec = codec_of(protocol, protocol_options)
-    episodes = episode_kind(settings.episodes, settings.tasks, dataset, codec, generation, targets[0])
+    episodes = _episodes(settings, dataset, codec, generation, targets[0])
     if episodes is not None:
         # What is counted is episodes, of as many requests as each takes.
         requests, sessions = None, requests if sessions is None else sessions
@@ -188,11 +185,33 @@ def prepare(settings: PerfSettings) -> Prepared:
     require_known(rules, settings.verdict.skip)
     workers = workers_of(settings.client.workers, plan.load, plan.count)
     workers = 1 if settings.episodes.sequential else workers
+    prepared = Prepared(plan, targets, dataset, rules, workers, settings)
+    return _with_scoring(prepared, episodes) if settings.tasks.task or episodes is not None else prepared
+
+
+def _episodes(
+    settings: PerfSettings, dataset: Dataset, codec: Codec, generation: Generation, target: Endpoint
+) -> EpisodeKind | None:
+    """How episodes are played, whose code only a session with episodes loads; None without episodes."""
+    may_play = any(sample.has_several_turns for sample in examples(dataset.samples))
+    if not may_play and not settings.episodes.has_agent:
+        return None
+    from loadgen.sessions.run.episodes import episode_kind
+
+    return episode_kind(settings.episodes, settings.tasks, dataset, codec, generation, target)
+
+
+def _with_scoring(prepared: Prepared, episodes: EpisodeKind | None) -> Prepared:
+    """The session with the needs of scoring and of episodes, checked on this machine."""
+    from loadgen.sessions.run.sandbox_needs import sandbox_needs
+    from loadgen.sessions.run.scores import accuracy_settings
+
+    settings, dataset = prepared.perf, prepared.dataset
     accuracy = accuracy_settings(settings.tasks, settings.load.passes, dataset)
     sandboxes = sandbox_needs(settings.tasks, episodes, dataset)
     if settings.cluster.ray is None:  # else the nodes must have them
         sandboxes.require()
-    return Prepared(plan, targets, dataset, rules, workers, settings, accuracy=accuracy, sandboxes=sandboxes)
+    return replace(prepared, accuracy=accuracy, sandboxes=sandboxes)
 
 
 def _with_text_seed(settings: PerfSettings) -> PerfSettings:
@@ -211,6 +230,8 @@ def with_model(settings: PerfSettings, target: Endpoint) -> PerfSettings:
     """
     if settings.endpoint.model:
         return settings
+    from loadgen.sessions.run.served_model import served_model
+
     protocol, options = protocol_of(settings.endpoint), options_of(settings.endpoint)
     model = served_model(target, timeouts_of(settings.endpoint), protocol, options)
     return changed(settings, model=model)
@@ -218,10 +239,15 @@ def with_model(settings: PerfSettings, target: Endpoint) -> PerfSettings:
 
 def _generation(settings: PerfSettings, dataset: Dataset) -> Generation:
     """The generation settings of each request."""
+    temperature = settings.generation.temperature
+    if temperature is None and dataset.tasks:
+        from loadgen.sessions.run.benchmark_questions import temperature_of
+
+        temperature = temperature_of(dataset)
     return Generation(
         model=settings.endpoint.model,
         max_tokens=settings.generation.max_tokens,
-        temperature=temperature_of(settings.generation.temperature, dataset),
+        temperature=temperature,
         stream=settings.generation.stream and protocol_entry(settings.endpoint.protocol).stream != "never",
         extra_body=_extra_body(settings.generation.extra_body),
         ignore_eos=settings.prompts.ignore_eos,
@@ -272,7 +298,7 @@ def targets_of(settings: EndpointSettings, *, keep_alive: bool = True) -> tuple[
         UsageError, EndpointError: A URL or a header cannot be used.
     """
     rooted, headers = protocol_entry(settings.protocol).rooted, headers_of(settings)
-    urls = map(url_of, settings.urls)
+    urls = map(_url, settings.urls)
     targets = [
         endpoint(url, headers, verify=not settings.insecure, rooted=rooted, keep_alive=keep_alive)
         for url in urls
@@ -281,6 +307,15 @@ def targets_of(settings: EndpointSettings, *, keep_alive: bool = True) -> tuple[
         if target in targets[:number]:
             raise UsageError(f"--url {target.url}: given twice; give each endpoint once")
     return tuple(targets)
+
+
+def _url(named: str) -> str:
+    """The URL of an endpoint; of LiteLLM's models the one that stands for its process."""
+    if "litellm" not in named:
+        return named
+    from loadgen.driver.providers.process import url_of
+
+    return url_of(named)
 
 
 def _around_trace(

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from loadgen.driver.client import body_template
-from loadgen.driver.client.plain_json import PlainJson
 from loadgen.driver.client.protocols import codec_of, protocol_entry
 from loadgen.driver.client.server_json import place
+from loadgen.sessions.environment import package_version
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.package_version import package_version
 from loadgen.sessions.secrets import lines
 
 if TYPE_CHECKING:
@@ -39,6 +37,8 @@ def options_of(settings: EndpointSettings) -> dict[str, Any]:
     entry = protocol_entry(settings.protocol)
     if not (entry.described or entry.preset_of):
         return {}
+    from loadgen.driver.client.plain_json import PlainJson
+
     options = {
         "path": _path(settings.path),
         "body": _body(settings.body),
@@ -95,6 +95,8 @@ def _body(text: str | None) -> Mapping[str, Any] | None:
         raise UsageError(f"--body is not JSON: {error}") from error
     if not isinstance(template, dict):
         raise UsageError("""--body must be a JSON object, e.g. '{"inputs": "{prompt}"}'""")
+    from loadgen.driver.client import body_template
+
     try:
         body_template.check(template)
     except ValueError as error:

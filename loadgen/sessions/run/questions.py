@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from loadgen.driver.errors import CannotAskError
 from loadgen.driver.load import expected_arrivals
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.run.benchmark_questions import benchmark_questions
 from loadgen.sessions.run.loads import DEFAULT_REQUESTS, warmup_of
-from loadgen.sessions.run.replay import replayed
-from loadgen.sessions.run.synthetic import has_options, synthetic_dataset
+from workloads.sample import examples
 
 if TYPE_CHECKING:
+    from loadgen.driver.client.codec import Codec, Generation
     from loadgen.driver.load import Load
     from loadgen.sessions.settings.generation import GenerationSettings
     from loadgen.sessions.settings.load import LoadSettings
     from loadgen.sessions.settings.prompts import PromptSettings
     from loadgen.sessions.settings.tasks import TaskSettings
     from workloads.dataset import Dataset
+    from workloads.sample import FollowUp, Sample
 
 MOST_PROMPTS: Final = 10_000
 """The most synthetic prompts that are made, in about 0.1 s; a longer run repeats them."""
@@ -45,8 +47,12 @@ def dataset_of(
         UsageError, WorkloadError, LogError: What is wrong, and where.
     """
     if tasks.task:
+        from loadgen.sessions.run.benchmark_questions import benchmark_questions
+
         return benchmark_questions(tasks, prompts.tag, generation, load.seed)
     if load.trace is not None:
+        from loadgen.sessions.run.replay import replayed
+
         return replayed(load, prompts, Path(load.trace))
     if prompts.prompts is None:
         dataset = _made_up(prompts, count, load.seed)
@@ -112,8 +118,69 @@ def _read(prompts: PromptSettings, source: str) -> Dataset:
 
 
 def _made_up(prompts: PromptSettings, count: int, seed: int) -> Dataset:
+    options = (prompts.input_tokens, prompts.output_tokens, prompts.turns, prompts.shared_prefix)
+    if any(option is not None for option in (*options, prompts.corpus, prompts.tokenizer)):
+        from loadgen.sessions.run.synthetic import synthetic_dataset
+
+        return synthetic_dataset(prompts, count, seed)
     from workloads.synthetic import synthetic_prompts
 
-    if has_options(prompts):
-        return synthetic_dataset(prompts, count, seed)
     return synthetic_prompts(count, seed=seed, salt=prompts.text_seed or 0)
+
+
+def require_askable(dataset: Dataset, prompts: PromptSettings, codec: Codec, generation: Generation) -> None:
+    """Check each question with more than a text, including all follow-up turns.
+
+    Raises:
+        UsageError: A question cannot be sent; which, and why.
+    """
+    answered = prompts.history == "answered"
+    for sample in examples(dataset.samples):
+        if generation.ignore_eos and not _bounded(sample, generation):
+            raise UsageError(
+                f"{_place(dataset, sample)}: --ignore-eos needs the number of output tokens, which the row "
+                "lacks; give --max-tokens"
+            )
+        if answered and any(map(_brings_results, sample.follow_ups)):
+            raise UsageError(
+                f"{_place(dataset, sample)}: a later turn has the result of a tool call, which the "
+                "endpoint's answer may lack; give --history recorded"
+            )
+        if prompts.history == "recorded" and any(turn.recorded is None for turn in sample.follow_ups):
+            raise UsageError(
+                f"{_place(dataset, sample)}: --history recorded: a turn has no recorded answer before it; "
+                "leave --history out to use the endpoint's answers"
+            )
+        if prompts.salt and sample.token_ids is not None:
+            raise UsageError(
+                f"{_place(dataset, sample)}: --salt puts a text before each prompt, but the prompt is "
+                "tokens; leave --salt out"
+            )
+        if sample.chat is not None or sample.token_ids is not None or sample.tools or sample.follow_ups:
+            try:
+                codec.request(_whole(sample), generation)
+            except CannotAskError as error:
+                raise UsageError(f"{_place(dataset, sample)}: {error}") from error
+
+
+def _place(dataset: Dataset, sample: Sample) -> str:
+    return f"{dataset.name}, row {sample.index + 1}"
+
+
+def _bounded(sample: Sample, generation: Generation) -> bool:
+    bounds = (sample.max_tokens, *(turn.max_tokens for turn in sample.follow_ups))
+    return generation.max_tokens is not None or None not in bounds
+
+
+def _brings_results(turn: FollowUp) -> bool:
+    return any(message["role"] == "tool" for message in turn.messages)
+
+
+def _whole(sample: Sample) -> Sample:
+    """All turns of a conversation as one question."""
+    if not sample.follow_ups:
+        return sample
+    later = chain.from_iterable(
+        (turn.recorded or {"role": "assistant", "content": ""}, *turn.messages) for turn in sample.follow_ups
+    )
+    return replace(sample, system=None, chat=(*sample.messages(), *later))

@@ -30,8 +30,8 @@ def commands_of_page(run: Path, form: str) -> dict[str, str]:
     Raises:
         LogError: It is not a log that can be read.
     """
+    from loadgen.sessions.arguments import program
     from loadgen.sessions.errors import printable
-    from loadgen.sessions.program import program
 
     command = f"{program()} report {printable(str(run))} --format {form}"
     return {"command": command, "repeat": repeat_command(run)}

@@ -7,11 +7,9 @@ from dataclasses import asdict, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.sessions.files.run_folder import REPORT, folder_of
-from loadgen.sessions.files.whole_file import write_whole
-from loadgen.sessions.gating.inputs import GateInputs
+from loadgen.sessions.files.run_folder import REPORT, folder_of, write_whole
+from loadgen.sessions.gating.reference import GateInputs
 from loadgen.sessions.observer import SILENT
-from reporter.log.storage_place import is_remote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -68,8 +66,8 @@ def opened_report(
     from loadgen.sessions.settings.definitions import chosen, definitions_of, with_definitions
     from reporter.json_values import members
     from reporter.log.settings import settings
-    from reporter.measured_run import measured
     from reporter.report_options import ReportOptions
+    from reporter.reporter import measured
 
     skip = inputs.skip
     if rules is None:
@@ -166,9 +164,10 @@ def save_report(log: Path, report: Report, observer: Observer = SILENT) -> None:
     """
     from reporter.render.json import render
 
-    if is_remote(log):
+    folder = folder_of(log)
+    if not folder.is_dir():
         return
-    path = folder_of(log) / REPORT
+    path = folder / REPORT
     try:
         write_whole(path, render(report).encode())
     except OSError as error:

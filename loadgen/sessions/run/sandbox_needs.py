@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from workloads.sampled_check import examples
+from workloads.sample import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,9 +55,6 @@ class SandboxNeeds:
             from workloads.sandbox.programs import require
 
             require(self.programs)
-
-
-NOTHING: Final = SandboxNeeds()
 
 
 def sandbox_needs(tasks: TaskSettings, episodes: EpisodeKind | None, dataset: Dataset) -> SandboxNeeds:

@@ -104,7 +104,7 @@ def score(tasks: TaskSettings, cluster: ClusterSettings, folder: Path, observer:
     try:
         scoring = score_run(folder, scoring_of(tasks, cluster), observer)
     except BaseException:
-        from loadgen.sessions.program import program
+        from loadgen.sessions.arguments import program
 
         observer.note(
             f"The answers are in {folder}, not all of them scored; to continue: {program()} resume {folder}",

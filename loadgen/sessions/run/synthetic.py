@@ -16,12 +16,6 @@ MOST_TURNS: Final = 1_000
 """Of a conversation."""
 
 
-def has_options(prompts: PromptSettings) -> bool:
-    """Whether an option sets the lengths or the texts of synthetic prompts."""
-    options = (prompts.input_tokens, prompts.output_tokens, prompts.turns, prompts.shared_prefix)
-    return any(option is not None for option in (*options, prompts.corpus, prompts.tokenizer))
-
-
 def synthetic_dataset(prompts: PromptSettings, count: int, seed: int) -> Dataset:
     """Make prompts.
 

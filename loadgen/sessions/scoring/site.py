@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from loadgen.driver.client.redaction import VARIABLES
 from loadgen.driver.workers.sizing import usable_cpus
+from loadgen.sessions.environment import package_version
 from loadgen.sessions.errors import SetupError
-from loadgen.sessions.package_version import package_version
 from loadgen.sessions.scoring.grader import GraderConfig, GraderLimits, ProcessGrader
 from loadgen.sessions.scoring.needs import require_all
 

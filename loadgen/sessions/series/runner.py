@@ -8,12 +8,12 @@ from contextlib import contextmanager, suppress
 from itertools import count
 from typing import TYPE_CHECKING
 
+from loadgen.sessions.arguments import program
 from loadgen.sessions.errors import UsageError, is_interrupt
 from loadgen.sessions.files import series_file as files
-from loadgen.sessions.files.claimed_folders import is_claimed
+from loadgen.sessions.files.run_folder import is_claimed
 from loadgen.sessions.interrupt import require_no_stop
 from loadgen.sessions.observer import SILENT
-from loadgen.sessions.program import program
 from loadgen.sessions.series.exit_code import exit_code_of
 from loadgen.sessions.series.options import settings_of
 from loadgen.sessions.series.rows import rows

@@ -11,7 +11,7 @@ from loadgen.sessions.gate import evaluate
 from loadgen.sessions.gating.power import power_of
 from loadgen.sessions.gating.scores import accuracy_of_points
 from loadgen.sessions.series.sweep_evidence import over_all, point
-from loadgen.sessions.verdict_exit import exit_code, most_severe
+from loadgen.sessions.settings.verdict import exit_code, most_severe
 from reporter.render.named_verdict import NamedVerdict
 from rulesets.exit_codes import ExitCode
 from rulesets.verdict import Verdict

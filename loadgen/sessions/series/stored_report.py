@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from loadgen.sessions.environment import package_version
 from loadgen.sessions.files.run_folder import REPORT
-from loadgen.sessions.package_version import package_version
 from reporter.log.storage_place import source_files
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.gating.reference import require_known
-from loadgen.sessions.verdict_exit import exit_code, most_severe
+from loadgen.sessions.settings.verdict import exit_code, most_severe
 from reporter.render.named_verdict import NamedVerdict
 from rulesets.verdict import Verdict, whole
 

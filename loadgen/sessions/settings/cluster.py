@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final, Literal
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.option import Panel
 from recorder.errors import LogError
-from reporter.log.storage_place import store_address
 
 if TYPE_CHECKING:
     from loadgen.sessions.settings.endpoint import EndpointsSettings
@@ -50,6 +49,8 @@ class ClusterSettings:
                 if is_given:
                     raise UsageError(f"{option}: of several machines, which only a run with --ray has")
         if self.shards is not None:
+            from reporter.log.storage_place import store_address
+
             try:
                 store_address(self.shards)
             except LogError as error:
@@ -69,6 +70,8 @@ class ClusterSettings:
         """
         if self.ray is None:
             return
+        from reporter.log.storage_place import store_address
+
         if verdict.abort_on_fail and (self.shards is None or store_address(self.shards) is not None):
             raise UsageError(
                 "--abort-on-fail reads the nodes' logs during the run; give --shards PATH, a folder that all "

@@ -12,7 +12,7 @@ from loadgen.driver.client.protocols import (
     protocol_entry,
 )
 from loadgen.driver.errors import UnknownProtocolError
-from loadgen.driver.requests.balance import BalanceName
+from loadgen.driver.requests.order import BalanceName
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.concerns import set_flags
 from loadgen.sessions.settings.kinds import Seconds

@@ -12,8 +12,7 @@ from loadgen.sessions.settings.formats import Json, VerdictFormat
 from loadgen.sessions.settings.kinds import Rule
 from loadgen.sessions.settings.option import RESULT, Argument, Panel
 from loadgen.sessions.settings.tokenizer import Tokenizer
-from loadgen.sessions.settings.verdict import ON_INVALID
-from loadgen.sessions.verdict_exit import Inconclusive
+from loadgen.sessions.settings.verdict import ON_INVALID, Inconclusive
 
 RULES: Final = Panel("Rules")
 FURTHER_INPUTS: Final = Panel("Further inputs")

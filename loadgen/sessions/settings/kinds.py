@@ -7,7 +7,6 @@ from typing import Annotated, Final
 
 from loadgen.sessions.settings.option import Option, OptionValueError
 from workloads import units
-from workloads.catalog import task_name
 
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([kMG]i?)?B?", re.IGNORECASE)
 _BYTES: Final = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
@@ -66,7 +65,18 @@ def canonical_rule(text: str) -> str:
 
     Other names stay as they are.
     """
+    if not _SCORE.search(text):
+        return text
+    from workloads.catalog import task_name
+
     return _SCORE.sub(lambda match: f"accuracy.{task_name(match[1]) or match[1]}", text)
+
+
+def canonical_task(text: str) -> str:
+    """A task with the benchmark's own name: `mmlu_pro:shots=0` for `MMLU-Pro:shots=0`."""
+    from workloads.catalog import canonical
+
+    return canonical(text)
 
 
 Seconds = Annotated[

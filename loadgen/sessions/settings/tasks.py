@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.concerns import set_flags
+from loadgen.sessions.settings.kinds import canonical_task
 from loadgen.sessions.settings.option import OptionValueError, Panel
 from loadgen.sessions.settings.scoring import SCORING, JudgeSettings, ScorerSettings
-from workloads.catalog import canonical
 
 if TYPE_CHECKING:
     from loadgen.sessions.settings.load import LoadSettings
@@ -60,7 +60,7 @@ class TaskSettings:
         "Send and score a benchmark (loadgen list tasks), or a file with user_prompt and ground_truth; "
         "repeatable.",
         [],
-        parser=canonical,
+        parser=canonical_task,
         metavar="NAME[:OPTION=VALUE,…]|FILE",
     )
     data: Path | None = BENCHMARKS.option(

@@ -3,11 +3,43 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from loadgen.sessions.settings.kinds import Rule
 from loadgen.sessions.settings.option import GENERAL, RESULT
-from loadgen.sessions.verdict_exit import Inconclusive
+from rulesets.exit_codes import PRECEDENCE, ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Inconclusive = Literal["pass", "fail", "0", "1", "5"]
+"""The exit code of an inconclusive verdict: 0 as if passed, 1 as if failed, or its own code."""
+
+_INCONCLUSIVE: Final[Mapping[str, ExitCode]] = {
+    **dict.fromkeys(("pass", "0"), ExitCode.PASS),
+    **dict.fromkeys(("fail", "1"), ExitCode.FAIL),
+    "5": ExitCode.INCONCLUSIVE,
+}
+
+
+def exit_code(status: str, inconclusive: str = "5") -> int:
+    """The exit code of a verdict.
+
+    Args:
+        status: Of the verdict.
+        inconclusive: An `Inconclusive`.
+    """
+    from rulesets.verdict import EXIT_CODES
+
+    codes = {str(name): code for name, code in EXIT_CODES.items()}
+    return (codes | {"INCONCLUSIVE": _INCONCLUSIVE[inconclusive]})[status]
+
+
+def most_severe(codes: Iterable[int]) -> int:
+    """The exit code of several together; that of none is 0."""
+    distinct = set(codes)
+    return next((code for code in PRECEDENCE if code in distinct), max(distinct, default=ExitCode.PASS))
+
 
 _HELP: Final = "If only the client invalidated the run: fail (exit 4), or warn and evaluate the run anyway."
 ON_INVALID: Final = f"{_HELP} Default: as the run was started."

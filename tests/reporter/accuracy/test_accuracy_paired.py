@@ -16,7 +16,7 @@ from reporter.compare.comparable import facts, unlike
 from reporter.compare.figure import ComparedFigure
 from reporter.compare.figure import figure as figure_of
 from reporter.compare.metric import metric
-from reporter.measured_run import measured
+from reporter.reporter import measured
 from rulesets.definitions import Definitions
 from rulesets.statistics import paired
 

@@ -10,7 +10,7 @@ from reporter.compare.comparison import Cell, ComparisonRow, MetricChange, Rules
 from reporter.compare.power import shortcomings
 
 if TYPE_CHECKING:
-    from rulesets.metric_definition import Better
+    from rulesets.quantity import Better
 
 CELL = Cell(100.0, 90.0, 110.0, 50, None, (100.0,))
 

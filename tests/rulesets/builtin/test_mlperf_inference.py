@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rulesets import catalog, loading
-from rulesets.confidence import Confidence
+from rulesets.demands import Confidence
 from tests.for_each import for_each
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 from rulesets import catalog, linting, loading
-from rulesets.confidence import Confidence
+from rulesets.demands import Confidence
 from rulesets.evaluation import evaluate
 from rulesets.report_evidence import OfReport
 from rulesets.ruleset import Ruleset

@@ -19,8 +19,7 @@ from rulesets.demands import (
     Sweep,
     ValidityDemand,
 )
-from rulesets.evaluation import evaluate
-from rulesets.evaluators.rules import kinds, rules_of
+from rulesets.evaluation import evaluate, kinds, rules_of
 from rulesets.evidence import Accuracy, Good
 from rulesets.expression import parse
 from rulesets.loading import read

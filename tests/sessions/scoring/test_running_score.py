@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from loadgen.sessions.scoring import running_score
-from loadgen.sessions.scoring.running_score import AnswerScorer, RunningScore, plain_scorers
+from loadgen.sessions.scoring.running_score import RunningScore
+from loadgen.sessions.scoring.score_reader import AnswerScorer, plain_scorers
 from recorder import Event, EventType, schema
 from recorder.session import Session
 from recorder.store import Store, log_path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import SetupError
 from loadgen.sessions.files import series_file as files
-from loadgen.sessions.files.whole_file import write_whole
+from loadgen.sessions.files.run_folder import write_whole
 from loadgen.sessions.observer import SILENT
 from loadgen.sessions.series.audit.output_caching import REFERENCE, REPEATED, TEST, AuditPhase, audit
 

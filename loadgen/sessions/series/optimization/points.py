@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.files.whole_file import write_whole
+from loadgen.sessions.files.run_folder import write_whole
 from loadgen.sessions.series.optimization.descriptions import to_yaml
 from loadgen.sessions.series.optimization.evidence import Answered, Evaluate, Spent, StepResult
 from loadgen.sessions.series.options import point_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.sessions.files.run_folder import write_whole
 from loadgen.sessions.files.series_file import write_json
-from loadgen.sessions.files.whole_file import write_whole
 from loadgen.sessions.series.optimization.decision import LEVEL, OptimizationStatus
 from loadgen.sessions.series.optimization.descriptions import parts_of, to_yaml
 from rulesets.exit_codes import ExitCode

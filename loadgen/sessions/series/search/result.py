@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.series.search.strategy import HIGHEST, StopReason, TrialVerdict, trial_bounds
-from reporter.findings.overload import OVERLOADED
+from reporter.run_facts import OVERLOADED
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from loadgen.sessions.series.search.meeting import evaluate
 from loadgen.sessions.series.search.requirements import fewest_samples
 from loadgen.sessions.series.search.strategy import Trial, TrialResult, TrialVerdict
 from loadgen.sessions.settings.perf import perf_settings
-from reporter.findings.overload import OVERLOADED
 from reporter.findings.rate_held import kept_up
+from reporter.run_facts import OVERLOADED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.files import series_file as files
-from loadgen.sessions.files.whole_file import write_whole
+from loadgen.sessions.files.run_folder import write_whole
 from loadgen.sessions.series.rows import rows
 from loadgen.sessions.series.sweep.held import highest_held
 from reporter.pareto import clear_front, knee, undecided

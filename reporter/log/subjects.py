@@ -1,0 +1,53 @@
+"""The subjects of a run, found without the code for rare subjects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reporter.json_values import document, members, text, whole
+from reporter.log.session import logged_settings
+
+if TYPE_CHECKING:
+    from reporter.log.database import OpenLog
+
+SCORED: Final = ("scores", "reported_passes")
+"""The tables to load first of a log with benchmark questions."""
+
+
+def asks_benchmarks(log: OpenLog) -> bool:
+    """Whether the questions of an opened log are those of benchmarks."""
+    return bool(members(logged_settings(log).get("accuracy")).get("tasks"))
+
+
+def has_sensors(log: OpenLog) -> bool:
+    """Whether a log has readings of sensors."""
+    return bool(log.execute("SELECT 1 FROM session_events WHERE type = 'SENSOR_STARTED' LIMIT 1").fetchone())
+
+
+def asks_again(log: OpenLog) -> bool:
+    """Whether the questions are a benchmark's, each repeated on purpose."""
+    accuracy = members(logged_settings(log).get("accuracy"))
+    return bool(accuracy.get("tasks")) and (whole(accuracy.get("repeats")) or 1) > 1
+
+
+def has_episodes(log: OpenLog) -> bool:
+    """Whether requests were those of episodes."""
+    return bool(log.execute("SELECT 1 FROM requests WHERE is_episode LIMIT 1").fetchone())
+
+
+def is_of_nodes(log: OpenLog) -> bool:
+    """Whether several machines made a run."""
+    return log.execute("SELECT count(*) FROM node_logs").fetchall() != [(0,)]
+
+
+def shard(log: OpenLog) -> tuple[str, int] | None:
+    """The node whose log alone was opened, and how many nodes its run has; None for any other log."""
+    ((environment_json,),) = log.execute("SELECT any_value(environment) FROM session").fetchall()
+    environment = members(document(environment_json or "{}"))
+    if "kind" not in environment:
+        return None
+    from recorder.shards import SHARD
+
+    if environment["kind"] != SHARD:
+        return None
+    return text(environment.get("shard")) or "a node", whole(environment.get("shards")) or 0
