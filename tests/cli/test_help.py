@@ -64,8 +64,9 @@ def test_every_option_is_there_on_request(name: str, monkeypatch: pytest.MonkeyP
 
 def test_the_help_of_a_command_shows_its_own_options(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where it takes those of another command."""
-    text = printed(monkeypatch, "optimize", "tools", "--help")
-    assert all(option in text for option in ("--tools", "--variant", "--max-calls"))
+    lines = printed(monkeypatch, "optimize", "tools", "--help").splitlines()
+    described = {line.split()[0] for line in lines if line.startswith("  --")}  # not only in an example
+    assert described >= {"--tools", "--variant", "--max-calls"}
 
 
 def test_brackets_are_whole(monkeypatch: pytest.MonkeyPatch) -> None:
