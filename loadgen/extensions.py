@@ -6,6 +6,7 @@ from loadgen.driver.client.codec import Codec, Delta, Generation, Usage, bearer,
 from loadgen.driver.errors import CannotAskError
 from workloads.answer import Answer
 from workloads.cells import letter, tag, text, texts, whole
+from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.errors import ColumnError, ExtraError, MalformedError, SourceError, TaskError
 from workloads.question import Question
 from workloads.sample import Sample
@@ -20,6 +21,8 @@ __all__ = [
     "Codec",
     "ColumnError",
     "Delta",
+    "EpisodeProgram",
+    "EpisodeSample",
     "ExtraError",
     "FileRow",
     "Generation",
