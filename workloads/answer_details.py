@@ -1,4 +1,4 @@
-"""What an endpoint returns besides the text of an answer: its details, or a rejection."""
+"""Parts of a response besides the text: details of an answer, or a rejection."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Rejection(NamedTuple):
 
 
 class AnswerDetails(NamedTuple):
-    """What an answer has besides its message.
+    """The parts of an answer besides the message.
 
     Attributes:
         reasoning: The text that the server marks as reasoning.

@@ -83,7 +83,7 @@ class HostingWorker(NamedTuple):
 
 
 class SessionKind(Protocol):
-    """A kind of sessions, as the plan has it: a value that can be pickled."""
+    """A kind of sessions, as a value of the plan, which can be pickled."""
 
     def settings(self) -> Mapping[str, Any]:
         """Members for the settings in the log, without secrets."""
@@ -95,4 +95,4 @@ class SessionKind(Protocol):
         """Raise an error where this machine cannot host such sessions."""
 
     def host(self) -> SessionHost:
-        """Start what hosts them in this worker, which has a single thread and can be copied."""
+        """Start the host in this worker, which has a single thread and can be copied."""

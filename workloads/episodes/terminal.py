@@ -70,7 +70,7 @@ def shown(result: CommandResult) -> str:
 
 
 def cut(text: str) -> str:
-    """A text as the model reads it: of a long one the beginning and the end."""
+    """The text for the model: of a long text the beginning and the end."""
     left_out = len(text) - _SHOWN
     if left_out <= 0:
         return text

@@ -1,4 +1,4 @@
-"""The process in which the agents of one worker run, so that their Python delays no stamp.
+"""The process of the agents of one worker: Python code of agents delays no stamp.
 
     python -m loadgen.driver.episodes.agent_main SOCKET
 
@@ -62,7 +62,7 @@ def main(fd: int) -> None:
 
 
 def _end_with_worker(fd: int) -> None:
-    """End this process where agents that never pause keep it from ending by itself."""
+    """End this process where agents never pause."""
     poll = select.poll()
     poll.register(fd, _HANGUP)
     while not any(event & _HANGUP for _, event in poll.poll()):
@@ -72,7 +72,7 @@ def _end_with_worker(fd: int) -> None:
 
 
 class AgentHost:
-    """Plays the episodes of a worker, which issues their turns.
+    """Plays the episodes of a worker, which issues the turns.
 
     Args:
         sock: Leads to the worker.
@@ -90,7 +90,7 @@ class AgentHost:
         self._has_user = False
 
     async def run(self) -> None:
-        """Work until the worker closes the socket, and end what the agents have started."""
+        """Work until the worker closes the socket, and end all that agents have started."""
         loop = asyncio.get_running_loop()
         self._outbox = Outbox(self._sock, loop)
         loop.add_reader(self._sock, self._on_readable)
@@ -126,7 +126,7 @@ class AgentHost:
         return result.outcome
 
     def emit(self, event: Event) -> None:
-        """Log an event. What cannot be encoded says so, as in `recorder.schema.row`."""
+        """Log an event, or the reason why the data cannot be encoded, as in `recorder.schema.row`."""
         try:
             data = orjson.loads(encode(event.data))
         except TypeError as error:
@@ -164,7 +164,7 @@ class AgentHost:
                 self._calls[call].set_result(message)
 
     def _prepare(self, config: AgentConfig) -> None:
-        """Import what the episodes need, before the first of them."""
+        """Import all code of episodes before the first episode."""
         try:
             self._has_user = config.has_user
             self._runner = EpisodeRunner(config.plan, self.emit, config.redact, config.model)

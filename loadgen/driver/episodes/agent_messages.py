@@ -1,4 +1,4 @@
-"""Messages between a worker and the process of its agents: pickled, in frames."""
+"""Messages between a worker and the process of the agents: pickled, in frames."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Cancel(NamedTuple):
 
 
 class TurnAnswer(NamedTuple):
-    """The answer to a turn: its outcome; or, where none was issued, the reason in `cut`."""
+    """The answer to a turn: the outcome; or, where none was issued, the reason in `cut`."""
 
     call: int
     outcome: TurnOutcome | None
@@ -84,7 +84,7 @@ class UserTurn(NamedTuple):
 
 
 class Drop(NamedTuple):
-    """Cancel a turn; its answer follows all the same."""
+    """Cancel a turn; an answer follows."""
 
     call: int
 
@@ -96,7 +96,7 @@ class Emitted(NamedTuple):
 
 
 class Played(NamedTuple):
-    """An episode is over; the outcome of its last turn."""
+    """An episode is over; the outcome of the last turn."""
 
     episode: int
     outcome: TurnOutcome

@@ -1,4 +1,4 @@
-"""The process in which the agents of a worker run, as the worker sees it: the host of episodes."""
+"""The host of episodes: the process of the agents of a worker, seen from the worker."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class AgentsLostError(Exception):
 
 
 class _Episode:
-    """An episode that is played: how its turns are taken, and which are under way."""
+    """An episode that is played: the way to take turns, and the turns under way."""
 
     def __init__(self, turns: EpisodeTurns) -> None:
         self.turns = turns
@@ -90,7 +90,7 @@ class AgentProcess:
         self._episodes: dict[int, _Episode] = {}
 
     async def begin(self, worker: HostingWorker) -> None:
-        """Configure the process; return when it has imported its agents.
+        """Configure the process; return when all agents are imported.
 
         Raises:
             AgentsLostError: The process ended.
@@ -148,7 +148,7 @@ class AgentProcess:
         await loop.run_in_executor(None, self._ended)
 
     def _ended(self) -> str:
-        """How the process ended; it is killed where it does not."""
+        """How the process ended; a process that does not end is killed."""
         try:
             return exit_status(self._process.wait(END_TIMEOUT_S))
         except subprocess.TimeoutExpired:
@@ -206,7 +206,7 @@ class AgentProcess:
         episode.calls[message.call] = task
 
     async def _answer(self, episode: _Episode, message: Turn | UserTurn) -> None:
-        """Issue a turn and return its outcome to the process."""
+        """Issue a turn and return the outcome to the process."""
         outcome = None
         try:
             if isinstance(message, Turn):

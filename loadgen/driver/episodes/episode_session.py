@@ -1,4 +1,4 @@
-"""A session whose turns code asks for: an episode."""
+"""A session of turns that code asks for: an episode."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class EpisodeSession:
         self._sample = sample
 
     def begin(self, turns: SessionTurns) -> Coroutine[Any, Any, TurnOutcome]:
-        """Play the episode, which issues its turns."""
+        """Play the episode, which issues turns."""
         turns.open()
         return self._play(turns)
 

@@ -1,1 +1,1 @@
-"""Requests: the questions, their endpoints, and their order; one turn after the other."""
+"""Requests: questions, endpoints, and the order; one turn after the other."""

@@ -1,4 +1,4 @@
-"""The turns of sessions: each is awaited until it is due, counted, and taken."""
+"""The turns of sessions: awaited until the due time, counted, and taken."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ class SessionTurns:
 
     @property
     def held(self) -> Mapping[str, Any]:
-        """What the log keeps of the wait for a place."""
+        """The wait for a place, as the log keeps the wait."""
         return _NOTHING if self.free_ns is None else {"free_ns": self.free_ns}
 
     def now_ns(self) -> int:
@@ -238,7 +238,7 @@ class SessionTurns:
         return self._turns.why_over(self._phase, at_ns)
 
     async def until(self, due_ns: int) -> str | None:
-        """Wait until a turn is due and can be recorded; return why it may not be issued, if so.
+        """Wait until a turn is due and can be recorded; return why none may be issued then, or None.
 
         Raises:
             asyncio.CancelledError: There is nothing more to ask.

@@ -1,4 +1,4 @@
-"""What a turn brings its session, and what the session does with the answer."""
+"""The outcome of a turn, and the use of the answer by a session."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class AnswerUse(Enum):
-    """What a session does with the answer to a turn."""
+    """The use of the answer to a turn by a session."""
 
     MEASURED = auto()
     """Nothing more: the outcome has figures only."""

@@ -51,7 +51,7 @@ class ConversationSession:
         self._recorded = recorded
 
     def begin(self, turns: SessionTurns) -> Coroutine[Any, Any, TurnOutcome]:
-        """Take all turns; where there is one, issuing is over with it."""
+        """Take all turns; issuing ends with the last one."""
         if self.last_turn:
             turns.open()
         return self._all_turns(turns)
@@ -90,5 +90,5 @@ class ConversationSession:
 
 
 def _use_of(sent: Sample) -> AnswerUse:
-    """What is done with the answer to a turn."""
+    """The use of the answer to a turn."""
     return AnswerUse.FOLLOWED if sent.follow_ups else AnswerUse.MEASURED

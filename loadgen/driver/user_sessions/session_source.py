@@ -1,4 +1,4 @@
-"""The sessions of a run: each by its number, equal for all workers."""
+"""The sessions of a run by number, equal for all workers."""
 
 from __future__ import annotations
 
