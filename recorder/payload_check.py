@@ -181,7 +181,9 @@ def _is_gaps(value: object) -> bool:
 _RULES: Final[Mapping[Any, _Rule]] = {
     str: _Rule(lambda value: isinstance(value, str), "a text"),
     bool: _Rule(lambda value: isinstance(value, bool), "true or false"),
-    bytes: _Rule(_is_gaps, "bytes of uint32 microseconds, as `recorder.payloads.arrivals` makes them"),
+    bytes: _Rule(
+        _is_gaps, "bytes of uint32 microseconds, as `payloads.arrivals` of `loadgen.recording` makes them"
+    ),
     list: _Rule(lambda value: isinstance(value, list | tuple), "a list"),
     Mapping: _Rule(_is_mapping, "a mapping"),
     Any: _Rule(lambda _: True, "anything that JSON has"),

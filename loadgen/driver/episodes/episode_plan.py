@@ -101,7 +101,7 @@ class EpisodePlan:
         return self.agent is not None or self.command is not None or bool(self.tools)
 
     def played(self, sample: Sample) -> EpisodeSample | None:
-        """A sample with the code that plays the sample: the session's agent, else code of the sample, if any."""
+        """A sample with the code that plays the sample; None where no code plays."""
         own = sample.episode if isinstance(sample, EpisodeSample) else None
         if self.has_agent:
             code = self.agent or "@tools" if self.command is None else self.command.words[0]
