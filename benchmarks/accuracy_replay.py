@@ -28,7 +28,7 @@ from loadgen.mock_endpoint.process import start_mock
 from recorder.event import EventType
 from reporter.log.database import open_log
 from workloads.benchmark import dataset
-from workloads.grading.nltk_data import offer
+from workloads.nltk_data import offer
 from workloads.task import parse
 
 if TYPE_CHECKING:

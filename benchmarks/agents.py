@@ -141,7 +141,7 @@ def has_image() -> bool:
 
 def tau2(folder: Path) -> None:
     """Three tasks of tau2's shape."""
-    from tests.workloads.tasks.test_tau2 import write_airline
+    from tests.plugins.evals.tasks.test_tau2 import write_airline
 
     write_airline(folder)
 

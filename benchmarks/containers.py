@@ -18,11 +18,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
+from loadgen.plugins.evals.tasks.humaneval import TIMEOUT_S, program_of
 from workloads.errors import WorkloadError
 from workloads.sandbox.base import SandboxSpec
 from workloads.sandbox.container_programs import ContainerPrograms
 from workloads.sandbox.job import Job, ProgramLimits
-from workloads.tasks.humaneval import TIMEOUT_S, program_of
 
 PROGRAMS: Final = 164
 AT_ONCE: Final = 2

@@ -35,13 +35,13 @@ from scorecard import Row, table
 from timed_run import MODEL, PROGRAM, Pace
 
 from loadgen.driver.load import Open, ProcessArrivals
-from loadgen.driver.nodes.group import NodeGroup
-from loadgen.driver.nodes.link import NodeStatus
 from loadgen.driver.phase import Phase
 from loadgen.driver.progress import SessionProgress
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
-from loadgen.sessions.cluster.collect_shards import PIECE_BYTES
+from loadgen.plugins.ray.collect_shards import PIECE_BYTES
+from loadgen.plugins.ray.group import NodeGroup
+from loadgen.plugins.ray.link import NodeStatus
 from loadgen.sessions.run.preparation import prepare
 from loadgen.sessions.settings.perf import perf_settings
 

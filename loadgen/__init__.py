@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from loadgen.background import Progress
-    from loadgen.measure import accuracy, optimize_tools, perf, run_suite, score, search, sweep
+    from loadgen.measure import accuracy, perf, run_suite, score, search, sweep
     from loadgen.mock_endpoint import MockProcess, mock
+    from loadgen.plugins.tool_selection.optimize_tools import OptimizationResult, optimize_tools
+    from loadgen.plugins.tool_selection.run_benchmark import run_benchmark
     from loadgen.run import Run, open_run
-    from loadgen.series import OptimizationResult, SearchResult, SuiteResult, SweepResult
+    from loadgen.series import SearchResult, SuiteResult, SweepResult
     from loadgen.sessions.errors import LoadgenError, RunError, SetupError, UsageError
-    from loadgen.sessions.run.tool_benchmark import run_benchmark
 
 __all__ = [
     "LoadgenError",
@@ -48,11 +49,12 @@ __all__ = [
 
 _HOMES = {
     "background": ("Progress",),
-    "measure": ("accuracy", "optimize_tools", "perf", "run_suite", "score", "search", "sweep"),
+    "measure": ("accuracy", "perf", "run_suite", "score", "search", "sweep"),
     "mock_endpoint": ("MockProcess", "mock"),
     "run": ("Run", "open_run"),
-    "series": ("OptimizationResult", "SearchResult", "SuiteResult", "SweepResult"),
-    "sessions.run.tool_benchmark": ("run_benchmark",),
+    "series": ("SearchResult", "SuiteResult", "SweepResult"),
+    "plugins.tool_selection.optimize_tools": ("OptimizationResult", "optimize_tools"),
+    "plugins.tool_selection.run_benchmark": ("run_benchmark",),
     "sessions.errors": ("LoadgenError", "RunError", "SetupError", "UsageError"),
 }
 """The modules that the names live in."""

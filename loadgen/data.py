@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loadgen.plugins.tool_selection.benchmark import get_benchmark_scenarios, load_model_config, load_tool_set
 from workloads.benchmark import dataset as benchmarks
 from workloads.prompts import load_prompts
 from workloads.sandbox.asynchronous import async_sandbox
@@ -9,7 +10,6 @@ from workloads.sandbox.base import SandboxSpec
 from workloads.sandbox.opening import open_sandbox
 from workloads.synthetic import synthetic_prompts
 from workloads.task import parse as task
-from workloads.tool_benchmark import get_benchmark_scenarios, load_model_config, load_tool_set
 from workloads.traces.replayed import questions as trace_dataset
 from workloads.traces.trace import TracePart, read_trace
 

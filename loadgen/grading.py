@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from workloads.environments.tau import airline as tau_airline
-from workloads.environments.tau import retail as tau_retail
-from workloads.environments.tau import reward as tau_bench
-from workloads.environments.tau2 import opening as tau2_world
-from workloads.grading import (
+from loadgen.plugins.evals.environments.tau import airline as tau_airline
+from loadgen.plugins.evals.environments.tau import retail as tau_retail
+from loadgen.plugins.evals.environments.tau import reward as tau_bench
+from loadgen.plugins.evals.environments.tau2 import opening as tau2_world
+from loadgen.plugins.evals.grading import (
     anomaly,
     harbor_reward,
     lifelong_agent,
@@ -17,11 +17,11 @@ from workloads.grading import (
     terminal_pane,
     web_answer,
 )
-from workloads.grading.swe_bench import infrastructure as swe_bench_infrastructure
-from workloads.grading.swe_bench import log as swe_bench_log
-from workloads.grading.swe_bench import resolution as swe_bench
-from workloads.grading.travel import database as travel_database
-from workloads.grading.travel import score as travel
+from loadgen.plugins.evals.grading.swe_bench import infrastructure as swe_bench_infrastructure
+from loadgen.plugins.evals.grading.swe_bench import log as swe_bench_log
+from loadgen.plugins.evals.grading.swe_bench import resolution as swe_bench
+from loadgen.plugins.evals.grading.travel import database as travel_database
+from loadgen.plugins.evals.grading.travel import score as travel
 
 __all__ = [
     "anomaly",

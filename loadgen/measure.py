@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from loadgen.background import in_background
 from loadgen.run import Run
-from loadgen.series import OptimizationResult, SearchResult, SuiteResult, SweepResult
+from loadgen.series import SearchResult, SuiteResult, SweepResult
 from loadgen.sessions.errors import UsageError, one_tree
 from loadgen.sessions.settings.from_python import python_fields, settings_of
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from loadgen.background import Progress
     from loadgen.options import (
         AccuracyOptions,
-        OptimizeToolsOptions,
         PerfOptions,
         RunSuiteOptions,
         ScoreOptions,
@@ -73,13 +72,12 @@ def accuracy(
     Raises:
         UsageError, SetupError, RunError, KeyboardInterrupt: As `perf`.
     """
-    from loadgen.sessions.run.tool_model import with_tool_model
     from loadgen.sessions.settings.accuracy import AccuracySettings, with_load
     from loadgen.sessions.settings.prices import load
 
     with one_tree():
         settings = settings_of(AccuracySettings, {**options, "task": tasks})
-        return _measured(with_load(with_tool_model(settings)), load(settings.prices), progress)
+        return _measured(with_load(settings), load(settings.prices), progress)
 
 
 def score(run: Run | str | Path, **options: Unpack[ScoreOptions]) -> Run:
@@ -132,7 +130,7 @@ def sweep(
     from loadgen.sessions.series.sweep.session import new_sweep, run_sweep
     from loadgen.sessions.settings.sweep import SweepSettings
 
-    settings, common = _split(SweepSettings, options)
+    settings, common = split_options(SweepSettings, options)
 
     def work(observer: Observer) -> SweepResult:
         folder, series, secrets = new_sweep(settings, common)
@@ -161,7 +159,7 @@ def search(
     from loadgen.sessions.series.search.strategy import StopReason
     from loadgen.sessions.settings.search import REPLACED, SearchSettings
 
-    settings, common = _split(SearchSettings, options, REPLACED)
+    settings, common = split_options(SearchSettings, options, REPLACED)
 
     def work(observer: Observer) -> SearchResult:
         folder, series, secrets = new_search(settings, common)
@@ -210,34 +208,6 @@ def run_suite(
     return in_background(work, progress)
 
 
-def optimize_tools(
-    *, progress: Callable[[Progress], None] | None = None, **options: Unpack[OptimizeToolsOptions]
-) -> OptimizationResult:
-    """Improve the descriptions of a tool set for a model: `loadgen optimize tools`.
-
-    Args:
-        progress: As for `perf`; `run` has the number of the step.
-        **options: The options of `loadgen optimize tools`.
-
-    Raises:
-        UsageError, SetupError, RunError, KeyboardInterrupt: As `perf`.
-    """
-    from loadgen.sessions.series.optimization.session import new_optimization, run_optimization
-    from loadgen.sessions.settings.optimize import REPLACED, OptimizeSettings
-
-    settings, common = _split(OptimizeSettings, options, REPLACED)
-
-    def work(observer: Observer) -> OptimizationResult:
-        folder, series, secrets = new_optimization(settings, common)
-        outcome = run_optimization(folder, series, secrets, settings.reflection_api_key, observer)
-        if outcome.interrupted:
-            raise KeyboardInterrupt
-        descriptions = {file.stem: file for file in sorted((folder / "descriptions").glob("*.yaml"))}
-        return OptimizationResult(folder, descriptions, outcome.to_dict())
-
-    return in_background(work, progress)
-
-
 def _measured(
     settings: PerfSettings, prices: PriceTable | None, progress: Callable[[Progress], None] | None
 ) -> Run:
@@ -253,7 +223,7 @@ def _measured(
     return in_background(work, progress)
 
 
-def _split(
+def split_options(
     own: type[Any], options: Mapping[str, Any], replaced: Collection[str] = ()
 ) -> tuple[Any, Mapping[str, Any]]:
     """The settings of a series, and the options of the series' runs by field, with defaults.

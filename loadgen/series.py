@@ -68,18 +68,3 @@ class SuiteResult:
 
     def _repr_html_(self) -> str | None:
         return html_of_series(self.folder)
-
-
-@dataclass(frozen=True, slots=True)
-class OptimizationResult:
-    """The descriptions of tools that an optimization keeps.
-
-    Attributes:
-        folder: That of the optimization.
-        descriptions: The file of the kept descriptions, by variant.
-        summary: What `optimization.json` has: `spent`, and `variants` with their status and figures.
-    """
-
-    folder: Path
-    descriptions: Mapping[str, Path]
-    summary: Mapping[str, Any]

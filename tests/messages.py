@@ -13,7 +13,12 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).parents[1]
 ROOMS: Final = ("loadgen", "recorder", "reporter", "rulesets", "workloads")
 
-FOR_MODELS: Final = ("workloads/tasks", "workloads/environments", "workloads/grading", "workloads/episodes")
+FOR_MODELS: Final = (
+    "loadgen/plugins/evals",
+    "loadgen/plugins/tool_selection/task.py",
+    "workloads/environments",
+    "workloads/episodes",
+)
 """Folders whose texts are mostly prompts, tools and references of benchmarks: only errors are messages."""
 
 _CODE: Final = re.compile(

@@ -14,6 +14,18 @@ import pytest
 ROOT = Path(__file__).parents[1]
 ARROWS = {
     "loadgen": {
+        "loadgen.plugins",
+        "loadgen.cli",
+        "loadgen.sessions",
+        "loadgen.driver",
+        "loadgen.mock_endpoint",
+        "reporter",
+        "workloads",
+        "recorder",
+        "rulesets",
+    },
+    "loadgen.plugins": {
+        "loadgen",
         "loadgen.cli",
         "loadgen.sessions",
         "loadgen.driver",
@@ -257,7 +269,7 @@ ONE_PLACE = {
         "workloads.errors",
         "rulesets.errors",
         "recorder.payload_check",
-        "workloads.tasks.mrcr",  # a score
+        "loadgen.plugins.evals.tasks.mrcr",  # a score
     },
     r"\.replace\(path\)": {
         "loadgen.sessions.files.run_folder",

@@ -22,8 +22,8 @@ from loadgen.sessions.arguments import with_values
 from tests.conftest import ROOT, clean_environment
 from tests.documented_commands import Shown, shown
 from tests.for_each import for_each
-from tests.workloads.results.harness_files import harbor, terminal_bench
-from tests.workloads.results.load_files import vllm
+from tests.plugins.imports.harness_files import harbor, terminal_bench
+from tests.plugins.imports.load_files import vllm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from tests.conftest import ROOT
+from workloads.registry import load, manifests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -80,6 +81,42 @@ def test_no_circle_of_folders() -> None:
     folders = {"", *(".".join(name.split(".")[:depth]) for name in imports() for depth in range(1, 9))}
     circles = {folder: circle for folder in folders if (circle := in_circles(units(folder)))}
     assert circles == {}
+
+
+def plugin_of(name: str) -> str | None:
+    """The plug-in that a module belongs to; None for a module of the heart."""
+    parts = name.split(".")
+    return parts[2] if parts[:2] == ["loadgen", "plugins"] and len(parts) > 2 else None
+
+
+def test_the_heart_imports_no_plugin() -> None:
+    """The heart asks the registry by name; only modules that re-export names for Python import plug-ins."""
+    breaches = {
+        (name, other)
+        for name, imported in imports().items()
+        for other in imported
+        if plugin_of(name) is None and plugin_of(other) is not None
+    }
+    assert {name for name, _ in breaches} == {"loadgen", "loadgen.data", "loadgen.grading"}
+
+
+def test_a_plugin_imports_what_its_manifest_needs() -> None:
+    """Another plug-in is imported only where `needs` names that plug-in."""
+    needed = {(plugin.name, other) for plugin in manifests() for other in plugin.needs}
+    used = {
+        (plugin_of(name), plugin_of(other))
+        for name, imported in imports().items()
+        for other in imported
+        if plugin_of(name) and plugin_of(other) not in {None, plugin_of(name)}
+    }
+    assert used == needed
+
+
+def test_every_entry_of_a_manifest_is_there() -> None:
+    """Each name leads to a value that can be imported."""
+    for plugin in manifests():
+        for entry in plugin.entries:
+            assert load(entry) is not None
 
 
 def test_a_circle_is_found() -> None:

@@ -7,11 +7,11 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args, get_origin
 
+from loadgen.plugins.tool_selection.optimize_settings import REPLACED as NOT_OPTIMIZED
+from loadgen.plugins.tool_selection.optimize_settings import OptimizeSettings
 from loadgen.sessions.settings.accuracy import AccuracySettings
 from loadgen.sessions.settings.from_python import python_fields
 from loadgen.sessions.settings.gate import GateSettings
-from loadgen.sessions.settings.optimize import REPLACED as NOT_OPTIMIZED
-from loadgen.sessions.settings.optimize import OptimizeSettings
 from loadgen.sessions.settings.perf import PerfSettings
 from loadgen.sessions.settings.run import RunSettings
 from loadgen.sessions.settings.score import ScoreSettings

@@ -1,16 +1,14 @@
-"""Every benchmark by name, with the module path, imported on use."""
+"""Every benchmark by name, from the registry of plug-ins; imported on use."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
 from functools import cache
-from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any
 
-from workloads.errors import PluginError, TaskError, near_name, nearest
-from workloads.plugins import loaded, origin, plugins
-from workloads.results.catalog import run_elsewhere
+from workloads.errors import PluginError, TaskError, letters, near_name, nearest
+from workloads.registry import entries, load, shadowed, unusable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,80 +16,28 @@ if TYPE_CHECKING:
     from workloads.scorer import Scorer
     from workloads.workload import Workload
 
-TASKS: Final[Mapping[str, str]] = {
-    "aime": "workloads.tasks.aime:WORKLOAD",
-    "ama_bench": "workloads.tasks.ama_bench:WORKLOAD",
-    "bfcl": "workloads.tasks.bfcl:WORKLOAD",
-    "bfcl_multi_turn": "workloads.tasks.bfcl_multi_turn:WORKLOAD",
-    "browser_assistant": "workloads.tasks.browser_assistant:WORKLOAD",
-    "coding_assistant": "workloads.tasks.coding_assistant:WORKLOAD",
-    "coding_task": "workloads.tasks.coding_task:WORKLOAD",
-    "daily_digest": "workloads.tasks.daily_digest:WORKLOAD",
-    "deepresearch": "workloads.tasks.deepresearch:WORKLOAD",
-    "document_qa": "workloads.tasks.document_qa:WORKLOAD",
-    "email_triage": "workloads.tasks.email_triage:WORKLOAD",
-    "frames": "workloads.tasks.frames:WORKLOAD",
-    "gaia": "workloads.tasks.gaia:WORKLOAD",
-    "gpqa": "workloads.tasks.gpqa:WORKLOAD",
-    "graphwalks": "workloads.tasks.graphwalks:WORKLOAD",
-    "gsm8k": "workloads.tasks.gsm8k:WORKLOAD",
-    "hle": "workloads.tasks.hle:WORKLOAD",
-    "hle_text_only": "workloads.tasks.hle:TEXT_ONLY",
-    "humaneval": "workloads.tasks.humaneval:WORKLOAD",
-    "ifbench": "workloads.tasks.ifbench:WORKLOAD",
-    "ifeval": "workloads.tasks.ifeval:WORKLOAD",
-    "ipw": "workloads.tasks.ipw:WORKLOAD",
-    "knowledge_base": "workloads.tasks.knowledge_base:WORKLOAD",
-    "livecodebench": "workloads.tasks.livecodebench:WORKLOAD",
-    "liveresearchbench": "workloads.tasks.liveresearchbench:WORKLOAD",
-    "loghub": "workloads.tasks.loghub:WORKLOAD",
-    "longbench_v2": "workloads.tasks.longbench_v2:WORKLOAD",
-    "math500": "workloads.tasks.math500:WORKLOAD",
-    "mmlu": "workloads.tasks.mmlu:WORKLOAD",
-    "mmlu_pro": "workloads.tasks.mmlu_pro:WORKLOAD",
-    "morning_brief": "workloads.tasks.morning_brief:WORKLOAD",
-    "mrcr": "workloads.tasks.mrcr:WORKLOAD",
-    "multi_if": "workloads.tasks.multi_if:WORKLOAD",
-    "mt_bench": "workloads.tasks.mt_bench:WORKLOAD",
-    "natural_reasoning": "workloads.tasks.natural_reasoning:WORKLOAD",
-    "paperarena": "workloads.tasks.paperarena:WORKLOAD",
-    "research_mining": "workloads.tasks.research_mining:WORKLOAD",
-    "pinchbench": "workloads.tasks.pinchbench:WORKLOAD",
-    "security_scanner": "workloads.tasks.security_scanner:WORKLOAD",
-    "simpleqa": "workloads.tasks.simpleqa:WORKLOAD",
-    "supergpqa": "workloads.tasks.supergpqa:WORKLOAD",
-    "swe_bench": "workloads.tasks.swe_bench:WORKLOAD",
-    "swe_bench_pro": "workloads.tasks.swe_bench_pro:WORKLOAD",
-    "tau2": "workloads.tasks.tau2:WORKLOAD",
-    "tau_bench": "workloads.tasks.tau_bench:WORKLOAD",
-    "terminal_bench": "workloads.tasks.terminal_bench:WORKLOAD",
-    "toolcall15": "workloads.tasks.toolcall15:WORKLOAD",
-    "tool_selection": "workloads.tasks.tool_selection:WORKLOAD",
-    "wildchat": "workloads.tasks.wildchat:WORKLOAD",
-}
-
-
-ALIASES: Final[Mapping[str, str]] = {
-    "aime2025": "aime",
-    "doc_qa": "document_qa",
-    "gpqa_diamond": "gpqa",
-    "liveresearch": "deepresearch",
-}
-"""Other names of benchmarks that are in use. Case, hyphens, blanks and underscores never matter."""
-
 
 def names() -> list[str]:
-    """The names of all benchmarks: those that come with this program, and those of plug-ins."""
-    return [*TASKS, *(name for name in plugins("benchmarks") if name not in TASKS)]
+    """The names of all benchmarks."""
+    return list(entries("benchmarks"))
+
+
+def aliases() -> Mapping[str, str]:
+    """Other names of benchmarks. Case, hyphens, blanks and underscores never matter."""
+    return {
+        other: name for name, entry in entries("benchmarks").items() for other in entry.facts.get("also", ())
+    }
+
+
+def fact(text: str, key: str) -> Any:
+    """A fact of the manifest about the benchmark of a task in the user's notation; None without one."""
+    entry = entries("benchmarks").get(task_name(text.partition(":")[0]) or "")
+    return None if entry is None else entry.facts.get(key)
 
 
 def task_name(name: str) -> str | None:
     """The canonical name of a benchmark in any spelling (`MMLU-Pro`, `math-500`); None for no benchmark."""
-    if name in TASKS:
-        return name
-    return _names().get(_letters(name)) or next(
-        (plugin for plugin in plugins("benchmarks") if _letters(plugin) == _letters(name)), None
-    )
+    return name if name in entries("benchmarks") else _names().get(_letters(name))
 
 
 def is_task(name: str) -> bool:
@@ -114,8 +60,11 @@ def _letters(name: str) -> str:
 
 @cache
 def _names() -> Mapping[str, str]:
-    """Every benchmark by letters and digits of names and aliases."""
-    return {_letters(name): ALIASES.get(name, name) for name in (*ALIASES, *TASKS)}
+    """Every benchmark by letters and digits of its names; those of this program go first."""
+    spelt: dict[str, str] = {}
+    for other, name in (*aliases().items(), *zip(names(), names(), strict=True)):
+        spelt.setdefault(_letters(other), name)
+    return spelt
 
 
 def workload(name: str) -> Workload:
@@ -128,28 +77,37 @@ def workload(name: str) -> Workload:
     canonical = task_name(name)
     if canonical is None:
         near = nearest(name, names())
-        if form := run_elsewhere(name, near_name(name, (*names(), *ALIASES))):
+        if form := run_elsewhere(name, near_name(name, (*names(), *aliases()))):
             raise TaskError(
                 f"{name!r} is run by another program; import the results: loadgen import {form} RESULTS"
             )
         hint = f" Did you mean {near!r}?" if near else ""
         raise TaskError(f"Unknown task {name!r}.{hint} See `loadgen list tasks`")
-    if canonical not in TASKS:
-        return with_added_scorers(_of_plugin(canonical))
-    module, _, attribute = TASKS[canonical].partition(":")
-    loaded_workload: Workload = getattr(import_module(module), attribute)
-    return with_added_scorers(loaded_workload)
+    return with_added_scorers(_loaded(canonical))
 
 
-def _of_plugin(name: str) -> Workload:
+def _loaded(name: str) -> Workload:
     from workloads.workload import Workload
 
-    plugin: Workload = loaded("benchmarks", name, Workload)
-    if plugin.name != name or not plugin.scorers:
-        package = origin(plugins("benchmarks")[name])
-        what = f"the plug-in's name is {plugin.name!r}" if plugin.name != name else "no scorer"
-        raise PluginError(f"{name}: the benchmark of {package} cannot be used: {what}")
-    return plugin
+    entry = entries("benchmarks")[name]
+    workload: Workload = load(entry, Workload)
+    if workload.name != name or not workload.scorers:
+        raise unusable(
+            entry, f"the plug-in's name is {workload.name!r}" if workload.name != name else "no scorer"
+        )
+    return workload
+
+
+def run_elsewhere(name: str, task: str | None) -> str | None:
+    """The format of the harness's results that a benchmark's name means; None for another name.
+
+    Args:
+        name: The name, which may be misspelt or have a version at its end.
+        task: The task whose name is near, if any: it is meant unless the format's name is the same.
+    """
+    harnesses = [form for form, entry in entries("imports").items() if "has" not in entry.facts]
+    form = near_name(name, harnesses)
+    return form if form and (task is None or letters(form) == letters(name)) else None
 
 
 def with_added_scorers(workload: Workload, name: str | None = None) -> Workload:
@@ -166,24 +124,25 @@ def with_added_scorers(workload: Workload, name: str | None = None) -> Workload:
 
 
 def package_of(name: str) -> str:
-    """The package and version of a benchmark from a plug-in; empty for a built-in benchmark."""
-    plugin = None if name in TASKS else plugins("benchmarks").get(name)
-    return "" if plugin is None else origin(plugin)
+    """The package and version of a benchmark from another package; empty for a built-in benchmark."""
+    entry = entries("benchmarks").get(name)
+    return "" if entry is None else entry.origin
 
 
 def problems() -> list[PluginError]:
-    """The faults of plug-ins, which are all loaded for this check."""
-    errors: list[PluginError] = []
-    for name in plugins("benchmarks"):
-        if name in TASKS:
-            package = origin(plugins("benchmarks")[name])
-            errors.append(PluginError(f"{name}: the benchmark of {package} is not used: the name is taken"))
+    """The faults of other packages' benchmarks and scorers, which are all loaded for this check."""
+    errors = [
+        PluginError(f"{entry.name}: the benchmark of {entry.origin} is not used: the name is taken")
+        for entry in shadowed("benchmarks")
+    ]
+    for name, entry in entries("benchmarks").items():
+        if entry.package is None:
             continue
         try:
-            _of_plugin(name)
+            _loaded(name)
         except PluginError as error:
             errors.append(error)
-    tasks = {name.partition(".")[0] for name in plugins("scorers")}
+    tasks = {name.partition(".")[0] for name in entries("scorers")}
     errors += [added for task in sorted(tasks) for added in _added(task) if isinstance(added, PluginError)]
     return errors
 
@@ -191,17 +150,17 @@ def problems() -> list[PluginError]:
 @cache
 def _added(name: str) -> tuple[Scorer | PluginError, ...]:
     """The scorers of plug-ins for a benchmark, and the faults of unusable ones."""
-    return tuple(_scorer(plugin, name) for plugin in plugins("scorers") if plugin.partition(".")[0] == name)
+    return tuple(_scorer(scorer, name) for scorer in entries("scorers") if scorer.partition(".")[0] == name)
 
 
-def _scorer(plugin: str, task: str) -> Scorer | PluginError:
+def _scorer(name: str, task: str) -> Scorer | PluginError:
     from workloads.scorer import Scorer
 
+    entry = entries("scorers")[name]
     try:
-        scorer: Scorer = loaded("scorers", plugin, Scorer)
+        scorer: Scorer = load(entry, Scorer)
+        if f"{task}.{scorer.name}" != name:
+            raise unusable(entry, f"its name is {scorer.name!r}")
     except PluginError as error:
         return error
-    if f"{task}.{scorer.name}" != plugin:
-        package = origin(plugins("scorers")[plugin])
-        return PluginError(f"{plugin}: the scorer of {package} cannot be used: its name is {scorer.name!r}")
     return scorer

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from workloads.task import Task
     from workloads.workload import Source
 
-_PACKAGED: Final = Path(__file__).with_name("tasks") / "data"
 _OWN: Final = "own"
 
 _MOST_BYTES: Final = 4 * MOST_BYTES
@@ -186,8 +185,8 @@ def _find(task: Task, source: Source, data: Path | None) -> _SourceFiles:
     if source.own is not None:
         path = Path(source.own)
         return _SourceFiles(_OWN, {path.name: path}, {})
-    if source.packaged and not is_in(task.workload.name, source, data):
-        return _SourceFiles("package", {path.name: path for path in _matching(source, _PACKAGED)}, {})
+    if source.packaged is not None and not is_in(task.workload.name, source, data):
+        return _SourceFiles("package", {path.name: path for path in _matching(source, source.packaged)}, {})
     if data is not None:
         return _SourceFiles("data", _in_folder(task, source, data), {})
     from workloads.fetching import ROWS, fetched

@@ -8,7 +8,6 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import urlsplit
 
-from workloads.environments.bfcl.services import INSTALL as SERVICES_INSTALL
 from workloads.errors import WorkloadError
 
 if TYPE_CHECKING:
@@ -30,7 +29,9 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "multi-if": ("emoji", "langdetect", "pycrfsuite", "pythainlp"),
     "math": ("math_verify", "pylatexenc", "sympy"),
 }
-"""Modules by the extra of this package that installs them; `bfcl-eval` is a package of its own."""
+"""Modules by the extra of this package that installs them; `bfcl-eval` is a separate package."""
+
+SERVICES_INSTALL: Final = "pip install 'llm-loadgen[bfcl]', then pip install --no-deps bfcl-eval==2026.3.23"
 
 MODELS: Final[Mapping[str, Mapping[str, str]]] = {
     "ifbench": {
@@ -118,7 +119,7 @@ def _data(workload: Workload, data: Path | None) -> Iterator[Need]:
         workload.source,
         *(source for source in workload.further.values() if source.hub or source.urls),
     ]
-    if workload.source.packaged:
+    if workload.source.packaged is not None:
         yield Need("data", met=True, about="its data comes with the package")
         return
     if data is not None and all(is_in(workload.name, source, data) for source in sources):
@@ -161,7 +162,7 @@ def _docker() -> Need:
 
 
 def _nltk_data(place_of: Mapping[str, str]) -> Need:
-    from workloads.grading.nltk_data import find
+    from workloads.nltk_data import find
 
     missing = [name for name, place in place_of.items() if find(place) is None]
     how = f"python -m nltk.downloader {' '.join(missing)}" if missing else "installed"

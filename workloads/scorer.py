@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
     from workloads.answer import Answer
@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 Reference = Mapping[str, Any]
 """What an answer is compared with; see `Question.reference`."""
+
+HARNESS: Final = "harness"
+"""The name of the scorer of all imported results: the harness scored them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from workloads.catalog import workload
 from workloads.errors import TaskError, did_you_mean
-from workloads.tasks.own import is_own
-from workloads.tasks.own import workload as own_data
+from workloads.own_data import is_own
+from workloads.own_data import workload as own_data
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -68,7 +68,7 @@ def parse(text: str, columns: Mapping[str, str] = NO_COLUMNS, tags: Sequence[str
 
     Args:
         text: What the user wrote.
-        columns: Of own data, the columns by what they hold: see `workloads.tasks.own`.
+        columns: Of own data, the columns by what they hold: see `workloads.own_data`.
         tags: Of own data, the columns that scores are grouped by.
 
     Raises:

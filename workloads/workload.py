@@ -51,8 +51,8 @@ class Source:
         urls: Where the files are when they are not on the hub. `files` must find them by their last parts.
         own: A file of the user's, in place of all of these.
         read: Makes rows of the plain bytes of a file that has no rows of its own: a text, or Python source.
-        packaged: Whether the file comes with this package, in `workloads/tasks/data`; one of that name in a
-            folder of data goes before it.
+        packaged: The folder of files that come with the package; a file of that name in a folder of data
+            goes before it.
     """
 
     files: tuple[str, ...]
@@ -66,7 +66,7 @@ class Source:
     repository: tuple[str, ...] = ()
     urls: tuple[str, ...] = ()
     own: str | None = None
-    packaged: bool = False
+    packaged: Path | None = None
     read: Callable[[Path, bytes], Iterator[FileRow]] | None = None
 
 
@@ -108,7 +108,7 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A benchmark. One file of `workloads/tasks/` and one line of the catalog.
+    """A benchmark. One file of `loadgen/plugins/evals/tasks/` and one line of the catalog.
 
     Attributes:
         name: As it is called on the command line.

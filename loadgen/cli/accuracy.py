@@ -27,7 +27,6 @@ def accuracy(settings: AccuracySettings) -> None:
     """
     from loadgen.cli.perf import finish
     from loadgen.cli.terminal.observer import Terminal
-    from loadgen.sessions.run.tool_model import with_tool_model
     from loadgen.sessions.run_session import run
     from loadgen.sessions.settings.accuracy import with_load
     from loadgen.sessions.settings.prices import load
@@ -35,5 +34,5 @@ def accuracy(settings: AccuracySettings) -> None:
     prices = load(settings.prices)
     terminal = Terminal(quiet=settings.output.quiet, live=not settings.output.no_live)
     with redirect_stdout(sys.stderr):  # Ray prints news of the cluster
-        outcome = run(with_load(with_tool_model(settings)), prices, terminal)
+        outcome = run(with_load(settings), prices, terminal)
     finish(*outcome, settings)

@@ -6,8 +6,7 @@ import os
 import sys
 import traceback
 from collections.abc import Mapping
-from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 
@@ -19,6 +18,8 @@ from loadgen.sessions.arguments import refuse_empty, with_values
 from loadgen.sessions.files.run_folder import give_back
 from loadgen.sessions.secrets import redacted
 from rulesets.exit_codes import ExitCode
+from workloads.errors import PluginError
+from workloads.registry import Entry, at, entries, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _RUNNING = "Measure"
 _READING = "Read a run"
 _TRYING = "Try it"
+_OTHERS = "Of other packages"
 
 
 class _CommandEntry(NamedTuple):
@@ -38,6 +40,8 @@ class _CommandEntry(NamedTuple):
         settings: The class that declares its options; without one, its signature does.
         base: The class of another command's options that it takes as well.
         without: Options of `base` that it does not take.
+        group: The help of the group, in the first of a plug-in's commands of two words.
+        entry: What the registry has of it, if a plug-in's.
     """
 
     panel: str
@@ -45,6 +49,8 @@ class _CommandEntry(NamedTuple):
     settings: str | None = None
     base: str | None = None
     without: str | None = None
+    group: str | None = None
+    entry: Entry | None = None
 
 
 _PERF: Final = "loadgen.sessions.settings.perf:PerfSettings"
@@ -67,13 +73,6 @@ _COMMANDS: Final[Mapping[str, _CommandEntry]] = {
         "loadgen.sessions.settings.search:SearchSettings",
         _PERF,
         without="loadgen.sessions.settings.search:REPLACED",
-    ),
-    "optimize tools": _CommandEntry(
-        _RUNNING,
-        "loadgen.cli.optimize:tools",
-        "loadgen.sessions.settings.optimize:OptimizeSettings",
-        _PERF,
-        without="loadgen.sessions.settings.optimize:REPLACED",
     ),
     "audit output-caching": _CommandEntry(
         _RUNNING,
@@ -103,17 +102,12 @@ _COMMANDS: Final[Mapping[str, _CommandEntry]] = {
     "compare": _CommandEntry(
         _READING, "loadgen.cli.compare:compare", "loadgen.sessions.settings.compare:CompareSettings"
     ),
-    "export": _CommandEntry(
-        _READING, "loadgen.cli.export:export", "loadgen.sessions.settings.export:ExportSettings"
-    ),
     "archive": _CommandEntry(_READING, "loadgen.cli.archive:archive"),
-    "import": _CommandEntry(_READING, "loadgen.cli.import_results:import_results"),
     "rules show": _CommandEntry(_READING, "loadgen.cli.rules:show"),
     "rules check": _CommandEntry(_READING, "loadgen.cli.rules:check"),
     "init": _CommandEntry(_TRYING, "loadgen.cli.init:init"),
     "demo": _CommandEntry(_TRYING, "loadgen.cli.demo:demo"),
     "mock": _CommandEntry(_TRYING, "loadgen.cli.mock:mock", "loadgen.sessions.settings.mock:MockSettings"),
-    "selftest": _CommandEntry(_TRYING, "loadgen.cli.selftest:selftest"),
     "list": _CommandEntry(_TRYING, "loadgen.cli.listing:listing"),
 }
 
@@ -121,9 +115,18 @@ _COMMANDS: Final[Mapping[str, _CommandEntry]] = {
 _NAMES: Final = frozenset(name.partition(" ")[0] for name in _COMMANDS)
 _GROUPS: Final[Mapping[str, str]] = {
     "audit": "Audit a run for output caching.",
-    "optimize": "Optimize tool descriptions; keep only significant gains.",
     "rules": "Show rulesets; validate ruleset files.",
 }
+
+
+def commands() -> Mapping[str, _CommandEntry]:
+    """Every command, those of plug-ins included."""
+    added = {name: _of_plugin(entry) for name, entry in entries("commands").items() if name not in _COMMANDS}
+    return {**_COMMANDS, **added}
+
+
+def _of_plugin(entry: Entry) -> _CommandEntry:
+    return _CommandEntry(**{"panel": _OTHERS, **entry.facts}, does=entry.target, entry=entry)
 
 
 def application(only: str | None = None, *, outline: bool = False) -> typer.Typer:
@@ -144,7 +147,7 @@ def application(only: str | None = None, *, outline: bool = False) -> typer.Type
     )
     app.callback()(about)
     groups: dict[str, typer.Typer] = {}
-    for name, entry in _COMMANDS.items():
+    for name, entry in (_COMMANDS if only in _NAMES else commands()).items():
         first, _, second = name.partition(" ")
         if only not in {None, first}:
             continue
@@ -153,7 +156,10 @@ def application(only: str | None = None, *, outline: bool = False) -> typer.Type
             continue
         if first not in groups:
             groups[first] = typer.Typer(
-                cls=PlainGroup, help=_GROUPS[first], no_args_is_help=True, rich_markup_mode="rich"
+                cls=PlainGroup,
+                help=entry.group or _GROUPS.get(first),
+                no_args_is_help=True,
+                rich_markup_mode="rich",
             )
             app.add_typer(groups[first], name=first, rich_help_panel=entry.panel)
         groups[first].command(second, cls=HelpedCommand)(make(entry))
@@ -161,27 +167,25 @@ def application(only: str | None = None, *, outline: bool = False) -> typer.Type
 
 
 def _made(entry: _CommandEntry) -> Callable[..., None]:
-    does: Callable[..., None] = _loaded(entry.does)
+    does: Callable[..., None] = at(entry.does) if entry.entry is None else load(entry.entry)
     if entry.settings is None:
         return command_of(does)
-    settings = _loaded(entry.settings)
+    settings = at(entry.settings)
     if entry.base is None:
         return command(settings, does)
-    without = () if entry.without is None else _loaded(entry.without)
-    return command_over(_loaded(entry.base), settings, does, without=without)
+    without = () if entry.without is None else at(entry.without)
+    return command_over(at(entry.base), settings, does, without=without)
 
 
 def _outlined(entry: _CommandEntry) -> Callable[..., None]:
     def command() -> None:
         """A placeholder for the list of commands, never called."""
 
-    command.__doc__ = _loaded(entry.does).__doc__
+    try:
+        command.__doc__ = (at(entry.does) if entry.entry is None else load(entry.entry)).__doc__
+    except PluginError as error:
+        command.__doc__ = str(error)
     return command
-
-
-def _loaded(place: str) -> Any:
-    module, _, name = place.partition(":")
-    return getattr(import_module(module), name)
 
 
 def _print_version(*, wanted: bool) -> None:
@@ -250,8 +254,9 @@ def _run() -> int:
         refuse_empty(sys.argv[1:])
         first = next(iter(sys.argv[1:]), None)
         # A shell that completes a line has it in its environment.
-        outline = _NAMES.isdisjoint(sys.argv) and "_LOADGEN_COMPLETE" not in os.environ
-        app = application(first if first in _NAMES else None, outline=outline)
+        names = _NAMES if first in _NAMES else {name.partition(" ")[0] for name in commands()}
+        outline = names.isdisjoint(sys.argv) and "_LOADGEN_COMPLETE" not in os.environ
+        app = application(first if first in names else None, outline=outline)
         with file_on_standard_output(sys.argv[1:]) as arguments:
             code = app(arguments, prog_name="loadgen", standalone_mode=False)
     except SystemExit as end:
@@ -272,7 +277,7 @@ def _explained(error: Exception) -> int:
 
     error = _of_another_tool(error)
     if isinstance(error, command_line.CommandLineError):
-        text, command = command_line.message(error, _NAMES), command_line.command_of(error)
+        text, command = command_line.message(error, commands()), command_line.command_of(error)
         if text:  # without arguments the help has been printed already
             _write_error(text)
             sys.stderr.write(f"see `{command or _command()} --help`\n")
@@ -307,4 +312,4 @@ def _command() -> str:
     """The typed command, as far as valid."""
     words = [word for word in sys.argv[1:3] if not word.startswith("-")]
     both = " ".join(words)
-    return " ".join(filter(None, ["loadgen", both if both in _COMMANDS else next(iter(words), "")]))
+    return " ".join(filter(None, ["loadgen", both if both in commands() else next(iter(words), "")]))

@@ -16,6 +16,7 @@ Kind = Literal[
     "formats",
     "loads",
     "metrics",
+    "plugins",
     "prompts",
     "protocols",
     "rulesets",
@@ -79,6 +80,9 @@ def listing(
 
         sys.stdout.writelines(lines_of(kind, name, data))
         return
+    if kind == "plugins":
+        _list_plugins(json=json)
+        return
     if kind == "tasks":
         _list_tasks(name, data, json=json)
         return
@@ -91,6 +95,17 @@ def listing(
     width = max(map(len, words))
     for word, meaning in words.items():
         print(f"{word:<{width}}  {meaning}".rstrip())
+
+
+def _list_plugins(*, json: bool) -> None:
+    from loadgen.sessions.plugin_list import plugins, table
+
+    if json:
+        import orjson
+
+        print(orjson.dumps(plugins(), option=orjson.OPT_INDENT_2).decode())
+    else:
+        print(table())
 
 
 def _list_tasks(name: str | None, data: Path | None, *, json: bool) -> None:

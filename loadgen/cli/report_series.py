@@ -92,11 +92,12 @@ def _shown(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> tu
             limit = search_outcome(folder, series, outcomes)
             return search_table.table(limit, **page()), limit.to_dict()
         case SeriesKind.OPTIMIZATION:
-            from loadgen.cli.terminal import optimization_table
-            from loadgen.sessions.series.optimization.session import optimization_outcome
+            from workloads.registry import entries, load
 
-            optimized = optimization_outcome(folder, series, outcomes)
-            return optimization_table.table(optimized, **page()), optimized.to_dict()
+            shown: tuple[str, Mapping[str, Any]] = load(entries("series")[series.kind]).shown(
+                folder, series, outcomes, **page()
+            )
+            return shown
         case SeriesKind.AUDIT:
             from loadgen.cli.terminal import series_table
             from loadgen.sessions.series.rows import rows

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.series_file import SERIES, SeriesKind, read
+from workloads.registry import entries, load
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,9 +56,8 @@ _MODULES: Final[Mapping[SeriesKind, str]] = {
     SeriesKind.SEARCH: "search",
     SeriesKind.SUITE: "suite_runs",
     SeriesKind.AUDIT: "audit",
-    SeriesKind.OPTIMIZATION: "optimize",
 }
-"""The module of `loadgen.cli` with `resume_KIND`, which is imported on use."""
+"""The module of `loadgen.cli` with `resume_KIND`, imported on use; plug-ins have the other kinds."""
 
 
 def resume_series(settings: ResumeSettings) -> None:
@@ -71,5 +71,8 @@ def resume_series(settings: ResumeSettings) -> None:
     if settings.prompts is not None:
         raise UsageError("--prompts: a series may have several files of prompts; put them where they were")
     series = read(folder)
+    if series.kind not in _MODULES:
+        load(entries("series")[series.kind]).resume(folder, series, settings)
+        return
     module = import_module(f"loadgen.cli.{_MODULES[series.kind]}")
     getattr(module, f"resume_{series.kind}")(folder, series, settings)

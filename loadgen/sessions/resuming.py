@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loadgen.sessions.observer import SILENT
+from workloads.registry import service
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,6 +61,7 @@ def _finish_here(
 def _finish_on_nodes(
     settings: ResumeSettings, run: RunSoFar, folder: Path, observer: Observer
 ) -> tuple[Prepared, WriterError | None]:
-    from loadgen.sessions.cluster.resuming import finish_on_nodes
-
-    return finish_on_nodes(settings, run, folder, observer)
+    finished: tuple[Prepared, WriterError | None] = service("finish_on_nodes")(
+        settings, run, folder, observer
+    )
+    return finished

@@ -32,9 +32,9 @@ def run(
         observer: Gets the progress.
     """
     if settings.output.output is not None:
-        from loadgen.sessions.exporting.samples import require_results_file
+        from workloads.registry import service
 
-        require_results_file(settings.output.output)
+        service("require_results_file")(settings.output.output)
     measured = _run_here if settings.cluster.ray is None else _run_on_nodes
     prepared, folder, broken = measured(settings, observer)
     score_if_over(prepared, folder, broken, observer)
@@ -42,9 +42,10 @@ def run(
 
 
 def _run_on_nodes(settings: PerfSettings, observer: Observer) -> tuple[Prepared, Path, WriterError | None]:
-    from loadgen.sessions.cluster.session import run_on_nodes
+    from workloads.registry import service
 
-    return run_on_nodes(settings, observer)
+    measured: tuple[Prepared, Path, WriterError | None] = service("run_on_nodes")(settings, observer)
+    return measured
 
 
 def _run_here(settings: PerfSettings, observer: Observer) -> tuple[Prepared, Path, WriterError | None]:
@@ -154,9 +155,9 @@ def reported(
         report = write_report(folder, None, options=options, observer=observer, as_started=True)
         _write_results(folder, settings, options, report, observer)
         if settings.output.push_gateway is not None:
-            from loadgen.sessions.exporting.openmetrics import push_at_end
+            from workloads.registry import service
 
-            push_at_end(report, folder, settings.output, observer)
+            service("push_at_end")(report, folder, settings.output, observer)
         require_none()
     except BaseException as error:
         if not errors.is_interrupt(error):
@@ -181,8 +182,9 @@ def _write_results(
     form, output, model = settings.output.sample_results, settings.output.output, settings.endpoint.model
     if form is None and output is None:
         return
-    from loadgen.sessions.exporting.samples import write_run_samples
+    from workloads.registry import service
 
+    write_run_samples = service("write_run_samples")
     if form is not None:
         write_run_samples(folder, folder / f"samples.{form}", options, model, observer)
     if output is not None:

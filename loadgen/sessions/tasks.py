@@ -59,6 +59,6 @@ def facts(workload: Workload, data: Path | None = None) -> Mapping[str, Any]:
 
 def aliases_of(name: str) -> list[str]:
     """The other names of a benchmark."""
-    from workloads.catalog import ALIASES
+    from workloads.catalog import aliases
 
-    return [alias for alias, canonical_name in ALIASES.items() if canonical_name == name]
+    return [alias for alias, canonical_name in aliases().items() if canonical_name == name]

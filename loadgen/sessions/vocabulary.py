@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.errors import UsageError
 from workloads.errors import did_you_mean
+from workloads.registry import entries, load, service
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,7 +25,7 @@ def words_of(kind: str, name: str | None = None, data: Path | None = None) -> Ma
     Raises:
         UsageError: No entry has this name.
     """
-    words = tool_sets(data) if kind == "tool-sets" else _KINDS[kind]()
+    words = service("list_tool_sets")(data) if kind == "tool-sets" else _KINDS[kind]()
     if name is None:
         return words
     if name not in words:
@@ -58,10 +59,7 @@ def failures() -> Mapping[str, str]:
 
 def formats() -> Mapping[str, str]:
     """Formats of results that can be imported, with what each reads."""
-    from workloads.results.catalog import FORMATS, LOADS, load_format, result_format
-
-    titles = {name: result_format(name).title for name in FORMATS}
-    return titles | {name: load_format(name).title for name in LOADS}
+    return {name: load(entry).title for name, entry in entries("imports").items()}
 
 
 def loads() -> Mapping[str, str]:
@@ -141,36 +139,6 @@ def scenarios() -> Mapping[str, str]:
         name: f"{scenario.about}: {' or '.join(scenario.sees)}" for name, scenario in SCENARIOS.items()
     }
     return described | {CHAOS: "short answers, and a share of faults (--fault-share)"}
-
-
-def tool_sets(data: Path | None = None) -> Mapping[str, str]:
-    """Tool sets, descriptions and models of tool selection, by kind and name, with what each has.
-
-    Args:
-        data: A folder with files of the user's; None lists those of the package alone.
-    """
-    from workloads.errors import WorkloadError
-    from workloads.tool_benchmark import load_model_config, load_tool_set, tool_files
-
-    listed: dict[str, str] = {}
-    for kind, files in tool_files(data).items():
-        for name, path in files.items():
-            try:
-                if kind == "tool_sets":
-                    tools = load_tool_set(name, data).tools
-                    about = f"{len(tools)} tools: {', '.join(tool.name for tool in tools)}"
-                elif kind == "models":
-                    model = load_model_config(name, data)
-                    prices = f"$ {model.input_cost:g} in, $ {model.output_cost:g} out per million tokens"
-                    about = f"{model.model_id}: {prices}"
-                else:
-                    about = f"descriptions={name}"
-            except WorkloadError as error:
-                about = f"cannot be used: {error}"
-            listed[f"{kind}/{name}"] = (
-                about if data is None or data not in path.parents else f"{about} ({path})"
-            )
-    return listed
 
 
 def views() -> Mapping[str, str]:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from workloads.catalog import is_task, workload
 from workloads.errors import PluginError
-from workloads.results.attempt import HARNESS
-from workloads.results.catalog import FORMATS, result_format
-from workloads.scorer import Headline
+from workloads.registry import entries, load
+from workloads.scorer import HARNESS, Headline
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,8 +52,8 @@ def defined(name: str, scorer: str | None) -> Definition:
         name: The benchmark's.
         scorer: The scorer's; None for the benchmark's own.
     """
-    if scorer == HARNESS and name in FORMATS:
-        return Definition(result_format(name).headlines, official=True)
+    if scorer == HARNESS and (harness := entries("imports").get(name)):
+        return Definition(load(harness).headlines, official=True)
     benchmark = _workload(name)
     if benchmark is None:
         return Definition()

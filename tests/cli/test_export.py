@@ -14,11 +14,12 @@ import pytest
 import typer
 import yaml
 
-from loadgen.cli.export import export
+from loadgen.plugins.exports.command import export
+from loadgen.plugins.mlperf.bundle import Bundle, write_bundle
+from loadgen.plugins.mlperf.disclosed import Disclosed, disclosed
+from loadgen.plugins.mlperf.keys import ACCURACY, CONFIG, SUMMARY
+from loadgen.plugins.mlperf.submission_names import Official, canonical
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.exporting.bundle import Bundle, write_bundle
-from loadgen.sessions.exporting.disclosed import Disclosed, disclosed
-from loadgen.sessions.exporting.official import Official, canonical
 from loadgen.sessions.files.run_folder import model_folder
 from loadgen.sessions.files.series_file import Series, SeriesKind, SeriesPoint, folder_of, write
 from loadgen.sessions.series.audit.result import RECORD, VERIFIED
@@ -26,7 +27,6 @@ from loadgen.sessions.settings.export import ExportSettings
 from recorder import EventType
 from recorder.errors import BeingWrittenError
 from recorder.lock import Hold
-from reporter.mlperf.keys import ACCURACY, CONFIG, SUMMARY
 from rulesets.errors import RulesetError
 from rulesets.loading import read
 
@@ -403,7 +403,7 @@ def test_an_invalid_run_is_written_and_ends_with_4(
 ) -> None:
     """Who reads only the exit code is not misled."""
     unsound = Bundle({"x": b"1"}, {}, [], ["the client limited it"])
-    monkeypatch.setattr("loadgen.sessions.mlperf_scenario.bundle_of", lambda *_: unsound)
+    monkeypatch.setattr("loadgen.plugins.mlperf.scenario.bundle_of", lambda *_: unsound)
     with pytest.raises(typer.Exit) as end:
         exported(made_run, tmp_path / "out", json=True)
     assert end.value.exit_code == 4

@@ -10,7 +10,7 @@ import duckdb
 import orjson
 import pytest
 
-from loadgen.cli.export import export
+from loadgen.plugins.exports.command import export
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.files.target_url import AUTHORIZATION
 from loadgen.sessions.settings.export import ExportSettings

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from loadgen.cli.export import export
+from loadgen.plugins.exports.command import export
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.settings.export import ExportSettings
 from reporter.log.query import query

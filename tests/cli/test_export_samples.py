@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from loadgen.cli.export import export
+from loadgen.plugins.exports.command import export
+from loadgen.plugins.exports.samples import write_run_samples
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.exporting.samples import write_run_samples
 from loadgen.sessions.files.series_file import Series, SeriesKind, SeriesPoint, folder_of, write
 from loadgen.sessions.observer import Observer
 from loadgen.sessions.settings.export import ExportSettings

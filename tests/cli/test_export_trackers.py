@@ -9,8 +9,8 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from loadgen.cli.export import export
 from loadgen.mock_endpoint.process import start_mock
+from loadgen.plugins.exports.command import export
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.settings.export import ExportSettings
 from tests.cli.stand_ins import ReceivedRequest, Reply, StandIn, stand_in

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from loadgen.plugins.imports.formats import format_called
+from loadgen.plugins.imports.log import import_results
 from loadgen.sessions.agents.presets import presets
-from loadgen.sessions.importing.log import import_results
 from reporter import MetricsReporter
 from reporter.log.database import open_log
-from tests.workloads.results import load_files
-from tests.workloads.results.harness_files import WRITERS
+from tests.plugins.imports import load_files
+from tests.plugins.imports.harness_files import WRITERS
 from workloads.errors import MalformedError
-from workloads.results.catalog import result_format
 
 if TYPE_CHECKING:
     import subprocess
@@ -56,7 +56,7 @@ def test_an_imported_run_is_scored_and_measures_nothing(name: str, tmp_path: Pat
     assert (report.window.duration_s, report.window.issuing_s) == (None, None)
     (finding,) = [finding for finding in report.findings if finding.code == "imported"]
     assert "no latencies" in finding.message
-    preset = result_format(name).preset
+    preset = format_called(name).preset
     assert (f"--agent-command @{preset}" in finding.remedy) == (preset in presets())
     assert "violation" not in {finding.code for finding in report.findings}
     if name == "swefficiency":

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from loadgen.plugins.tool_selection.tool_sets import tool_set
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.mcp_tools import tool_set_lines
 from workloads.errors import MalformedError
 from workloads.loading import load
 from workloads.task import parse
-from workloads.tasks.tool_sets import tool_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,10 +11,10 @@ import pytest
 import typer
 import yaml
 
-from loadgen.cli.export import export
 from loadgen.driver.arrivals.rate_profile import Flat
 from loadgen.driver.load import ProcessArrivals
 from loadgen.driver.requests.order import order_of
+from loadgen.plugins.exports.command import export
 from loadgen.sessions.run_session import run
 from loadgen.sessions.settings.export import ExportSettings
 from loadgen.sessions.settings.perf import perf_settings

@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from loadgen.cli.terminal.conformance_table import table
 from loadgen.driver.client import chat_completions
 from loadgen.driver.client.observed_socket import ObservedSocket
 from loadgen.driver.client.transports import TRANSPORTS
 from loadgen.mock_endpoint.scenarios.answers import KEY
 from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
-from loadgen.sessions.conformance.row import rows
-from loadgen.sessions.conformance.trial import try_all
+from loadgen.plugins.selftest.conformance_table import table
+from loadgen.plugins.selftest.row import rows
+from loadgen.plugins.selftest.trial import try_all
 
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from loadgen.sessions.conformance.evaluation import RowResult
+    from loadgen.plugins.selftest.evaluation import RowResult
 
     Loadgen = Callable[..., subprocess.CompletedProcess[str]]
 

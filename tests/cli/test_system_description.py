@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from loadgen.sessions.exporting.system_description import faults
+from loadgen.plugins.mlperf.system_description import faults
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "mlperf.md").read_text(encoding="utf-8")

@@ -19,13 +19,13 @@ from loadgen.sessions.tasks import facts
 from tests import golden
 from tests.for_each import for_each
 from workloads.cache import folder_of, keep
-from workloads.catalog import ALIASES, TASKS, canonical, is_task, task_name, workload
+from workloads.catalog import aliases, canonical, is_task, names, task_name, workload
 from workloads.errors import TaskError
 from workloads.fetching import is_kept
 from workloads.needs import estimated_s, needs
+from workloads.own_data import is_own
 from workloads.sandbox.base import SandboxError
 from workloads.task import parse
-from workloads.tasks.own import is_own
 
 if TYPE_CHECKING:
     import subprocess
@@ -44,7 +44,7 @@ def _bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NLTK_DATA", str(tmp_path / "nltk"))
     monkeypatch.delenv("LOADGEN_JUDGE_API_KEY", raising=False)
     monkeypatch.setattr("workloads.needs.find_spec", lambda _: None)
-    monkeypatch.setattr("workloads.grading.nltk_data.places", lambda: iter([tmp_path / "nltk"]))
+    monkeypatch.setattr("workloads.nltk_data.places", lambda: iter([tmp_path / "nltk"]))
     monkeypatch.setattr("workloads.sandbox.docker_daemon.connect", _no_daemon)
 
 
@@ -65,7 +65,7 @@ def test_what_is_shown(name: str, shown: Any) -> None:
     golden.check(GOLDEN / name, shown() + "\n")
 
 
-@for_each("name", TASKS)
+@for_each("name", names())
 def test_details_fit_80_columns(name: str) -> None:
     """Of every benchmark: tier, category, runtime and needs are there, and no line is too long."""
     lines = details(workload(name)).splitlines()
@@ -76,7 +76,7 @@ def test_details_fit_80_columns(name: str) -> None:
 
 def test_every_benchmark_says_how_it_is_scored() -> None:
     """With its scorers, the official one first; all of it is JSON."""
-    listed = orjson.loads(orjson.dumps({name: facts(workload(name)) for name in TASKS}))
+    listed = orjson.loads(orjson.dumps({name: facts(workload(name)) for name in names()}))
     assert all(item["scorers"] and item["title"] for item in listed.values())
     assert listed["mmlu_pro"]["options"]["shots"] == 5
     shown = details(workload("gaia"))
@@ -90,13 +90,13 @@ def test_the_table_has_every_benchmark_in_80_columns() -> None:
     lines = table().splitlines()
     assert max(map(len, lines)) <= 80
     named = [line.split()[0] for line in lines if line.startswith("  ") and not line.startswith("  task ")]
-    assert sorted(named) == sorted(TASKS)
+    assert sorted(named) == sorted(names())
 
 
 def test_json_has_what_the_table_has(loadgen: Loadgen) -> None:
     """All of them, or the one that is named, also by another name."""
     every = orjson.loads(loadgen("list", "tasks", "--json").stdout)
-    assert list(every) == list(TASKS)
+    assert list(every) == list(names())
     assert {item["tier"] for item in every.values()} == {1, 2, 3, 4}
     assert {"reasoning", "agentic", "coding", "rag", "chat", "use-case"} <= {
         item["category"] for item in every.values()
@@ -216,8 +216,7 @@ def test_an_unknown_name_stays() -> None:
     for text in ("data/mmlu-pro.jsonl", "questions.jsonl", "MMLUX", ""):
         assert canonical(text) == text
         assert not is_task(text)
-    assert not set(ALIASES) & set(TASKS)
-    assert set(ALIASES.values()) <= set(TASKS)
+    assert not set(aliases()) & set(names())
 
 
 def test_a_task_and_its_scorer_by_other_names(loadgen: Loadgen, tmp_path: Path) -> None:

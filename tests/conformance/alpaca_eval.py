@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
+from loadgen.plugins.evals.grading.pairwise import DISCRETE_WIN_RATE, WIN_RATE, WIN_RATE_ERROR
 from tests.conformance.agreement import Agreement
-from workloads.grading.pairwise import DISCRETE_WIN_RATE, WIN_RATE, WIN_RATE_ERROR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

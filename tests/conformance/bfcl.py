@@ -15,16 +15,16 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.evals.grading.bfcl import first_version, official
+from loadgen.plugins.evals.grading.bfcl.allowed import standard
+from loadgen.plugins.evals.grading.bfcl.decoding import calls_in, decoded, guarded
+from loadgen.plugins.evals.grading.decoded_calls import UndecodableError, are_calls
+from loadgen.plugins.evals.tasks.bfcl import CATEGORIES
+from loadgen.plugins.evals.tasks.bfcl_functions import signature
 from tests.conformance.agreement import Agreement
 from workloads.answer import Answer
-from workloads.grading.bfcl import first_version, official
-from workloads.grading.bfcl.allowed import standard
-from workloads.grading.bfcl.decoding import calls_in, decoded, guarded
-from workloads.grading.decoded_calls import UndecodableError, are_calls
 from workloads.loading import load
 from workloads.task import parse
-from workloads.tasks.bfcl import CATEGORIES
-from workloads.tasks.bfcl_functions import signature
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,9 +9,9 @@ import gzip
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.evals.environments.bfcl.services import parsed_call
+from loadgen.plugins.evals.grading.bfcl.multi_turn import fault_of
 from tests.conformance.agreement import Agreement
-from workloads.environments.bfcl.services import parsed_call
-from workloads.grading.bfcl.multi_turn import fault_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -6,10 +6,10 @@ import gzip
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.evals.tasks.gsm8k import grade, grade_mlperf, grade_published, published_answer_in
 from tests.conformance.agreement import Agreement
 from workloads.answer import Answer
 from workloads.score import graded
-from workloads.tasks.gsm8k import grade, grade_mlperf, grade_published, published_answer_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

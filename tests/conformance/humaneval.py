@@ -7,10 +7,10 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.evals.tasks.humaneval import TIMEOUT_S, grade_block, grade_completion
 from tests.conformance.agreement import Agreement
 from workloads.answer import Answer
 from workloads.sandbox.job import Job
-from workloads.tasks.humaneval import TIMEOUT_S, grade_block, grade_completion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,13 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.evals.tasks.humaneval import TIMEOUT_S, program_of
 from tests.conformance.agreement import Agreement
 from tests.conformance.humaneval import RESULTS, rows_of
 from workloads.errors import WorkloadError
 from workloads.sandbox.base import SandboxSpec
 from workloads.sandbox.container_programs import ContainerPrograms
 from workloads.sandbox.job import Job, ProgramLimits
-from workloads.tasks.humaneval import TIMEOUT_S, program_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

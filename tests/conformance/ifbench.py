@@ -11,11 +11,11 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.evals.grading.ifbench import IFBENCH
+from loadgen.plugins.evals.tasks.ifeval import follows, verdicts
 from tests.conformance.agreement import Agreement
 from workloads.errors import SourceError, TaskError
-from workloads.grading.ifbench import IFBENCH
-from workloads.grading.nltk_data import offer
-from workloads.tasks.ifeval import follows, verdicts
+from workloads.nltk_data import offer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -14,10 +14,10 @@ from collections import Counter
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.evals.grading.instructions import follows
+from loadgen.plugins.evals.tasks.ifeval import draws, variants, verdicts
 from tests.conformance.agreement import Agreement
-from workloads.grading.instructions import follows
-from workloads.grading.nltk_data import offer
-from workloads.tasks.ifeval import draws, variants, verdicts
+from workloads.nltk_data import offer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
 """What judges say, and how it is read: cases of our own, and random texts against the published rules.
 
-There are no recorded judgements to be had. `tests/workloads/tasks/judgements.jsonl` says what each text
+There are no recorded judgements to be had. `tests/plugins/evals/tasks/judgements.jsonl` says what each text
 means; the published rules are written down here once more, as they are.
 """
 
@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
+from loadgen.plugins.evals.grading.calibration import CALIBRATION_ERROR, CALIBRATION_ERROR_OF_ALL
+from loadgen.plugins.evals.grading.pairwise import PairwiseComparison, PairwiseVerdict
+from loadgen.plugins.evals.grading.rating import rating_in
 from tests.conformance.agreement import Agreement
 from workloads.answer import Answer
 from workloads.catalog import workload
-from workloads.grading.calibration import CALIBRATION_ERROR, CALIBRATION_ERROR_OF_ALL
-from workloads.grading.pairwise import PairwiseComparison, PairwiseVerdict
-from workloads.grading.rating import rating_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 NEEDS: Final = ()
-CASES: Final = Path(__file__).parents[1] / "workloads" / "tasks" / "judgements.jsonl"
+CASES: Final = Path(__file__).parents[1] / "plugins" / "evals" / "tasks" / "judgements.jsonl"
 KEYS: Final = {"mt_bench": ("turn_1", "turn_2")}
 _PIECES: Final = (
     "A",

@@ -9,8 +9,8 @@ import re
 from random import Random
 from typing import TYPE_CHECKING, Final
 
+from loadgen.plugins.evals.grading import choices, mmlu_pro_letter, supergpqa_letter
 from tests.conformance.agreement import Agreement
-from workloads.grading import choices, mmlu_pro_letter, supergpqa_letter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -6,8 +6,8 @@ import gzip
 import json
 from typing import TYPE_CHECKING, Final
 
+from loadgen.plugins.evals.grading.code import last_block
 from tests.conformance.agreement import Agreement
-from workloads.grading.code import last_block
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

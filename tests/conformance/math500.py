@@ -6,11 +6,11 @@ import gzip
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.evals.grading.boxed import last_boxed
+from loadgen.plugins.evals.tasks.math500 import grade, grade_math_verify
 from tests.conformance.agreement import Agreement
 from workloads.answer import Answer
-from workloads.grading.boxed import last_boxed
 from workloads.score import graded
-from workloads.tasks.math500 import grade, grade_math_verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -11,9 +11,9 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.evals.grading import mmlu_pro_letter
+from loadgen.plugins.evals.tasks.mmlu_pro import drawn
 from tests.conformance.agreement import Agreement
-from workloads.grading import mmlu_pro_letter
-from workloads.tasks.mmlu_pro import drawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

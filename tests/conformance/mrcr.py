@@ -6,9 +6,9 @@ import json
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.evals.tasks.mrcr import grade
 from tests.conformance.agreement import Agreement
 from workloads.answer import Answer
-from workloads.tasks.mrcr import grade
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -15,19 +15,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.evals.grading.anomaly import anomaly_in, detection
+from loadgen.plugins.evals.grading.lifelong_agent import rows_match
+from loadgen.plugins.evals.grading.pinchbench import combined, total_in
+from loadgen.plugins.evals.grading.race import DIMENSIONS, race
+from loadgen.plugins.evals.grading.shopping_cart import judge_cart
+from loadgen.plugins.evals.grading.travel.database import TravelDatabase, read_database
+from loadgen.plugins.evals.grading.travel.score import judge_plan
+from loadgen.plugins.evals.grading.web_answer import string_score
+from loadgen.plugins.evals.tasks import ama_bench, baseline
+from loadgen.plugins.evals.tasks.paperarena import verdict_in
 from tests.conformance.agreement import Agreement
-from tests.workloads.grading.test_travel import CHANGES, META, RIGHT, write_database
+from tests.plugins.evals.grading.test_travel import CHANGES, META, RIGHT, write_database
 from workloads.answer import Answer
-from workloads.grading.anomaly import anomaly_in, detection
-from workloads.grading.lifelong_agent import rows_match
-from workloads.grading.pinchbench import combined, total_in
-from workloads.grading.race import DIMENSIONS, race
-from workloads.grading.shopping_cart import judge_cart
-from workloads.grading.travel.database import TravelDatabase, read_database
-from workloads.grading.travel.score import judge_plan
-from workloads.grading.web_answer import string_score
-from workloads.tasks import ama_bench, baseline
-from workloads.tasks.paperarena import verdict_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

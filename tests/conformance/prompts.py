@@ -6,8 +6,8 @@ import gzip
 import json
 from typing import TYPE_CHECKING, Final
 
+from loadgen.plugins.evals.judging.prompts import judge_prompts
 from tests.conformance.agreement import Agreement
-from workloads.judging.prompts import judge_prompts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,10 +11,10 @@ import json
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.evals.grading import swe_bench_pro
+from loadgen.plugins.evals.grading.swe_bench.log import statuses_in
+from loadgen.plugins.evals.grading.swe_bench.resolution import Resolution, resolution_of
 from tests.conformance.agreement import Agreement
-from workloads.grading import swe_bench_pro
-from workloads.grading.swe_bench.log import statuses_in
-from workloads.grading.swe_bench.resolution import Resolution, resolution_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

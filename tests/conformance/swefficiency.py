@@ -9,15 +9,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from loadgen.sessions.importing.log import import_results
+from loadgen.plugins.evals.grading.swefficiency import overall, speedup_of
+from loadgen.plugins.imports.log import import_results
 from reporter import MetricsReporter
 from tests.conformance.agreement import Agreement
-from workloads.grading.swefficiency import overall, speedup_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from workloads.grading.swefficiency import Speedup
+    from loadgen.plugins.evals.grading.swefficiency import Speedup
 
 NEEDS: Final = ("swefficiency",)
 

@@ -11,12 +11,12 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.evals.environments.tau2.opening import open_world
+from loadgen.plugins.evals.grading.tau2 import ENDED, action_checks, communicate_checks, simulation_reward
+from loadgen.plugins.evals.tasks.tau2 import DOMAINS, grade, question_of
 from tests.conformance.agreement import Agreement
-from tests.workloads.tasks.scripted import ScriptedAsk, calling, played, saying
-from workloads.environments.tau2.opening import open_world
-from workloads.grading.tau2 import ENDED, action_checks, communicate_checks, simulation_reward
+from tests.plugins.evals.tasks.scripted import ScriptedAsk, calling, played, saying
 from workloads.sources import FileRow
-from workloads.tasks.tau2 import DOMAINS, grade, question_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
+from loadgen.plugins.evals.grading.harbor_reward import leaderboard_accuracy
+from loadgen.plugins.evals.grading.terminal_pane import is_resolved, results_of_tests
 from tests.conformance.agreement import Agreement
 from workloads.errors import MalformedError
-from workloads.grading.harbor_reward import leaderboard_accuracy
-from workloads.grading.terminal_pane import is_resolved, results_of_tests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

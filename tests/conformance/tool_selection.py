@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
+from loadgen.plugins.tool_selection.task import HEADLINES
 from tests.conformance.agreement import Agreement
 from workloads.errors import WorkloadError
 from workloads.loading import load
 from workloads.task import parse
-from workloads.tasks.tool_selection import HEADLINES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -14,12 +14,12 @@ from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.errors import WorkerLostError
 from loadgen.driver.load import Closed
-from loadgen.driver.nodes.group import NodeGroup
-from loadgen.driver.nodes.link import NodeStatus
 from loadgen.driver.plan import Plan
 from loadgen.driver.progress import SessionProgress
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
+from loadgen.plugins.ray.group import NodeGroup
+from loadgen.plugins.ray.link import NodeStatus
 from recorder.event import Event, EventType
 
 SILENCE_S = 0.5

@@ -84,7 +84,7 @@ def _stages(folder: Path, rng: random.Random) -> None:
 
 
 def _harness(name: str, folder: Path, _: random.Random) -> None:
-    from tests.workloads.results import harness_files, load_files
+    from tests.plugins.imports import harness_files, load_files
 
     writers = {**harness_files.WRITERS, **load_files.WRITERS}
     _import_paths[name] = writers[name](folder).relative_to(folder)
@@ -218,7 +218,7 @@ def _read_stages(folder: Path) -> None:
 
 
 def _import(name: str, folder: Path) -> None:
-    from loadgen.sessions.importing.log import import_results
+    from loadgen.plugins.imports.log import import_results
     from loadgen.sessions.run.report import write_report
 
     number = 1 if name == "sglang-bench" else None

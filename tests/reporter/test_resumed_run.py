@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
+from loadgen.plugins.exports.render.vllm_json import render
 from recorder import Event, EventType, schema
 from recorder.session import Session
 from recorder.store import Store
 from reporter import MetricsReporter
-from reporter.export.vllm_json import render
 from reporter.health import RecorderHealth
 from reporter.log.query import query
 from tests.facts_of_runs import run_facts

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from loadgen.driver.errors import NodeGoneError
-from loadgen.sessions.cluster.node import Node
-from loadgen.sessions.ray.node_facts import installed
-from loadgen.sessions.scoring.grading_node import GradingNode
+from loadgen.plugins.ray.grading_node import GradingNode
+from loadgen.plugins.ray.node import Node
+from loadgen.plugins.ray.node_facts import installed
 from recorder.shards import node_name
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Delay(Protocol):
 
 
 class PlainLink:
-    """The way to a node that is a child process; see `loadgen.driver.nodes.link.NodeLink`.
+    """The way to a node that is a child process; see `loadgen.plugins.ray.link.NodeLink`.
 
     Args:
         name: The node's name.
@@ -150,7 +150,7 @@ class PlainLink:
 
 
 class PlainNodes:
-    """Nodes as plain processes; see `loadgen.sessions.ray.nodes.StartedNodes`. In a running event loop.
+    """Nodes as plain processes; see `loadgen.plugins.ray.nodes.StartedNodes`. In a running event loop.
 
     Args:
         number: How many there are.
@@ -195,7 +195,7 @@ class PlainNodes:
 
 
 class PlainCluster(PlainNodes):
-    """Two nodes as plain processes, in place of `loadgen.sessions.ray.ray_nodes.RayNodes`."""
+    """Two nodes as plain processes, in place of `loadgen.plugins.ray.ray_nodes.RayNodes`."""
 
     def __init__(self, address: str, number: int | None, service: type[Any], first: int = 0) -> None:
         del address

@@ -18,7 +18,7 @@ from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
 from loadgen.mock_endpoint.scenarios.dialects import plain_sse
 from loadgen.mock_endpoint.scenarios.protocols import DIALECTS
 from loadgen.mock_endpoint.scenarios.scenario import COMPLETED
-from loadgen.sessions.conformance.trial import bases
+from loadgen.plugins.selftest.trial import bases
 from loadgen.sessions.run.check import ask_endpoint
 from loadgen.sessions.run.preparation import targets_of, timeouts_of
 from loadgen.sessions.run.protocol_options import options_of

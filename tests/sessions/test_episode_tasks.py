@@ -10,8 +10,8 @@ import pytest
 
 import loadgen
 from loadgen.mock_endpoint.process import start_mock
-from tests.workloads.tasks.test_multi_if import ROWS
-from tests.workloads.tasks.test_tau_bench import write_airline
+from tests.plugins.evals.tasks.test_multi_if import ROWS
+from tests.plugins.evals.tasks.test_tau_bench import write_airline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

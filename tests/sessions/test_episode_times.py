@@ -176,7 +176,7 @@ def test_set_up_and_finish_are_times_of_their_own(
     """What a benchmark does around an episode is neither the agent's nor the client's time."""
     del folder
     around = partial(EpisodeProgram, setup="busy_agents:set_up", finish="busy_agents:look")
-    monkeypatch.setattr("workloads.tasks.toolcall15.EpisodeProgram", around)
+    monkeypatch.setattr("loadgen.plugins.evals.tasks.toolcall15.EpisodeProgram", around)
     run = loadgen.accuracy(
         "toolcall15",
         url=server.url,

@@ -14,9 +14,9 @@ import pytest
 import typer
 
 import loadgen
-from loadgen.cli.export import export
 from loadgen.cli.resume import resume
 from loadgen.mock_endpoint.process import start_mock
+from loadgen.plugins.exports.command import export
 from loadgen.sessions.settings.export import ExportSettings
 from loadgen.sessions.settings.resume import ResumeSettings
 from reporter.log.so_far import so_far

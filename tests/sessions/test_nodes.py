@@ -19,13 +19,13 @@ import orjson
 import pytest
 
 from loadgen.driver.errors import UnreachableError
-from loadgen.driver.nodes.handle import NodeHandle
 from loadgen.driver.system.clock import system_clock
 from loadgen.mock_endpoint.process import MockProcess, start_mock
-from loadgen.sessions.cluster.measurement import measure_on_nodes
+from loadgen.plugins.ray.handle import NodeHandle
+from loadgen.plugins.ray.measurement import measure_on_nodes
+from loadgen.plugins.ray.nodes import require_same, require_share
+from loadgen.plugins.ray.ray_nodes import RayNodes
 from loadgen.sessions.errors import SetupError, UsageError
-from loadgen.sessions.ray.nodes import require_same, require_share
-from loadgen.sessions.ray.ray_nodes import RayNodes
 from loadgen.sessions.run.preparation import prepare
 from loadgen.sessions.settings.perf import perf_settings
 from recorder.event import EventType

@@ -10,7 +10,7 @@ import pytest
 
 import loadgen
 from loadgen.mock_endpoint.process import MockProcess, start_mock
-from loadgen.sessions.ray import ray_nodes
+from loadgen.plugins.ray import ray_nodes
 from reporter.log.query import query
 from tests.sessions.plain_nodes import PlainCluster
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from loadgen.mock_endpoint.process import MockProcess, start_mock
-from loadgen.sessions.cluster.node import own_folder
+from loadgen.plugins.ray import ray_nodes
+from loadgen.plugins.ray.node import own_folder
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.ray import ray_nodes
 from loadgen.sessions.resuming import finish_run
 from loadgen.sessions.settings.resume import ResumeSettings
 from recorder.event import EventType
@@ -40,8 +40,8 @@ SETTLED = "SELECT node, prompt_id FROM requests WHERE measured AND settled ORDER
 
 COORDINATOR = """
 from loadgen.cli.start import main
-from loadgen.sessions.ray import ray_nodes
-from loadgen.sessions.cluster.node import own_folder
+from loadgen.plugins.ray import ray_nodes
+from loadgen.plugins.ray.node import own_folder
 from tests.forking import CHILDREN, fork_children
 from tests.sessions.plain_nodes import PlainCluster
 

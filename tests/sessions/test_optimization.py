@@ -9,28 +9,34 @@ from typing import TYPE_CHECKING
 import orjson
 import pytest
 
-from loadgen.sessions.errors import UsageError
-from loadgen.sessions.series.optimization.budget import OptimizationBudget
-from loadgen.sessions.series.optimization.decision import OptimizationStatus
-from loadgen.sessions.series.optimization.descriptions import (
+from loadgen.plugins.tool_selection.benchmark import ToolScenario, get_benchmark_scenarios, load_tool_set
+from loadgen.plugins.tool_selection.optimization.budget import OptimizationBudget
+from loadgen.plugins.tool_selection.optimization.decision import OptimizationStatus
+from loadgen.plugins.tool_selection.optimization.descriptions import (
     LONGEST,
     descriptions_of,
     parts_of,
     proposed_in,
     to_yaml,
 )
-from loadgen.sessions.series.optimization.evidence import Answered, Evaluate, Reflect, Spent, StepResult
-from loadgen.sessions.series.optimization.plan import optimize
-from loadgen.sessions.series.optimization.split import split
-from loadgen.sessions.settings.variant import VARIANTS
-from workloads.tool_benchmark import ToolScenario, get_benchmark_scenarios, load_tool_set
+from loadgen.plugins.tool_selection.optimization.evidence import (
+    Answered,
+    Evaluate,
+    Reflect,
+    Spent,
+    StepResult,
+)
+from loadgen.plugins.tool_selection.optimization.plan import optimize
+from loadgen.plugins.tool_selection.optimization.split import split
+from loadgen.plugins.tool_selection.variant import VARIANTS
+from loadgen.sessions.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from loadgen.sessions.series.optimization.evidence import Step
-    from loadgen.sessions.series.optimization.plan import Optimized
+    from loadgen.plugins.tool_selection.optimization.evidence import Step
+    from loadgen.plugins.tool_selection.optimization.plan import Optimized
 
 SCENARIOS = get_benchmark_scenarios()
 SPLIT = split(SCENARIOS, 1 / 3, seed=0)

@@ -14,7 +14,7 @@ import os
 import threading
 from pathlib import Path
 
-from loadgen.sessions.ray.node_environment import take_usual_priority
+from loadgen.plugins.ray.node_environment import take_usual_priority
 
 os.nice(15)
 threading.Thread(target=threading.Event().wait, daemon=True).start()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import sys
+import tomllib
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ import pytest
 
 from tests.recipe import blocks
 from workloads.benchmark import dataset
-from workloads.catalog import TASKS
+from workloads.registry import Entry, entries
 from workloads.task import parse
 
 if TYPE_CHECKING:
@@ -40,11 +40,11 @@ def module(name: str, path: str, folder: Path) -> ModuleType:
 @pytest.fixture
 def capitals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The benchmark of the page, in the catalog."""
-    made = module("workloads.tasks.capitals", "workloads/tasks/capitals.py", tmp_path)
-    monkeypatch.setitem(sys.modules, "workloads.tasks.capitals", made)
-    line = re.fullmatch(r'\s*"(\w+)": "([\w.:]+)",\s*', BLOCKS["workloads/catalog.py"])
-    assert line is not None
-    monkeypatch.setitem(TASKS, line[1], line[2])  # type: ignore[arg-type]
+    made = module("loadgen.plugins.evals.tasks.capitals", "loadgen/plugins/evals/tasks/capitals.py", tmp_path)
+    monkeypatch.setitem(sys.modules, "loadgen.plugins.evals.tasks.capitals", made)
+    (name, target), *_ = tomllib.loads(BLOCKS["loadgen/plugins/evals/plugin.toml"]).items()
+    entry = Entry("benchmarks", name, target)
+    monkeypatch.setitem(entries("benchmarks"), name, entry)  # type: ignore[arg-type]
     return made
 
 
@@ -62,7 +62,7 @@ def test_its_questions(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("capitals")
 def test_its_scores() -> None:
     """The page's examples of scores are right."""
-    exec(BLOCKS["tests/workloads/tasks/test_capitals.py"], {})  # noqa: S102 (the example itself)
+    exec(BLOCKS["tests/plugins/evals/tasks/test_capitals.py"], {})  # noqa: S102 (the example itself)
 
 
 def test_its_headlines(capitals: ModuleType) -> None:

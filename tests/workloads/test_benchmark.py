@@ -11,10 +11,10 @@ import pytest
 from workloads.benchmark import dataset
 from workloads.errors import ColumnError, SourceError, TaskError
 from workloads.loading import load
+from workloads.own_data import SCORERS
 from workloads.question import Question
 from workloads.sample import FollowUp, Sample
 from workloads.task import Task, parse
-from workloads.tasks.own import SCORERS
 from workloads.workload import Inputs, Source, Workload
 
 if TYPE_CHECKING:

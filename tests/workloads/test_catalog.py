@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.for_each import for_each
-from workloads.catalog import TASKS, workload
+from workloads.catalog import names, workload
 from workloads.errors import TaskError
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
@@ -18,7 +18,7 @@ UNOFFICIAL = frozenset({"loghub", "natural_reasoning", "wildchat"})
 HEADLINES = re.compile(r"[a-z0-9_@^-]+")
 
 
-@for_each("name", TASKS)
+@for_each("name", names())
 def test_a_line(name: str) -> None:
     """It is imported under the name that it calls itself by; the first scorer is official, if any is."""
     result = workload(name)
@@ -31,7 +31,7 @@ def test_a_line(name: str) -> None:
     assert len(set(names)) == len(names)
 
 
-@for_each("name", TASKS)
+@for_each("name", names())
 def test_scorers(name: str) -> None:
     """Each says where its definition is from, and has figures of a run that rules can name."""
     for scorer in workload(name).scorers:
@@ -43,7 +43,7 @@ def test_scorers(name: str) -> None:
         assert (scorer.ask is None) == (not scorer.judge), "who asks a judge names it"
 
 
-@for_each("name", TASKS)
+@for_each("name", names())
 def test_a_line_is_documented(name: str) -> None:
     """The page of benchmarks has it, its scorers and its options as code."""
     page = PAGE.read_text(encoding="utf-8")

@@ -18,7 +18,7 @@ from tests.conformance import (
 )
 from tests.conformance.ifeval import NEEDS
 from tests.conformance.ifeval import agreements as ifeval_agreements
-from tests.workloads.tau2_worlds import AIRLINE, RETAIL
+from tests.plugins.evals.tau2_worlds import AIRLINE, RETAIL
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,10 +18,10 @@ from workloads.cache import use_cache
 from workloads.errors import SourceError
 from workloads.fetching import fetched
 from workloads.loading import load
+from workloads.own_data import SCORERS
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.task import Task
-from workloads.tasks.own import SCORERS
 from workloads.workload import Inputs, Source, Workload
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from workloads.columns import Columns
 from workloads.errors import SourceError
 from workloads.hugging_face import load_hub, parse
 from workloads.loading import load
+from workloads.own_data import SCORERS
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.task import Task
-from workloads.tasks.own import SCORERS
 from workloads.workload import Inputs, Source, Workload
 
 if TYPE_CHECKING:

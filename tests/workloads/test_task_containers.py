@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from loadgen.plugins.evals.grading.patches import patch_in, without_binary_files
+from loadgen.plugins.evals.patch_tests import PatchedRun, run_patched, with_exit_code
+from loadgen.plugins.evals.tasks import swe_bench, swe_bench_pro, terminal_bench
+from loadgen.plugins.evals.tasks.terminal_tasks import terminal_task
+from loadgen.plugins.evals.tasks.terminal_tests import TerminalTests, run_tests
 from tests.containers.daemon import IMAGE, built_images
 from workloads.answer import Answer, EpisodeOutcome
 from workloads.errors import MalformedError, SourceError
-from workloads.grading.patches import patch_in, without_binary_files
 from workloads.sandbox.asynchronous import async_sandbox
 from workloads.sandbox.base import SandboxSpec
 from workloads.sandbox.opening import open_sandbox
-from workloads.sandbox.patch_tests import PatchedRun, run_patched, with_exit_code
 from workloads.score import Score, Status
 from workloads.sources import FileRow
-from workloads.tasks import swe_bench, swe_bench_pro, terminal_bench
-from workloads.tasks.terminal_tasks import terminal_task
-from workloads.tasks.terminal_tests import TerminalTests, run_tests
 from workloads.workload import Inputs
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 
 from loadgen.sessions.agents.presets import agent_tools
 from loadgen.sessions.errors import UsageError
-from tests.workloads.tasks.scripted import ScriptedAsk, calling, saying
+from tests.plugins.evals.tasks.scripted import ScriptedAsk, calling, saying
 from workloads.environments.tool_agent import TOOLS, answer_with_tools
 from workloads.sample import Sample
 from workloads.sandbox.asynchronous import SandboxPool

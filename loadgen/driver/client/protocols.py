@@ -1,7 +1,7 @@
 """The table of protocols by name.
 
 A protocol is one file with the members of `loadgen.driver.client.codec.Codec`, and one row here
-(docs/adding-a-protocol.md). Other packages add protocols by entry points (`workloads.plugins`).
+(docs/adding-a-protocol.md). Other packages add protocols by entry points (`workloads.registry`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from loadgen.driver.errors import UnknownProtocolError
-from workloads.errors import PluginError, did_you_mean
+from workloads.errors import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -118,9 +118,9 @@ _MEMBERS: Final = (
 
 def protocol_names() -> list[str]:
     """The names of all protocols: those of this package, then those of plug-ins."""
-    from workloads.plugins import plugins
+    from workloads.registry import entries
 
-    return [*PROTOCOLS, *(name for name in plugins("protocols") if name not in PROTOCOLS)]
+    return [*PROTOCOLS, *(name for name in entries("protocols") if name not in PROTOCOLS)]
 
 
 def protocol_entry(name: str) -> ProtocolEntry:
@@ -131,15 +131,15 @@ def protocol_entry(name: str) -> ProtocolEntry:
     """
     if name in PROTOCOLS:
         return PROTOCOLS[name]
-    from workloads.plugins import origin, plugins
+    from workloads.registry import entries
 
-    plugin = plugins("protocols").get(name)
+    plugin = entries("protocols").get(name)
     if plugin is None:
         names = protocol_names()
         raise UnknownProtocolError(
             f"{name!r} is not a protocol{did_you_mean(name, names)}; choose from {', '.join(names)}"
         )
-    return ProtocolEntry(plugin.value, f"a plug-in of {origin(plugin)}")
+    return ProtocolEntry(plugin.target, f"a plug-in of {plugin.origin}")
 
 
 def names_where(is_wanted: Callable[[ProtocolEntry], bool]) -> str:
@@ -171,10 +171,10 @@ def codec_of(name: str, options: Mapping[str, Any]) -> Codec:
 
 
 def _codec_of_plugin(name: str) -> Codec:
-    from workloads.plugins import loaded, origin, plugins
+    from workloads.registry import entries, load, unusable
 
-    codec: Codec = loaded("protocols", name)
+    entry = entries("protocols")[name]
+    codec: Codec = load(entry)
     if missing := [member for member in _MEMBERS if not hasattr(codec, member)]:
-        package = origin(plugins("protocols")[name])
-        raise PluginError(f"{name}: the protocol of {package} cannot be used: missing {missing[0]!r}")
+        raise unusable(entry, f"missing {missing[0]!r}")
     return codec

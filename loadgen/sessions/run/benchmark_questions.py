@@ -38,7 +38,7 @@ def placed_task(text: str, folder: Path) -> str:
         text: The task as the user wrote it.
         folder: The folder that a relative path starts from.
     """
-    from workloads.tasks.own import is_own
+    from workloads.own_data import is_own
 
     return str(folder / Path(text).expanduser()) if is_own(text) else text
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import orjson
 
@@ -19,10 +19,8 @@ from recorder.event import Event, EventType
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from loadgen.driver.nodes.group import NodeGroup
     from loadgen.driver.stop import Stop
     from loadgen.driver.system.clock import Clock
-    from loadgen.driver.workers.pool import WorkerPool
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.run.preparation import Prepared
     from recorder.writer import EventRecorder
@@ -49,9 +47,20 @@ def require_watchable(prepared: Prepared) -> None:
         )
 
 
+class Abortable(Protocol):
+    """The workers of a run, on this machine or on several."""
+
+    @property
+    def in_flight(self) -> int:
+        """How many requests are open."""
+
+    def abort(self, reason: str | None = None) -> None:
+        """Cancel the open requests."""
+
+
 async def watch_gate(
     log: Path,
-    pool: WorkerPool | NodeGroup,
+    pool: Abortable,
     recorder: EventRecorder,
     clock: Clock,
     stop: Stop,

@@ -101,7 +101,7 @@ def scorer_named(task: str, name: str) -> Scorer:
 
 
 def _of_task(task: str, name: str | None, evals: Sequence[str]) -> list[Chosen]:
-    from workloads.tasks.own import is_own
+    from workloads.own_data import is_own
 
     own = _scorers(task)
     chosen = []

@@ -17,6 +17,7 @@ from loadgen.sessions.files.run_folder import folder_of, require_log, still_runn
 from loadgen.sessions.observer import SILENT
 from loadgen.sessions.scoring.choice import Chosen, choose
 from loadgen.sessions.settings.scoring import ScoringChoices
+from workloads.registry import service
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -134,9 +135,8 @@ def score_run(folder: Path, options: ScoringChoices = DEFAULT, observer: Observe
 def _site(options: ScoringChoices, observer: Observer) -> AbstractContextManager[Site]:
     """Where graders run."""
     if options.ray is not None:
-        from loadgen.sessions.scoring.on_nodes import graders_on_ray
-
-        return graders_on_ray(options, observer)
+        graders: AbstractContextManager[Site] = service("graders_on_ray")(options, observer)
+        return graders
     from loadgen.sessions.scoring.site import Here
 
     return nullcontext(Here(options))

@@ -76,7 +76,7 @@ class Here:
     def __init__(self, options: ScoringChoices) -> None:
         self._options = options
         if options.data is not None:
-            from workloads.grading.nltk_data import offer
+            from workloads.nltk_data import offer
 
             offer(options.data)
 

@@ -82,8 +82,7 @@ def _of_kind(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> 
 
         return {"conclusions": [search_outcome(folder, series, outcomes).message]}
     if series.kind == SeriesKind.OPTIMIZATION:
-        from loadgen.sessions.series.optimization.session import optimization_outcome
+        from workloads.registry import entries, load
 
-        ended = optimization_outcome(folder, series, outcomes).variants
-        return {"conclusions": [variant.message for variant in ended]}
+        return {"conclusions": load(entries("series")[series.kind]).conclusions(folder, series, outcomes)}
     return {}

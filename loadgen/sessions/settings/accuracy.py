@@ -11,7 +11,8 @@ from loadgen.sessions.settings.option import Argument
 from loadgen.sessions.settings.perf import PerfSettings
 from loadgen.sessions.settings.prices import Prices
 from loadgen.sessions.settings.tasks import TaskSettings
-from workloads.catalog import canonical
+from workloads.catalog import canonical, fact
+from workloads.registry import at
 
 CONCURRENCY: Final = 16
 """The load where none is given."""
@@ -47,6 +48,12 @@ def has_load(load: LoadSettings) -> bool:
 
 
 def with_load(settings: AccuracySettings) -> AccuracySettings:
-    """The same session with a load, where none was given."""
+    """The session with the endpoints that its benchmarks know, and with a load where none was given.
+
+    Raises:
+        UsageError, WorkloadError: The file that names an endpoint is wrong.
+    """
+    for place in {endpoint for task in settings.tasks.task if (endpoint := fact(task, "endpoint"))}:
+        settings = at(place)(settings)
     concurrency = 1 if settings.episodes.sequential else CONCURRENCY
     return settings if has_load(settings.load) else changed(settings, concurrency=concurrency)

@@ -133,7 +133,7 @@ class TaskSettings:
         """Whether the questions of a benchmark are a file of the user's."""
         if not self.task:
             return False
-        from workloads.tasks.own import is_own
+        from workloads.own_data import is_own
 
         return any(map(is_own, self.task))
 

@@ -13,7 +13,7 @@ from reporter.accuracy.mean import Mean, mean_in
 from reporter.errors import HeadlineError
 from reporter.values.scorer_definitions import Definition
 from rulesets.statistics import wilson
-from workloads.catalog import TASKS, workload
+from workloads.catalog import names, workload
 from workloads.scorer import Headline
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def test_no_text_confuses_the_search_for_a_mean(sql: str) -> None:
     assert mean is None or mean.of in sql
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", names())
 def test_every_figure_of_the_catalog_is_an_aggregate(name: str, asks: Callable[..., Benchmark]) -> None:
     """Also where no sample has any metric or tag, where requests failed, and where no judge was asked."""
     run = asks(name, 4).answers(0, name).answers(1, name).answers(2, name).fails(3, task=name)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loadgen.plugins.exports.render.perfetto import Lanes, trace
 from recorder import EventType
-from reporter.export.perfetto import Lanes, trace
 from reporter.log.database import open_log
 from reporter.reporter import MetricsReporter
 from tests.reporter.conftest import WALL_NS, ns

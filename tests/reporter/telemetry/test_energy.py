@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from loadgen.plugins.exports.render.figures import figures
 from recorder import EventType
 from reporter import MetricsReporter
-from reporter.export.figures import figures
 from reporter.log.query import query
 from reporter.render.console import render
 from tests.conftest import EXAMPLES

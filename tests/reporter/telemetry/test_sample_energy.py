@@ -9,9 +9,9 @@ import orjson
 import pyarrow.parquet as pq
 import pytest
 
+from loadgen.plugins.exports.render.parquet import write_tables
 from recorder import EventType
 from reporter import MetricsReporter
-from reporter.export.parquet import write_tables
 from reporter.sample_results import ResultOptions
 from reporter.telemetry.sample_energy import COLUMNS
 from tests.reporter.accuracy.conftest import Benchmark

@@ -11,13 +11,13 @@ import pytest
 import typer
 
 from loadgen.cli.score import score
+from loadgen.plugins.evals.grading.english import model
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.concerns import from_flat
 from loadgen.sessions.settings.score import ScoreSettings
 from reporter.errors import OptionError
 from reporter.log.query import query
 from workloads.errors import SourceError
-from workloads.grading.english import model
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -129,7 +129,7 @@ def test_missing_data_of_a_scorer_ends_before_the_first_answer(
 ) -> None:
     """Also where only the last question takes it: no half pass is left, and --data is where to find it."""
     monkeypatch.setenv("NLTK_DATA", str(tmp_path / "nowhere"))
-    monkeypatch.setattr("workloads.grading.nltk_data.places", lambda: iter([tmp_path / "nowhere"]))
+    monkeypatch.setattr("workloads.nltk_data.places", lambda: iter([tmp_path / "nowhere"]))
     model.cache_clear()
     run = new_run(["One. Two.", "One. Two."], task="ifeval")
     plain = {"instruction_id_list": ["punctuation:no_comma"], "kwargs": [{}]}

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
+from loadgen.plugins.ray import grading_on_nodes as scoring
+from loadgen.plugins.ray.grading_on_nodes import OnNodes
 from loadgen.sessions.errors import SetupError
 from loadgen.sessions.observer import Observer
-from loadgen.sessions.scoring import on_nodes as scoring
-from loadgen.sessions.scoring.on_nodes import OnNodes
 from loadgen.sessions.scoring.scoring_pass import score_run
 from loadgen.sessions.settings.scoring import ScoringChoices
 from reporter.log.query import query

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.extra_packages import importing
+from workloads.registry import service
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -53,10 +54,9 @@ def sample_file(axes: Mapping[str, Any]) -> str:
 
 def _write_samples(folder: Path, outcome: PointOutcome, observer: Observer) -> None:
     from loadgen.sessions.errors import SetupError
-    from loadgen.sessions.exporting.samples import written_samples
 
     try:
-        written_samples(outcome.folder, folder / sample_file(outcome.point.axes))
+        service("written_samples")(outcome.folder, folder / sample_file(outcome.point.axes))
     except SetupError as error:
         observer.note(f"note: {error}; write it again with: loadgen export {outcome.folder} --samples FILE")
 
@@ -116,7 +116,6 @@ def trackers_of(run: RunTable, folder: Path) -> list[dict[str, Any]]:
 
 def publish_run(run: Path, trackers: Sequence[Mapping[str, Any]], observer: Observer) -> None:
     """Publish a run to each tracker; one that refuses it does not stop the suite."""
-    from loadgen.sessions.exporting.publishing import publish
     from loadgen.sessions.settings.export import ExportSettings
 
     for tracker in trackers:
@@ -124,6 +123,6 @@ def publish_run(run: Path, trackers: Sequence[Mapping[str, Any]], observer: Obse
         file = None if credentials is None else Path(str(credentials))
         settings = ExportSettings(run=run, **{**tracker, "credentials": file})
         try:
-            publish(settings, settings.to or "")
+            service("publish")(settings, settings.to or "")
         except (UsageError, SetupError) as error:
             observer.note(f"note: {error}; publish it again with: loadgen export {run} --to {settings.to}")

@@ -228,15 +228,14 @@ def require_prompts(source: SuiteSource, suite: Suite, name: str, values: Mappin
 
 
 def _of_name(name: str, *, is_all: bool) -> str | None:
-    from workloads.catalog import ALIASES, names
-    from workloads.results.catalog import run_elsewhere
+    from workloads.catalog import aliases, names, run_elsewhere
 
     base = name.partition(":")[0]
     synthetic = "for synthetic prompts add input_tokens = 512"
-    task = near_name(base, (*names(), *ALIASES))
+    task = near_name(base, (*names(), *aliases()))
     if results := run_elsewhere(base, task):
         return f"{base!r} is run by another program; type: loadgen import {results} RESULTS --model NAME"
     if task:
-        return f"unknown task {base!r}; write name = {ALIASES.get(task, task)!r}, or {synthetic}"
+        return f"unknown task {base!r}; write name = {aliases().get(task, task)!r}, or {synthetic}"
     remedy = f'see `loadgen list tasks`, add prompts = "FILE", or {synthetic}'
     return f"unknown task {base!r}, and the table has no prompts; {remedy}" if is_all else None

@@ -1,0 +1,107 @@
+"""Daily digest: the open tasks and meetings of a day, in order, a line each. Data of our own."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from loadgen.plugins.evals.tasks import DATA
+from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, TAG, difficulty
+from workloads.question import Question
+from workloads.sample import Sample
+from workloads.score import Score, graded
+from workloads.scorer import Headline, Reference, Scorer
+from workloads.workload import Inputs, Source, Typical, Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from workloads.answer import Answer
+
+MOST_WORDS: Final = 12
+NOTHING: Final = "nothing today"
+
+_SYSTEM: Final = f"""\
+Write today's digest from the list of items. It contains
+- tasks that are open and due today or earlier,
+- meetings that are open and take place today,
+and nothing else. Sort the lines by time, the earliest first. Write one line per item, with at most
+{MOST_WORDS} words after the id, like
+[X1] a few words
+and no other text. If nothing belongs in the digest, write: Nothing today"""
+
+_LINE: Final = re.compile(r"\s*(?:[-*•]|\d+[.)])?\s*\[(\w+)\]\s*(.*)")
+
+
+def questions(inputs: Inputs) -> Iterator[Question]:
+    """The day and the items of a question."""
+    for index, row in enumerate(inputs.rows):
+        items = "\n".join(
+            f"[{item['id']}] {item['kind']}, {item['when']}, {item['state']}: {item['text']}"
+            for item in row["items"]
+        )
+        asked = f"Today is {row['today']}.\n\n{items}"
+        ids = [item["id"] for item in row["items"]]
+        sample = Sample(index, asked, _SYSTEM, tags=difficulty(row))
+        yield Question(row["id"], sample, {"expected": row["expected"], "known": ids})
+
+
+def grade(reference: Reference, answer: Answer) -> Score:
+    """Right where the lines are exactly those that belong there, in order, short, and nothing else."""
+    lines = [line for line in answer.text.strip().split("\n") if line.strip()]
+    matches = [_LINE.fullmatch(line) for line in lines]
+    ids = [match[1] for match in matches if match]
+    empty = len(lines) == 1 and lines[0].strip().rstrip(".").casefold() == NOTHING
+    chatter = 0 if empty else sum(match is None for match in matches)
+    expected = reference["expected"]
+    hits = len(set(ids) & set(expected))
+    selection = 2 * hits / (len(ids) + len(expected)) if ids or expected else float(empty)
+    short = all(0 < len(match[2].split()) <= MOST_WORDS for match in matches if match)
+    wrong = [
+        *(["another selection"] if sorted(ids) != sorted(expected) or (not ids and not empty) else []),
+        *(["another order"] if sorted(ids) == sorted(expected) != [] and ids != expected else []),
+        *(
+            [f"ids that are not in the list: {', '.join(invented)}"]
+            if (invented := _unknown(reference, ids))
+            else []
+        ),
+        *([] if short else [f"a line without words, or with more than {MOST_WORDS}"]),
+        *([f"{chatter} other lines"] if chatter else []),
+    ]
+    figures = {
+        "selection_f1": selection,
+        "in_order": float(ids == expected and bool(ids or empty)),
+        "short": float(short),
+    }
+    return graded(not wrong, " ".join(ids), "; ".join(wrong), **figures)
+
+
+def _unknown(reference: Reference, ids: list[str]) -> list[str]:
+    return [item_id for item_id in ids if item_id not in reference["known"]]
+
+
+WORKLOAD: Final = Workload(
+    name="daily_digest",
+    title="a digest of today's open tasks and meetings, in order (own data)",
+    version=2,
+    tier=1,
+    category="use-case",
+    typical=Typical(350, 60),
+    source=Source(files=("daily_digest.jsonl",), packaged=DATA, rows=30, licence="Apache-2.0"),
+    questions=questions,
+    scorers=(
+        Scorer(
+            "official",
+            2,
+            grade,
+            "this project: exactly the lines that belong there, in order, within the limit",
+            headlines=(
+                Headline("accuracy"),
+                Headline("selection_f1", "coalesce(sum(metrics['selection_f1']), 0) / count(*)"),
+                Headline("in_order", "coalesce(sum(metrics['in_order']), 0) / count(*)"),
+                *BY_DIFFICULTY,
+            ),
+        ),
+    ),
+    groups=(TAG,),
+)

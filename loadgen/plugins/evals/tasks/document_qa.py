@@ -1,0 +1,102 @@
+"""Questions about a document, answered with citations; some are unanswerable. Data of our own."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.plugins.evals.grading.json_answer import json_in, plain
+from loadgen.plugins.evals.tasks import DATA
+from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, TAG, difficulty
+from workloads.question import Question
+from workloads.sample import Sample
+from workloads.score import Score, graded, unparsed
+from workloads.scorer import Headline, Reference, Scorer
+from workloads.workload import Inputs, Source, Typical, Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from workloads.answer import Answer
+
+_SYSTEM: Final = """\
+Answer from the document alone. Reply with one JSON object and nothing else:
+{"answer": "a few words or a number, no sentence", "citations": [the numbers of the paragraphs that say so]}
+Cite every paragraph that the answer rests on and no other. If the document does not contain the answer, reply
+{"answer": null, "citations": []}."""
+
+_NUMBER: Final = re.compile("[0-9]{1,9}")
+_FIGURES: Final = ("answer_right", "citations_right", "invented")
+
+
+def questions(inputs: Inputs) -> Iterator[Question]:
+    """The document with numbered paragraphs, followed by the question."""
+    for index, row in enumerate(inputs.rows):
+        paragraphs = "\n".join(f"[{number}] {text}" for number, text in enumerate(row["paragraphs"], start=1))
+        asked = f"Document:\n{paragraphs}\n\nQuestion: {row['question']}"
+        tags = {**difficulty(row), "answerable": "no" if row["answers"] is None else "yes"}
+        reference = {name: row[name] for name in ("answers", "required", "allowed")}
+        yield Question(row["id"], Sample(index, asked, _SYSTEM, tags=tags), reference)
+
+
+def grade(reference: Reference, answer: Answer) -> Score:
+    """Right for an accepted answer with exactly the required citations."""
+    fields = json_in(answer.text, dict)
+    if fields is None or "answer" not in fields:
+        return unparsed("no JSON object with an answer", **dict.fromkeys(_FIGURES, 0.0))
+    answers, answer_value = reference["answers"], fields["answer"]
+    if answers is None:
+        right, invented = answer_value is None, answer_value is not None
+    else:
+        right, invented = answer_value is not None and plain(answer_value) in map(plain, answers), False
+    cited = _numbers(fields.get("citations", []))
+    required, allowed = set(reference["required"]), {*reference["required"], *reference["allowed"]}
+    well = cited is not None and required <= cited <= allowed
+    reason = "invented" if invented else "" if right else "another answer"
+    if not well:
+        reason = f"{reason}; cites {fields.get('citations')}".removeprefix("; ")
+    figures = {"answer_right": float(right), "citations_right": float(well), "invented": float(invented)}
+    return graded(right and well, None if answer_value is None else str(answer_value), reason, **figures)
+
+
+def _numbers(value: Any) -> set[int] | None:
+    """Citations as numbers, including numbers in texts; None for any other value."""
+    if not isinstance(value, list):
+        return None
+    numbers = [str(number).strip("[] ") for number in value if not isinstance(number, bool)]
+    if len(numbers) < len(value) or not all(map(_NUMBER.fullmatch, numbers)):
+        return None
+    return set(map(int, numbers))
+
+
+WORKLOAD: Final = Workload(
+    name="document_qa",
+    title="questions about a document, with citations (own data)",
+    version=2,
+    tier=1,
+    category="use-case",
+    typical=Typical(350, 40),
+    source=Source(files=("document_qa.jsonl",), packaged=DATA, rows=30, licence="Apache-2.0"),
+    questions=questions,
+    scorers=(
+        Scorer(
+            "official",
+            1,
+            grade,
+            "this project: an accepted answer, and exactly the paragraphs that it rests on",
+            headlines=(
+                Headline("accuracy"),
+                Headline("answer_right", "coalesce(sum(metrics['answer_right']), 0) / count(*)"),
+                Headline("citations_right", "coalesce(sum(metrics['citations_right']), 0) / count(*)"),
+                Headline(
+                    "invented",
+                    "coalesce(sum(metrics['invented']) FILTER (tags['answerable'] = 'no'), 0) "
+                    "/ nullif(count(*) FILTER (tags['answerable'] = 'no'), 0)",
+                    better="lower",
+                ),
+                *BY_DIFFICULTY,
+            ),
+        ),
+    ),
+    groups=(TAG, "answerable"),
+)

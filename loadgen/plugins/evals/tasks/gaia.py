@@ -1,0 +1,234 @@
+"""GAIA: questions for assistants with one short answer each, 165 for validation (arXiv:2311.12983).
+
+Officially an assistant with tools answers, and hands in its final answer alone; the benchmark says in which
+form it is to be given: `FINAL ANSWER: …`. `mode=answer` asks a model without tools, and without the files of
+questions (tag `file`). `mode=agent` lets it work with tools in a sandbox that has them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from loadgen.plugins.evals.grading.gaia_answer import is_right
+from loadgen.plugins.evals.grading.json_answer import json_in
+from loadgen.plugins.evals.judging.prompts import judge_prompts
+from workloads.cells import tag, text, whole
+from workloads.environments.tool_agent import TOOLS, answer_with_tools
+from workloads.episode_program import EpisodeProgram, EpisodeSample
+from workloads.errors import ColumnError, SourceError, TaskError, did_you_mean
+from workloads.question import Question
+from workloads.sample import Sample
+from workloads.sandbox.base import SandboxSpec
+from workloads.score import Score, graded, pending, unparsed, unreadable
+from workloads.scorer import Headline, Inquiry, Reference, Scorer
+from workloads.workload import Inputs, Source, Typical, Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from workloads.answer import Answer
+    from workloads.episodes.episode import Ask, EpisodeResult
+    from workloads.sandbox.asynchronous import SandboxOnDemand
+
+_SYSTEM: Final = (
+    "You are a general AI assistant. I will ask you a question. Report your thoughts, and finish your "
+    "answer with the following template: FINAL ANSWER: [YOUR FINAL ANSWER]. YOUR FINAL ANSWER should be a "
+    "number OR as few words as possible OR a comma separated list of numbers and/or strings. If you are "
+    "asked for a number, don't use comma to write your number neither use units such as $ or percent sign "
+    "unless specified otherwise. If you are asked for a string, don't use articles, neither abbreviations "
+    "(e.g. for cities), and write the digits in plain text unless specified otherwise. If you are asked "
+    "for a comma separated list, apply the above rules depending of whether the element to be put in the "
+    "list is a number or a string."
+)
+_MARKER: Final = "FINAL ANSWER:"
+_LEVELS: Final = (1, 2, 3)
+_MODES: Final = ("answer", "agent")
+_ATTACHED: Final = "{question}\n\nThe file {file}, which the question is about, is in the working folder."
+_UNKNOWN: Final = "?"
+_KEY: Final = "verdict"
+_PROMPTS: Final = judge_prompts("gaia_fallback")
+_JUDGE_TOKENS: Final = 1024
+_DEFINITION: Final = "gaia-benchmark/leaderboard: scorer.py, question_scorer"
+
+
+def questions(inputs: Inputs) -> Iterator[Question]:
+    """One question per row of the chosen level; 0 takes all levels.
+
+    Raises:
+        TaskError: An option has another value.
+        SourceError: A file that a question comes with is missing.
+    """
+    level, mode = inputs.options["level"], inputs.options["mode"]
+    if level not in {0, *_LEVELS}:
+        raise TaskError(f"gaia:level={level}: must be one of {_LEVELS}, or 0 for all of them")
+    if mode not in _MODES:
+        raise TaskError(f"gaia:mode={mode}: must be one of {', '.join(_MODES)}{did_you_mean(mode, _MODES)}")
+    files = {path.name: path for path in inputs.paths("files")} if mode == "agent" else {}
+    for index, row in enumerate(inputs.rows):
+        wanted = tag(row, "Final answer")
+        if wanted == _UNKNOWN:
+            raise ColumnError(
+                f"{row.place}: no answer is published for this row; use the part for validation"
+            )
+        if level and whole(row, "Level") != level:
+            continue
+        tags = {"level": str(whole(row, "Level")), "file": "yes" if row["file_name"] else "no"}
+        sample = Sample(index, text(row, "Question"), system=_SYSTEM, tags=tags)
+        if mode == "agent":
+            sample = _with_tools(
+                sample, str(row["file_name"] or ""), files, network=inputs.options["network"]
+            )
+        yield Question(tag(row, "task_id"), sample, {"answer": wanted})
+
+
+def _with_tools(sample: Sample, file: str, files: Mapping[str, Path], *, network: bool) -> EpisodeSample:
+    """A sample as an episode with tools, in a sandbox with the file of the question.
+
+    Raises:
+        SourceError: The file is missing.
+    """
+    if file and file not in files:
+        raise SourceError(
+            f"gaia: no file {file!r}, which a question comes with, among the files of the questions"
+        )
+    program = EpisodeProgram(
+        f"{__name__}:play",
+        files={file: str(files[file])} if file else {},
+        sandbox=SandboxSpec(network=network),
+        setup=f"{__name__}:setup",
+    )
+    prompt = _ATTACHED.format(question=sample.prompt, file=file) if file else sample.prompt
+    return EpisodeSample.of(replace(sample, prompt=prompt), program)
+
+
+async def setup(sample: EpisodeSample, sandbox: SandboxOnDemand) -> None:
+    """Put the file of a question into the working folder."""
+    if files := _contents(sample.episode.files):
+        await sandbox.put_files(files)
+
+
+def _contents(files: Mapping[str, str]) -> dict[str, bytes]:
+    return {name: Path(path).read_bytes() for name, path in files.items()}
+
+
+async def play(sample: EpisodeSample, ask: Ask, sandbox: SandboxOnDemand) -> EpisodeResult:
+    """Let the model work with the tools of `@tools`."""
+    return await answer_with_tools(sample, ask, sandbox, tuple(TOOLS))
+
+
+def final_answer(text: str) -> str | None:
+    """The final answer: the first non-empty line after the last `FINAL ANSWER:`."""
+    _, marker, rest = text.rpartition(_MARKER)
+    if not marker:
+        return None
+    return next((line.strip() for line in rest.split("\n") if line.strip()), "")
+
+
+def grade(reference: Reference, answer: Answer) -> Score:
+    """Right where the final answer is, as a number, a list or a text."""
+    extracted = final_answer(answer.text)
+    return unparsed(f"no `{_MARKER}`") if extracted is None else _compared(reference, extracted)
+
+
+def grade_whole(reference: Reference, answer: Answer) -> Score:
+    """Right where all that was said is the final answer."""
+    return _compared(reference, answer.text)
+
+
+def grade_fallback(reference: Reference, answer: Answer) -> Score:
+    """Right by the official rule, or by a judge's verdict of equal meaning."""
+    exact = grade(reference, answer)
+    if exact.value == 1:
+        return replace(exact, metrics={"exact": 1.0})
+    judge_text = answer.judged.get(_KEY)
+    if judge_text is None:
+        return pending()
+    judgement = json_in(judge_text, dict) or {}
+    correct = str(judgement.get("correct", "")).strip().lower()
+    if correct not in {"yes", "no"}:
+        return unreadable("JSON object with `correct` (yes or no)", judge_text)
+    extracted, reasoning = str(judgement.get("extracted_final_answer")), str(judgement.get("reasoning", ""))
+    right = correct == "yes"
+    reason = "the judge says that it means the same" if right else "another answer, the judge says"
+    details = {"extracted_final_answer": extracted, "reasoning": reasoning, "correct": correct}
+    return replace(graded(right, extracted, reason, exact=0.0), details=details)
+
+
+def ask(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
+    """An inquiry about the meaning of an answer that is officially wrong; none for other answers."""
+    if grade(reference, answer).value == 1:
+        return ()
+    question = next((message["content"] for message in answer.messages if message["role"] == "user"), "")
+    messages = _PROMPTS.prompts["verdict"].messages(
+        question=question, response=answer.text, correct_answer=reference["answer"]
+    )
+    return (Inquiry(_KEY, messages, _JUDGE_TOKENS, temperature=0.0),)
+
+
+def _compared(reference: Reference, extracted: str) -> Score:
+    right = is_right(extracted, reference["answer"])
+    return graded(right, extracted, "" if right else "another answer")
+
+
+_HEADLINES: Final = (
+    Headline("accuracy"),
+    *(Headline(f"level_{level}", f"avg(value) FILTER (tags['level'] = '{level}')") for level in _LEVELS),
+)
+
+WORKLOAD: Final = Workload(
+    name="gaia",
+    title="questions for assistants, asked without or with tools",
+    version=1,
+    tier=3,
+    category="agentic",
+    typical=Typical(300, 300),
+    source=Source(
+        files=(
+            "2023/validation/metadata*.parquet",
+            "2023/validation/metadata.jsonl",
+            "validation/metadata*",
+            "validation*.jsonl*",
+            "validation*.parquet",
+            "metadata.jsonl*",
+        ),
+        hub="gaia-benchmark/GAIA",
+        config="2023_all",
+        split="validation",
+        columns=("task_id", "Question", "Level", "Final answer", "file_name"),
+        rows=165,
+        licence="none stated; gated, and its answers must not be published",
+    ),
+    further={
+        "files": Source(
+            files=("2023/validation/*.*", "validation/*.*", "*.*"),
+            hub="gaia-benchmark/GAIA",
+            repository=("2023/validation/*",),
+        )
+    },
+    questions=questions,
+    scorers=(
+        Scorer(
+            "official",
+            1,
+            grade,
+            f"{_DEFINITION}, of the text after the last `{_MARKER}`",
+            _HEADLINES,
+            note="asked without tools and files (mode=answer) or the web (mode=agent), unlike officially",
+        ),
+        Scorer("whole_text", 1, grade_whole, f"{_DEFINITION}, of all that was said", _HEADLINES),
+        Scorer(
+            "judge_fallback",
+            1,
+            grade_fallback,
+            f"{_DEFINITION}; a judge decides about what it calls wrong",
+            (*_HEADLINES, Headline("exact", "coalesce(sum(metrics['exact']), 0) / count(*)")),
+            ask=ask,
+            judge=_PROMPTS.label,
+            note="a judge may accept what the official rule calls wrong: `exact` is the official accuracy",
+        ),
+    ),
+    options={"level": 0, "mode": "answer", "network": False},
+    groups=("level", "file"),
+)

@@ -1,0 +1,290 @@
+"""IFEval: 541 prompts with 834 instructions that a program can check (Zhou et al., arXiv:2311.07911).
+
+Official are four figures of google-research's instruction_following_eval: of prompts, all of whose
+instructions are followed, and of instructions; each strict, as the answer is, and loose, with its first or
+last line or its asterisks left out. What an instruction asks for is in
+`loadgen.plugins.evals.grading.ifeval_instructions`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from hashlib import sha256
+from random import Random
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from loadgen.plugins.evals.grading.ifeval_instructions import IFEVAL, is_plain
+from loadgen.plugins.evals.grading.instructions import INSTRUCTIONS, follows
+from workloads.cells import tag, text
+from workloads.errors import ColumnError, TaskError
+from workloads.nltk_data import offer
+from workloads.question import Question
+from workloads.sample import Sample
+from workloads.score import Score, graded
+from workloads.scorer import Headline, Reference, Scorer
+from workloads.workload import Inputs, Source, Typical, Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from loadgen.plugins.evals.grading.instruction import Instruction
+    from workloads.answer import Answer
+    from workloads.sources import FileRow
+
+_DEFINITION: Final = "google-research/google-research@3f357bd: instruction_following_eval/evaluation_lib.py"
+_SEPARATOR: Final = " "
+_DRAWS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """The verdicts on one answer; each list has one entry an instruction, in order.
+
+    Attributes:
+        strict: Whether the answer follows it as it is.
+        loose: Whether one of its eight variants does.
+    """
+
+    strict: Sequence[bool]
+    loose: Sequence[bool]
+
+
+def questions(inputs: Inputs) -> Iterator[Question]:
+    """One question a row; the instructions are a tag, for the share of each."""
+    if inputs.data is not None:
+        offer(inputs.data)
+    for index, row in enumerate(inputs.rows):
+        names, arguments = _instructions(row)
+        reference = {"instruction_id_list": names, "kwargs": arguments}
+        sample = Sample(index, text(row, "prompt"), tags={"instructions": _SEPARATOR.join(names)})
+        yield Question(tag(row, "key"), sample, reference)
+
+
+def _instructions(row: FileRow) -> tuple[list[str], list[dict[str, Any]]]:
+    """The instructions of a row and the arguments, without null arguments.
+
+    Raises:
+        ColumnError: Arguments and instructions differ in number, or one of them is of a wrong type.
+    """
+    names, options = row["instruction_id_list"], row["kwargs"]
+    if (
+        not isinstance(names, list)
+        or not isinstance(options, list)
+        or len(names) != len(options)
+        or not names
+    ):
+        raise ColumnError(
+            f"{row.place}: 'instruction_id_list' and 'kwargs' must be lists of one length, from 1 on"
+        )
+    arguments = [
+        {key: value for key, value in (option or {}).items() if value is not None} for option in options
+    ]
+    for name, option in zip(names, arguments, strict=True):
+        try:
+            follows(name, option)
+        except TaskError as error:
+            raise ColumnError(f"{row.place}: {error}") from error
+    return names, arguments
+
+
+def grade(reference: Reference, answer: Answer) -> Score:
+    """1 where every instruction is followed; the metrics have the rest."""
+    return scored(reference, verdicts(reference, answer.text))
+
+
+def grade_random(reference: Reference, answer: Answer) -> Score:
+    """As `grade`, with the official chance; the metrics have the lowest and the highest of ten draws.
+
+    Each draw has a seed made of the answer and its number, so that the same answer has the same score again.
+    """
+    if not any(map(draws, reference["instruction_id_list"], reference["kwargs"])):
+        drawn = [verdicts(reference, answer.text)]
+    else:
+        seed = sha256(answer.text.encode("utf-8", "surrogatepass")).hexdigest()
+        drawn = [verdicts(reference, answer.text, f"{seed}/{draw}") for draw in range(_DRAWS)]
+    strict, loose = (
+        [all(drawn_verdict.strict) for drawn_verdict in drawn],
+        [all(drawn_verdict.loose) for drawn_verdict in drawn],
+    )
+    spread = {
+        "prompt_strict_lowest": min(strict),
+        "prompt_strict_highest": max(strict),
+        "prompt_loose_lowest": min(loose),
+        "prompt_loose_highest": max(loose),
+    }
+    return scored(reference, drawn[0], spread)
+
+
+def require(reference: Reference) -> None:
+    """Make sure that everything is there that the instructions of a prompt are checked with.
+
+    Raises:
+        TaskError: An instruction is not one, or has the wrong arguments.
+        ExtraError, SourceError: A package, or its data, is missing.
+    """
+    for name, arguments in zip(reference["instruction_id_list"], reference["kwargs"], strict=True):
+        follows(name, arguments)
+
+
+def draws(name: str, arguments: Mapping[str, Any]) -> bool:
+    """Whether the official code draws something at random to tell whether an instruction is followed."""
+    return INSTRUCTIONS[name].by_chance and not is_plain(arguments.get("letter", ""))
+
+
+def verdicts(
+    reference: Reference,
+    text: str,
+    seed: str | None = None,
+    instructions: Mapping[str, Instruction] = INSTRUCTIONS,
+) -> Verdicts:
+    """Compare an answer with the row's instructions.
+
+    Args:
+        reference: Has `instruction_id_list` and `kwargs`.
+        text: The answer; one of nothing but blanks follows nothing.
+        seed: Of what the official code draws; None draws nothing.
+        instructions: All of the benchmark by their ids.
+
+    Raises:
+        TaskError: An instruction is not one, or has the wrong arguments.
+        ExtraError, SourceError: A package, or its data, is missing.
+    """
+    asked = list(zip(reference["instruction_id_list"], reference["kwargs"], strict=True))
+    loosened = variants(text)
+
+    def followed(texts: Sequence[str], layer: str) -> list[bool]:
+        chance = None if seed is None else Random(f"{seed}/{layer}")  # noqa: S311 (no secret)
+        checks = [follows(name, arguments, chance, instructions) for name, arguments in asked]
+        return [any(text.strip() and check(text) for text in texts) for check in checks]
+
+    return Verdicts(followed([text], "strict"), followed(loosened, "loose"))
+
+
+def variants(text: str) -> list[str]:
+    """The eight variants of the loose figures, without duplicates; the answer is the first."""
+    lines = text.split("\n")
+    shorter = ["\n".join(part).strip() for part in (lines[1:], lines[:-1], lines[1:-1])]
+    shortened = [text, *shorter]
+    return list(
+        dict.fromkeys(
+            [text, text.replace("*", ""), *shorter, *(variant.replace("*", "") for variant in shortened)]
+        )
+    )
+
+
+def scored(
+    reference: Reference,
+    verdicts: Verdicts,
+    more: Mapping[str, float] | None = None,
+    *,
+    by: Literal["strict", "loose"] = "strict",
+) -> Score:
+    """The score of an answer, with how many instructions were followed: of all, each kind and each id.
+
+    Args:
+        reference: Has `instruction_id_list`.
+        verdicts: One of each layer for every instruction.
+        more: Further metrics.
+        by: The layer whose verdicts are the value: 1 where all of them are true. The other is a metric.
+    """
+    names = reference["instruction_id_list"]
+    layers = {"strict": verdicts.strict, "loose": verdicts.loose}
+    metrics: dict[str, float] = {
+        f"prompt_{layer}": all(followed) for layer, followed in layers.items() if layer != by
+    } | dict(more or {})
+    for layer, followed in layers.items():
+        metrics[layer] = sum(followed)
+        done = [name for name, is_followed in zip(names, followed, strict=True) if is_followed]
+        for part, count in Counter([*done, *map(_kind, done)]).items():
+            metrics[f"{layer}:{part}"] = count
+    missed = [name for name, is_followed in zip(names, layers[by], strict=True) if not is_followed]
+    return graded(
+        not missed,
+        f"{sum(verdicts.strict)} of {len(names)}, loosely {sum(verdicts.loose)}",
+        f"not followed: {', '.join(missed)}" if missed else "",
+        **{name: float(value) for name, value in metrics.items()},
+    )
+
+
+def _kind(name: str) -> str:
+    return name.partition(":")[0] + ":"
+
+
+def _share(layer: str, part: str) -> str:
+    """The share of followed instructions among those with an id prefix."""
+    followed = f"sum(coalesce(metrics['{layer}:{part}'], 0))"
+    return f"{followed} / nullif(sum(len(string_split(tags['instructions'], '{part}')) - 1), 0)"
+
+
+def shares(layer: str, names: Collection[str]) -> Iterator[Headline]:
+    """The shares of each kind and of each instruction, as at the end of the official report.
+
+    Args:
+        layer: `strict` or `loose`.
+        names: The ids of the instructions.
+    """
+    kinds = sorted(set(map(_kind, names)))
+    for part in [*kinds, *sorted(names)]:
+        yield Headline(f"{layer}_{part.rstrip(':').replace(':', '_')}", _share(layer, part))
+
+
+_ASKED: Final = f"sum(len(string_split(tags['instructions'], '{_SEPARATOR}')))"
+
+INSTRUCTION_SHARES: Final = {
+    layer: Headline(f"inst_{layer}", f"sum(coalesce(metrics['{layer}'], 0)) / {_ASKED}")
+    for layer in ("strict", "loose")
+}
+"""Of the instructions of all prompts, those that are followed."""
+
+_HEADLINES: Final = (
+    Headline("prompt_strict"),
+    INSTRUCTION_SHARES["strict"],
+    Headline("prompt_loose", "avg(coalesce(metrics['prompt_loose'], 0))"),
+    INSTRUCTION_SHARES["loose"],
+    *shares("strict", IFEVAL),
+    *shares("loose", IFEVAL),
+)
+
+
+def _spread() -> Iterator[Headline]:
+    for name in (
+        "prompt_strict_lowest",
+        "prompt_strict_highest",
+        "prompt_loose_lowest",
+        "prompt_loose_highest",
+    ):
+        yield Headline(name, f"avg(coalesce(metrics['{name}'], 0))")
+
+
+WORKLOAD: Final = Workload(
+    name="ifeval",
+    title="instructions that a program can check",
+    version=1,
+    tier=1,
+    category="instructions",
+    typical=Typical(50, 300),
+    extra="ifeval",
+    source=Source(
+        files=("input_data.jsonl*", "ifeval*.jsonl*", "train*.parquet", "train*.jsonl*"),
+        hub="google/IFEval",
+        split="train",
+        columns=("key", "prompt", "instruction_id_list", "kwargs"),
+        rows=541,
+        licence="Apache-2.0",
+    ),
+    questions=questions,
+    scorers=(
+        Scorer("official", 1, grade, _DEFINITION, _HEADLINES, require=require),
+        Scorer(
+            "official_random",
+            1,
+            grade_random,
+            f"{_DEFINITION}, with a letter outside of a to z replaced by a random one, as before 3f357bd, "
+            "and languages detected without a seed",
+            (*_HEADLINES, *_spread()),
+            note="the lowest and the highest share of prompts are what ten draws could have made of it",
+            require=require,
+        ),
+    ),
+)

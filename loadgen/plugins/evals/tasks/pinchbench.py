@@ -1,0 +1,230 @@
+"""PinchBench: tasks of an assistant with files, graded by checks, a judge, or both (pinchbench/skill).
+
+The checks are Python of the benchmark. They run in the agent's sandbox when it has ended, and never here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.plugins.evals.grading.pinchbench import (
+    check_program,
+    check_scores,
+    combined,
+    mean,
+    summary,
+    total_in,
+    transcript_of,
+)
+from loadgen.plugins.evals.judging.prompts import judge_prompts
+from loadgen.plugins.evals.tasks.pinchbench_tasks import KINDS, PinchTask, read_task
+from workloads.episode_program import EpisodeProgram, EpisodeSample
+from workloads.episodes import terminal
+from workloads.episodes.episode import EpisodeResult
+from workloads.errors import SourceError
+from workloads.question import Question
+from workloads.sandbox.base import SandboxSpec
+from workloads.score import Score, failed, graded, pending, unparsed, with_replies
+from workloads.scorer import Headline, Inquiry, Reference, Scorer
+from workloads.sources import FileRow
+from workloads.workload import Inputs, Source, Typical, Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from workloads.answer import Answer
+    from workloads.episodes.episode import Ask
+    from workloads.sample import Message
+    from workloads.sandbox.asynchronous import SandboxOnDemand
+
+_KEY: Final = "grade"
+_PASS: Final = 0.5
+_CHECKS_S: Final = 60.0
+_NOT_FOUND: Final = 127
+_SHOWN: Final = 2_000
+_PROMPTS: Final = judge_prompts("pinchbench")
+_AUTOMATED, _LLM_JUDGE, _HYBRID = KINDS
+
+
+def questions(inputs: Inputs) -> Iterator[Question]:
+    """One episode a task file.
+
+    Raises:
+        MalformedError: A file is not a task, and why.
+        SourceError: A file that the task needs is not there.
+    """
+    for index, row in enumerate(inputs.rows):
+        path = Path(row["path"])
+        task = read_task(str(path))
+        files = {"task": str(path)}
+        for source in task.assets.values():
+            asset = path.parent.parent / "assets" / source
+            if not asset.is_file():
+                raise SourceError(f"{path}: there is no file {asset}, which the task needs")
+            files[source] = str(asset)
+        program = EpisodeProgram(
+            f"{__name__}:play",
+            files=files,
+            sandbox=SandboxSpec(network=inputs.options["network"]),
+            setup=f"{__name__}:setup",
+            finish=f"{__name__}:finish",
+            seconds=task.seconds,
+        )
+        tags = {"grading": task.kind, "category": task.category}
+        reference = {
+            "kind": task.kind,
+            "weights": dict(task.weights),
+            "prompt": "\n\n".join(task.prompts),
+            "expected": task.expected,
+            "rubric": task.rubric,
+        }
+        yield Question(
+            task.name, EpisodeSample(index, task.prompts[0], tags=tags, episode=program), reference
+        )
+
+
+def _task(sample: EpisodeSample) -> PinchTask:
+    return read_task(sample.episode.files["task"])
+
+
+async def setup(sample: EpisodeSample, sandbox: SandboxOnDemand) -> None:
+    """Put the files of the task into the agent's folder."""
+    if files := _files(sample):
+        await sandbox.put_files(files)
+
+
+def _files(sample: EpisodeSample) -> dict[str, bytes]:
+    task, paths = _task(sample), sample.episode.files
+    texts = {path: text.encode() for path, text in task.texts.items()}
+    return texts | {path: Path(paths[source]).read_bytes() for path, source in task.assets.items()}
+
+
+async def play(sample: EpisodeSample, ask: Ask, sandbox: SandboxOnDemand) -> EpisodeResult:
+    """Let the model work with `bash`, one session after the other."""
+    task = _task(sample)
+    conversation: list[Message] = []
+    earlier: list[Message] = []
+    for prompt, is_new in zip(task.prompts, task.new_sessions, strict=True):
+        if is_new:
+            earlier, conversation = [*earlier, *conversation], []
+        conversation = [*conversation, {"role": "user", "content": prompt}]
+        conversation = list((await terminal.work(ask, sandbox, conversation)).messages)
+    return EpisodeResult([*earlier, *conversation])
+
+
+async def finish(sample: EpisodeSample, sandbox: SandboxOnDemand, result: EpisodeResult) -> EpisodeResult:
+    """Run the checks in the agent's sandbox; the details have the numbers, or the error.
+
+    Raises:
+        SandboxError: The sandbox failed.
+    """
+    task = _task(sample)
+    checks: dict[str, Any] = {}
+    if task.kind != _LLM_JUDGE and task.checks:
+        assert sample.episode.sandbox is not None  # noqa: S101 (every task has one)
+        folder = sample.episode.sandbox.folder
+        program = check_program(task.checks, transcript_of(result.messages), folder)
+        run = await sandbox.exec(["python3", "-I", "-"], _CHECKS_S, program.encode())
+        checks = {"scores": check_scores(run.stdout), "exit_code": run.exit_code, "ending": run.ending}
+        if checks["scores"] is None:
+            checks["error"] = run.stderr[-_SHOWN:]
+    return replace(result, details={**result.details, "checks": checks})
+
+
+def ask(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
+    """An inquiry: the quality of the work, by the task's rubric."""
+    if reference["kind"] == _AUTOMATED or answer.episode is None:
+        return ()
+    texts = {name: reference[name] for name in ("prompt", "expected", "rubric")}
+    transcript = summary(transcript_of(answer.episode.messages))
+    return (Inquiry(_KEY, _PROMPTS.prompts["grade"].messages(transcript=transcript, **texts)),)
+
+
+def grade(reference: Reference, answer: Answer) -> Score:
+    """The mean of the checks, the total of the judge, or both by weight."""
+    if answer.episode is None or "checks" not in answer.episode.details:
+        ending = "not an episode" if answer.episode is None else answer.episode.ending
+        return unparsed(f"nothing was checked: {ending}")
+    kind, checks = reference["kind"], answer.episode.details["checks"]
+    if checks.get("exit_code") == _NOT_FOUND:
+        return failed("the sandbox has no python3, which the checks need", output=checks["error"])
+    if checks and checks["scores"] is None:
+        ended = "" if checks["ending"] == "exited" else f" ({checks['ending']})"
+        reason = f"the checks fail{ended}: {checks['error'].strip().rpartition(chr(10))[2]}"
+        return graded(0, None, reason, **({"automated": 0.0} if kind != _LLM_JUDGE else {}))
+    scores = checks.get("scores") or {}
+    shown = ", ".join(f"{name} {value:g}" for name, value in scores.items())
+    if kind == _AUTOMATED:
+        return graded(mean(scores), shown, _missed(scores), automated=mean(scores))
+    reply = answer.judged.get(_KEY)
+    if reply is None:
+        return pending()
+    total = total_in(reply)
+    judged = 0.0 if total is None else total
+    value = judged if kind == _LLM_JUDGE else combined(mean(scores), judged, reference["weights"])
+    figures = {"llm_judge": judged} | ({"automated": mean(scores)} if kind == _HYBRID else {})
+    score = graded(value, shown or f"{judged:g}", _missed(scores), **figures)
+    return score if total is not None else with_replies(score, reply)
+
+
+def _missed(scores: dict[str, float]) -> str:
+    return ", ".join(name for name, value in scores.items() if value < 1)
+
+
+def passes(reference: Reference, answer: Answer) -> Score:
+    """Right from a score of a half on."""
+    score = grade(reference, answer)
+    return score if score.value is None else replace(score, value=float(score.value >= _PASS))
+
+
+def _paths(path: Path, content: bytes) -> Iterator[FileRow]:
+    """The path of a task's file."""
+    del content
+    yield FileRow(str(path), {"path": str(path.absolute())})
+
+
+_OFFICIAL: Final = Scorer(
+    "official",
+    1,
+    grade,
+    "pinchbench/skill@14b29939: scripts/lib_grading.py",
+    headlines=(
+        Headline("score"),
+        *(Headline(kind, f"avg(value) FILTER (tags['grading'] = '{kind}')") for kind in KINDS),
+    ),
+    ask=ask,
+    judge=_PROMPTS.label,
+    note="officially an OpenClaw agent, with its own tools and the web, does the tasks and judges",
+)
+
+WORKLOAD: Final = Workload(
+    name="pinchbench",
+    title="tasks of an assistant with files, graded by checks and a judge",
+    version=1,
+    tier=4,
+    sandbox="local",
+    category="agentic",
+    typical=Typical(30_000, 3_000, questions=23),
+    source=Source(
+        files=("tasks/task_*.md", "task_*.md"),
+        columns=("path",),
+        rows=23,
+        licence="MIT",
+        read=_paths,
+    ),
+    questions=questions,
+    scorers=(
+        _OFFICIAL,
+        replace(
+            _OFFICIAL,
+            name="baseline",
+            grade=passes,
+            definition="open-jarvis/OpenJarvis@620f20cc, evals/scorers/pinchbench.py: right from 0.5 on",
+            headlines=(Headline("accuracy"),),
+        ),
+    ),
+    options={"network": False},
+    groups=("grading", "category"),
+)

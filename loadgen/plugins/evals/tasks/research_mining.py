@@ -1,0 +1,123 @@
+"""Research mining: excerpts of studies for and against a claim, and a synthesis. Data of our own."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from loadgen.plugins.evals.grading.json_answer import json_in
+from loadgen.plugins.evals.tasks import DATA
+from loadgen.plugins.evals.tasks.criteria import judged
+from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, TAG, difficulty
+from workloads.question import Question
+from workloads.sample import Sample
+from workloads.score import Score, graded, unparsed
+from workloads.scorer import Headline, Reference, Scorer
+from workloads.workload import Inputs, Source, Typical, Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from workloads.answer import Answer
+
+MOST_WORDS: Final = 150
+
+_SYSTEM: Final = f"""\
+You are given a claim, numbered excerpts and a question for a figure. Reply with one JSON object alone:
+{{"supporting": ["S1", …], "opposing": ["S2", …], "figure": a number, "synthesis": "…"}}
+
+List an excerpt only if it reports a measured result on the claim itself: as supporting if the result agrees
+with the claim, as opposing if it found no effect or the opposite. Leave out what measured something else or
+other subjects, opinions, plans, retracted or invalid results, and what repeats the data of another excerpt.
+
+"figure" answers the question for a figure, from the excerpts that you list, in the unit that is asked for.
+
+"synthesis" says in two to five sentences, {MOST_WORDS} words at most, what is known, where results differ and
+why; it cites every excerpt that you list, like [S1]."""
+
+_CITATION: Final = re.compile(r"\[(S\d+(?:\s*[,;]\s*S\d+)*)\]")
+_NAME: Final = re.compile(r"S\d+")
+_FIGURES: Final = ("sources_right", "figure_right", "cited", "short")
+
+
+def questions(inputs: Inputs) -> Iterator[Question]:
+    """One claim a question."""
+    for index, row in enumerate(inputs.rows):
+        excerpts = "\n".join(f"[S{number}] {text}" for number, text in enumerate(row["sources"], start=1))
+        asked = f"Claim: {row['claim']}\n\n{excerpts}\n\nFigure: {row['asked']}"
+        reference = {name: row[name] for name in ("supporting", "opposing", "figure", "digits", "criteria")}
+        sample = Sample(index, asked, _SYSTEM, tags=difficulty(row))
+        yield Question(row["id"], sample, {**reference, "asked": asked})
+
+
+def grade(reference: Reference, answer: Answer) -> Score:
+    """Right if both lists and the figure are right, and a short synthesis cites the listed excerpts."""
+    fields = json_in(answer.text, dict)
+    if fields is None or not isinstance(fields.get("synthesis"), str) or not fields["synthesis"].strip():
+        return unparsed("no JSON object with a synthesis", **dict.fromkeys(_FIGURES, 0.0))
+    lists = [_names(fields.get(name)) for name in ("supporting", "opposing")]
+    wanted = [set(reference[name]) for name in ("supporting", "opposing")]
+    figure = fields.get("figure")
+    words = len(fields["synthesis"].split())
+    cited = {name for group in _CITATION.findall(fields["synthesis"]) for name in _NAME.findall(group)}
+    right = {
+        "sources_right": lists == wanted,
+        "figure_right": _is(figure, reference),
+        "cited": None not in lists and cited == set().union(*filter(None, lists)) != set(),
+        "short": words <= MOST_WORDS,
+    }
+    reasons = {
+        "sources_right": f"supporting {_shown(wanted[0])}, opposing {_shown(wanted[1])}",
+        "figure_right": f"the figure is {reference['figure']}",
+        "cited": f"cites {_shown(cited)}",
+        "short": f"{words} words, where {MOST_WORDS} are allowed",
+    }
+    wrong = "; ".join(reasons[name] for name, is_right in right.items() if not is_right)
+    taken = f"{fields.get('supporting')}, {fields.get('opposing')}, {figure}"
+    return graded(not wrong, taken, wrong, **{name: float(is_right) for name, is_right in right.items()})
+
+
+def _names(value: Any) -> set[str] | None:
+    """The excerpts of a list, with or without brackets; None for any other value."""
+    if not isinstance(value, list):
+        return None
+    names = [str(name).strip("[] ") for name in value]
+    return set(names) if all(map(_NAME.fullmatch, names)) else None
+
+
+def _is(figure: Any, reference: Reference) -> bool:
+    """Whether a number is the figure, as rounded to the digits that are asked for."""
+    if isinstance(figure, bool) or not isinstance(figure, int | float):
+        return False
+    return bool(abs(figure - reference["figure"]) < 0.5001 * 10 ** -reference["digits"])
+
+
+def _shown(names: set[str]) -> str:
+    return ", ".join(sorted(names)) or "none"
+
+
+WORKLOAD: Final = Workload(
+    name="research_mining",
+    title="evidence for and against a claim, and a synthesis (own data)",
+    version=1,
+    tier=1,
+    category="use-case",
+    typical=Typical(450, 150),
+    source=Source(files=("research_mining.jsonl",), packaged=DATA, rows=30, licence="Apache-2.0"),
+    questions=questions,
+    scorers=(
+        Scorer(
+            "official",
+            1,
+            grade,
+            "this project: both lists and the figure are right, and a short synthesis cites what is listed",
+            headlines=(
+                Headline("accuracy"),
+                *(Headline(name, f"coalesce(sum(metrics['{name}']), 0) / count(*)") for name in _FIGURES),
+                *BY_DIFFICULTY,
+            ),
+        ),
+        judged(grade),
+    ),
+    groups=(TAG,),
+)

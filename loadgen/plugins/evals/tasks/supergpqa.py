@@ -1,0 +1,171 @@
+"""SuperGPQA: 26,529 questions of 285 graduate disciplines, mostly with ten options (arXiv:2502.14739)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from loadgen.plugins.evals.grading.supergpqa_letter import letter
+from loadgen.plugins.evals.judging.prompts import judge_prompts
+from workloads.cells import letter as letter_in
+from workloads.cells import tag, text, texts
+from workloads.question import Question
+from workloads.sample import Sample
+from workloads.score import Score, graded, pending, unparsed, unreadable
+from workloads.scorer import Headline, Inquiry, Reference, Scorer
+from workloads.workload import Inputs, Source, Typical, Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from workloads.answer import Answer
+
+_LETTERS: Final = "ABCDEFGHIJ"
+_LEVELS: Final = ("hard", "middle", "easy")
+_KEY: Final = "letter"
+_PROMPTS: Final = judge_prompts("supergpqa_letter")
+_JUDGE_TOKENS: Final = 1024
+_NO_LETTER: Final = "NONE"
+_LETTER_LINE: Final = re.compile(
+    r"^[ \t*_`>#]*letter[ \t*_`]*:[ \t*_`(\[]*([A-Z]|NONE)[ \t*_`)\].]*$", re.IGNORECASE | re.MULTILINE
+)
+_LETTER_ALONE: Final = re.compile(r"\A[\s*_`(\[]{0,9}([A-Z]|NONE)[\s*_`)\].]{0,9}\Z")
+_PROMPT: Final = (
+    "Answer the following multiple choice question{about}. There is only one correct answer. The last line "
+    "of your response should be in the format 'Answer: $LETTER' (without quotes), where LETTER is one of A, "
+    "B, C, D, E, F, G, H, I, or J.\n\n{question}\n{options}"
+)
+
+
+def questions(inputs: Inputs) -> Iterator[Question]:
+    """One question a row."""
+    named = inputs.options["subfield"]
+    for index, row in enumerate(inputs.rows):
+        options = texts(row, "options", limit=len(_LETTERS))
+        discipline, field, subfield = (text(row, name) for name in ("discipline", "field", "subfield"))
+        prompt = _PROMPT.format(
+            about=f" about {subfield}" if named else "",
+            question=text(row, "question"),
+            options="\n".join(f"{_LETTERS[place]}) {option}" for place, option in enumerate(options)),
+        )
+        if not named:  # the template of this prompt ends with a line break, the other one does not
+            prompt += "\n"
+        tags = {
+            "discipline": discipline,
+            "field": f"{discipline}/{field}",
+            "subfield": f"{discipline}/{field}/{subfield}",
+            "difficulty": tag(row, "difficulty"),
+        }
+        reference = {"answer": letter_in(row, "answer_letter", _LETTERS), "options": options}
+        yield Question(tag(row, "uuid"), Sample(index, prompt, tags=tags), reference)
+
+
+def grade(reference: Reference, answer: Answer) -> Score:
+    """Right where the letter is the right one, as a capital."""
+    chosen = letter(answer.text, reference["options"])
+    if chosen is None:
+        return unparsed("no letter and no option", miss=1.0)
+    return graded(chosen == reference["answer"], chosen, miss=0.0)
+
+
+def _mean_of(tag_name: str) -> Headline:
+    """The mean of the accuracies of the values of a tag."""
+    all_of, right_of = f"histogram(tags['{tag_name}'])", f"histogram(tags['{tag_name}']) FILTER (value = 1)"
+    share = f"coalesce(({right_of})[of.key], 0) / of.value"
+    return Headline(f"by_{tag_name}", f"list_avg(list_transform(map_entries({all_of}), lambda of: {share}))")
+
+
+def valid_letters(reference: Reference) -> str:
+    """The letters of the question's options."""
+    return _LETTERS[: len(reference["options"])]
+
+
+def ask_letter(reference: Reference, answer: Answer) -> Sequence[Inquiry]:
+    """Which option the answer chooses; the judge sees the question, and not which letter is right."""
+    question = next((message["content"] for message in answer.messages if message["role"] == "user"), "")
+    messages = _PROMPTS.prompts["letter"].messages(
+        question=question, answer=answer.text, valid_letters=", ".join(valid_letters(reference))
+    )
+    return (Inquiry(_KEY, messages, _JUDGE_TOKENS, temperature=0.0),)
+
+
+def grade_letter(reference: Reference, answer: Answer) -> Score:
+    """Right where the letter that the judge took out of the answer is the right one."""
+    judgement = answer.judged.get(_KEY)
+    if judgement is None:
+        return pending()
+    valid = valid_letters(reference)
+    named = _LETTER_LINE.findall(judgement) or _LETTER_ALONE.findall(judgement)
+    taken = named[-1].upper() if named else ""
+    if taken != _NO_LETTER and (not taken or taken not in valid):
+        return unreadable(f"letter from {valid[0]} to {valid[-1]}, nor {_NO_LETTER}", judgement)
+    candidate = "" if taken == _NO_LETTER else taken
+    details = {
+        "reference_letter": reference["answer"],
+        "candidate_letter": candidate,
+        "valid_letters": valid,
+    }
+    chosen = (
+        graded(candidate == reference["answer"], candidate, miss=0.0)
+        if candidate
+        else unparsed("no letter and no option, the judge says", miss=1.0)
+    )
+    return replace(chosen, details=details)
+
+
+_OFFICIAL: Final = Scorer(
+    "official",
+    1,
+    grade,
+    "SuperGPQA/SuperGPQA at 03a3e27, eval/eval.py: zero-shot",
+    headlines=(
+        Headline("accuracy"),
+        *(_mean_of(name) for name in ("subfield", "field", "discipline")),
+        *(Headline(level, f"avg(value) FILTER (tags['difficulty'] = '{level}')") for level in _LEVELS),
+        Headline("miss_rate", "avg(coalesce(metrics['miss'], 1))", better="lower"),
+    ),
+)
+
+WORKLOAD: Final = Workload(
+    name="supergpqa",
+    title="graduate knowledge of 285 disciplines, ten options",
+    version=1,
+    tier=1,
+    category="knowledge",
+    typical=Typical(250, 400),
+    source=Source(
+        files=("SuperGPQA*.jsonl*", "train*.jsonl*", "train*.parquet"),
+        hub="m-a-p/SuperGPQA",
+        split="train",
+        columns=(
+            "uuid",
+            "question",
+            "options",
+            "answer_letter",
+            "discipline",
+            "field",
+            "subfield",
+            "difficulty",
+        ),
+        rows=26529,
+        licence="ODC-BY-1.0",
+    ),
+    questions=questions,
+    scorers=(
+        _OFFICIAL,
+        replace(
+            _OFFICIAL,
+            name="judge_letter",
+            grade=grade_letter,
+            definition="a judge takes the letter out of the answer, and it is compared with the right one",
+            ask=ask_letter,
+            judge=_PROMPTS.label,
+            note="the letter is taken out by a judge, not by the official rule: another metric",
+        ),
+    ),
+    options={"subfield": False},
+    max_tokens=4096,
+    temperature=0.0,
+    groups=("discipline", "difficulty"),
+)

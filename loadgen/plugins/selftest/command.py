@@ -1,0 +1,121 @@
+"""`loadgen selftest`: the client tested on every shape of a stream and every fault of a server."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+import typer
+
+from loadgen.driver.client.transports import MEASURES_BEST, TRANSPORTS
+from loadgen.sessions import errors
+from loadgen.sessions.settings.formats import Json
+from loadgen.sessions.settings.option import Option
+from rulesets.exit_codes import ExitCode
+
+_BOTH: Final = "both"
+_KINDS: Final = (MEASURES_BEST, "aiohttp")
+"""The transports that share no code: what `both` tries."""
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from loadgen.cli.terminal.live import StatusLine
+    from loadgen.plugins.selftest.evaluation import RowResult
+    from loadgen.plugins.selftest.row import ConformanceRow
+
+    TransportChoice = str
+else:
+    TransportChoice = Literal[(*TRANSPORTS, _BOTH)]
+
+
+def selftest(
+    *,
+    transport: Annotated[
+        TransportChoice,
+        Option(help="The transport to try; both: native and aiohttp."),
+    ] = _BOTH,
+    protocol: Annotated[
+        list[str] | None,
+        Option(help="A protocol to try; repeatable. Default: all."),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        Option(help="A scenario to try; repeatable. Default: all."),
+    ] = None,
+    json: Json = False,
+    keep: Annotated[
+        Path | None,
+        Option(help="Keep the logs and the server's truth in this new folder. Default: delete both."),
+    ] = None,
+) -> None:
+    """Test this client on every shape of a stream and every fault, against a server with known behavior.
+
+    The server is a child process that plays each scenario byte for byte. The client is the one of perf; its
+    figures are read from its log. Exit 1 when a row fails. What is right, and why: docs/scenarios.md.
+
+    [bold]Examples[/bold]
+
+    loadgen selftest
+
+    loadgen selftest --only cut --only crlf --protocol chat
+    """
+    from loadgen.plugins.selftest.row import rows
+
+    transports = _KINDS if transport == _BOTH else (transport,)
+    results = _try(rows(only or (), protocol, transports), keep)
+    _print(results, json=json)
+    if not all(result.passed for result in results):
+        raise typer.Exit(ExitCode.FAIL)
+
+
+def _try(rows: Sequence[ConformanceRow], keep: Path | None) -> list[RowResult]:
+    """Try the rows, and show the progress."""
+    from loadgen.cli.terminal.live import StatusLine
+    from loadgen.plugins.selftest.trial import try_all
+    from loadgen.sessions.scratch_folder import scratch_folder
+
+    # The server is on this machine: no proxy.
+    os.environ["no_proxy"] = "*"
+    with StatusLine() as status:
+        done = _RowProgress(len(rows), status)
+        if keep is None:
+            with scratch_folder("loadgen-selftest-") as folder:
+                return try_all(rows, folder, done=done)
+        if keep.exists():
+            raise errors.UsageError(f"--keep {keep}: the folder exists; name a new one")
+        return try_all(rows, keep, done=done)
+
+
+class _RowProgress:
+    """Shows on a terminal how many rows have been tried."""
+
+    def __init__(self, rows: int, status: StatusLine) -> None:
+        self._rows = rows
+        self._status = status
+        self._asked = 0
+
+    def __call__(self, row: ConformanceRow) -> None:
+        """Count a row."""
+        self._asked += 1
+        if self._status.is_terminal:
+            again = f", {self._asked - self._rows} again" if self._asked > self._rows else ""
+            line = f"asked {min(self._asked, self._rows)} of {self._rows} rows{again}: {row}"
+            self._status.write(line[: shutil.get_terminal_size().columns - 1])
+
+
+def _print(results: Sequence[RowResult], *, json: bool) -> None:
+    from loadgen.plugins.selftest.evaluation import record
+
+    if json:
+        import orjson
+
+        print(orjson.dumps([record(result) for result in results], option=orjson.OPT_INDENT_2).decode())
+        return
+    from loadgen.cli.terminal.show import page
+    from loadgen.plugins.selftest.conformance_table import table
+
+    sys.stdout.write(table(results, **page()))

@@ -1,1 +1,0 @@
-"""Sessions on several machines."""

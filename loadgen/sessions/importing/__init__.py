@@ -1,1 +1,0 @@
-"""Importing: results of other programs' benchmark runs, written as ordinary logs."""

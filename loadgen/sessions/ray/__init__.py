@@ -1,1 +1,0 @@
-"""The nodes of a Ray cluster: starting them, and what each has installed."""

@@ -1,1 +1,0 @@
-"""One benchmark, one file: the source of the rows, the question, and the scoring of answers."""
