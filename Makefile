@@ -18,7 +18,9 @@ SLOW_PROPERTIES := $(addprefix tests/reporter/test_, bounds_law.py client_health
 define LOWEST
 import tomllib
 with open("pyproject.toml", "rb") as file:
-    print(*(line.replace(">=", "==") for line in tomllib.load(file)["project"]["dependencies"]), sep="\n")
+    project = tomllib.load(file)["project"]
+lines = [*project["dependencies"], *project["optional-dependencies"]["tokenizers"]]
+print(*(line.replace(">=", "==") for line in lines), sep="\n")
 endef
 export LOWEST
 
@@ -32,6 +34,9 @@ setup: $(READY) ## Make the virtual environment with everything that development
 
 BUILT_FROM := pyproject.toml hatch_build.py $(wildcard loadgen/driver/client/_*.[ch] reporter/log/_*.[ch])
 
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
 $(PACKAGE): $(BUILT_FROM)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
@@ -43,7 +48,7 @@ $(READY): $(BUILT_FROM)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps bfcl-eval==2026.3.23
 	@touch $(PACKAGE) $@
 
-wheel: $(PACKAGE) ## Build a wheel in dist: for this platform with the compiled I/O loop, or without a C compiler for all platforms
+wheel: | $(BIN)/python ## Build a wheel in dist: for this platform with the compiled I/O loop, or without a C compiler for all platforms
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 
 demo: $(PACKAGE) ## Measure a mock endpoint and compare the report with its truth (10 s)
