@@ -22,7 +22,7 @@ WorkloadError
 ├── PluginError      an entry point of another package that cannot be used
 ├── SandboxError     no program can be run here (`workloads.sandbox.base`): the machine's to mend, exit code 3
 │   └── NoClientError  Docker's client is not installed (`workloads.sandbox.docker_daemon`); an ExtraError too
-└── ExtraError       a benchmark that takes a package which is not installed
+└── ExtraError       a benchmark or a tokenizer that takes a package which is not installed
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class PluginError(WorkloadError):
 
 
 class ExtraError(WorkloadError):
-    """A benchmark needs a missing package; the message has the `pip install` command."""
+    """A benchmark or a tokenizer needs a missing package; the message has the `pip install` command."""
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from workloads.errors import SourceError
+from workloads.errors import ExtraError, SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,12 +31,13 @@ def tokenizer(name: str) -> Any:
         name: Of the hub of Hugging Face, or of a folder.
 
     Raises:
+        ExtraError: The packages of tokenizers are not installed.
         SourceError: No tokenizer has this name, or it cannot be loaded.
     """
     try:
         return load_tokenizer(name)
-    except SourceError as error:
-        raise SourceError(f"tokenizer={name}: {error}") from error
+    except (ExtraError, SourceError) as error:
+        raise type(error)(f"tokenizer={name}: {error}") from error
 
 
 def load_tokenizer(name: str) -> Any:
@@ -49,14 +50,20 @@ def load_tokenizer(name: str) -> Any:
         name: Of the hub, or of a folder.
 
     Raises:
+        ExtraError: The packages of tokenizers are not installed.
         SourceError: It cannot be loaded; the message has no name in it.
     """
     # The library advises at its import to install PyTorch, which no tokenizer needs.
     os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")
     for library in _NOISY:
         logging.getLogger(library).setLevel(logging.ERROR)
-    from huggingface_hub import constants
-    from transformers import AutoTokenizer
+    try:
+        from huggingface_hub import constants
+        from transformers import AutoTokenizer
+    except ModuleNotFoundError as error:
+        raise ExtraError(
+            f"needs {error.name}, which is not installed: pip install 'llm-loadgen[tokenizers]'"
+        ) from error
 
     def load(**options: Any) -> Any:
         return AutoTokenizer.from_pretrained(name, **options)

@@ -9,7 +9,10 @@ from loadgen.sessions.settings.option import Option
 
 Tokenizer = Annotated[
     str | None,
-    Option(metavar="NAME|FOLDER", help="Tokenizer for token counts that the server did not send."),
+    Option(
+        metavar="NAME|FOLDER",
+        help="Tokenizer for token counts that the server did not send (pip install 'llm-loadgen[tokenizers]').",
+    ),
 ]
 
 
@@ -17,17 +20,17 @@ def load(name: str | None) -> Any:
     """Load a tokenizer; transformers is slow to import, so it is imported only here.
 
     Raises:
-        UsageError: No tokenizer has that name, or it cannot be loaded.
+        UsageError: No tokenizer has that name, or it cannot be loaded, or its packages are not installed.
     """
     if name is None:
         return None
     from loadgen.sessions.errors import UsageError
-    from workloads.errors import SourceError
+    from workloads.errors import ExtraError, SourceError
     from workloads.tokenizer import load_tokenizer
 
     try:
         return load_tokenizer(name)
-    except SourceError as error:
+    except (ExtraError, SourceError) as error:
         raise UsageError(f"--tokenizer {name}: {error}") from error
 
 
