@@ -23,6 +23,8 @@ _COMPARED: Final = ("mean", *_PERCENTILES, "max")
 _ALIKE: Final = 0.01
 _RANKS: Final = {"n": 8, "std": 7, "min": 6, "p95": 5, "p999": 4, "mean": 3, "max": 2, "p90": 1}
 """What a narrow page leaves out, the highest first; the median, p99 and percentiles of choice always stay."""
+_MOST_DECIMALS: Final = 5
+"""10 ns, which no client can time; with more, a tiny median makes the p99 too wide for a narrow page."""
 _TITLE: Final = "milliseconds"
 _SPEED_TITLE: Final = "tokens/s"
 
@@ -141,8 +143,8 @@ def _alike(summary: Summary, other: Summary) -> bool:
 
 
 def _row(report: Report, line: LatencyRow, summary: Summary, names: Sequence[str]) -> tuple[Cell, ...]:
-    """The figures of a row with equal decimals: three significant digits of the median."""
-    places = decimals(summary.p50 or summary.max)
+    """The figures of a row with equal decimals: three significant digits of the median, if that many."""
+    places = min(_MOST_DECIMALS, decimals(summary.p50 or summary.max))
     figures = (fixed(_figure(summary, name), places) for name in names)
     by_token = line.metric == "tpot_ms" and report.run.tpot_mode == "token_weighted"
     label = f"{line.label} by token" if by_token else line.label

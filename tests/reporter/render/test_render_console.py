@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -167,6 +167,22 @@ reports = st.builds(
     verdict=st.none() | verdicts,
     **dict.fromkeys(NO_LATENCY, summaries),
 )
+
+
+def of_extremes(**figures: float) -> Report:
+    """A report each latency row of which has these figures."""
+    return Report(
+        run=run_facts(),
+        validity=Validity(valid=True, reasons=[]),
+        counts=RequestCounts(9, 9, 9, 0, 0, 0, {}, 0),
+        window=Window("requests", None, None, None),
+        throughput=ThroughputFigures(None, None, None),
+        tokens=Tokens(None, None, None),
+        recorder=RecorderHealth(),
+        client=ClientHealth(readings=0),
+        findings=[],
+        **dict.fromkeys(NO_LATENCY, replace(SLOW, **figures)),
+    )
 
 
 def plain(text: str) -> str:
@@ -429,6 +445,8 @@ def test_the_environment_has_no_say(a_report: MakeReport, monkeypatch: pytest.Mo
 @pytest.mark.slow
 @settings(deadline=None)
 @given(reports, st.integers(40, 200), st.booleans())
+@example(report=of_extremes(p50=1e-7, p99=100.0), width=40, summary_only=False)
+@example(report=of_extremes(p50=5e-324, p99=1e5), width=40, summary_only=True)
 def test_any_report_renders_safely(report: Report, width: int, summary_only: bool) -> None:  # noqa: FBT001 (drawn by Hypothesis)
     """Whatever a report holds, every line fits the page and every character is one that can be printed."""
     text = console.render(report, width=width, summary_only=summary_only)
