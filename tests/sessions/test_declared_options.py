@@ -30,6 +30,8 @@ class PauseSettings:
     password: str | None = PAUSES.option("A password.", secret=True)
     eager: bool = PAUSES.switch("Do not pause.", "-e")
     quietly: Quietly = False
+    breaks: int | None = PAUSES.option("How many breaks.", min=1, max=2_000)
+    shares: list[float] = PAUSES.option("Shares of breaks.", [], "--share", min=0, max=1)
 
 
 def made(*arguments: str) -> PauseSettings:
@@ -63,6 +65,24 @@ def test_the_command_line_and_python_read_alike() -> None:
     assert (read.longest_pause, read.rules, read.pause) == (typed.longest_pause, typed.rules, typed.pause)
     with pytest.raises(UsageError, match="pause: cannot be read"):
         settings_of(PauseSettings, {"pause": "soon"})
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"breaks": 0}, "breaks: must be at least 1, not 0"),
+        ({"breaks": "2001"}, "breaks: must be at most 2,000, not 2,001"),
+        ({"shares": [0.5, 1.5]}, "shares: must be at most 1, not 1.5"),
+    ],
+)
+def test_bounds_hold_wherever_a_number_is_given(values: dict[str, Any], message: str) -> None:
+    """Python and suites refuse what the command line refuses, and the schema of suites has the bounds."""
+    assert made("--breaks", "2000", "--share", "0", "--share", "1").breaks == 2000
+    assert settings_of(PauseSettings, {"breaks": 1, "shares": [0, 1.0]}).shares == [0.0, 1.0]
+    with pytest.raises(UsageError, match=f"^{message}$"):
+        settings_of(PauseSettings, values)
+    schema = fields_of(PauseSettings)["breaks"].schema()
+    assert (schema["type"], schema["minimum"], schema["maximum"]) == ("integer", 1, 2000)
 
 
 def test_set_options_are_named_as_they_are_typed() -> None:

@@ -76,6 +76,8 @@ class SettingField:
     def schema(self) -> dict[str, Any]:
         """The JSON schema of its values."""
         value_schema = _schema(self.kind, free=self.declared.parser is not None)
+        bounds = {"minimum": self.declared.min, "maximum": self.declared.max}
+        value_schema |= {name: bound for name, bound in bounds.items() if bound is not None}
         if str(self.declared.metavar).startswith(_JSON):
             value_schema = {"anyOf": [value_schema, {"type": "object"}]}
         if self.is_list:
@@ -97,7 +99,16 @@ class SettingField:
             raise ValueError("has a NUL character in it")
         if folder is not None and text.startswith("@") and str(self.declared.metavar).endswith("@FILE"):
             text = f"@{folder / Path(text[1:]).expanduser()}"
-        return self._parsed(text)
+        return self._within_bounds(self._parsed(text))
+
+    def _within_bounds(self, value: Any) -> Any:
+        """Check a number as typer does with an option's bounds."""
+        least, greatest = self.declared.min, self.declared.max
+        if least is not None and value < least:
+            raise ValueError(f"must be at least {least:,}, not {value:,}")
+        if greatest is not None and value > greatest:
+            raise ValueError(f"must be at most {greatest:,}, not {value:,}")
+        return value
 
     def _parsed(self, text: str) -> Any:
         if self.declared.parser is not None:
