@@ -490,7 +490,7 @@ class GateOptions(TypedDict, total=False):
     lowest point.
     """
     tokenizer: str | None
-    """Tokenizer for token counts that the server did not send (pip install 'llm-loadgen[tokenizers]')."""
+    """Tokenizer that counts what the server did not (pip install 'llm-loadgen[tokenizers]')."""
 
 class OptimizeToolsOptions(TypedDict, total=False):
     """The keyword arguments of `loadgen.optimize_tools`."""

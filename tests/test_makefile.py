@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ BFCL_SERVICES = "bfcl-eval==2026.3.23"
 def test_what_a_target_installs(tmp_path: Path, target: str, installed: list[str]) -> None:
     """A demo needs the package alone, and a wheel only what pip fetches to build it."""
     printed = subprocess.run(
-        ["make", "--dry-run", target, f"VENV={tmp_path}/venv"],
+        [shutil.which("make") or "make", "--dry-run", target, f"VENV={tmp_path}/venv"],
         cwd=ROOT,
         capture_output=True,
         text=True,

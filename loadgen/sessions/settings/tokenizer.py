@@ -11,7 +11,7 @@ Tokenizer = Annotated[
     str | None,
     Option(
         metavar="NAME|FOLDER",
-        help="Tokenizer for token counts that the server did not send (pip install 'llm-loadgen[tokenizers]').",
+        help="Tokenizer that counts what the server did not (pip install 'llm-loadgen[tokenizers]').",
     ),
 ]
 
