@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import loadgen
 from loadgen.mock_endpoint.process import start_mock
+from loadgen.plugins.sandbox.docker_daemon import connect
 from workloads.errors import WorkloadError
-from workloads.sandbox.docker_daemon import connect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

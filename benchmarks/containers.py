@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Final
 
 from loadgen.plugins.evals.tasks.humaneval import TIMEOUT_S, program_of
+from loadgen.plugins.sandbox.container_programs import ContainerPrograms
+from loadgen.plugins.sandbox.job import Job, ProgramLimits
 from workloads.errors import WorkloadError
-from workloads.sandbox.base import SandboxSpec
-from workloads.sandbox.container_programs import ContainerPrograms
-from workloads.sandbox.job import Job, ProgramLimits
+from workloads.sandbox_contract import SandboxSpec
 
 PROGRAMS: Final = 164
 AT_ONCE: Final = 2

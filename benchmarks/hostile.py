@@ -26,9 +26,9 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from workloads.sandbox import local, programs
-from workloads.sandbox.base import MIB, SandboxLimits, SandboxSpec
-from workloads.sandbox.job import Job, ProgramLimits
+from loadgen.plugins.sandbox import local, programs
+from loadgen.plugins.sandbox.job import Job, ProgramLimits
+from workloads.sandbox_contract import MIB, SandboxLimits, SandboxSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -239,8 +239,8 @@ def _left_containers(image: str) -> list[str]:
     """Containers that are there although no grader is, after some patience."""
     if not image:
         return []
-    from workloads.sandbox.container import LABEL
-    from workloads.sandbox.docker_daemon import connect
+    from loadgen.plugins.sandbox.container import LABEL
+    from loadgen.plugins.sandbox.docker_daemon import connect
 
     client, deadline = connect(), time.monotonic() + PATIENCE_S
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loadgen.sessions.agents.bench import (
+from loadgen.plugins.agents.bench import (
     BenchEvalSummary,
     BenchResult,
     BenchRowResult,
@@ -11,14 +11,7 @@ from loadgen.sessions.agents.bench import (
     EvalFnError,
     EvalFnWrapper,
 )
-from loadgen.sessions.agents.datasets import (
-    DatasetParseError,
-    DatasetReader,
-    DatasetValidationError,
-    load_eval_fns,
-)
-from loadgen.sessions.agents.llm_client import ExternalLLMClient, ProviderError
-from workloads.episodes.contract import (
+from loadgen.plugins.agents.contract import (
     CompletionsResult,
     OpenAIFunctionCallSchema,
     OpenAIFunctionParametersSchema,
@@ -33,10 +26,17 @@ from workloads.episodes.contract import (
     RolloutRequest,
     RolloutResult,
 )
-from workloads.episodes.episode import Ask, EpisodeError, EpisodeResult, Reply
-from workloads.episodes.rollout import ToolValidationError
-from workloads.episodes.simulated_user import SimulatedUser, converse
-from workloads.episodes.tool_loop import Tool, tool_loop
+from loadgen.plugins.agents.datasets import (
+    DatasetParseError,
+    DatasetReader,
+    DatasetValidationError,
+    load_eval_fns,
+)
+from loadgen.plugins.agents.episode import Ask, EpisodeError, EpisodeResult, Reply
+from loadgen.plugins.agents.llm_client import ExternalLLMClient, ProviderError
+from loadgen.plugins.agents.rollout import ToolValidationError
+from loadgen.plugins.agents.simulated_user import SimulatedUser, converse
+from loadgen.plugins.agents.tool_loop import Tool, tool_loop
 
 __all__ = [
     "Ask",

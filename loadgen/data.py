@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from loadgen.plugins.sandbox.asynchronous import async_sandbox
+from loadgen.plugins.sandbox.opening import open_sandbox
 from loadgen.plugins.tool_selection.benchmark import get_benchmark_scenarios, load_model_config, load_tool_set
 from workloads.benchmark import dataset as benchmarks
 from workloads.prompts import load_prompts
-from workloads.sandbox.asynchronous import async_sandbox
-from workloads.sandbox.base import SandboxSpec
-from workloads.sandbox.opening import open_sandbox
+from workloads.sandbox_contract import SandboxSpec
 from workloads.synthetic import synthetic_prompts
 from workloads.task import parse as task
 from workloads.traces.replayed import questions as trace_dataset

@@ -16,8 +16,6 @@ ROOMS: Final = ("loadgen", "recorder", "reporter", "rulesets", "workloads")
 FOR_MODELS: Final = (
     "loadgen/plugins/evals",
     "loadgen/plugins/tool_selection/task.py",
-    "workloads/environments",
-    "workloads/episodes",
 )
 """Folders whose texts are mostly prompts, tools and references of benchmarks: only errors are messages."""
 

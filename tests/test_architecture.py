@@ -277,9 +277,9 @@ ONE_PLACE = {
     },
     r"subprocess\.Popen\(": {
         "loadgen.driver.system.child",
-        "workloads.sandbox.local",  # runs foreign code, with an environment of its own
-        "workloads.sandbox.local_commands",  # likewise
-        "workloads.sandbox.relay",  # in the sandbox
+        "loadgen.plugins.sandbox.local",  # runs foreign code, with an environment of its own
+        "loadgen.plugins.sandbox.local_commands",  # likewise
+        "loadgen.plugins.sandbox.relay",  # in the sandbox
     },
     r'"h": 3600': {"workloads.units"},
     r"x1b\[2?K": {"loadgen.cli.terminal.block", "loadgen.cli.terminal.live"},

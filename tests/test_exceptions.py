@@ -26,19 +26,19 @@ ROOTS = {
 _PLUGINS = "loadgen.plugins."
 
 CONTROL_FLOW = {
-    "loadgen.driver.episodes.agent_process.AgentsLostError": "ends a worker, which is then lost",
+    "loadgen.plugins.agents.agent_process.AgentsLostError": "ends a worker, which is then lost",
     "loadgen.mock_endpoint.ask.RefusedRequest": "an answer to a client",
     "loadgen.plugins.tool_selection.optimization.training._Unanswered": "passes GEPA's `except Exception`",
     "loadgen.sessions.settings.option.OptionValueError": "ends a sentence that names the option",
     "recorder.sensors.exposition.UnreadableError": "a page of metrics that is left out, with a finding",
     "recorder.sensors.scrape.ScrapeError": "likewise",
-    "workloads.environments.toolset.Refusal": "an observation for the agent",
+    "loadgen.plugins.agents.toolset.Refusal": "an observation for the agent",
     "loadgen.plugins.evals.grading.decoded_calls.UndecodableError": "an answer that is not a call: a score",
     "loadgen.plugins.evals.grading.mathd._OddError": "where the official code gives up: the answer stays",
     "loadgen.plugins.evals.grading.time_limit.TimeUpError": "must pass by `except Exception` of what it ends",
-    "workloads.sandbox.container_programs.UncleanError": "a container that is replaced by a new one",
-    "workloads.sandbox.harness.ProgramVerdict": "how a program ended; the harness imports nothing of ours",
-    "workloads.sandbox.harness.ProgramTimeUpError": "likewise",
+    "loadgen.plugins.sandbox.container_programs.UncleanError": "a container that is replaced by a new one",
+    "loadgen.plugins.sandbox.harness.ProgramVerdict": "how a program ended; it imports nothing",
+    "loadgen.plugins.sandbox.harness.ProgramTimeUpError": "likewise",
 }
 """Exceptions that are caught where they are raised for, and why each is outside its room's tree."""
 

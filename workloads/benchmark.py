@@ -11,9 +11,9 @@ import orjson
 
 from workloads.dataset import Dataset
 from workloads.episode_program import EpisodeSample
-from workloads.episodes.dialogue import reacting_to
 from workloads.errors import TaskError
 from workloads.loading import load
+from workloads.registry import service
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -141,7 +141,7 @@ def _asked(
         tags = {**sample.tags, "task": workload.name}
         tagged = replace(sample, index=index, tags=tags, temperature=temperature)
         if workload.multi_turn is not None:
-            tagged = EpisodeSample.of(tagged, reacting_to(workload.multi_turn, question.reference))
+            tagged = EpisodeSample.of(tagged, service("reacting_to")(workload.multi_turn, question.reference))
         yield replace(question, sample=_limited(tagged, max_tokens, workload.max_tokens))
 
 

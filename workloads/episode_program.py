@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from workloads.errors import EpisodeCodeError
 from workloads.sample import Sample
@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Self
 
-    from workloads.sandbox.base import SandboxSpec
+    from workloads.sandbox_contract import SandboxSpec
+
+
+_FORMER_PLACES: Final = {
+    "loadgen.plugins.evals.": "workloads.",
+    "loadgen.plugins.agents.": "workloads.episodes.",
+}
+"""Where code of episodes was when the first logs were made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +77,18 @@ class EpisodeSample(Sample):
     def content(self) -> list[Any]:
         """All that is asked, for a checksum."""
         program = self.episode
-        places = {name: _stable(getattr(program, name)) for name in ("code", "setup", "finish")}
+        places: dict[str, Any] = {
+            name: _stable(getattr(program, name)) for name in ("code", "setup", "finish")
+        }
         return [*Sample.content(self), replace(program, files={}, **places)]
 
 
 def _stable(code: str) -> str:
     """The place of code as logs of every version have it: a module that moves changes no checksum."""
-    return code.replace("loadgen.plugins.evals.", "workloads.", 1)
+    for now, then in _FORMER_PLACES.items():
+        if code.startswith(now):
+            return then + code.removeprefix(now)
+    return code
 
 
 def programs_of(samples: Iterable[Sample]) -> list[EpisodeProgram]:

@@ -13,15 +13,15 @@ WorkloadError
 ├── TaskError        a benchmark that there is not, or an option that it does not have
 ├── EvalError        an eval function that cannot be imported, or is not one
 ├── EpisodeCodeError  the code of an episode that cannot be imported, or is not one
-│   └── ToolValidationError  a tool of an agent without a valid name (`workloads.episodes.rollout`)
-├── EpisodeError     an episode that cannot ask another turn (`workloads.episodes.episode`)
+│   └── ToolValidationError  a tool of an agent without a valid name (`loadgen.plugins.agents.rollout`)
+├── EpisodeError     an episode that cannot ask another turn (`loadgen.plugins.agents.episode`)
 │   ├── TurnFailedError    its request failed
 │   ├── UserFailedError    the simulated user failed
 │   ├── LimitReachedError  one of its limits is reached
 │   └── EpisodeCutError    the session ends
 ├── PluginError      an entry point of another package that cannot be used
-├── SandboxError     no program can be run here (`workloads.sandbox.base`): the machine's to mend, exit code 3
-│   └── NoClientError  Docker's client is not installed (`workloads.sandbox.docker_daemon`); an ExtraError too
+├── SandboxError     no program can be run here (`sandbox_contract`): the machine's to mend, exit code 3
+│   └── NoClientError  Docker's client is not installed (`docker_daemon`); an ExtraError too
 └── ExtraError       a benchmark or a tokenizer that takes a package which is not installed
 """
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import urlsplit
 
 from workloads.errors import WorkloadError
+from workloads.registry import service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -152,10 +153,8 @@ def _extra(name: str, purpose: str) -> Need:
 
 
 def _docker() -> Need:
-    from workloads.sandbox.docker_daemon import connect
-
     try:
-        connect().close()
+        service("connect_docker")().close()
     except WorkloadError as error:
         return Need("docker", met=False, about=f"containers: {error}")
     return Need("docker", met=True, about="containers: a Docker daemon answers")

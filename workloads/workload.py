@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from workloads.episodes.dialogue import MultiTurn
     from workloads.question import Question
     from workloads.scorer import Scorer
     from workloads.sources import FileRow
@@ -28,6 +28,10 @@ Category = Literal[
     "use-case",
 ]
 """What kind of ability a benchmark is about; `rag`: answers from documents, or facts looked up."""
+
+MultiTurn = Callable[[Mapping[str, Any], Sequence[Mapping[str, Any]]], Any]
+"""A benchmark's reaction: from the row's data and the conversation so far, the answer included, to the user's
+next message (a text, or messages); None ends the dialogue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +138,7 @@ class Workload:
         sandbox: Where commands of its episodes run: `local` where the session chooses, `docker` where it has
             images of its own; empty for none.
         multi_turn: Where the benchmark reacts to answers: from a question's reference and the conversation so
-            far to what the user says next, None at the end; see `workloads.episodes.dialogue`.
+            far to what the user says next, None at the end; see `MultiTurn`.
     """
 
     name: str

@@ -2,12 +2,12 @@
 
     LoadgenError
     ├── UsageError           what was asked for cannot be done
-    │   ├── EvalFnError      an eval function of a bench cannot be used (`loadgen.sessions.agents.bench`)
-    │   ├── DatasetParseError       a bench's file cannot be read (`loadgen.sessions.agents.datasets`)
+    │   ├── EvalFnError      an eval function of a bench cannot be used (`loadgen.plugins.agents.bench`)
+    │   ├── DatasetParseError       a bench's file cannot be read (`loadgen.plugins.agents.datasets`)
     │   └── DatasetValidationError  a row of a bench's file lacks a column (likewise)
     ├── SetupError           this machine, or the endpoint, cannot do it
     │   ├── GraderLostError  no grader is left (`loadgen.sessions.scoring.pool`)
-    │   └── ProviderError    a provider rejected a request (`loadgen.sessions.agents.llm_client`)
+    │   └── ProviderError    a provider rejected a request (`loadgen.plugins.agents.llm_client`)
     └── RunError             a run could not be recorded to its end
 
 `one_tree` makes them of the errors of the other rooms, by their exit codes:
@@ -83,7 +83,7 @@ def exit_code(error: BaseException) -> ExitCode | None:
     from reporter.errors import NoDatabaseError, NoRoomError, ReporterError
     from rulesets.errors import RulesetError
     from workloads.errors import WorkloadError
-    from workloads.sandbox.base import SandboxError
+    from workloads.sandbox_contract import SandboxError
 
     codes: dict[type[BaseException], ExitCode] = {
         WriterError: ExitCode.INVALID,

@@ -37,9 +37,8 @@ def words_of(kind: str, name: str | None = None, data: Path | None = None) -> Ma
 
 def agents() -> Mapping[str, str]:
     """Presets of `--agent-command`, each `@NAME`."""
-    from loadgen.sessions.agents.presets import presets
-
-    return presets()
+    presets: Mapping[str, str] = service("agent_presets")()
+    return presets
 
 
 def events() -> Mapping[str, str]:

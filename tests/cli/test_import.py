@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from loadgen.plugins.agents.presets import presets
 from loadgen.plugins.imports.formats import format_called
 from loadgen.plugins.imports.log import import_results
-from loadgen.sessions.agents.presets import presets
 from reporter import MetricsReporter
 from reporter.log.database import open_log
 from tests.plugins.imports import load_files

@@ -48,7 +48,7 @@ def _no_daemon() -> None:
 
 def test_what_cannot_be_asked_is_left_out_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every benchmark is either in the suite or in the notes; options of the runs change which."""
-    monkeypatch.setattr("workloads.sandbox.docker_daemon.connect", _no_daemon)
+    monkeypatch.setattr("loadgen.plugins.sandbox.docker_daemon.connect", _no_daemon)
     source, suite, left_out = suite_of_all("demo", "http://127.0.0.1:9", {})
     inside = {benchmark.name for benchmark in suite.benchmarks}
     outside = {note.partition(" ")[0] for note in left_out}

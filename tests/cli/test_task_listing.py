@@ -24,7 +24,7 @@ from workloads.errors import TaskError
 from workloads.fetching import is_kept
 from workloads.needs import estimated_s, needs
 from workloads.own_data import is_own
-from workloads.sandbox.base import SandboxError
+from workloads.sandbox_contract import SandboxError
 from workloads.task import parse
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def _bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LOADGEN_JUDGE_API_KEY", raising=False)
     monkeypatch.setattr("workloads.needs.find_spec", lambda _: None)
     monkeypatch.setattr("workloads.nltk_data.places", lambda: iter([tmp_path / "nltk"]))
-    monkeypatch.setattr("workloads.sandbox.docker_daemon.connect", _no_daemon)
+    monkeypatch.setattr("loadgen.plugins.sandbox.docker_daemon.connect", _no_daemon)
 
 
 def _with_modules(*there: str) -> Any:

@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.tasks.humaneval import TIMEOUT_S, grade_block, grade_completion
+from loadgen.plugins.sandbox.job import Job
 from tests.conformance.agreement import Agreement
 from workloads.answer import Answer
-from workloads.sandbox.job import Job
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -66,8 +66,8 @@ def _passes_in_fences(problem: dict[str, Any], row: dict[str, Any]) -> bool:
 
 def _passes_alone(problem: dict[str, Any], row: dict[str, Any]) -> bool:
     """Whether the function alone passes, as where only an answer's own code is run."""
-    from workloads.sandbox.job import ProgramLimits
-    from workloads.sandbox.local import run
+    from loadgen.plugins.sandbox.job import ProgramLimits
+    from loadgen.plugins.sandbox.local import run
 
     prompt = problem["prompt"]
     function = prompt[prompt.rindex(f"def {problem['entry_point']}") :]

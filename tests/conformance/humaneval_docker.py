@@ -8,12 +8,12 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.tasks.humaneval import TIMEOUT_S, program_of
+from loadgen.plugins.sandbox.container_programs import ContainerPrograms
+from loadgen.plugins.sandbox.job import Job, ProgramLimits
 from tests.conformance.agreement import Agreement
 from tests.conformance.humaneval import RESULTS, rows_of
 from workloads.errors import WorkloadError
-from workloads.sandbox.base import SandboxSpec
-from workloads.sandbox.container_programs import ContainerPrograms
-from workloads.sandbox.job import Job, ProgramLimits
+from workloads.sandbox_contract import SandboxSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

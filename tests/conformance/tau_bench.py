@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from workloads.environments.toolset import State
+    from loadgen.plugins.agents.toolset import State
 
 NEEDS: Final = (
     "tau_bench/gpt-4o-airline.jsonl.gz",

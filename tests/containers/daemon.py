@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from loadgen.plugins.sandbox.docker_daemon import built_name, connect
 from workloads.errors import WorkloadError
-from workloads.sandbox.docker_daemon import built_name, connect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

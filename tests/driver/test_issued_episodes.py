@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loadgen.driver.episodes.episode_session import EpisodeSession
 from loadgen.driver.load import Closed, Offline
+from loadgen.plugins.agents.episode_session import EpisodeSession
 from tests.driver.manual_clock import open_loop
 from tests.driver.test_issued_conversations import MS, SERVICE_MS, Talk
 from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.sample import Sample
 
 if TYPE_CHECKING:
-    from loadgen.driver.episodes.episode_session import EpisodeTurns
     from loadgen.driver.load import Load
     from loadgen.driver.requests.turn_outcome import TurnOutcome
+    from loadgen.plugins.agents.episode_session import EpisodeTurns
     from tests.driver.manual_clock import ManualClock
 
 OWN_MS = 1000

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import loadgen
-from loadgen.driver.episodes.episode_plan import AgentCommand, EpisodePlan
 from loadgen.driver.requests.turn_outcome import TurnOutcome
-from loadgen.sessions.agents.presets import agent_command, presets
+from loadgen.plugins.agents.episode_plan import AgentCommand, EpisodePlan
+from loadgen.plugins.agents.limits import EpisodeLimits
+from loadgen.plugins.agents.presets import agent_command, presets
 from tests.containers.daemon import IMAGE, docker_client
-from tests.driver.test_episode_sandboxes import SAMPLE, played
+from tests.plugins.agents.test_episode_sandboxes import SAMPLE, played
 from workloads.answer_details import Rejection
-from workloads.episodes.limits import EpisodeLimits
 from workloads.sample import Sample
-from workloads.sandbox.base import SandboxSpec
+from workloads.sandbox_contract import SandboxSpec
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from workloads.sandbox.base import SandboxKind
+    from workloads.sandbox_contract import SandboxKind
 
 # It asks twice, at once and in a stream, and says what it was given.
 STAND_IN = """#!{python}

@@ -24,7 +24,7 @@ BUSY_MS = 250
 
 AGENTS = f"""
 import asyncio, time
-from workloads.episodes.episode import EpisodeResult
+from loadgen.plugins.agents.episode import EpisodeResult
 
 async def waits(sample, ask, sandbox):
     await asyncio.sleep({BUSY_MS} / 1e3)

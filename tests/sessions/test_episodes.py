@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 DOCS = Path(__file__).parents[2] / "docs" / "agents.md"
 AGENTS = """
-from workloads.episodes.episode import EpisodeResult
-from workloads.episodes.simulated_user import SimulatedUser, converse
-from workloads.episodes.tool_loop import Tool, tool_loop
+from loadgen.plugins.agents.episode import EpisodeResult
+from loadgen.plugins.agents.simulated_user import SimulatedUser, converse
+from loadgen.plugins.agents.tool_loop import Tool, tool_loop
 
 def add(a, b):
     return a + b

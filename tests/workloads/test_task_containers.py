@@ -14,12 +14,12 @@ from loadgen.plugins.evals.patch_tests import PatchedRun, run_patched, with_exit
 from loadgen.plugins.evals.tasks import swe_bench, swe_bench_pro, terminal_bench
 from loadgen.plugins.evals.tasks.terminal_tasks import terminal_task
 from loadgen.plugins.evals.tasks.terminal_tests import TerminalTests, run_tests
+from loadgen.plugins.sandbox.asynchronous import async_sandbox
+from loadgen.plugins.sandbox.opening import open_sandbox
 from tests.containers.daemon import IMAGE, built_images
 from workloads.answer import Answer, EpisodeOutcome
 from workloads.errors import MalformedError, SourceError
-from workloads.sandbox.asynchronous import async_sandbox
-from workloads.sandbox.base import SandboxSpec
-from workloads.sandbox.opening import open_sandbox
+from workloads.sandbox_contract import SandboxSpec
 from workloads.score import Score, Status
 from workloads.sources import FileRow
 from workloads.workload import Inputs

@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from workloads.sandbox.base import SandboxError
+from workloads.sandbox_contract import SandboxError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from workloads.sandbox.base import CommandResult, Sandbox
+    from workloads.sandbox_contract import CommandResult, Sandbox
 
 TESTS_S: Final = 1800.0
 FOLDER: Final = "/testbed"

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from loadgen.driver.plan import Plan
     from loadgen.driver.sensing.config import SensorConfig
     from loadgen.driver.workers.packing import Packed
-    from loadgen.sessions.run.sandbox_needs import SandboxNeeds
+    from loadgen.sessions.run.preparation import Requirement
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class NodeConfig:
     shards: Path | None = None
     store: str | None = None
     sensors: tuple[SensorConfig, ...] = field(default=())
-    sandboxes: SandboxNeeds | None = None
+    sandboxes: Requirement | None = None
     folder: str = ""
 
 

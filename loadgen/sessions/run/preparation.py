@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass, replace
 from secrets import randbelow
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
@@ -42,14 +42,20 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from loadgen.driver.client.codec import Codec
-    from loadgen.driver.episodes.episode_kind import EpisodeKind
     from loadgen.driver.load import Load
-    from loadgen.sessions.run.sandbox_needs import SandboxNeeds
+    from loadgen.driver.session_kind import SessionKind
     from loadgen.sessions.settings.endpoint import EndpointSettings
     from loadgen.sessions.settings.perf import PerfSettings
     from loadgen.sessions.settings.verdict import VerdictSettings
     from rulesets.ruleset import Ruleset
     from workloads.dataset import Dataset
+
+
+class Requirement(Protocol):
+    """Something that machines must have before a session."""
+
+    def require(self) -> None:
+        """Raise an error that says what is missing, if it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +83,7 @@ class Prepared:
     after_seq: int | None = None
     logged_questions: frozenset[int] = frozenset()
     accuracy: Mapping[str, Any] | None = None
-    sandboxes: SandboxNeeds | None = None
+    sandboxes: Requirement | None = None
     metrics_pages: tuple[str, ...] = ()
 
     def agenda(self) -> Agenda:
@@ -191,24 +197,27 @@ def prepare(settings: PerfSettings) -> Prepared:
 
 def _episodes(
     settings: PerfSettings, dataset: Dataset, codec: Codec, generation: Generation, target: Endpoint
-) -> EpisodeKind | None:
+) -> SessionKind | None:
     """How episodes are played, whose code only a session with episodes loads; None without episodes."""
     may_play = any(sample.has_several_turns for sample in examples(dataset.samples))
     if not may_play and not settings.episodes.has_agent:
         return None
-    from loadgen.sessions.run.episodes import episode_kind
+    from workloads.registry import service
 
-    return episode_kind(settings.episodes, settings.tasks, dataset, codec, generation, target)
+    kind: SessionKind | None = service("episode_kind")(
+        settings.episodes, settings.tasks, dataset, codec, generation, target
+    )
+    return kind
 
 
-def _with_scoring(prepared: Prepared, episodes: EpisodeKind | None) -> Prepared:
+def _with_scoring(prepared: Prepared, episodes: SessionKind | None) -> Prepared:
     """The session with the needs of scoring and of episodes, checked on this machine."""
-    from loadgen.sessions.run.sandbox_needs import sandbox_needs
     from loadgen.sessions.run.scores import accuracy_settings
+    from workloads.registry import service
 
     settings, dataset = prepared.perf, prepared.dataset
     accuracy = accuracy_settings(settings.tasks, settings.load.passes, dataset)
-    sandboxes = sandbox_needs(settings.tasks, episodes, dataset)
+    sandboxes = service("sandbox_needs")(settings.tasks, episodes, dataset)
     if settings.cluster.ray is None:  # else the nodes must have them
         sandboxes.require()
     return replace(prepared, accuracy=accuracy, sandboxes=sandboxes)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from loadgen.sessions.scoring.grading import Grading
-    from workloads.sandbox.base import SandboxSpec
+    from workloads.sandbox_contract import SandboxSpec
     from workloads.scorer import Scorer
 
 CODE_TIMES: Final = 10

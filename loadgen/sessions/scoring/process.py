@@ -22,7 +22,7 @@ import orjson
 
 from loadgen.sessions.scoring.choice import scorer_named
 from loadgen.sessions.scoring.grading import MISSING, NO_STATUS, grade, scored_payload
-from workloads.sandbox.programs import use
+from workloads.registry import service
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ def main() -> None:
         limit_memory(instructions["memory"])
         try:
             if instructions["sandbox"] is not None:
-                use(instructions["sandbox"])
+                service("use_sandbox")(instructions["sandbox"])
             scorers = [scorer_named(task, name) for task, name in instructions["scorers"]]
         except Exception as error:  # noqa: BLE001 (the parent says it to the user)
             line.sendall(f"{' '.join(str(error).split())}\n".encode())

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from loadgen.sessions.scoring.choice import Chosen
     from loadgen.sessions.scoring.pool import Grader
     from loadgen.sessions.settings.scoring import ScoringChoices
-    from workloads.sandbox.base import SandboxSpec
+    from workloads.sandbox_contract import SandboxSpec
 
 GRADINGS_A_PROCESS: Final = 16
 """The number of gradings that justify a further process."""
@@ -120,19 +120,17 @@ def _sandbox(spec: SandboxSpec, chosen: Sequence[Chosen]) -> dict[str, Any]:
         SetupError: No program can be run on this machine.
         ExtraError: The client of Docker is not installed.
     """
-    from workloads.sandbox.base import SandboxError
-    from workloads.sandbox.programs import isolation
+    from workloads.registry import service
+    from workloads.sandbox_contract import SandboxError
 
     running = [entry.scorer for entry in chosen if entry.scorer.runs_code]
     facts: dict[str, Any] = {}
     try:
         if any(scorer.own_containers for scorer in running):
-            from workloads.sandbox.container import remove_leftovers
-
-            remove_leftovers()
+            service("remove_leftover_containers")()
             facts["sandbox"] = "docker"
         if not all(scorer.own_containers for scorer in running):
-            facts.update(isolation(spec))
+            facts.update(service("program_isolation")(spec))
     except SandboxError as error:
         raise SetupError(f"code that the model wrote cannot be run on this machine: {error}") from error
     return facts

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.kinds import Seconds
 from loadgen.sessions.settings.option import Panel
-from workloads.sandbox.base import SandboxKind, SandboxSpec
+from workloads.sandbox_contract import SandboxKind, SandboxSpec
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from loadgen.plugins.evals.environments.tau.retail import retail_tools
 from loadgen.plugins.evals.environments.tau.reward import act, database_hash, reward_of
 
 if TYPE_CHECKING:
-    from workloads.environments.toolset import State, Toolset
+    from loadgen.plugins.agents.toolset import State, Toolset
 
 DAY = {"status": "available", "available_seats": {"economy": 1}, "prices": {"economy": 100}}
 

@@ -22,7 +22,7 @@ from loadgen.sessions.settings.scoring import ScoringChoices
 from reporter.log.query import query
 from tests.sessions.plain_nodes import PlainNodes
 from tests.sessions.scoring.test_scoring_pass import events_by_pass
-from workloads.sandbox.base import SandboxSpec
+from workloads.sandbox_contract import SandboxSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -10,7 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from workloads.episodes.tool_loop import Tool
+from loadgen.plugins.agents.tool_loop import Tool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

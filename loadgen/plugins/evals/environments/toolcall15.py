@@ -7,7 +7,7 @@ import re
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
-from workloads.environments.calculation import calculated
+from loadgen.plugins.agents.calculation import calculated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from workloads.sandbox.base import SandboxError
-from workloads.sandbox.job import ProgramLimits
-from workloads.sandbox.programs import run
+from loadgen.plugins.sandbox.job import ProgramLimits
+from loadgen.plugins.sandbox.programs import run
+from workloads.sandbox_contract import SandboxError
 from workloads.score import Score, failed, graded
 
 if TYPE_CHECKING:
-    from workloads.sandbox.job import Job
+    from loadgen.plugins.sandbox.job import Job
 
 _PYTHON: Final = re.compile(r"```python\n(.*?)```", re.DOTALL)
 _BODY: Final = ":\n    "

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.agents.episode import EpisodeResult
 from loadgen.plugins.evals.environments.bfcl.services import MODULES, ServiceCall, Services, service_class
 from loadgen.plugins.evals.grading.bfcl.multi_turn import fault_of
 from loadgen.plugins.evals.tasks.bfcl import COMMIT, FILES, as_many, published
 from loadgen.plugins.evals.tasks.bfcl_functions import as_tools, with_hints
 from workloads.cells import texts
 from workloads.episode_program import EpisodeProgram, EpisodeSample
-from workloads.episodes.episode import EpisodeResult
 from workloads.errors import ColumnError, TaskError, did_you_mean
 from workloads.question import Question
 from workloads.sample import last_text
@@ -26,8 +26,8 @@ from workloads.workload import Inputs, Source, Typical, Workload
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from loadgen.plugins.agents.episode import Ask
     from workloads.answer import Answer
-    from workloads.episodes.episode import Ask
     from workloads.sample import Message
     from workloads.sources import FileRow
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.agents.tool_loop import Tool, tool_loop
 from loadgen.plugins.evals.grading.json_answer import plain
 from loadgen.plugins.evals.tasks import DATA
 from loadgen.plugins.evals.tasks.criteria import judged
 from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, TAG, difficulty
 from workloads.episode_program import EpisodeProgram, EpisodeSample
-from workloads.episodes.tool_loop import Tool, tool_loop
 from workloads.question import Question
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
@@ -23,8 +23,8 @@ from workloads.workload import Inputs, Source, Typical, Workload
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from loadgen.plugins.agents.episode import Ask, EpisodeResult
     from workloads.answer import Answer
-    from workloads.episodes.episode import Ask, EpisodeResult
 
 TODAY: Final = "2026-03-02"
 

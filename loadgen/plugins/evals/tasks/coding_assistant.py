@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 from loadgen.plugins.evals.grading.code import score_of
 from loadgen.plugins.evals.tasks import DATA
 from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY, TAG, difficulty
+from loadgen.plugins.sandbox.job import Job
 from workloads.question import Question
 from workloads.sample import Sample
-from workloads.sandbox.job import Job
 from workloads.score import Score, unparsed
 from workloads.scorer import Headline, Reference, Scorer
 from workloads.workload import Inputs, Source, Typical, Workload

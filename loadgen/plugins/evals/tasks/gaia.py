@@ -11,16 +11,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from loadgen.plugins.agents.tool_agent import TOOLS, answer_with_tools
 from loadgen.plugins.evals.grading.gaia_answer import is_right
 from loadgen.plugins.evals.grading.json_answer import json_in
 from loadgen.plugins.evals.judging.prompts import judge_prompts
 from workloads.cells import tag, text, whole
-from workloads.environments.tool_agent import TOOLS, answer_with_tools
 from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.errors import ColumnError, SourceError, TaskError, did_you_mean
 from workloads.question import Question
 from workloads.sample import Sample
-from workloads.sandbox.base import SandboxSpec
+from workloads.sandbox_contract import SandboxSpec
 from workloads.score import Score, graded, pending, unparsed, unreadable
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
 from workloads.workload import Inputs, Source, Typical, Workload
@@ -28,9 +28,9 @@ from workloads.workload import Inputs, Source, Typical, Workload
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from loadgen.plugins.agents.episode import Ask, EpisodeResult
+    from loadgen.plugins.sandbox.asynchronous import SandboxOnDemand
     from workloads.answer import Answer
-    from workloads.episodes.episode import Ask, EpisodeResult
-    from workloads.sandbox.asynchronous import SandboxOnDemand
 
 _SYSTEM: Final = (
     "You are a general AI assistant. I will ask you a question. Report your thoughts, and finish your "

@@ -10,11 +10,11 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.grading.code import defining_block, fenced_blocks, function_body, score_of
+from loadgen.plugins.sandbox.job import Job
 from workloads.cells import tag, text
 from workloads.errors import TaskError, did_you_mean
 from workloads.question import Question
 from workloads.sample import Sample
-from workloads.sandbox.job import Job
 from workloads.scorer import Reference, Scorer
 from workloads.workload import Inputs, Source, Typical, Workload
 

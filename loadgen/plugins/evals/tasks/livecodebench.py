@@ -16,11 +16,11 @@ import zlib
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.grading.code import last_block, score_of
+from loadgen.plugins.sandbox.job import Job
 from workloads.cells import tag, text
 from workloads.errors import ColumnError
 from workloads.question import Question
 from workloads.sample import Sample
-from workloads.sandbox.job import Job
 from workloads.score import unparsed
 from workloads.scorer import Headline, Reference, Scorer
 from workloads.workload import Inputs, Source, Typical, Workload

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Final
 
 import orjson
 
+from loadgen.plugins.agents.tool_loop import tool_loop
 from loadgen.plugins.evals.environments.paperarena import tools
 from loadgen.plugins.evals.grading.json_answer import plain
 from loadgen.plugins.evals.judging.prompts import judge_prompts
 from loadgen.plugins.evals.tasks import baseline
 from workloads.cells import tag, text
 from workloads.episode_program import EpisodeProgram, EpisodeSample
-from workloads.episodes.tool_loop import tool_loop
 from workloads.errors import SourceError
 from workloads.question import Question
 from workloads.sample import Sample
@@ -32,8 +32,8 @@ from workloads.workload import Inputs, Source, Typical, Workload
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from loadgen.plugins.agents.episode import Ask, EpisodeResult
     from workloads.answer import Answer
-    from workloads.episodes.episode import Ask, EpisodeResult
     from workloads.sources import FileRow
 
 _SYSTEM: Final = (

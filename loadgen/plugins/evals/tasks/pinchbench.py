@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.agents import terminal
+from loadgen.plugins.agents.episode import EpisodeResult
 from loadgen.plugins.evals.grading.pinchbench import (
     check_program,
     check_scores,
@@ -21,11 +23,9 @@ from loadgen.plugins.evals.grading.pinchbench import (
 from loadgen.plugins.evals.judging.prompts import judge_prompts
 from loadgen.plugins.evals.tasks.pinchbench_tasks import KINDS, PinchTask, read_task
 from workloads.episode_program import EpisodeProgram, EpisodeSample
-from workloads.episodes import terminal
-from workloads.episodes.episode import EpisodeResult
 from workloads.errors import SourceError
 from workloads.question import Question
-from workloads.sandbox.base import SandboxSpec
+from workloads.sandbox_contract import SandboxSpec
 from workloads.score import Score, failed, graded, pending, unparsed, with_replies
 from workloads.scorer import Headline, Inquiry, Reference, Scorer
 from workloads.sources import FileRow
@@ -34,10 +34,10 @@ from workloads.workload import Inputs, Source, Typical, Workload
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from loadgen.plugins.agents.episode import Ask
+    from loadgen.plugins.sandbox.asynchronous import SandboxOnDemand
     from workloads.answer import Answer
-    from workloads.episodes.episode import Ask
     from workloads.sample import Message
-    from workloads.sandbox.asynchronous import SandboxOnDemand
 
 _KEY: Final = "grade"
 _PASS: Final = 0.5

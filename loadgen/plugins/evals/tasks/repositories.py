@@ -7,17 +7,17 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.agents import terminal
 from workloads.episode_program import EpisodeProgram, EpisodeSample
-from workloads.episodes import terminal
 from workloads.errors import ColumnError, TaskError, did_you_mean
 from workloads.sample import Sample
-from workloads.sandbox.base import MIB, SandboxLimits, SandboxSpec
+from workloads.sandbox_contract import MIB, SandboxLimits, SandboxSpec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from workloads.episodes.episode import Ask, EpisodeResult
-    from workloads.sandbox.asynchronous import SandboxOnDemand
+    from loadgen.plugins.agents.episode import Ask, EpisodeResult
+    from loadgen.plugins.sandbox.asynchronous import SandboxOnDemand
     from workloads.sources import FileRow
 
 OPTIONS: Final[Mapping[str, Any]] = {

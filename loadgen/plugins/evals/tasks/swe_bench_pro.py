@@ -13,11 +13,11 @@ from loadgen.plugins.evals.grading.patches import patch_of, without_binary_files
 from loadgen.plugins.evals.grading.swe_bench_pro import is_resolved, passed_tests
 from loadgen.plugins.evals.patch_tests import WORKSPACE, run_workspace
 from loadgen.plugins.evals.tasks.repositories import OPTIONS, container, image_of, listed, sample_of
+from loadgen.plugins.sandbox.opening import open_sandbox
 from workloads.cells import text
 from workloads.errors import MalformedError, SourceError
 from workloads.question import Question
-from workloads.sandbox.base import SandboxError, SandboxSpec
-from workloads.sandbox.opening import open_sandbox
+from workloads.sandbox_contract import SandboxError, SandboxSpec
 from workloads.score import Score, failed, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
 from workloads.workload import Inputs, Source, Typical, Workload

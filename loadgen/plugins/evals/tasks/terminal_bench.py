@@ -11,13 +11,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.agents import terminal
 from loadgen.plugins.evals.grading.harbor_reward import rewards_of
 from loadgen.plugins.evals.grading.swe_bench.infrastructure import infrastructure_failure
 from loadgen.plugins.evals.grading.terminal_pane import is_resolved, results_of_tests
 from loadgen.plugins.evals.tasks.terminal_tasks import TerminalTask, terminal_task
 from loadgen.plugins.evals.tasks.terminal_tests import run_tests
 from workloads.episode_program import EpisodeProgram, EpisodeSample
-from workloads.episodes import terminal
 from workloads.errors import MalformedError
 from workloads.question import Question
 from workloads.score import Score, failed, graded, unparsed
@@ -28,9 +28,9 @@ from workloads.workload import Inputs, Source, Typical, Workload
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from loadgen.plugins.agents.episode import Ask, EpisodeResult
+    from loadgen.plugins.sandbox.asynchronous import SandboxOnDemand
     from workloads.answer import Answer
-    from workloads.episodes.episode import Ask, EpisodeResult
-    from workloads.sandbox.asynchronous import SandboxOnDemand
 
 _HARBOR: Final = "harbor"
 _NETWORK: Final = "network_unreachable"

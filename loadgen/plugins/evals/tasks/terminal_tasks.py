@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from workloads.errors import MalformedError, SourceError
-from workloads.sandbox.base import MIB, SandboxLimits, SandboxSpec
+from workloads.sandbox_contract import MIB, SandboxLimits, SandboxSpec
 from workloads.yaml_values import NotYAMLError, parse_yaml
 
 if TYPE_CHECKING:

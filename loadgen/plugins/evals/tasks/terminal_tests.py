@@ -9,7 +9,7 @@ from loadgen.plugins.evals.grading.harbor_reward import JSON_FILE, TEXT_FILE
 
 if TYPE_CHECKING:
     from loadgen.plugins.evals.tasks.terminal_tasks import TerminalTask
-    from workloads.sandbox.asynchronous import AsyncSandbox, SandboxOnDemand
+    from loadgen.plugins.sandbox.asynchronous import AsyncSandbox, SandboxOnDemand
 
 _VERIFIER: Final = "/logs/verifier"
 """The folder of Harbor's rewards."""
@@ -21,7 +21,7 @@ class TerminalTests:
 
     Attributes:
         output: What they wrote: of Terminal-Bench 1, the pane that is parsed.
-        ending: How they ended; see `workloads.sandbox.base.CommandEnding`. `timed_out`: they took longer than
+        ending: How they ended; see `CommandEnding`. `timed_out`: they took longer than
             the task allows (`test_timeout`).
         rewards: Of Harbor, the file with the rewards, by its name; None where none was left.
     """

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.agents.episode import EpisodeResult
 from loadgen.plugins.evals.environments.toolcall15 import result_of, tools
 from loadgen.plugins.evals.grading.toolcall15 import PASS, Call, Transcript, points
 from loadgen.plugins.evals.tasks import DATA
 from workloads.cells import text
 from workloads.episode_program import EpisodeProgram, EpisodeSample
-from workloads.episodes.episode import EpisodeResult
 from workloads.question import Question
 from workloads.score import Score, graded, unparsed
 from workloads.scorer import Headline, Reference, Scorer
@@ -19,8 +19,8 @@ from workloads.workload import Inputs, Source, Typical, Workload
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from loadgen.plugins.agents.episode import Ask
     from workloads.answer import Answer
-    from workloads.episodes.episode import Ask
 
 MOST_TURNS: Final = 8
 CATEGORIES: Final = (

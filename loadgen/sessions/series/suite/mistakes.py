@@ -189,11 +189,11 @@ def instead_of(name: str, table: Mapping[str, Any]) -> str | None:
 
 def agent_line(table: Mapping[str, Any]) -> str:
     """The line that starts the agent which `backend`, `agent` and `tools` of a table describe."""
-    from loadgen.sessions.agents.presets import presets
+    from workloads.registry import service
 
     backend, agent, tools = (table.get(name) for name in ("backend", "agent", "tools"))
     names = ",".join(map(str, tools)) if isinstance(tools, list) else str(tools or "")
-    if backend in presets():
+    if backend in service("agent_presets")():
         program = f"@{backend}"
     elif agent:
         program = "@jarvis-agent"

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from loadgen.plugins.agents.agent import EpisodePlayer
+from loadgen.plugins.agents.episode import Reply, ToolRecord
 from workloads.answer import Answer, EpisodeOutcome
 from workloads.episode_program import EpisodeSample
-from workloads.episodes.agent import EpisodePlayer
-from workloads.episodes.episode import Reply, ToolRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

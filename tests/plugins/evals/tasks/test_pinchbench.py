@@ -19,13 +19,13 @@ from loadgen.plugins.evals.grading.pinchbench import (
 )
 from loadgen.plugins.evals.tasks import pinchbench
 from loadgen.plugins.evals.tasks.pinchbench_tasks import parse_task
+from loadgen.plugins.sandbox.asynchronous import async_sandbox
 from tests.plugins.evals.tasks.scripted import ScriptedAsk, calling, saying
 from workloads.answer import Answer, EpisodeOutcome
 from workloads.catalog import workload
 from workloads.episode_program import EpisodeSample
 from workloads.errors import MalformedError, SourceError
 from workloads.loading import load
-from workloads.sandbox.asynchronous import async_sandbox
 from workloads.score import JUDGE_REPLY, Status
 from workloads.task import parse
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from workloads.episodes.episode import EpisodeResult
+    from loadgen.plugins.agents.episode import EpisodeResult
     from workloads.question import Question
 
 CHECKS = """

@@ -12,14 +12,14 @@ from copy import deepcopy
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.agents.toolset import Refusal
 from loadgen.plugins.evals.environments.tau import shared_tools
 from loadgen.plugins.evals.environments.tau.shared_tools import user_of
-from workloads.environments.toolset import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from workloads.environments.toolset import State, Toolset
+    from loadgen.plugins.agents.toolset import State, Toolset
 
 NOW: Final = "2024-05-15T15:00:00"
 NEW_RESERVATIONS: Final = ("HATHAT", "HATHAU", "HATHAV")

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from loadgen.plugins.agents.episode import EpisodeResult
+from loadgen.plugins.agents.simulated_user import SimulatedUser
 from loadgen.plugins.evals.environments.tau.airline import airline_tools
 from loadgen.plugins.evals.environments.tau.retail import retail_tools
 from loadgen.plugins.evals.environments.tau.reward import act
-from workloads.episodes.episode import EpisodeResult
-from workloads.episodes.simulated_user import SimulatedUser
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from workloads.environments.toolset import State, Toolset
+    from loadgen.plugins.agents.episode import Ask
+    from loadgen.plugins.agents.toolset import State, Toolset
     from workloads.episode_program import EpisodeSample
-    from workloads.episodes.episode import Ask
 
 
 MOST_STEPS: Final = 30

@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.agents.toolset import Refusal
 from loadgen.plugins.evals.environments.tau import shared_tools
 from loadgen.plugins.evals.environments.tau.shared_tools import user_of
-from workloads.environments.toolset import Refusal
 
 if TYPE_CHECKING:
-    from workloads.environments.toolset import State, Toolset
+    from loadgen.plugins.agents.toolset import State, Toolset
 
 _REASONS: Final = frozenset({"no longer needed", "ordered by mistake"})
 

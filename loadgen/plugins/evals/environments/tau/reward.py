@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from workloads.environments.toolset import State, Toolset
+    from loadgen.plugins.agents.toolset import State, Toolset
 
 
 @dataclass(frozen=True, slots=True)

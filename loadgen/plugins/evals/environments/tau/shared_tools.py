@@ -6,8 +6,8 @@ import json
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
-from workloads.environments.calculation import calculated
-from workloads.environments.toolset import Refusal, State, Toolset
+from loadgen.plugins.agents.calculation import calculated
+from loadgen.plugins.agents.toolset import Refusal, State, Toolset
 
 if TYPE_CHECKING:
     from collections.abc import Callable

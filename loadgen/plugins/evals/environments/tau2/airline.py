@@ -8,6 +8,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.agents.toolset import Refusal
 from loadgen.plugins.evals.environments.tau.airline import AIRPORTS, NEW_CERTIFICATES, NEW_RESERVATIONS, NOW
 from loadgen.plugins.evals.environments.tau2.airline_models import (
     AirlineCreditCard,
@@ -24,7 +25,6 @@ from loadgen.plugins.evals.environments.tau2.airline_models import (
 )
 from loadgen.plugins.evals.environments.tau2.arithmetic import calculated_text
 from loadgen.plugins.evals.environments.tau2.world import Kit, World, declared
-from workloads.environments.toolset import Refusal
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from workloads.environments.calculation import calculated
-from workloads.environments.toolset import Refusal
+from loadgen.plugins.agents.calculation import calculated
+from loadgen.plugins.agents.toolset import Refusal
 
 _CHARACTERS: Final = "0123456789+-*/(). "
 

@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.agents.episode import EpisodeResult
 from loadgen.plugins.evals.environments.tau2.opening import open_world
-from workloads.episodes.episode import EpisodeResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from loadgen.plugins.agents.episode import Ask
     from loadgen.plugins.evals.environments.tau2.world import World
     from workloads.episode_program import EpisodeSample
-    from workloads.episodes.episode import Ask
     from workloads.sample import Message
 
 MOST_STEPS: Final = 200

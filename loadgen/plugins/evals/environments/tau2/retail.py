@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from loadgen.plugins.agents.toolset import Refusal
 from loadgen.plugins.evals.environments.tau2.arithmetic import calculated_text
 from loadgen.plugins.evals.environments.tau2.retail_models import (
     GiftCard,
@@ -16,7 +17,6 @@ from loadgen.plugins.evals.environments.tau2.retail_models import (
     UserAddress,
 )
 from loadgen.plugins.evals.environments.tau2.world import Kit, World, declared
-from workloads.environments.toolset import Refusal
 
 if TYPE_CHECKING:
     from loadgen.plugins.evals.environments.tau2.retail_models import (

@@ -8,10 +8,10 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.agents.toolset import Refusal
 from loadgen.plugins.evals.environments.tau2.phone import TelecomUserTools
 from loadgen.plugins.evals.environments.tau2.telecom_models import Bill, LineItem, TelecomDB
 from loadgen.plugins.evals.environments.tau2.world import Kit, World, declared
-from workloads.environments.toolset import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 from pydantic import BaseModel
 
-from workloads.environments.toolset import Refusal
+from loadgen.plugins.agents.toolset import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

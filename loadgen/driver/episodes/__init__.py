@@ -1,1 +1,0 @@
-"""Episodes under load: tasks of many turns, each of which is a measured request."""

@@ -1,0 +1,96 @@
+"""An agent with tools of this program: `--agent-command "@tools bash,calculator"`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from loadgen.plugins.agents.calculation import calculated
+from loadgen.plugins.agents.document_text import text_command
+from loadgen.plugins.agents.terminal import COMMAND_S, bash_tool, cut, shown
+from loadgen.plugins.agents.tool_loop import Tool, tool_loop
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from loadgen.plugins.agents.episode import Ask, EpisodeResult
+    from loadgen.plugins.sandbox.asynchronous import SandboxOnDemand
+    from workloads.sample import Sample
+
+
+_READS: Final = (
+    "Read a file in the working folder: a text, or the text of a document (docx, pptx, xlsx, pdf)."
+)
+
+
+class AgentTool(NamedTuple):
+    """A tool of the agent.
+
+    Attributes:
+        of: Makes the tool for an episode, with the sandbox of the episode.
+        in_sandbox: Whether its calls run there.
+    """
+
+    of: Callable[[SandboxOnDemand], Tool]
+    in_sandbox: bool = True
+
+
+def calculator(_: SandboxOnDemand) -> Tool:
+    """A tool that evaluates arithmetic."""
+
+    def calculate(expression: str) -> str:
+        return str(calculated(expression))
+
+    text = "Evaluate an arithmetic expression of numbers, + - * / // **, and parentheses."
+    return Tool(_schema("calculator", text, expression="The expression, such as (2 + 3) * 4."), calculate)
+
+
+def file_read(sandbox: SandboxOnDemand) -> Tool:
+    """A tool that reads a file of the sandbox, documents as text."""
+
+    async def read(path: str) -> str:
+        if command := text_command(path):
+            return shown(await sandbox.exec(command, COMMAND_S))
+        return cut((await sandbox.get_file(path)).decode(errors="replace"))
+
+    return Tool(_schema("file_read", _READS, path="Its path."), read)
+
+
+def file_write(sandbox: SandboxOnDemand) -> Tool:
+    """A tool that writes a file of the sandbox."""
+
+    async def write(path: str, content: str) -> str:
+        await sandbox.put_files({path: content.encode()})
+        return f"{path}: {len(content)} characters written"
+
+    text = "Write a text file in the working folder; a file of this path is replaced."
+    return Tool(_schema("file_write", text, path="Its path.", content="The whole text."), write)
+
+
+TOOLS: Final[Mapping[str, AgentTool]] = {
+    "bash": AgentTool(bash_tool),
+    "calculator": AgentTool(calculator, in_sandbox=False),
+    "file_read": AgentTool(file_read),
+    "file_write": AgentTool(file_write),
+}
+
+
+async def answer_with_tools(
+    sample: Sample, ask: Ask, sandbox: SandboxOnDemand, tools: Sequence[str]
+) -> EpisodeResult:
+    """Let the model call tools of these names until it answers without a call.
+
+    Raises:
+        EpisodeError: No further turn can be asked.
+        SandboxError: The sandbox of a tool failed.
+    """
+    return await tool_loop(ask, sample.messages(), [TOOLS[name].of(sandbox) for name in tools])
+
+
+def _schema(name: str, description: str, **parameters: str) -> Mapping[str, Any]:
+    """A tool whose parameters are texts, all required."""
+    properties = {
+        parameter: {"type": "string", "description": text} for parameter, text in parameters.items()
+    }
+    required = {"type": "object", "properties": properties, "required": list(parameters)}
+    function = {"name": name, "description": description, "parameters": required}
+    return {"type": "function", "function": function}

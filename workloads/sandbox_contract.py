@@ -1,0 +1,184 @@
+"""A sandbox: where commands run that no person has read, for as long as an episode or a test takes.
+
+`loadgen.plugins.sandbox.opening.open_sandbox` opens one, as a context manager that leaves nothing behind:
+
+    with open_sandbox(SandboxSpec("docker", image="python:3.12-slim")) as sandbox:
+        sandbox.put_files({"main.py": b"print(input())"})
+        result = sandbox.exec("python3 main.py", timeout_s=5, stdin=b"hello")
+
+Async code has the same calls, awaited, in `loadgen.plugins.sandbox.asynchronous`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self
+
+from workloads.errors import WorkloadError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+SandboxKind = Literal["local", "docker", "none"]
+"""`local`: isolated processes of this machine; `docker`: a container; `none`: as `local`, but programs
+run also where the kernel cannot isolate them."""
+
+DEFAULT_IMAGE: Final = "python:3.12-slim"
+"""The image of a container where none was named."""
+
+CommandEnding = Literal["exited", "timed_out", "out_of_memory", "too_much_output"]
+"""How a command ended: by itself or by a signal, or because the sandbox ended it."""
+
+MIB: Final = 2**20
+
+
+class SandboxError(WorkloadError):
+    """The sandbox itself failed: the program's behaviour is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxLimits:
+    """The resource limits of a sandbox.
+
+    Attributes:
+        memory_bytes: `docker`: of all processes together, without swap; `local`: of each process, as address
+            space.
+        cpus: How many cores; only `docker`.
+        processes: At once, with their threads.
+        disk_bytes: Of the folders that can be written where the root is read-only; they are in memory.
+        disk_files: How many files and folders are in them; only `local`.
+        output_bytes: Of each stream of a command, the number of bytes kept: half of the beginning and half of
+            the end.
+        most_output_bytes: A command that writes more than this is killed.
+        timeout_s: Of a command that names none of its own.
+    """
+
+    memory_bytes: int = 2048 * MIB
+    cpus: float = 1.0
+    processes: int = 256
+    disk_bytes: int = 256 * MIB
+    disk_files: int = 16_384
+    output_bytes: int = MIB
+    most_output_bytes: int = 16 * MIB
+    timeout_s: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxSpec:
+    """The choice of a sandbox. Plain data: stored in the log, and sent to worker processes.
+
+    Attributes:
+        kind: See `SandboxKind`.
+        image: Of a container: the name of an image, which is pulled where it is not here; a folder with a
+            Dockerfile, or a Dockerfile, which is built; or a root file system as `.tar`, `.tar.gz`, `.tgz`,
+            `.tar.xz`, which is imported. Empty for `DEFAULT_IMAGE`; unused by `local`.
+        read_only: Whether only the working folder, `/tmp` and `/dev/shm` can be written. `local` always is.
+        network: Whether there is a network; never in `local`.
+        user: As whom commands run, `UID:GID`; empty for the image's own user, which may be root without any
+            of its capabilities. `local` runs them as the user, or as `nobody` where that is root.
+        folder: The working folder.
+        environment: The variables of commands, beyond those of the image. None of this process's.
+        limits: What it may take.
+    """
+
+    kind: SandboxKind = "local"
+    image: str = ""
+    read_only: bool = True
+    network: bool = False
+    user: str = "65534:65534"
+    folder: str = "/work"
+    environment: Mapping[str, str] = field(default_factory=dict)
+    limits: SandboxLimits = SandboxLimits()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+        """The specification of which `to_dict` has given the facts."""
+        return cls(**{**facts, "limits": SandboxLimits(**facts["limits"])})
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """How a command ended.
+
+    Attributes:
+        exit_code: 128 + the number of the signal that ended it, as a shell says it; None where the sandbox
+            ended it.
+        stdout: What it wrote, decoded as UTF-8 with replacement characters; the middle of what is longer
+            than `SandboxLimits.output_bytes` is left out, and a line says how much.
+        stderr: Likewise.
+        ending: See `CommandEnding`.
+        seconds: From its start to its end.
+    """
+
+    exit_code: int | None
+    stdout: str
+    stderr: str
+    ending: CommandEnding
+    seconds: float
+
+    @property
+    def ok(self) -> bool:
+        """Whether the command ended normally, with exit code 0."""
+        return self.exit_code == 0
+
+
+class Sandbox(Protocol):
+    """One isolated place: files and processes of a command remain for the next command.
+
+    Calls come one at a time. Whatever runs and whatever was written is gone after `close`.
+    """
+
+    @property
+    def isolation(self) -> str:
+        """The isolation mechanisms, for the log: `docker`, `namespaces+landlock`."""
+
+    def exec(
+        self, command: str | Sequence[str], timeout_s: float | None = None, stdin: bytes = b""
+    ) -> CommandResult:
+        """Run a command to the end. After the time limit, all processes of the sandbox are killed.
+
+        Args:
+            command: A line for `/bin/sh`, or a program and its arguments.
+            timeout_s: From its start to its end; None for that of the limits.
+            stdin: What it reads; then the end of the file.
+
+        Raises:
+            SandboxError: It could not be run, or the sandbox is gone.
+        """
+
+    def put_files(self, files: Mapping[str, bytes]) -> None:
+        """Write files, creating missing folders.
+
+        Args:
+            files: Contents by path; a path that is not absolute is in the working folder.
+
+        Raises:
+            SandboxError: They could not be written.
+        """
+
+    def get_file(self, path: str) -> bytes:
+        """Read a file of at most `SandboxLimits.most_output_bytes`.
+
+        Args:
+            path: Absolute, or in the working folder. Links are followed inside the sandbox.
+
+        Raises:
+            FileNotFoundError: It is not there, or is not a file that can be read.
+            SandboxError: It is larger, or the sandbox is gone.
+        """
+
+    def close(self) -> None:
+        """End all processes of the sandbox, and remove the sandbox. A second call has no effect.
+
+        It may come from another thread while a command runs, which then raises `SandboxError`.
+        """
+
+    def __enter__(self) -> Self:
+        """Return the sandbox."""
+
+    def __exit__(self, *_: object) -> None:
+        """Close the sandbox."""
