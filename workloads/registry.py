@@ -98,8 +98,8 @@ def packages() -> tuple[Plugin, ...]:
         for entry in _entry_points(kind).values():
             by_package.setdefault(entry.origin, []).append(entry)
     return tuple(
-        Plugin(name, _summary(entries[0].package), (), (), tuple(entries))
-        for name, entries in sorted(by_package.items())
+        Plugin(name, (each[0].package and each[0].package.metadata["Summary"]) or "", (), (), tuple(each))
+        for name, each in sorted(by_package.items())
     )
 
 
@@ -189,10 +189,6 @@ def _entry_points(kind: str) -> Mapping[str, Entry]:
     for point in entry_points(group=f"{_GROUP}.{kind}"):
         by_name.setdefault(point.name, Entry(kind, point.name, point.value, package=point.dist))
     return by_name
-
-
-def _summary(package: Distribution | None) -> str:
-    return "" if package is None else package.metadata["Summary"] or ""
 
 
 def _described(error: BaseException) -> str:
