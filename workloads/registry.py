@@ -91,28 +91,16 @@ def manifests() -> tuple[Plugin, ...]:
     )
 
 
-def packages() -> tuple[Plugin, ...]:
-    """The plug-ins of other packages."""
-    by_package: dict[str, list[Entry]] = {}
-    for kind in KINDS:
-        for entry in _entry_points(kind).values():
-            by_package.setdefault(entry.origin, []).append(entry)
-    return tuple(
-        Plugin(name, (each[0].package and each[0].package.metadata["Summary"]) or "", (), (), tuple(each))
-        for name, each in sorted(by_package.items())
-    )
-
-
 @cache
 def entries(kind: str) -> Mapping[str, Entry]:
     """The entries of a kind by name: those of this program's plug-ins, then those of other packages."""
     own = {entry.name: entry for plugin in manifests() for entry in plugin.entries if entry.kind == kind}
-    return own | {name: entry for name, entry in _entry_points(kind).items() if name not in own}
+    return own | {name: entry for name, entry in added_by_packages(kind).items() if name not in own}
 
 
 def shadowed(kind: str) -> list[Entry]:
     """The entries of other packages that are not used, because this program has the name."""
-    return [entry for name, entry in _entry_points(kind).items() if entries(kind)[name] is not entry]
+    return [entry for name, entry in added_by_packages(kind).items() if entries(kind)[name] is not entry]
 
 
 def load(entry: Entry, expected: type | None = None) -> Any:
@@ -180,8 +168,8 @@ def _entry(kind: str, name: str, value: str | Mapping[str, Any]) -> Entry:
 
 
 @cache
-def _entry_points(kind: str) -> Mapping[str, Entry]:
-    """The entry points of a kind by name, not loaded; of several with one name, the first."""
+def added_by_packages(kind: str) -> Mapping[str, Entry]:
+    """The entries of a kind that other packages add, by name; of several with one name, the first."""
     # Slow to import, and not needed by a worker of a built-in protocol.
     from importlib.metadata import entry_points
 

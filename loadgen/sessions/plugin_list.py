@@ -7,12 +7,12 @@ from importlib.metadata import PackageNotFoundError, distribution, requires
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
-from workloads.registry import KINDS, manifests, packages, shadowed
+from workloads.registry import KINDS, Plugin, added_by_packages, manifests, shadowed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from workloads.registry import Plugin
+    from workloads.registry import Entry
 
 _PROGRAM: Final = "llm-loadgen"
 _REQUIREMENT: Final = re.compile(r"([\w.-]+)(?:\[([^\]]*)\])?.*?extra == ['\"]([\w-]+)['\"]")
@@ -27,7 +27,7 @@ def plugins() -> Mapping[str, Mapping[str, Any]]:
         By name: `title`; `adds`, the names by kind; `needs`, other plug-ins; `extras`, the missing packages
         of each extra; `unused`, the names that this program has already, `KIND NAME`.
     """
-    return {plugin.name: _facts(plugin) for plugin in (*manifests(), *packages())}
+    return {plugin.name: _facts(plugin) for plugin in (*manifests(), *_of_packages())}
 
 
 def table() -> str:
@@ -46,6 +46,17 @@ def table() -> str:
                     f"{label}: {'; '.join(items)}", _WIDTH, initial_indent="  ", subsequent_indent="    "
                 )
     return "\n".join(lines)
+
+
+def _of_packages() -> Iterator[Plugin]:
+    """The plug-ins of other packages."""
+    by_package: dict[str, list[Entry]] = {}
+    for kind in KINDS:
+        for entry in added_by_packages(kind).values():
+            by_package.setdefault(entry.origin, []).append(entry)
+    for name, added in sorted(by_package.items()):
+        package = added[0].package
+        yield Plugin(name, (package and package.metadata["Summary"]) or "", (), (), tuple(added))
 
 
 def _facts(plugin: Plugin) -> Mapping[str, Any]:
