@@ -184,4 +184,5 @@ def test_the_recipe_of_a_curve(shell: Shell, folder: Path) -> None:
     (entry,) = read_json(curve / "r64" / "accuracy_results.json")["accuracy_scores"]
     assert (entry["unit_samples"], entry["score"]["GEN_LEN"]) == (13368, 8167644)
     missing = read_json(root / "export.json")["missing"]
-    assert not any("accuracy_results.json" in line or "seed" in line for line in missing)
+    assert not any(".json: " in line or "point.yaml: " in line for line in missing)
+    assert read_json(root / "results" / "8xH200" / "system_power.json")["cooling"] == "air"

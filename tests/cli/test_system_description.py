@@ -1,4 +1,4 @@
-"""`system_desc.json` of a submission: faults are named with what to write."""
+"""`system_desc.json` and `system_power.json` of a submission: faults are named with what to write."""
 
 from __future__ import annotations
 
@@ -8,10 +8,23 @@ from typing import Any
 import pytest
 import yaml
 
-from loadgen.plugins.mlperf.system_description import faults
+from loadgen.plugins.mlperf import system_description, system_power
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "mlperf.md").read_text(encoding="utf-8")
+FIGURE = {"value_w": 700, "source_type": "vendor_spec", "source": "https://example.com/8xH200"}
+NODES = {"node_set_id": 1, "system_node_ensemble_id": 1, "nodes_provisioned": 1}
+
+
+def shown(member: str) -> Any:
+    """What the page shows as an example."""
+    (about,) = re.findall(r"```yaml\n(system: .*?)```", PAGE, flags=re.DOTALL)
+    return yaml.safe_load(about)[member]
+
+
+def changed(members: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """Members with others in their place; None leaves one out."""
+    return {name: value for name, value in {**members, **changes}.items() if value is not None}
 
 
 @pytest.mark.parametrize(
@@ -34,10 +47,54 @@ PAGE = (ROOT / "docs" / "mlperf.md").read_text(encoding="utf-8")
 )
 def test_each_fault_of_a_system_description_is_named(changes: dict[str, Any], fault: str) -> None:
     """With what to write; the description of the page has none."""
-    (shown,) = re.findall(r"```yaml\n(system: .*?)```", PAGE, flags=re.DOTALL)
-    description = yaml.safe_load(shown)["system_desc"]
-    assert list(faults(description)) == []
-    changed_members = {name: value for name, value in {**description, **changes}.items() if value is not None}
-    sentences = list(faults(changed_members))
+    description = shown("system_desc")
+    assert list(system_description.faults(description)) == []
+    sentences = list(system_description.faults(changed(description, changes)))
     assert sentences[0].startswith(f"system_desc.json: {fault}")
     assert all(": --about FILE, system_desc: {" in sentence for sentence in sentences)
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        *(({name: None}, f"{name}: field required") for name in shown("system_power")),
+        ({"cooling": "fans"}, "cooling: input should be 'liquid' or 'air'"),
+        ({"node_sets": []}, "node_sets: list should have at least 1 item"),
+        (
+            {"node_sets": [{**NODES, "power_method": "component_sum"}]},
+            "node_sets.0: component_sum needs components",
+        ),
+        (
+            {"node_sets": [{**NODES, "power_method": "node_scaling"}]},
+            "node_sets.0: node_scaling needs published_power",
+        ),
+        (
+            {
+                "node_sets": [
+                    {
+                        **NODES,
+                        "power_method": "published_system",
+                        "published_power": {**FIGURE, "value_kw": 1},
+                    }
+                ]
+            },
+            "node_sets.0.published_power: needs exactly one of value_w, value_kw and value_pj",
+        ),
+        (
+            {"declared_provisioned_power": {"value_kw": 1, "source_type": "measured", "source": "us"}},
+            "declared_provisioned_power.source_type: input should be 'vendor_spec'",
+        ),
+        (
+            {"scale_out": {"present": True, "cabling": "passive"}},
+            "scale_out: present: true needs nics, required_bandwidth_tbps, switches",
+        ),
+    ],
+)
+def test_each_fault_of_the_provisioned_power_is_named(changes: dict[str, Any], fault: str) -> None:
+    """With what to write; the power of the page has none, and an empty one lacks all."""
+    power = shown("system_power")
+    assert list(system_power.faults(power)) == []
+    (sentence,) = system_power.faults(changed(power, changes))
+    assert sentence.startswith(f"system_power.json: {fault}")
+    assert ": --about FILE, system_power: {" in sentence
+    assert len(list(system_power.faults({}))) == len(power)

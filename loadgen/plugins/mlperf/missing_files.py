@@ -46,19 +46,19 @@ def undisclosed(disclosure: Mapping[str, Any]) -> Iterator[str]:
 
 def of_curve(points: Sequence[ExportedPoint], about: Disclosed, official: Official) -> Iterator[str]:
     """The missing parts of the submission as a whole."""
+    from loadgen.plugins.mlperf import system_description, system_power
     from loadgen.plugins.mlperf.curve_point import NAMELESS
     from loadgen.plugins.mlperf.point import NOT_OFFLINE
-    from loadgen.plugins.mlperf.system_description import faults
 
     if about.system is None:
         yield f"the system's name, which is {NAMELESS!r} here: --about FILE"
-    yield from faults(about.system_desc)
+    yield from system_description.faults(about.system_desc)
     c_min = about.system_desc.get("c_min_override")
     if c_min is not None and not any(point.disclosure["concurrency"] == c_min for point in points):
         yield f"system_desc.json: c_min_override: no point lies at {c_min}"
     divisions = {str(point.disclosure.get("division")).lower() for point in points}
-    if not about.system_power and not divisions <= _WITHOUT_POWER:
-        yield "system_power.json: the system's power: --about FILE"
+    if about.system_power or not divisions <= _WITHOUT_POWER:
+        yield from system_power.faults(about.system_power)
     for model in dict.fromkeys(point.model for point in points):
         own = [point for point in points if point.model == model]
         if model not in official.agentic:

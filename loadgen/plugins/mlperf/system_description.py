@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, model_validator
+
+from loadgen.plugins.mlperf import member_faults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+_FILE: Final = "system_desc"
 _LOWER: Final = BeforeValidator(lambda value: value.strip().lower() if isinstance(value, str) else value)
 _NODE: Final = (
     "{driver: '580.65', filesystem: ext4, host_memory_configuration: 32x 64 GB, "
@@ -65,17 +68,7 @@ _BY_STATUS: Final = {"available": "availability_url", "preview": "target_availab
 
 def faults(description: Mapping[str, Any]) -> Iterator[str]:
     """The members that are missing or wrong, each with what to write."""
-    try:
-        _SystemDescription.model_validate(description)
-    except ValidationError as error:
-        for fault in error.errors():
-            member = ".".join(map(str, fault["loc"]))
-            yield _sentence(member, fault["msg"].removeprefix("Value error, ").lower())
+    yield from member_faults.faults(_FILE, _SystemDescription, description, _EXAMPLES)
     status = str(description.get("system_availability_status")).strip().lower()
     if (member := _BY_STATUS.get(status, "")) and not description.get(member):
-        yield _sentence(member, f"a system that is {status} needs it")
-
-
-def _sentence(member: str, reason: str) -> str:
-    name = member.partition(".")[0]
-    return f"system_desc.json: {member}: {reason}: --about FILE, system_desc: {{{name}: {_EXAMPLES[name]}}}"
+        yield member_faults.sentence(_FILE, member, f"a system that is {status} needs it", _EXAMPLES)
