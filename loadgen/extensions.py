@@ -1,10 +1,14 @@
-"""The contracts of plug-ins: benchmarks, scorers and protocols (docs/adding-a-benchmark.md)."""
+"""The contracts of plug-ins in other packages (docs/adding-a-benchmark.md)."""
 
 from __future__ import annotations
 
 from loadgen.driver.client.codec import Codec, Delta, Generation, Usage, bearer, joined_prompt, read_error
 from loadgen.driver.errors import CannotAskError
+from loadgen.plugins.imports.loads.load_results import LoadFormat, LoadResults, RecordedRequest
+from loadgen.plugins.imports.results.attempt import Attempt, HarnessResults, ResultFormat
+from loadgen.sessions.settings.option import Argument, Option
 from workloads.answer import Answer
+from workloads.arrivals import ArrivalProcess
 from workloads.cells import letter, tag, text, texts, whole
 from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.errors import ColumnError, ExtraError, MalformedError, SourceError, TaskError
@@ -17,6 +21,9 @@ from workloads.workload import Inputs, Source, Typical, Workload
 
 __all__ = [
     "Answer",
+    "Argument",
+    "ArrivalProcess",
+    "Attempt",
     "CannotAskError",
     "Codec",
     "ColumnError",
@@ -26,12 +33,18 @@ __all__ = [
     "ExtraError",
     "FileRow",
     "Generation",
+    "HarnessResults",
     "Headline",
     "Inputs",
     "Inquiry",
+    "LoadFormat",
+    "LoadResults",
     "MalformedError",
+    "Option",
     "Question",
+    "RecordedRequest",
     "Reference",
+    "ResultFormat",
     "Sample",
     "Score",
     "Scorer",

@@ -85,7 +85,7 @@ class SessionOptions(ScoringOptions, total=False):
     """Ask for the model list before the run."""
     gpus: int | None
     """Number of GPUs of the endpoint, for tokens per second and GPU (tps_per_gpu)."""
-    arrival: Literal["poisson", "constant", "gamma", "uniform"] | None
+    arrival: str | None
     """Distribution of arrivals of --rate and --stages; poisson by default."""
     burstiness: float | None
     """The shape of --arrival gamma: 1 is poisson, less is burstier."""

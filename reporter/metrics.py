@@ -26,7 +26,7 @@ from reporter.log.session import client_health, recorder_health, run_facts
 from reporter.log.subjects import asks_again, asks_benchmarks, is_of_nodes, shard
 from reporter.log.window import issuing_s
 from reporter.report import Finding, RequestCounts, ThroughputFigures, Tokens
-from reporter.run_facts import OPEN_LOOP
+from reporter.run_facts import is_open_loop
 from reporter.windows.over_time import over_time
 from reporter.windows.rate_window import over_defined_window, uncounted
 from rulesets.definitions import PERCENTILES
@@ -328,7 +328,7 @@ def _logged(log: OpenLog, run: RunFacts, counts: RequestCounts, *, held_back: bo
 
 def _overload(log: OpenLog, run: RunFacts) -> Overload | None:
     """The overload of an open loop, whose code only an open loop loads."""
-    if run.load.get("kind") not in OPEN_LOOP or len(log.timelines) != 1 or not has_starts(run.imported):
+    if not is_open_loop(run.load) or len(log.timelines) != 1 or not has_starts(run.imported):
         return None
     from reporter.findings.overload import overload_of
 

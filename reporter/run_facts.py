@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from workloads.arrivals import ARRIVAL_PROCESSES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 OnInvalid = Literal["fail", "warn"]
 """What an error that can be accepted does: make the run invalid, or be shown as a warning is."""
@@ -14,8 +17,15 @@ OnInvalid = Literal["fail", "warn"]
 OVERLOADED: Final = "overloaded"
 """The code of the finding that the endpoint could not keep up with an open loop."""
 
-OPEN_LOOP: Final = frozenset({*ARRIVAL_PROCESSES, "trace"})
-"""Kinds of load whose requests leave at their times, whatever the endpoint does."""
+_OPEN_LOOP: Final = frozenset({*ARRIVAL_PROCESSES, "trace"})
+
+
+def is_open_loop(load: Mapping[str, Any]) -> bool:
+    """Whether requests leave at their times, whatever the endpoint does.
+
+    An arrival process of another package is recognized by the rate, without the package.
+    """
+    return load.get("kind") in _OPEN_LOOP or any(load.get(key) for key in ("rate", "profile", "stages"))
 
 
 @dataclass(frozen=True, slots=True)

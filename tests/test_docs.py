@@ -63,23 +63,6 @@ def test_what_the_pages_name_is_under_loadgen() -> None:
     assert [(page.name, name) for page in pages for name in named.findall(page.read_text())] == []
 
 
-def test_an_installed_package_finds_the_contracts_under_loadgen() -> None:
-    """What the file of a benchmark imports is in `loadgen.extensions`, too: the same objects."""
-    page = ROOT / "docs" / "adding-a-benchmark.md"
-    contracts = import_module("loadgen.extensions")
-    names = [
-        (node.module, name.name)
-        for node in imports_of(page)
-        if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] == "workloads"
-        for name in node.names
-        if "capitals" not in str(node.module)
-    ]
-    assert names
-    assert all(
-        getattr(contracts, name) is getattr(import_module(str(module)), name) for module, name in names
-    )
-
-
 def test_every_option_has_help() -> None:
     """So has every argument."""
     assert [

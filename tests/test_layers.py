@@ -97,7 +97,13 @@ def test_the_heart_imports_no_plugin() -> None:
         for other in imported
         if plugin_of(name) is None and plugin_of(other) is not None
     }
-    assert {name for name, _ in breaches} == {"loadgen", "loadgen.agents", "loadgen.data", "loadgen.grading"}
+    assert {name for name, _ in breaches} == {
+        "loadgen",
+        "loadgen.agents",
+        "loadgen.data",
+        "loadgen.extensions",
+        "loadgen.grading",
+    }
 
 
 def test_a_plugin_imports_what_its_manifest_needs() -> None:

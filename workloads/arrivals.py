@@ -1,7 +1,7 @@
 """Arrival processes: one function and one row of `ARRIVAL_PROCESSES` each.
 
-The choices of `--arrival`, the schedules that are drawn, the words of reports and the tables of the docs are
-read from these rows. docs/adding-an-arrival-process.md adds one.
+The choices of `--arrival`, the schedules that are drawn and the tables of the docs are read from these rows.
+Other packages add processes by entry points (docs/adding-an-arrival-process.md).
 
 A process has unit rate: it is a sequence of positions whose distances have a mean of 1, where a position is
 the number of requests expected until an arrival. Each sequence is endless, never decreases, and depends on
@@ -27,18 +27,16 @@ class ArrivalProcess:
     """The facts of an arrival process.
 
     Attributes:
-        label: Its name in a report, after "open loop, ".
-        distances: The distribution of its distances at unit rate, for the docs.
         positions: Makes the sequence of positions from a seed and a burstiness.
         variance: The variance of a distance by its burstiness; 0 where all distances are equal.
         takes_burstiness: Whether `--burstiness` chooses its shape; the others ignore it.
+        distances: The distribution of its distances at unit rate, for the docs.
     """
 
-    label: str
-    distances: str
     positions: Callable[[int, float], Iterator[float]]
     variance: Callable[[float], float]
     takes_burstiness: bool = False
+    distances: str = ""
 
 
 def poisson(seed: int, _burstiness: float) -> Iterator[float]:
@@ -69,26 +67,22 @@ def uniform(seed: int, _burstiness: float) -> Iterator[float]:
 
 ARRIVAL_PROCESSES: Final[Mapping[str, ArrivalProcess]] = {
     "poisson": ArrivalProcess(
-        label="Poisson arrivals",
         distances="exponential, mean 1: many independent callers",
         positions=poisson,
         variance=lambda _: 1.0,
     ),
     "constant": ArrivalProcess(
-        label="equal distances",
         distances="1, the first request at 0 s",
         positions=constant,
         variance=lambda _: 0.0,
     ),
     "gamma": ArrivalProcess(
-        label="gamma arrivals",
         distances="gamma of shape B and mean 1, `--burstiness B`",
         positions=gamma,
         variance=lambda burstiness: 1 / burstiness,
         takes_burstiness=True,
     ),
     "uniform": ArrivalProcess(
-        label="uniform distances",
         distances="uniform from 0 to 2",
         positions=uniform,
         variance=lambda _: 1 / 3,
@@ -104,11 +98,19 @@ def arrival_process(name: str) -> ArrivalProcess:
 
     Raises:
         ArrivalError: No process has this name.
+        PluginError: It is another package's, and cannot be used.
     """
-    if name not in ARRIVAL_PROCESSES:
-        near = did_you_mean(name, ARRIVAL_PROCESSES) or f": there are {', '.join(ARRIVAL_PROCESSES)}"
+    if name in ARRIVAL_PROCESSES:
+        return ARRIVAL_PROCESSES[name]
+    from workloads.registry import added, load
+
+    others = added("arrivals")
+    if name not in others:
+        names = [*ARRIVAL_PROCESSES, *others]
+        near = did_you_mean(name, names) or f": there are {', '.join(names)}"
         raise ArrivalError(f"there is no arrival process {name!r}{near}")
-    return ARRIVAL_PROCESSES[name]
+    process: ArrivalProcess = load(others[name])
+    return process
 
 
 def _summed(draw: Callable[[], float]) -> Iterator[float]:

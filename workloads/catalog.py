@@ -87,10 +87,8 @@ def workload(name: str) -> Workload:
 
 
 def _loaded(name: str) -> Workload:
-    from workloads.workload import Workload
-
     entry = entries("benchmarks")[name]
-    workload: Workload = load(entry, Workload)
+    workload: Workload = load(entry)
     if workload.name != name or not workload.scorers:
         raise unusable(
             entry, f"the plug-in's name is {workload.name!r}" if workload.name != name else "no scorer"
@@ -154,11 +152,9 @@ def _added(name: str) -> tuple[Scorer | PluginError, ...]:
 
 
 def _scorer(name: str, task: str) -> Scorer | PluginError:
-    from workloads.scorer import Scorer
-
     entry = entries("scorers")[name]
     try:
-        scorer: Scorer = load(entry, Scorer)
+        scorer: Scorer = load(entry)
         if f"{task}.{scorer.name}" != name:
             raise unusable(entry, f"its name is {scorer.name!r}")
     except PluginError as error:

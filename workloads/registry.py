@@ -10,28 +10,57 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from workloads.errors import PluginError
+from workloads.place import at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from importlib.metadata import Distribution
 
-KINDS: Final[Mapping[str, str]] = {
-    "commands": "commands of `loadgen`",
-    "benchmarks": "benchmarks of `loadgen accuracy`",
-    "scorers": "scorers, each `TASK.NAME`; `own.NAME` for own data",
-    "protocols": "protocols of `--protocol`",
-    "exports": "formats of `loadgen export`",
-    "trackers": "experiment trackers of `loadgen export --to`",
-    "imports": "formats of `loadgen import`",
-    "series": "series of runs, which `loadgen report` and `loadgen resume` read",
-    "services": "functions that sessions call",
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of values that plug-ins add.
+
+    Attributes:
+        noun: The value, in messages.
+        types: The places of the classes that a value may have; none for anything.
+        table: The place of the table with this program's own values, if not in a manifest.
+        is_open: Whether other packages add values.
+    """
+
+    noun: str
+    types: tuple[str, ...] = ()
+    table: str = ""
+    is_open: bool = True
+
+
+_FUNCTION: Final = ("collections.abc:Callable",)
+_FORMATS: Final = "loadgen.sessions.formats:FORMATS"
+_RESULTS: Final = "loadgen.plugins.imports.results.attempt:ResultFormat"
+_LOADS: Final = "loadgen.plugins.imports.loads.load_results:LoadFormat"
+
+KINDS: Final[Mapping[str, Kind]] = {
+    "commands": Kind("command", _FUNCTION, "loadgen.cli.app:_COMMANDS"),
+    "benchmarks": Kind("benchmark", ("workloads.workload:Workload",)),
+    "scorers": Kind("scorer", ("workloads.scorer:Scorer",)),
+    "protocols": Kind("protocol", table="loadgen.driver.client.protocols:PROTOCOLS"),
+    "arrivals": Kind(
+        "arrival process", ("workloads.arrivals:ArrivalProcess",), "workloads.arrivals:ARRIVAL_PROCESSES"
+    ),
+    "reports": Kind("report format", _FUNCTION, _FORMATS),
+    "verdicts": Kind("verdict format", _FUNCTION, _FORMATS),
+    "comparisons": Kind("comparison format", _FUNCTION, _FORMATS),
+    "exports": Kind("export format", is_open=False),
+    "trackers": Kind("tracker", _FUNCTION),
+    "imports": Kind("import format", (_RESULTS, _LOADS)),
+    "series": Kind("series"),
+    "services": Kind("service"),
 }
-"""What a plug-in can add."""
+"""What a plug-in can add. Scorers are named `TASK.NAME`, and `own.NAME` for own data."""
 
 _GROUP: Final = "llm_loadgen"
 _MANIFESTS: Final = Path(__file__).parents[1] / "loadgen" / "plugins"
@@ -98,17 +127,21 @@ def entries(kind: str) -> Mapping[str, Entry]:
     return own | {name: entry for name, entry in added_by_packages(kind).items() if name not in own}
 
 
+@cache
+def added(kind: str) -> Mapping[str, Entry]:
+    """The entries of a kind from other packages, by name, without those whose name is taken."""
+    taken = at(KINDS[kind].table) if KINDS[kind].table else ()
+    others = {name: entry for name, entry in entries(kind).items() if entry.package is not None}
+    return {name: entry for name, entry in others.items() if name not in taken}
+
+
 def shadowed(kind: str) -> list[Entry]:
     """The entries of other packages that are not used, because this program has the name."""
-    return [entry for name, entry in added_by_packages(kind).items() if entries(kind)[name] is not entry]
+    return [entry for name, entry in added_by_packages(kind).items() if name not in added(kind)]
 
 
-def load(entry: Entry, expected: type | None = None) -> Any:
+def load(entry: Entry) -> Any:
     """The value of an entry, imported now.
-
-    Args:
-        entry: One of `entries(kind)`.
-        expected: What the value must be an instance of; None for anything.
 
     Raises:
         PluginError: The value of another package cannot be imported, or is something else; the message names
@@ -120,19 +153,10 @@ def load(entry: Entry, expected: type | None = None) -> Any:
         value = at(entry.target)
     except (Exception, SystemExit) as error:
         raise unusable(entry, f"{entry.target} cannot be imported: {_described(error)}") from error
-    if expected is not None and not isinstance(value, expected):
-        raise unusable(
-            entry, f"{entry.target} is {type(value).__name__}, where a {expected.__name__} must be"
-        )
-    return value
-
-
-def at(place: str) -> Any:
-    """The value at a place, `module:attribute` or `module`, imported now."""
-    module, _, attributes = place.partition(":")
-    value: Any = import_module(module)
-    for attribute in filter(None, attributes.split(".")):
-        value = getattr(value, attribute)
+    types = tuple(at(place) for place in KINDS[entry.kind].types)
+    if types and not isinstance(value, types):
+        names = " or ".join(kind.__name__ for kind in types)
+        raise unusable(entry, f"{entry.target} is {type(value).__name__}, where a {names} must be")
     return value
 
 
@@ -144,7 +168,7 @@ def service(name: str) -> Any:
 def unusable(entry: Entry, why: str) -> PluginError:
     """The error of an entry of another package that cannot be used."""
     return PluginError(
-        f"{entry.name}: the {entry.kind.removesuffix('s')} of {entry.origin} cannot be used: {why}; "
+        f"{entry.name}: the {KINDS[entry.kind].noun} of {entry.origin} cannot be used: {why}; "
         "update or remove the package"
     )
 
@@ -174,6 +198,8 @@ def added_by_packages(kind: str) -> Mapping[str, Entry]:
     from importlib.metadata import entry_points
 
     by_name: dict[str, Entry] = {}
+    if not KINDS[kind].is_open:
+        return by_name
     for point in entry_points(group=f"{_GROUP}.{kind}"):
         by_name.setdefault(point.name, Entry(kind, point.name, point.value, package=point.dist))
     return by_name

@@ -19,10 +19,12 @@ from loadgen.sessions.files.run_folder import give_back
 from loadgen.sessions.secrets import redacted
 from rulesets.exit_codes import ExitCode
 from workloads.errors import PluginError
-from workloads.registry import Entry, at, entries, load
+from workloads.place import at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from workloads.registry import Entry
 
 
 _RUNNING = "Measure"
@@ -121,6 +123,8 @@ _GROUPS: Final[Mapping[str, str]] = {
 
 def commands() -> Mapping[str, _CommandEntry]:
     """Every command, those of plug-ins included."""
+    from workloads.registry import entries
+
     added = {name: _of_plugin(entry) for name, entry in entries("commands").items() if name not in _COMMANDS}
     return {**_COMMANDS, **added}
 
@@ -167,7 +171,7 @@ def application(only: str | None = None, *, outline: bool = False) -> typer.Type
 
 
 def _made(entry: _CommandEntry) -> Callable[..., None]:
-    does: Callable[..., None] = at(entry.does) if entry.entry is None else load(entry.entry)
+    does = _function(entry)
     if entry.settings is None:
         return command_of(does)
     settings = at(entry.settings)
@@ -177,12 +181,23 @@ def _made(entry: _CommandEntry) -> Callable[..., None]:
     return command_over(at(entry.base), settings, does, without=without)
 
 
+def _function(entry: _CommandEntry) -> Callable[..., None]:
+    if entry.entry is None:
+        value = at(entry.does)
+    else:
+        from workloads.registry import load
+
+        value = load(entry.entry)
+    function: Callable[..., None] = value
+    return function
+
+
 def _outlined(entry: _CommandEntry) -> Callable[..., None]:
     def command() -> None:
         """A placeholder for the list of commands, never called."""
 
     try:
-        command.__doc__ = (at(entry.does) if entry.entry is None else load(entry.entry)).__doc__
+        command.__doc__ = _function(entry).__doc__
     except PluginError as error:
         command.__doc__ = str(error)
     return command

@@ -34,7 +34,7 @@ def compare(settings: CompareSettings) -> None:
     from loadgen.sessions.comparison import compare_runs
     from loadgen.sessions.files.run_folder import require_no_log
     from loadgen.sessions.files.series_file import is_series
-    from loadgen.sessions.formats import FORMATS, render
+    from loadgen.sessions.formats import format_facts, render
     from loadgen.sessions.gating.outputs import write_output
     from loadgen.sessions.plotting import plots_of_comparison
     from loadgen.sessions.series.sweep.session import require_plot
@@ -55,6 +55,6 @@ def compare(settings: CompareSettings) -> None:
         if path is not None:
             write_output(option, path, render("comparison", other, comparison))
     end_with_the_reader()
-    shown = {"plots": plots_of_comparison(comparison)} if FORMATS[form].shows_plots else {}
+    shown = {"plots": plots_of_comparison(comparison)} if format_facts(form).shows_plots else {}
     show_as("comparison", form, comparison, settings.output, verbose=settings.verbose, **shown)
     raise typer.Exit(exit_code(comparison.status))

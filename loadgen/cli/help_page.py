@@ -8,7 +8,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 _COMMON: Final = frozenset(
     {
@@ -29,6 +29,15 @@ _LEFT: Final = 27
 _WITHOUT_MARKS: Final = re.compile(r"\[/?bold\]")
 _KINDS: Final = {"str": "TEXT", "int": "N", "float": "X", "path": "PATH"}
 _LONGEST_CHOICES: Final = 16
+_ADDED: Final = {
+    "protocol": "protocols",
+    "arrival": "arrivals",
+    "to": "trackers",
+    "report form": "reports",
+    "gate form": "verdicts",
+    "compare form": "comparisons",
+}
+"""The kinds of plug-ins that add values to an option, by its name or the command and its name."""
 
 
 def page(command: Any, context: Any, many: int, *, everything: bool) -> str:
@@ -161,4 +170,14 @@ def _explained(parameter: Any, context: Any, choices: str) -> str:
     text = (
         " ".join(_WITHOUT_MARKS.sub("", text).split()).replace("[default: (", "[default: ").replace(")]", "]")
     )
-    return f"{text} One of: {choices}." if choices else text
+    others = ", ".join(_of_packages(parameter.name, context.command.name))
+    choices = f" One of: {choices}." if choices else ""
+    return f"{text}{choices}{f' Of other packages: {others}.' if others else ''}"
+
+
+def _of_packages(option: str, command: str) -> Iterable[str]:
+    """The values that other packages add to an option, without importing them."""
+    from workloads.registry import added
+
+    kind = _ADDED.get(option) or _ADDED.get(f"{command} {option}")
+    return added(kind) if kind else ()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast, get_args
 import typer
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.formats import FORMATS, TEXT, require_format
+from loadgen.sessions.formats import TEXT, format_facts, require_format
 from loadgen.sessions.settings.definitions import (
     LatencyOrigin,
     PercentileMethod,
@@ -176,7 +176,7 @@ def _made(
     from loadgen.sessions.run.repeat import commands_of_page
     from loadgen.sessions.run.report import write_report, write_report_with_contents
 
-    if not FORMATS[form].shows_log:
+    if not format_facts(form).shows_log:
         return write_report(run, None, options=options, choice=choice, observer=Terminal()), {"run": run}
     made, contents = write_report_with_contents(run, options, choice=choice, observer=Terminal())
     return made, {"contents": contents, **commands_of_page(run, form)}

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
-from workloads.arrivals import ARRIVAL_PROCESSES, arrival_process
+from workloads.arrivals import arrival_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +39,7 @@ class ProcessArrivals:
     """Arrivals of a process at a rate.
 
     Attributes:
-        process: Its name in `workloads.arrivals.ARRIVAL_PROCESSES`.
+        process: Its name, as in `--arrival`.
         rate: The rate over time, in requests per second.
         burstiness: The shape of a process that takes one.
 
@@ -221,12 +221,10 @@ def later(load: Load, by_s: float) -> Load:
 CLOSED: Final = "closed"
 TRACE: Final = "trace"
 OFFLINE: Final = "offline"
-KINDS: Final = (CLOSED, *ARRIVAL_PROCESSES, TRACE, OFFLINE)
-"""The kinds of load, in the log's words: each arrival process is a kind."""
 
 
 def kind_of(load: Load) -> str:
-    """The kind of a load, one of `KINDS`."""
+    """The kind of a load, in the log's words: each arrival process is a kind."""
     match load:
         case Closed():
             return CLOSED

@@ -1,20 +1,23 @@
 """The table of formats: the formats of reports, verdicts and comparisons.
 
-A format is one file with a function `render`, and one row here (docs/adding-a-report-format.md).
+A format is one file with a function `render`, and one row here. Other packages add formats by entry points
+(docs/adding-a-report-format.md).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from loadgen.sessions.errors import UsageError
 from workloads.errors import did_you_mean
+from workloads.place import at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from workloads.registry import Entry
 
 Subject = Literal["report", "verdict", "comparison", "series", "series_comparison"]
 """What is rendered: a `Report`, a sequence of `NamedVerdict`, a `Comparison`, a `SeriesOverview`, or a
@@ -106,14 +109,38 @@ _OTHER_NAMES: Final[Mapping[str, str]] = {"markdown": "md"}
 """Names that are taken for those of the table."""
 
 
+_KINDS: Final[Mapping[str, str]] = {
+    "report": "reports",
+    "verdict": "verdicts",
+    "comparison": "comparisons",
+}
+"""The kinds of plug-ins that add formats, by the subject."""
+
+
+def format_facts(name: str) -> Format:
+    """The row of a format; of another package's format, a row with the defaults."""
+    return FORMATS.get(name) or Format(title="")
+
+
 def format_called(name: str) -> str:
     """The name in the table of a format that may be given by another name."""
     return _OTHER_NAMES.get(name, name)
 
 
 def formats_of(subject: Subject) -> list[str]:
-    """The names of the formats that a subject has."""
+    """The names of the formats that a subject has: those of this program, then those of other packages."""
+    return [*own_formats_of(subject), *_added(subject)]
+
+
+def own_formats_of(subject: Subject) -> list[str]:
+    """The names of the formats of this program that a subject has."""
     return [name for name, entry in FORMATS.items() if getattr(entry, subject)]
+
+
+def _added(subject: Subject) -> Mapping[str, Entry]:
+    from workloads.registry import added
+
+    return added(_KINDS[subject]) if subject in _KINDS else {}
 
 
 def require_format(subject: Subject, name: str) -> None:
@@ -122,8 +149,10 @@ def require_format(subject: Subject, name: str) -> None:
     Raises:
         UsageError: The subject has no such format.
     """
+    if format_called(name) in own_formats_of(subject):
+        return
     names = formats_of(subject)
-    if format_called(name) not in names:
+    if name not in names:
         raise UsageError(
             f"--format {name}: not a format of a {subject}{did_you_mean(name, names)}; "
             f"choose from {', '.join(names)}"
@@ -141,9 +170,20 @@ def render(subject: Subject, name: str, value: Any, **options: Any) -> str:
 
     Raises:
         UsageError: The subject has no such format.
+        PluginError: The format is another package's, and cannot be used.
     """
     require_format(subject, name)
-    name = format_called(name)
-    function: Callable[..., str] = import_module(getattr(FORMATS[name], subject)).render
+    function = _function(subject, format_called(name))
     taken = signature(function).parameters
     return function(value, **{option: options[option] for option in options.keys() & taken.keys()})
+
+
+def _function(subject: Subject, name: str) -> Callable[..., str]:
+    if name in FORMATS:
+        value = at(f"{getattr(FORMATS[name], subject)}:render")
+    else:
+        from workloads.registry import load
+
+        value = load(_added(subject)[name])
+    function: Callable[..., str] = value
+    return function

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.errors import UsageError
-from workloads.errors import did_you_mean
-from workloads.registry import entries, load, service
+from workloads.errors import PluginError, did_you_mean
+from workloads.registry import added, entries, load, service
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
+
+    from workloads.registry import Entry
 
 
 def words_of(kind: str, name: str | None = None, data: Path | None = None) -> Mapping[str, str]:
@@ -58,17 +61,33 @@ def failures() -> Mapping[str, str]:
 
 def formats() -> Mapping[str, str]:
     """Formats of results that can be imported, with what each reads."""
-    return {name: load(entry).title for name, entry in entries("imports").items()}
+    return {name: _if_usable(partial(_title, entry)) for name, entry in entries("imports").items()}
+
+
+def _title(entry: Entry) -> str:
+    title: str = load(entry).title
+    return title
+
+
+def _if_usable(described: Callable[[], str]) -> str:
+    """A description; of what another package has broken, the reason."""
+    try:
+        return described()
+    except PluginError as error:
+        return str(error)
 
 
 def loads() -> Mapping[str, str]:
     """Kinds of load, with the options that choose them."""
     from loadgen.driver.load import CLOSED, OFFLINE, TRACE
-    from workloads.arrivals import ARRIVAL_PROCESSES, DEFAULT_ARRIVAL
+    from workloads.arrivals import ARRIVAL_PROCESSES, DEFAULT_ARRIVAL, arrival_process
+
+    def described(name: str) -> str:
+        burstiness = " --burstiness B" if arrival_process(name).takes_burstiness else ""
+        return f"--rate R --arrival {name}{burstiness}"
 
     arrivals = {
-        name: f"--rate R --arrival {name}{' --burstiness B' if process.takes_burstiness else ''}"
-        for name, process in ARRIVAL_PROCESSES.items()
+        name: _if_usable(partial(described, name)) for name in (*ARRIVAL_PROCESSES, *added("arrivals"))
     }
     return {
         CLOSED: "--concurrency N",
@@ -107,18 +126,15 @@ def metrics() -> Mapping[str, str]:
 
 def protocols() -> Mapping[str, str]:
     """Protocols, with their paths."""
-    from loadgen.driver.client.protocols import PROTOCOLS, codec_of, protocol_entry, protocol_names
+    from loadgen.driver.client.protocols import codec_of, protocol_entry, protocol_names
 
-    described = {}
-    for name in protocol_names():
+    def described(name: str) -> str:
         entry = protocol_entry(name)
-        if name not in PROTOCOLS:
-            described[name] = entry.title
-        elif entry.described:
-            described[name] = "POST --path, with --body; the text is at --text-at"
-        else:
-            described[name] = f"POST {codec_of(name, {}).path}, {entry.title}"
-    return described
+        if entry.described:
+            return "POST --path, with --body; the text is at --text-at"
+        return f"POST {codec_of(name, {}).path}, {entry.title}"
+
+    return {name: _if_usable(partial(described, name)) for name in protocol_names()}
 
 
 def rulesets() -> Mapping[str, str]:

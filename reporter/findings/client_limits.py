@@ -19,7 +19,7 @@ from reporter.findings.remedies import (
 from reporter.health import OWN_TTFT_LIMIT
 from reporter.number_text import counted, percent
 from reporter.report import Finding
-from reporter.run_facts import OPEN_LOOP
+from reporter.run_facts import is_open_loop
 from rulesets.evaluators.client_delay import IN_DOUBT
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def _room(evidence: CheckInputs) -> str:
 def _rate_not_reached(evidence: CheckInputs) -> Finding | None:
     """Find a rate that was not held, on the whole or, where it changes, at its height."""
     counts = evidence.counts
-    if evidence.load.get("kind") not in OPEN_LOOP or not counts.issued:
+    if not is_open_loop(evidence.load) or not counts.issued:
         return None
     asked, bounded = evidence.load.get("rate"), evidence.load.get("max_concurrency") is not None
     share = _share_issued(counts) if evidence.ended == "completed" else 1.0

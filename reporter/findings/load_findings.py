@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reporter.number_text import figure, seconds, whole
 from reporter.report import Finding, SteadyState
-from reporter.run_facts import OPEN_LOOP, OVERLOADED
+from reporter.run_facts import OVERLOADED, is_open_loop
 from reporter.windows.steady_state import steady_state
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _too_short(evidence: CheckInputs) -> Finding | None:
         evidence.window_s,
         evidence.qps,
     )
-    if evidence.load.get("kind") not in OPEN_LOOP or evidence.ended != "completed" or evidence.overload:
+    if not is_open_loop(evidence.load) or evidence.ended != "completed" or evidence.overload:
         return None
     if not rate or latency is None or not window_s or qps is None or qps >= (1 - SHORTFALL) * rate:
         return None

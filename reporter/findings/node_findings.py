@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from reporter.number_text import counted
 from reporter.report import Finding
-from reporter.run_facts import OPEN_LOOP
+from reporter.run_facts import is_open_loop
 
 if TYPE_CHECKING:
     from reporter.findings.check_inputs import Check, CheckInputs
@@ -52,7 +52,7 @@ def _incomplete(evidence: CheckInputs) -> Finding | None:
 
 def _node_behind(evidence: CheckInputs) -> Finding | None:
     """Name the nodes that were behind the schedule of an open loop."""
-    if evidence.load.get("kind") not in OPEN_LOOP or evidence.load.get("max_concurrency") is not None:
+    if not is_open_loop(evidence.load) or evidence.load.get("max_concurrency") is not None:
         return None
     behind = sorted(
         (node for node in _each(evidence) if node.seconds_behind), key=lambda node: -node.seconds_behind

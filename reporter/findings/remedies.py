@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil, inf
 from typing import TYPE_CHECKING, Final
 
-from reporter.run_facts import OPEN_LOOP
+from reporter.run_facts import is_open_loop
 
 if TYPE_CHECKING:
     from reporter.findings.check_inputs import CheckInputs
@@ -75,7 +75,7 @@ def _less_load(evidence: CheckInputs) -> str:
     share = max(worker_share(evidence), machine_share(evidence))
     part = COMFORTABLE / share if share > COMFORTABLE else None
     kind, streams = evidence.load.get("kind"), evidence.load.get("concurrency")
-    if kind in OPEN_LOOP:
+    if is_open_loop(evidence.load):
         rate = _issued_rate(evidence)
         lower = f"lower the rate{f' to about {_two_digits(rate * part)} requests/s' if rate and part else ''}"
     elif kind == "closed":

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from reporter.number_text import as_written, counted, seconds, whole
 from reporter.render.page import clean, sentence, text
-from workloads.arrivals import ARRIVAL_PROCESSES
+from reporter.run_facts import is_open_loop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,6 +19,14 @@ if TYPE_CHECKING:
 
 _LASTED: Final = {"cut_off": "cut off after", "running": "so far"}
 """How long a run has lasted that did not end in order."""
+
+
+_ARRIVALS: Final = {
+    "poisson": "Poisson arrivals",
+    "constant": "equal distances",
+    "uniform": "uniform distances",
+}
+"""The arrivals whose words are not `KIND arrivals`."""
 
 
 def heading(report: Report) -> list[Text]:
@@ -98,10 +106,11 @@ def load_in_words(load: Mapping[str, Any]) -> Iterator[str]:
             yield f"closed loop with {whole(load.get('concurrency'))} in flight"
         case "constant" if load.get("rate") is not None:
             yield f"open loop at a constant {as_written(load['rate'])} requests/s"
-        case str(kind) if kind in ARRIVAL_PROCESSES:
-            yield f"open loop, {ARRIVAL_PROCESSES[kind].label}{_burstiness(load)} {_rate(load)}"
         case "trace":
             yield f"open loop, a trace replayed{_speed(load)}"
+        case str(kind) if is_open_loop(load):
+            name = _ARRIVALS.get(kind) or f"{clean(kind)} arrivals"
+            yield f"open loop, {name}{_burstiness(load)} {_rate(load)}"
         case "offline":
             yield "offline, all requests at once"
         case other if other:

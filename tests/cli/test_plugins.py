@@ -1,4 +1,4 @@
-"""Plug-ins: an installed package adds a benchmark, scorers and a protocol; a broken one harms no other."""
+"""Plug-ins of an installed package: a broken one, or one whose name is taken, harms no other."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 import orjson
 import pytest
 
-from loadgen.mock_endpoint.process import start_mock
 from tests.conftest import ROOT, clean_environment
+from tests.for_each import for_each
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
+    from loadgen.mock_endpoint.process import MockProcess
     from tests.preloaded import Preloaded
 
     Loadgen = Callable[..., subprocess.CompletedProcess[str]]
@@ -26,6 +27,7 @@ from pathlib import Path
 Path(__file__).with_name("imported").touch()
 
 from loadgen.driver.client.chat_completions import *
+from loadgen.extensions import ResultFormat
 from workloads.question import Question
 from workloads.sample import Sample
 from workloads.score import graded
@@ -57,6 +59,7 @@ CAPITALS = Workload(
 LOUD = Scorer("loud", 1, shouted, "the tests: in capitals")
 OTHER = Scorer("other", 1, shouted, "the tests: declared under another name")
 NOTHING = 42
+RESULTS = ResultFormat("results", "nothing", "the tests", list, ())
 
 
 class Whispering:
@@ -89,7 +92,30 @@ world_capitals.quiet = capitals_plugin:OTHER
 [llm_loadgen.protocols]
 whispering = capitals_plugin:WHISPERING
 half = capitals_plugin:NOTHING
+chat = capitals_plugin:WHISPERING
+
+[llm_loadgen.arrivals]
+broken = no_such_module:ARRIVALS
+poisson = capitals_plugin:NOTHING
+
+[llm_loadgen.reports]
+broken = capitals_plugin:NOTHING
+html = capitals_plugin:NOTHING
+
+[llm_loadgen.commands]
+broken = no_such_module:command
+perf = capitals_plugin:NOTHING
+
+[llm_loadgen.trackers]
+broken = capitals_plugin:NOTHING
+wandb = capitals_plugin:NOTHING
+
+[llm_loadgen.imports]
+broken = capitals_plugin:NOTHING
+another = capitals_plugin:RESULTS
 """
+
+TO = ("--url", "http://127.0.0.1:1", "--model", "m")
 
 
 @pytest.fixture(scope="module")
@@ -115,36 +141,19 @@ def loadgen(site: Path, preloaded: Preloaded) -> Loadgen:
     return run
 
 
-@pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """An endpoint that knows one capital, and shouts another."""
-    script = tmp_path_factory.mktemp("replies") / "replies.jsonl"
-    replies = {"France": "Paris", "Peru": "LIMA"}
-    script.write_bytes(
-        b"\n".join(orjson.dumps({"prompt": asked, "reply": reply}) for asked, reply in replies.items())
-    )
-    with start_mock(ttft="50ms", itl="0", replies=script) as mock:
-        yield mock.url
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The questions of the benchmark."""
-    folder = tmp_path_factory.mktemp("data")
-    rows = [
-        {"id": "fr", "country": "France", "capital": "Paris"},
-        {"id": "pe", "country": "Peru", "capital": "Lima"},
-    ]
-    (folder / "capitals.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
-    return folder
-
-
-def test_help_loads_no_plugin(loadgen: Loadgen, site: Path) -> None:
-    """Nor does a benchmark that comes with the program."""
+def test_no_plugin_is_loaded_in_vain(loadgen: Loadgen, site: Path, mock: MockProcess, tmp_path: Path) -> None:
+    """By help, a benchmark that comes with the program, or a run and its report."""
     (site / "imported").unlink(missing_ok=True)
     assert loadgen("--help").returncode == 0
     assert loadgen("accuracy", "--help").returncode == 0
+    assert loadgen("report", "--help").returncode == 0
     assert loadgen("list", "tasks", "ifeval").returncode == 0
+    run = loadgen(
+        *("perf", "--url", mock.url, "--model", "small-model", "--api-key", "sk-right-key", "--rate", 50),
+        *("-n", 2, "--out", tmp_path / "run", "--on-invalid", "warn"),
+    )
+    assert run.returncode == 0, run.stderr
+    assert loadgen("report", tmp_path / "run", "--format", "md").returncode == 0
     assert not (site / "imported").exists()
 
 
@@ -168,50 +177,38 @@ def test_they_are_listed_and_broken_ones_are_reported(loadgen: Loadgen) -> None:
     assert [scorer["name"] for scorer in facts["world_capitals"]["scorers"]] == ["official", "loud"]
     assert facts["gsm8k"]["plugin"] is None
     protocols = [" ".join(line.split()) for line in loadgen("list", "protocols").stdout.splitlines()]
-    assert "whispering a plug-in of capitals-plugin 1.2" in protocols
+    assert "whispering POST /chat/completions, a plug-in of capitals-plugin 1.2" in protocols
+    for kind, noun in (("protocols", "protocol"), ("loads", "arrival process"), ("formats", "import format")):
+        listed = loadgen("list", kind)
+        assert listed.returncode == 0
+        assert f"the {noun} of capitals-plugin 1.2 cannot be used" in listed.stdout
+    shown = " ".join(loadgen("--help").stdout.split())
+    assert "broken: the command of capitals-plugin 1.2 cannot be used" in shown
+    unused = orjson.loads(loadgen("list", "plugins", "--json").stdout)["capitals-plugin 1.2"]["unused"]
+    assert unused == [
+        *("commands perf", "benchmarks gsm8k", "protocols chat", "arrivals poisson", "reports html"),
+        "trackers wandb",
+    ]
 
 
-@pytest.mark.slow
-def test_a_session_asks_and_scores_a_plugin(
-    loadgen: Loadgen, preloaded: Preloaded, url: str, data: Path, tmp_path: Path
-) -> None:
-    """Its benchmark, by its protocol; and it is scored again, by the scorer that it adds."""
-    run = tmp_path / "run"
-    asked = loadgen(
-        *("accuracy", "World-Capitals", "--data", data, "--url", url, "--model", "m", "--json"),
-        *("--protocol", "whispering", "-q", "--out", run, "--on-invalid", "warn"),
-    )
-    assert asked.returncode == 0, asked.stderr
-    (score,) = orjson.loads(asked.stdout)["accuracy"]
-    assert (score["task"], score["value"], score["official"]) == ("world_capitals", 0.5, True)
-    again = loadgen("score", run, "--scorer", "loud", "--json", "-q")
-    assert again.returncode == 0, again.stderr
-    scores = {score["scorer"]: score["value"] for score in orjson.loads(again.stdout)["accuracy"]}
-    assert scores == {"official": 0.5, "loud": 0.5}
-    removed = preloaded.run("report", run, "--json", cwd=tmp_path, env=clean_environment())
-    assert removed.returncode == 0, removed.stderr
-    assert len(orjson.loads(removed.stdout)["accuracy"]) == 2
-
-
-@pytest.mark.parametrize(
+@for_each(
     ("options", "message"),
     [
-        (("missing",), "missing: the benchmark of capitals-plugin 1.2 cannot be used"),
-        (
-            ("gsm8k", "--protocol", "half"),
-            "half: the protocol of capitals-plugin 1.2 cannot be used",
-        ),
-        (
-            ("gsm8k", "--protocol", "whisper"),
-            "'whisper' is not a protocol; did you mean 'whispering'",
-        ),
+        (("accuracy", "missing", *TO), "missing: the benchmark"),
+        (("perf", "--protocol", "half", *TO), "half: the protocol"),
+        (("perf", "--rate", "1", "--arrival", "broken", *TO), "broken: the arrival process"),
+        (("report", "RUN", "--format", "broken"), "broken: the report format"),
+        (("export", "RUN", "--to", "broken"), "broken: the tracker"),
+        (("import", "broken", "RUN"), "broken: the import format"),
+        (("import", "another", "RUN"), "another: the import format"),
+        (("broken",), "broken: the command"),
     ],
 )
 def test_a_broken_one_that_is_asked_for_is_an_error(
-    loadgen: Loadgen, options: tuple[str, ...], message: str
+    loadgen: Loadgen, made_run: Path, options: tuple[str, ...], message: str
 ) -> None:
     """That names the package."""
-    ended = loadgen("accuracy", *options, "--url", "http://127.0.0.1:1", "--model", "m")
+    ended = loadgen(*(made_run if option == "RUN" else option for option in options))
     assert ended.returncode == 2
-    assert message in " ".join(ended.stderr.split())
+    assert f"{message} of capitals-plugin 1.2 cannot be used" in " ".join(ended.stderr.split())
     assert "Traceback" not in ended.stderr

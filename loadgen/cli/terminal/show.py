@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.cli.terminal.observer import Terminal
-from loadgen.sessions.formats import FORMATS, TEXT, render
+from loadgen.sessions.formats import TEXT, format_facts, render
 from loadgen.sessions.gating.outputs import write_verdicts
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def show_as(subject: Subject, form: str, value: Any, output: Path | None, **opti
 def print_as(subject: Subject, form: str, value: Any, **options: Any) -> None:
     """Print text that may quote a server; on GitHub Actions without commands for the runner."""
     text = render(subject, form, value, **options, **page())
-    if on_github() and FORMATS[form].is_quoted:
+    if on_github() and format_facts(form).is_quoted:
         from reporter.render.annotations import inert
 
         text = inert(text)

@@ -11,12 +11,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from loadgen.driver.errors import UnknownProtocolError
-from workloads.errors import did_you_mean
+from workloads.errors import PluginError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from loadgen.driver.client.codec import Codec
+    from workloads.registry import Entry
 
 _CLIENT: Final = "loadgen.driver.client"
 _DIALECTS: Final = "loadgen.mock_endpoint.scenarios.dialects"
@@ -115,37 +116,42 @@ _MEMBERS: Final = (
 )
 """The members of a `Codec`."""
 
+_FACTS: Final = ("title", "stream", "rooted", "seed", "ignore_eos")
+"""The fields of `ProtocolEntry` that a plug-in's codec may have as further members."""
+
 
 def protocol_names() -> list[str]:
     """The names of all protocols: those of this package, then those of plug-ins."""
-    from workloads.registry import entries
+    from workloads.registry import added
 
-    return [*PROTOCOLS, *(name for name in entries("protocols") if name not in PROTOCOLS)]
+    return [*PROTOCOLS, *added("protocols")]
 
 
 def protocol_entry(name: str) -> ProtocolEntry:
-    """The row of a protocol; of a plug-in's protocol, one with the defaults.
+    """The row of a protocol; of a plug-in's protocol, one with the facts that its codec has.
 
     Raises:
         UnknownProtocolError: No protocol has this name.
+        PluginError: It is a plug-in's, and cannot be used.
     """
     if name in PROTOCOLS:
         return PROTOCOLS[name]
-    from workloads.registry import entries
-
-    plugin = entries("protocols").get(name)
-    if plugin is None:
-        names = protocol_names()
-        raise UnknownProtocolError(
-            f"{name!r} is not a protocol{did_you_mean(name, names)}; choose from {', '.join(names)}"
-        )
-    return ProtocolEntry(plugin.target, f"a plug-in of {plugin.origin}")
+    plugin, codec = _of_plugin(name)
+    facts = {fact: getattr(codec, fact) for fact in _FACTS if hasattr(codec, fact)}
+    return ProtocolEntry(**{"codec": plugin.target, "title": f"a plug-in of {plugin.origin}", **facts})
 
 
 def names_where(is_wanted: Callable[[ProtocolEntry], bool]) -> str:
     """The names of the protocols with a property, for a message: `chat, completions and sse`."""
-    names = [name for name, entry in PROTOCOLS.items() if is_wanted(entry)]
+    names = [name for name in protocol_names() if _has(name, is_wanted)]
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def _has(name: str, is_wanted: Callable[[ProtocolEntry], bool]) -> bool:
+    try:
+        return is_wanted(protocol_entry(name))
+    except PluginError:
+        return False
 
 
 def codec_of(name: str, options: Mapping[str, Any]) -> Codec:
@@ -159,9 +165,9 @@ def codec_of(name: str, options: Mapping[str, Any]) -> Codec:
         UnknownProtocolError: No protocol has this name.
         PluginError: It is a plug-in's, and cannot be used.
     """
-    entry = protocol_entry(name)
     if name not in PROTOCOLS:
-        return _codec_of_plugin(name)
+        return _of_plugin(name)[1]
+    entry = PROTOCOLS[name]
     module, _, attribute = entry.codec.partition(":")
     codec: Any = import_module(module)
     if attribute:
@@ -170,11 +176,16 @@ def codec_of(name: str, options: Mapping[str, Any]) -> Codec:
     return made
 
 
-def _codec_of_plugin(name: str) -> Codec:
-    from workloads.registry import entries, load, unusable
+def _of_plugin(name: str) -> tuple[Entry, Codec]:
+    from workloads.registry import added, load, unusable
 
-    entry = entries("protocols")[name]
+    entry = added("protocols").get(name)
+    if entry is None:
+        names = protocol_names()
+        raise UnknownProtocolError(
+            f"{name!r} is not a protocol{did_you_mean(name, names)}; choose from {', '.join(names)}"
+        )
     codec: Codec = load(entry)
     if missing := [member for member in _MEMBERS if not hasattr(codec, member)]:
         raise unusable(entry, f"missing {missing[0]!r}")
-    return codec
+    return entry, codec

@@ -19,6 +19,7 @@ def publish(settings: ExportSettings, tracker: str) -> Exported:
 
     Raises:
         UsageError: An option is of another tracker, or the tracker's extra is not installed.
+        PluginError: The tracker is another package's, and cannot be used.
         SetupError: The tracker did not take it.
         LogError: The run cannot be read.
     """
@@ -27,7 +28,7 @@ def publish(settings: ExportSettings, tracker: str) -> Exported:
     trackers = entries("trackers")
     for name in ("entity", "project", "group", "tag", "spreadsheet", "credentials"):
         takers = [other for other, entry in trackers.items() if name in entry.facts.get("takes", ())]
-        if tracker not in takers and getattr(settings, name):
+        if trackers[tracker].package is None and tracker not in takers and getattr(settings, name):
             raise UsageError(f"--{name} applies only to --to {' and '.join(sorted(takers))}: leave it out")
     publishes: Publish = load(trackers[tracker])
     report = report_of(settings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workloads.errors import TaskError, did_you_mean
-from workloads.registry import entries, load
+from workloads.registry import entries, load, unusable
 
 if TYPE_CHECKING:
     from loadgen.plugins.imports.loads.load_results import LoadFormat
@@ -26,4 +26,6 @@ def format_called(name: str) -> ResultFormat | LoadFormat:
             "`loadgen list formats` has them all"
         )
     chosen: ResultFormat | LoadFormat = load(formats[name])
+    if chosen.name != name:
+        raise unusable(formats[name], f"its name is {chosen.name!r}")
     return chosen

@@ -12,7 +12,7 @@ from loadgen.sessions.settings.perf import PerfSettings
 from loadgen.sessions.settings.prices import Prices
 from loadgen.sessions.settings.tasks import TaskSettings
 from workloads.catalog import canonical, fact
-from workloads.registry import at
+from workloads.place import at
 
 CONCURRENCY: Final = 16
 """The load where none is given."""

@@ -4,17 +4,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 from loadgen.sessions.settings.formats import Json
-from loadgen.sessions.settings.option import GENERAL, Argument, Panel
+from loadgen.sessions.settings.option import GENERAL, Argument, OptionValueError, Panel
 from loadgen.sessions.settings.prices import Prices
 from loadgen.sessions.settings.tokenizer import Tokenizer
+from workloads.errors import did_you_mean
 
 FORMATS: Final = Panel("Formats (one per command)")
 OF_SAMPLES: Final = Panel("With --samples, --episodes")
 OF_TRACKERS: Final = Panel("With --to")
 OF_MLPERF: Final = Panel("With --mlperf-endpoints")
+
+
+def tracker_name(value: str) -> str:
+    """Read the name of an experiment tracker, which may be another package's.
+
+    Raises:
+        OptionValueError: No tracker has this name.
+    """
+    from workloads.registry import entries
+
+    names = entries("trackers")
+    if value not in names:
+        raise OptionValueError(
+            f"{value!r} is not a tracker{did_you_mean(value, names)}; choose from {', '.join(names)}"
+        )
+    return value
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,10 +74,11 @@ class ExportSettings:
         "http://localhost:4318.",
         metavar="URL",
     )
-    to: Literal["wandb", "mlflow", "sheets"] | None = FORMATS.option(
+    to: str | None = FORMATS.option(
         "Publish the figures to an experiment tracker: wandb (Weights & Biases), mlflow, or sheets "
         "(Google Sheets).",
         metavar="TRACKER",
+        parser=tracker_name,
     )
     mlperf_endpoints: Path | None = FORMATS.option(
         "Write the files of a submission to MLPerf (mlcommons/endpoints): the scenario's folder, or the "

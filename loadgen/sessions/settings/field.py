@@ -143,7 +143,7 @@ def setting_field(name: str, hint: Any, default: Any, declared: Option | None = 
         declared: Its declaration, if not in its type.
     """
     value_type, kinds = _without_annotations(hint)
-    *kinds, outermost = kinds if declared is None else [*kinds, declared]
+    *kinds, outermost = (kinds if declared is None else [*kinds, declared]) or [Option()]
     for each in reversed(kinds):
         outermost = outermost.filled(each)
     long = f"--{name.replace('_', '-')}"

@@ -6,7 +6,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.formats import FORMATS, JSON, TEXT, format_called, formats_of, require_format
+from loadgen.sessions.formats import (
+    FORMATS,
+    JSON,
+    TEXT,
+    format_called,
+    formats_of,
+    own_formats_of,
+    require_format,
+)
 from loadgen.sessions.settings.option import Option, OptionValueError
 
 if TYPE_CHECKING:
@@ -30,7 +38,7 @@ def _name(subjects: tuple[Subject, ...], value: str) -> str:
 
 def _option(*subjects: Subject) -> Option:
     """The option of a command that renders one of several subjects, the first of which is the usual one."""
-    names = [name for name in FORMATS if any(name in formats_of(subject) for subject in subjects)]
+    names = [name for name in FORMATS if any(name in own_formats_of(subject) for subject in subjects)]
     described = "; ".join(f"{name} ({FORMATS[name].title})" for name in names)
     return Option("--format", parser=partial(_name, subjects), metavar="|".join(names), help=f"{described}.")
 

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.concerns import set_flags
 from loadgen.sessions.settings.kinds import Seconds
-from loadgen.sessions.settings.option import Panel
-from workloads.arrivals import ARRIVAL_PROCESSES, DEFAULT_ARRIVAL
+from loadgen.sessions.settings.option import OptionValueError, Panel
+from workloads.arrivals import ARRIVAL_PROCESSES, DEFAULT_ARRIVAL, arrival_process
+from workloads.errors import ArrivalError
 
 LOAD: Final = Panel("Load")
 
 _SHAPED: Final = [name for name, process in ARRIVAL_PROCESSES.items() if process.takes_burstiness]
 _ARRIVALS_OF_BURSTINESS: Final = f"--arrival {' or '.join(_SHAPED)}"
 
-if TYPE_CHECKING:
-    ArrivalName = str
-else:
-    ArrivalName = Literal[tuple(ARRIVAL_PROCESSES)]
+
+def arrival_name(value: str) -> str:
+    """Read the name of an arrival process, which may be another package's.
+
+    Raises:
+        OptionValueError: No arrival process has this name.
+    """
+    try:
+        arrival_process(value)
+    except ArrivalError as error:
+        raise OptionValueError(str(error)) from error
+    return value
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,8 +44,11 @@ class LoadSettings:
         flags="-- -r",
         metavar="RATE",
     )
-    arrival: ArrivalName | None = LOAD.option(
-        f"Distribution of arrivals of --rate and --stages; {DEFAULT_ARRIVAL} by default."
+    arrival: str | None = LOAD.option(
+        f"Distribution of arrivals of --rate and --stages; {DEFAULT_ARRIVAL} by default.",
+        parser=arrival_name,
+        metavar="|".join(ARRIVAL_PROCESSES),
+        examples=tuple(ARRIVAL_PROCESSES),
     )
     burstiness: float | None = LOAD.option(
         f"The shape of {_ARRIVALS_OF_BURSTINESS}: 1 is poisson, less is burstier.", metavar="SHAPE"
@@ -89,7 +101,8 @@ class LoadSettings:
             raise UsageError(f"{' and '.join(loads)} contradict each other: a run has one kind of load")
         if self.arrival is not None and self.rate is None and self.stages is None:
             raise UsageError("--arrival is the distribution of requests in time: give --rate or --stages")
-        if (self.arrival in _SHAPED) != (self.burstiness is not None):
+        is_shaped = self.arrival is not None and arrival_process(self.arrival).takes_burstiness
+        if is_shaped != (self.burstiness is not None):
             raise UsageError(f"{_ARRIVALS_OF_BURSTINESS} and --burstiness go together: each needs the other")
         if self.trace_speed is not None and self.trace is None:
             raise UsageError("--trace-speed is the speed of --trace: give --trace")
