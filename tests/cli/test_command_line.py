@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 ENDPOINT = ("--url", "x", "--model", "m")
 MISTAKES = {
     "a choice": (
-        ("perf", *ENDPOINT, "--arrival", "burst"),
-        "--arrival burst: must be one of poisson, constant, gamma, uniform",
+        ("perf", *ENDPOINT, "--on-invalid", "burst"),
+        "--on-invalid burst: must be one of fail, warn",
         "loadgen perf",
     ),
     "a choice nearly right": (("list", "metric"), "; did you mean 'metrics'?", "loadgen list"),
