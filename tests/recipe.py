@@ -26,17 +26,3 @@ def blocks(page: str) -> dict[str, str]:
         else:
             files.setdefault(path, piece["block"])
     return files
-
-
-def with_line(source: str, table: str, line: str) -> str:
-    """A module's source with a line at the end of one of its tables.
-
-    Args:
-        source: The text of the module.
-        table: The name of the dict or the tuple.
-        line: With its indentation and line break.
-    """
-    start = re.search(rf"(?m)^{table}\b.*([{{(])$", source)
-    assert start is not None, table
-    end = source.index("\n}\n" if start[1] == "{" else "\n)\n", start.end()) + 1
-    return source[:end] + line + source[end:]

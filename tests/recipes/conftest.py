@@ -39,31 +39,20 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
                     (folder / page.stem / path).write_text(files[path], encoding="utf-8")
     shutil.copytree(Path(__file__).with_name("loadgen_hello"), folder / "loadgen_hello")
     for project in folder.glob(f"*/{PROJECT}"):
-        _python("-m", "hatchling", "build", "-t", "wheel", "-d", str(folder), cwd=project.parent)
-    wheels = map(str, folder.glob("*.whl"))
-    _python(
-        *("-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", "site", *wheels),
-        cwd=folder,
-    )
+        build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder]
+        subprocess.run(build, cwd=project.parent, check=True, capture_output=True)
+    pip = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--target", "site"]
+    subprocess.run([*pip, *folder.glob("*.whl")], cwd=folder, check=True, capture_output=True)
     return folder / "site"
 
 
-def _python(*arguments: str, cwd: Path) -> None:
-    subprocess.run([sys.executable, *arguments], cwd=cwd, check=True, capture_output=True)
-
-
 @pytest.fixture(scope="session")
-def environment(site: Path) -> dict[str, str]:
-    """The environment of a program that finds the packages."""
-    return clean_environment(PYTHONPATH=f"{site}{os.pathsep}{ROOT}")
-
-
-@pytest.fixture(scope="session")
-def loadgen(site: Path, environment: dict[str, str], preloaded: Preloaded) -> Loadgen:
+def loadgen(site: Path, preloaded: Preloaded) -> Loadgen:
     """Run the program where the packages are installed."""
 
     def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-        return preloaded.run(*arguments, cwd=site, env=environment)
+        path = f"{site}{os.pathsep}{ROOT}"  # of its worker processes
+        return preloaded.run(*arguments, cwd=site, env=clean_environment(PYTHONPATH=path))
 
     return run
 

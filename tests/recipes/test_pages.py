@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import orjson
 import pytest
 
 from loadgen.mock_endpoint.process import start_mock
 from reporter.log.query import query
+from tests.cli.stand_ins import stand_in
 from tests.conftest import clean_environment
 from tests.for_each import for_each
 from tests.recipe import blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.preloaded import Preloaded
 
     Loadgen = Callable[..., subprocess.CompletedProcess[str]]
 
+FRAMES = [{"content": word, "stop": False} for word in ("It", " is", " so", ".")]
 END = {"content": "", "stop": True, "stop_type": "eos", "tokens_predicted": 4, "tokens_evaluated": 3}
 
 
@@ -84,43 +83,19 @@ def test_the_examples_of_scores(site: Path) -> None:
     python(site, blocks("adding-a-benchmark.md")["test_capitals.py"])
 
 
-@contextmanager
-def llama_cpp() -> Iterator[tuple[str, list[Any]]]:
-    """A server that speaks the protocol: where it is, and the bodies that it was sent."""
-    bodies: list[Any] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            bodies.append((self.path, orjson.loads(self.rfile.read(int(self.headers["Content-Length"])))))
-            frames = [*({"content": word, "stop": False} for word in ("It", " is", " so", ".")), END]
-            body = b"".join(b"data: " + orjson.dumps(frame) + b"\n\n" for frame in frames)
-            self.send_response(200)
-            self.send_header("Content-Type", "text/event-stream")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
-        Thread(target=listening.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{listening.server_port}", bodies
-        listening.shutdown()
-
-
 def test_a_protocol(loadgen: Loadgen, tmp_path: Path) -> None:
     """Its path, members, texts and counts, from worker processes as well."""
     prompts = tmp_path / "prompts.jsonl"
     prompts.write_text('{"prompt": "why?"}\n', encoding="utf-8")
-    with llama_cpp() as (url, bodies):
+    body = b"".join(b"data: " + orjson.dumps(frame) + b"\n\n" for frame in (*FRAMES, END))
+    with stand_in(lambda _: (200, "text/event-stream", body)) as server:
         run = loadgen(
-            *("perf", "--url", url, "--model", "m", "--protocol", "llama_cpp", "--prompts", prompts, "-n", 2),
-            *("--max-tokens", 9, "--request-seed", 7, "--no-probe", "-q", "--out", tmp_path / "run"),
+            *("perf", "--url", server.url, "--model", "m", "--protocol", "llama_cpp", "--prompts", prompts),
+            *("-n", 2, "--max-tokens", 9, "--request-seed", 7, "--no-probe", "-q", "--out", tmp_path / "run"),
         )
-    assert bodies == [("/completion", {"prompt": "why?", "stream": True, "n_predict": 9, "seed": 7})] * 2, (
-        run.stderr
-    )
+    asked = {"prompt": "why?", "stream": True, "n_predict": 9, "seed": 7}
+    sent = [(request.path, orjson.loads(request.body)) for request in server.requests]
+    assert sent == [("/completion", asked)] * 2, run.stderr
     answers = query(
         tmp_path / "run",
         "select output, output_tokens, chunks, finish_reason from samples join outputs using (sample_uuid)",

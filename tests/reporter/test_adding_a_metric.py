@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.conftest import ROOT
-from tests.recipe import NO_PLUGINS, blocks, with_line
+from tests.recipe import NO_PLUGINS, blocks
 from tests.reporter.conftest import ns
 
 if TYPE_CHECKING:
@@ -65,7 +65,9 @@ def clone(tmp_path: Path) -> Path:
 def add_row(clone: Path, row: str) -> None:
     """Write a row at the end of the table."""
     file = clone / TABLE
-    file.write_text(with_line(file.read_text(encoding="utf-8"), "REQUEST_METRICS", row), encoding="utf-8")
+    source = file.read_text(encoding="utf-8")
+    end = source.index("\n)\n", source.index("\nREQUEST_METRICS")) + 1
+    file.write_text(f"{source[:end]}{row}{source[end:]}", encoding="utf-8")
 
 
 def add_column(clone: Path, column: str) -> None:

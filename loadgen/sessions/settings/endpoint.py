@@ -16,7 +16,7 @@ from loadgen.driver.requests.order import BalanceName
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.concerns import set_flags
 from loadgen.sessions.settings.kinds import Seconds
-from loadgen.sessions.settings.option import OptionValueError, Panel
+from loadgen.sessions.settings.option import Panel, name_reader
 
 ENDPOINT: Final = Panel("Endpoint")
 
@@ -29,17 +29,8 @@ DEFAULT_URL: Final = "http://localhost:8000"
 MOST_GPUS: Final = 1_000_000
 
 
-def protocol_name(value: str) -> str:
-    """Read the name of a protocol, which may be a plug-in's.
-
-    Raises:
-        OptionValueError: No protocol has this name.
-    """
-    try:
-        protocol_entry(value)
-    except UnknownProtocolError as error:
-        raise OptionValueError(str(error)) from error
-    return value
+protocol_name: Final = name_reader(protocol_entry, UnknownProtocolError)
+"""Read the name of a protocol, which may be a plug-in's."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Final
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.concerns import set_flags
 from loadgen.sessions.settings.kinds import Seconds
-from loadgen.sessions.settings.option import OptionValueError, Panel
+from loadgen.sessions.settings.option import Panel, name_reader
 from workloads.arrivals import ARRIVAL_PROCESSES, DEFAULT_ARRIVAL, arrival_process
 from workloads.errors import ArrivalError
 
@@ -16,19 +16,6 @@ LOAD: Final = Panel("Load")
 
 _SHAPED: Final = [name for name, process in ARRIVAL_PROCESSES.items() if process.takes_burstiness]
 _ARRIVALS_OF_BURSTINESS: Final = f"--arrival {' or '.join(_SHAPED)}"
-
-
-def arrival_name(value: str) -> str:
-    """Read the name of an arrival process, which may be another package's.
-
-    Raises:
-        OptionValueError: No arrival process has this name.
-    """
-    try:
-        arrival_process(value)
-    except ArrivalError as error:
-        raise OptionValueError(str(error)) from error
-    return value
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,7 +33,7 @@ class LoadSettings:
     )
     arrival: str | None = LOAD.option(
         f"Distribution of arrivals of --rate and --stages; {DEFAULT_ARRIVAL} by default.",
-        parser=arrival_name,
+        parser=name_reader(arrival_process, ArrivalError),
         metavar="|".join(ARRIVAL_PROCESSES),
         examples=tuple(ARRIVAL_PROCESSES),
     )
@@ -103,7 +90,8 @@ class LoadSettings:
             raise UsageError("--arrival is the distribution of requests in time: give --rate or --stages")
         is_shaped = self.arrival is not None and arrival_process(self.arrival).takes_burstiness
         if is_shaped != (self.burstiness is not None):
-            raise UsageError(f"{_ARRIVALS_OF_BURSTINESS} and --burstiness go together: each needs the other")
+            arrival = f"--arrival {self.arrival}" if is_shaped else _ARRIVALS_OF_BURSTINESS
+            raise UsageError(f"{arrival} and --burstiness go together: each needs the other")
         if self.trace_speed is not None and self.trace is None:
             raise UsageError("--trace-speed is the speed of --trace: give --trace")
         if self.trace_format is not None and self.trace is None:

@@ -17,6 +17,24 @@ class OptionValueError(ValueError):
     """A text is not a value of its option; the message ends a sentence that begins with the option."""
 
 
+def name_reader(require: Callable[[str], object], unknown: type[Exception]) -> Callable[[str], str]:
+    """Make the parser of an option that is a name.
+
+    Args:
+        require: Raises `unknown` for a name that does not exist.
+        unknown: The error; its message ends a sentence that begins with the option.
+    """
+
+    def read(value: str) -> str:
+        try:
+            require(value)
+        except unknown as error:
+            raise OptionValueError(str(error)) from error
+        return value
+
+    return read
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """An option, or what all options of one kind of value have in common.
