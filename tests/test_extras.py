@@ -6,11 +6,13 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import PackageNotFoundError
 from typing import TYPE_CHECKING
 
 import pytest
 
 from loadgen.mock_endpoint.process import start_mock
+from loadgen.sessions import plugin_list
 from tests.conftest import GIVE_UP_S, ROOT, clean_environment
 
 if TYPE_CHECKING:
@@ -69,6 +71,20 @@ def test_every_remedy_names_an_extra_that_exists() -> None:
     }
     assert "tokenizers" in named
     assert named <= EXTRAS.keys()
+
+
+def test_the_list_of_plugins_has_each_remedy_on_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no package is installed."""
+
+    def distribution(name: str) -> None:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(plugin_list, "distribution", distribution)
+    text = plugin_list.table()
+    remedies = set(re.findall(r"pip install 'llm-loadgen\[([a-z-]+)\]'\)", text))
+    named = {extra for facts in plugin_list.plugins().values() for extra in facts["extras"]}
+    assert remedies == named >= {"tokenizers", "sheets"}
+    assert max(map(len, text.splitlines())) <= 80
 
 
 @pytest.fixture

@@ -18,6 +18,9 @@ _PROGRAM: Final = "llm-loadgen"
 _REQUIREMENT: Final = re.compile(r"([\w.-]+)(?:\[([^\]]*)\])?.*?extra == ['\"]([\w-]+)['\"]")
 _MOST_NAMED: Final = 8
 _WIDTH: Final = 80
+_INSTALL: Final = "pip install "
+_GLUE: Final = "\u00a0"
+"""A space at which `wrap` breaks no line."""
 
 
 def plugins() -> Mapping[str, Mapping[str, Any]]:
@@ -34,7 +37,7 @@ def table() -> str:
     """The plug-ins as text of at most 80 columns."""
     lines: list[str] = []
     for name, facts in plugins().items():
-        lines += wrap(f"{name}: {facts['title']}" if facts["title"] else name, _WIDTH, subsequent_indent="  ")
+        lines += _wrapped(f"{name}: {facts['title']}" if facts["title"] else name, "", "  ")
         for label, items in (
             ("adds", [_counted(kind, names) for kind, names in facts["adds"].items()]),
             ("not used, name taken", facts["unused"]),
@@ -42,10 +45,14 @@ def table() -> str:
             ("extras", [_of_extra(extra, missing) for extra, missing in facts["extras"].items()]),
         ):
             if items:
-                lines += wrap(
-                    f"{label}: {'; '.join(items)}", _WIDTH, initial_indent="  ", subsequent_indent="    "
-                )
-    return "\n".join(lines)
+                lines += _wrapped(f"{label}: {'; '.join(items)}", "  ", "    ")
+    return "\n".join(lines).replace(_GLUE, " ")
+
+
+def _wrapped(text: str, first: str, then: str) -> list[str]:
+    """The lines of a text; a command stays on one line, so that it can be copied."""
+    glued = text.replace(_INSTALL, _INSTALL.replace(" ", _GLUE))
+    return wrap(glued, _WIDTH, initial_indent=first, subsequent_indent=then, break_on_hyphens=False)
 
 
 def _of_packages() -> Iterator[Plugin]:
