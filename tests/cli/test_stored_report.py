@@ -66,13 +66,19 @@ def test_it_is_what_would_be_computed(reported_copy: Path) -> None:
         },
         {"options": ReportOptions(on_invalid="warn")},
         {"choice": {"tpot_end": "complete"}},
-        {},
     ],
 )
 def test_one_with_the_choices_of_a_reader_is_not_used(reported_copy: Path, choices: Any) -> None:
     """Whatever was chosen: a command that takes choices does not say that they are those of the run."""
     write_report(reported_copy, **{"rules": None, **choices})
     assert stored_report(reported_copy) is None
+
+
+def test_one_without_choices_is_used(reported_copy: Path) -> None:
+    """A report that is made again with nothing chosen is the report of the run."""
+    (reported_copy / REPORT).unlink()
+    write_report(reported_copy, None)
+    assert stored_report(reported_copy) is not None
 
 
 @pytest.mark.parametrize(

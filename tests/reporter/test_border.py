@@ -87,7 +87,7 @@ def test_no_room_for_tables_that_do_not_fit_into_memory(
     a_run: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither is that: it is said where room is needed."""
-    monkeypatch.setattr("reporter.log.database.MOST_MEMORY", 40_000_000)
+    monkeypatch.setattr("reporter.log.database_in_memory.MOST_MEMORY", 40_000_000)
     (tmp_path / "file").touch()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "file"))
     run = a_run()

@@ -416,7 +416,7 @@ def test_a_payload_that_is_not_utf8(tmp_path: Path, stored: bytes) -> None:
 @pytest.mark.slow
 def test_a_log_larger_than_memory_uses_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A log that is bigger than the memory it is given opens, and leaves no temporary files behind."""
-    monkeypatch.setattr("reporter.log.database.MOST_MEMORY", 100_000_000)
+    monkeypatch.setattr("reporter.log.database_in_memory.MOST_MEMORY", 100_000_000)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     gaps = array("I", range(500)).tobytes()
     ends = [Event(EventType.COMPLETE, n, f"r{n}", {"chunk_gaps_us": gaps}) for n in range(40_000)]

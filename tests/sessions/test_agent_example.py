@@ -80,7 +80,7 @@ def test_it_runs_on_the_command_line(server: MockProcess, tmp_path: Path) -> Non
         "SELECT turns, tool_calls, round(reward, 2), count(*) FROM episodes GROUP BY ALL ORDER BY ALL"
     )
     assert run.sql(of_episodes).fetchall() == [(2, 1, 0.5, 5), (3, 2, 0.33, 5)]
-    traces = [path.read_bytes().splitlines() for path in (tmp_path / "run" / "debug").iterdir()]
+    traces = [path.read_bytes().splitlines() for path in (tmp_path / "run" / "debug").glob("*.jsonl")]
     events = ["turn", "answer", "tool", "turn", "answer", "end"]
     assert [orjson.loads(line)["event"] for line in min(traces, key=len)] == events
     assert len(traces) == 10

@@ -130,12 +130,13 @@ def write_report(
     """Compute a report as `make_report` does, and write `report.json` next to the log.
 
     The report of a scoring pass that the reader chose is only returned: the file is that of the last one.
-    `as_started` says that rules and options are those of the run's start: a series reads only such a file.
+    `as_started` says that rules and options are those of the run's start, as they are where none is given: a
+    series reads only such a file.
     """
     report = make_report(log, rules, inputs, options, choice=choice)
     if options is None or options.scoring_pass is None:
-        facts = replace(report.run, as_started=True) if as_started else report.run
-        save_report(log, replace(report, run=facts), observer)
+        chosen = rules is not None or inputs != NO_INPUTS or choice or _differs(options)
+        _save(log, report, observer, as_started=as_started or not chosen)
     return report
 
 
@@ -152,8 +153,19 @@ def write_report_with_contents(
     with opened_report(log, None, options=options, choice=choice) as (report, evidence):
         contents = run_contents(report, evidence)
     if options is None or options.scoring_pass is None:
-        save_report(log, report, observer)
+        _save(log, report, observer, as_started=not (choice or _differs(options)))
     return report, contents
+
+
+def _differs(options: ReportOptions | None) -> bool:
+    from reporter.report_options import ReportOptions
+
+    return options is not None and options != ReportOptions()
+
+
+def _save(log: Path, report: Report, observer: Observer, *, as_started: bool) -> None:
+    facts = replace(report.run, as_started=True) if as_started else report.run
+    save_report(log, replace(report, run=facts), observer)
 
 
 def save_report(log: Path, report: Report, observer: Observer = SILENT) -> None:

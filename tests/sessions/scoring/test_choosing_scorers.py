@@ -8,10 +8,10 @@ import pytest
 
 from loadgen.sessions.scoring.choice import choose, scorer_named
 from loadgen.sessions.settings.scoring import ScoringChoices
-from workloads.catalog import TASKS, workload
+from workloads.catalog import names, workload
 from workloads.errors import TaskError
 
-TASK = next(name for name in TASKS if len(workload(name).scorers) > 1)
+TASK = next(name for name in names() if len(workload(name).scorers) > 1)
 """One that can be scored in several ways."""
 
 OTHER = workload(TASK).scorers[1].name
