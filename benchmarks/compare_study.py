@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Final
 
 from simulated import Simulated, closed_loop, lognormal, side_of
 
-from reporter.compare.compare import compare
+from reporter.compare.compare_sides import compare
+from reporter.compare.compared_metric import metric
 from reporter.compare.comparison import Rules
-from reporter.compare.metric import metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Final
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.plotting import plots_of
 from reporter.log.query import query
-from reporter.plots.plot import Axis, Plot, PlotSeries
-from reporter.render.plot import picture
+from reporter.plots.plot_value import Axis, Plot, PlotSeries
+from reporter.render.plot_picture import picture
 from rulesets.statistics.early_stopping import most_over
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from scorecard import Row, table
 from recorder import Event, EventType, schema
 from recorder.session import Session
 from recorder.store import Store
-from reporter.accuracy.scores import accuracy
+from reporter.accuracy.logged_scores import accuracy
 from reporter.log.database import open_log
 from reporter.log.subjects import SCORED
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from random import Random
 
-    from reporter.compare.metric import ComparedMetric
+    from reporter.compare.compared_metric import ComparedMetric
 
 FEWEST_SPANS: Final = 8
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from loadgen.plugins.sandbox.asynchronous import async_sandbox
 from loadgen.plugins.sandbox.opening import open_sandbox
-from loadgen.plugins.tool_selection.benchmark import get_benchmark_scenarios, load_model_config, load_tool_set
+from loadgen.plugins.tool_selection.scenarios import get_benchmark_scenarios, load_model_config, load_tool_set
 from workloads.benchmark import dataset as benchmarks
 from workloads.prompts import load_prompts
 from workloads.sandbox_contract import SandboxSpec
 from workloads.synthetic import synthetic_prompts
 from workloads.task import parse as task
 from workloads.traces.replayed import questions as trace_dataset
-from workloads.traces.trace import TracePart, read_trace
+from workloads.traces.replayed_part import TracePart, read_trace
 
 __all__ = [
     "SandboxSpec",

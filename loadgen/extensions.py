@@ -5,7 +5,7 @@ from __future__ import annotations
 from loadgen.driver.client.codec import Codec, Delta, Generation, Usage, bearer, joined_prompt, read_error
 from loadgen.driver.errors import CannotAskError
 from loadgen.plugins.imports.loads.load_results import LoadFormat, LoadResults, RecordedRequest
-from loadgen.plugins.imports.results.attempt import Attempt, HarnessResults, ResultFormat
+from loadgen.plugins.imports.results.harness_results import Attempt, HarnessResults, ResultFormat
 from loadgen.sessions.settings.option import Argument, Option
 from workloads.answer import Answer
 from workloads.arrivals import ArrivalProcess

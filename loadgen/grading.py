@@ -5,7 +5,7 @@ from __future__ import annotations
 from loadgen.plugins.evals.environments.tau import airline as tau_airline
 from loadgen.plugins.evals.environments.tau import retail as tau_retail
 from loadgen.plugins.evals.environments.tau import reward as tau_bench
-from loadgen.plugins.evals.environments.tau2 import opening as tau2_world
+from loadgen.plugins.evals.environments.tau2 import world_opening as tau2_world
 from loadgen.plugins.evals.grading import (
     anomaly,
     harbor_reward,
@@ -18,10 +18,10 @@ from loadgen.plugins.evals.grading import (
     web_answer,
 )
 from loadgen.plugins.evals.grading.swe_bench import infrastructure as swe_bench_infrastructure
-from loadgen.plugins.evals.grading.swe_bench import log as swe_bench_log
 from loadgen.plugins.evals.grading.swe_bench import resolution as swe_bench
-from loadgen.plugins.evals.grading.travel import database as travel_database
-from loadgen.plugins.evals.grading.travel import score as travel
+from loadgen.plugins.evals.grading.swe_bench import test_log as swe_bench_log
+from loadgen.plugins.evals.grading.travel import travel_database
+from loadgen.plugins.evals.grading.travel import travel_score as travel
 
 __all__ = [
     "anomaly",

@@ -73,7 +73,7 @@ def accuracy(
         UsageError, SetupError, RunError, KeyboardInterrupt: As `perf`.
     """
     from loadgen.sessions.settings.accuracy import AccuracySettings, with_load
-    from loadgen.sessions.settings.prices import load
+    from loadgen.sessions.settings.price_options import load
 
     with one_tree():
         settings = settings_of(AccuracySettings, {**options, "task": tasks})
@@ -93,9 +93,9 @@ def score(run: Run | str | Path, **options: Unpack[ScoreOptions]) -> Run:
     Raises:
         UsageError, SetupError: The run has nothing to score, or a scorer lacks what it needs.
     """
-    from loadgen.sessions.run.report import write_report
+    from loadgen.sessions.run.report_of_log import write_report
     from loadgen.sessions.scoring.scoring_pass import score_run
-    from loadgen.sessions.settings.prices import load
+    from loadgen.sessions.settings.price_options import load
     from loadgen.sessions.settings.score import ScoreSettings, options_of
     from reporter.report_options import ReportOptions
 
@@ -126,8 +126,8 @@ def sweep(
     Raises:
         UsageError, SetupError, RunError, KeyboardInterrupt: As `perf`.
     """
-    from loadgen.sessions.series.sweep.result import document
-    from loadgen.sessions.series.sweep.session import new_sweep, run_sweep
+    from loadgen.sessions.series.sweep.run_sweep import new_sweep, run_sweep
+    from loadgen.sessions.series.sweep.sweep_files import document
     from loadgen.sessions.settings.sweep import SweepSettings
 
     settings, common = split_options(SweepSettings, options)
@@ -155,7 +155,7 @@ def search(
     Raises:
         UsageError, SetupError, RunError, KeyboardInterrupt: As `perf`.
     """
-    from loadgen.sessions.series.search.session import new_search, run_search
+    from loadgen.sessions.series.search.run_search import new_search, run_search
     from loadgen.sessions.series.search.strategy import StopReason
     from loadgen.sessions.settings.search import REPLACED, SearchSettings
 
@@ -188,9 +188,9 @@ def run_suite(
     Raises:
         UsageError, SetupError, RunError, KeyboardInterrupt: As `perf`.
     """
-    from loadgen.sessions.series.suite.keys import from_environment
-    from loadgen.sessions.series.suite.session import new_suite
-    from loadgen.sessions.series.suite.session import run_suite as conduct
+    from loadgen.sessions.series.suite.run_suite import new_suite
+    from loadgen.sessions.series.suite.run_suite import run_suite as conduct
+    from loadgen.sessions.series.suite.secret_variables import from_environment
     from loadgen.sessions.series.suite.summary import summed_up
     from loadgen.sessions.settings.run import RunSettings
 

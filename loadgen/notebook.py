@@ -31,32 +31,32 @@ def show_values_as_html() -> None:
 
 def html_of_report(report: Callable[[], Report]) -> str | None:
     """A report as HTML; None if it cannot be made, and the notebook shows the text."""
-    from reporter.render import notebook
+    from reporter.render import notebook_tables
 
     with suppress(LoadgenError):
-        return notebook.report(report())
+        return notebook_tables.report(report())
     return None
 
 
 def html_of_series(folder: Path) -> str | None:
     """The runs of a sweep or a search as HTML; None if they cannot be read, likewise."""
     from loadgen.sessions.files import series_file as files
+    from loadgen.sessions.series.outcomes_so_far import outcomes_so_far
     from loadgen.sessions.series.overview import overview
-    from loadgen.sessions.series.so_far import outcomes_so_far
-    from reporter.render import notebook
+    from reporter.render import notebook_tables
 
     with suppress(LoadgenError), one_tree():
         series = files.read(folder)
         if outcomes := outcomes_so_far(folder, series):
-            return notebook.series(overview(folder, series, outcomes))
+            return notebook_tables.series(overview(folder, series, outcomes))
     return None
 
 
 def _renderer(name: str) -> Any:
     def rendered(value: Any) -> str:
-        from reporter.render import notebook
+        from reporter.render import notebook_tables
 
-        text: str = getattr(notebook, name)(value)
+        text: str = getattr(notebook_tables, name)(value)
         return text
 
     return rendered

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from loadgen.options import GateOptions
     from reporter.compare.comparison import Comparison
-    from reporter.plots.plot import Plot
+    from reporter.plots.plot_value import Plot
     from reporter.report import Finding, Report
     from rulesets.metric import Metric
     from rulesets.ruleset import Ruleset
@@ -88,10 +88,10 @@ class Run:
         Raises:
             UsageError: The log cannot be read, or an argument is invalid.
         """
-        from loadgen.sessions.run.report import write_report
-        from loadgen.sessions.settings.definitions import percentiles_of
-        from loadgen.sessions.settings.prices import load as load_prices
-        from loadgen.sessions.settings.tokenizer import load as load_tokenizer
+        from loadgen.sessions.run.report_of_log import write_report
+        from loadgen.sessions.settings.definition_options import percentiles_of
+        from loadgen.sessions.settings.price_options import load as load_prices
+        from loadgen.sessions.settings.tokenizer_options import load as load_tokenizer
         from reporter.report_options import ReportOptions
 
         with one_tree():
@@ -152,10 +152,10 @@ class Run:
         Raises:
             UsageError: No rules are given, they are invalid, or the log cannot be read.
         """
-        from loadgen.sessions.gate import evaluate
+        from loadgen.sessions.evaluate_run import evaluate
         from loadgen.sessions.settings.from_python import settings_of
         from loadgen.sessions.settings.gate import GateSettings
-        from loadgen.sessions.settings.tokenizer import load
+        from loadgen.sessions.settings.tokenizer_options import load
 
         ruleset, values = _rules(rules, dict(options))
         with one_tree():
@@ -180,7 +180,7 @@ class Run:
         Raises:
             UsageError: A log cannot be read, or the metric does not exist.
         """
-        from loadgen.sessions.comparison import compare_runs
+        from loadgen.sessions.compare_runs import compare_runs
         from loadgen.sessions.settings.compare import CompareSettings
         from loadgen.sessions.settings.from_python import settings_of
 
@@ -201,7 +201,7 @@ class Run:
         """
         from loadgen.sessions.plotting import plots_of
         from reporter.plots.catalog import SETS
-        from reporter.plots.plot import NoPlot
+        from reporter.plots.plot_value import NoPlot
 
         with one_tree():
             if name in SETS:
@@ -231,7 +231,7 @@ class Run:
 
     def _opened(self, query: str) -> DuckDBPyConnection:
         """A connection with what a query reads; each relation keeps the connection alive."""
-        from loadgen.sessions.asking import findings_asked
+        from loadgen.sessions.sql_query import findings_asked
         from reporter.log.query import open_for_queries
         from reporter.log.tables import big_tables_in
 

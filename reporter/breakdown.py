@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from reporter.bounds import ENDS, bounds_by_part, column
 from reporter.distribution import summaries_by_group
+from reporter.late_read_bounds import ENDS, bounds_by_part, column
 from reporter.log.sql_files import quoted, value_of_tag
 from reporter.report import PartReport
-from reporter.windows.over_time import happenings, span_macro, stage_spans, stages_of
+from reporter.windows.run_spans import happenings, span_macro, stage_spans, stages_of
 from rulesets.request_metrics import REQUEST_METRICS
 
 if TYPE_CHECKING:

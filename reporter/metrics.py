@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
-from reporter.bounds import COMPLETED, bounds
 from reporter.breakdown import breakdown
 from reporter.displayed import DisplayedReport
 from reporter.distribution import summaries, weighted_summary
@@ -21,14 +20,15 @@ from reporter.findings.token_checks import token_checks
 from reporter.findings.undefined import undefined
 from reporter.findings.went_away import went_away
 from reporter.imported import has_starts, is_measured
+from reporter.late_read_bounds import COMPLETED, bounds
 from reporter.log.database import all_figures, figures
-from reporter.log.session import client_health, recorder_health, run_facts
+from reporter.log.run_head import client_health, recorder_health, run_facts
 from reporter.log.subjects import asks_again, asks_benchmarks, is_of_nodes, shard
 from reporter.log.window import issuing_s
 from reporter.report import Finding, RequestCounts, ThroughputFigures, Tokens
 from reporter.run_facts import is_open_loop
-from reporter.windows.over_time import over_time
 from reporter.windows.rate_window import over_defined_window, uncounted
+from reporter.windows.run_spans import over_time
 from rulesets.definitions import PERCENTILES
 from rulesets.evaluators.client_delay import asks_times
 from rulesets.request_metrics import REQUEST_METRICS
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
 
+    from reporter.client_health import ClientHealth
     from reporter.findings.client_overhead import ClientOverhead
     from reporter.findings.cold_start import ColdStart
     from reporter.findings.overload import Overload
-    from reporter.health import ClientHealth
     from reporter.log.database import OpenLog
     from reporter.nodes import Nodes
     from reporter.report import Moment, SteadyState

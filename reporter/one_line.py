@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reporter.number_text import figure, whole
-from reporter.render.page import clean
+from reporter.render.console_page import clean
 
 if TYPE_CHECKING:
     from reporter.report import Report

@@ -16,7 +16,7 @@ from reporter.json_values import document
 from reporter.log.database import open_log
 from reporter.log.subjects import SCORED, asks_benchmarks, has_episodes, has_sensors
 from reporter.log.tables import rows
-from reporter.measured.evidence import LogEvidence
+from reporter.measured.log_evidence import LogEvidence
 from reporter.quantile import method_named
 from reporter.report_options import ReportOptions, TPOTReportingMode
 from reporter.validation import decided_report, rules_of, with_verdict
@@ -156,7 +156,7 @@ class MetricsReporter:
 
                 report = replace(report, episodes=episodes(log))
             if has_sensors(log):
-                from reporter.telemetry.telemetry import with_telemetry
+                from reporter.telemetry.sensor_report import with_telemetry
 
                 report = with_telemetry(log, report)
             if rules is not None:
@@ -241,7 +241,7 @@ def _with_tokens(log: OpenLog, tokenizer: Tokenizer | None, *, recount: bool = F
 
 def _with_scores(log: OpenLog, report: Report, scoring_pass: int | None) -> Report:
     from reporter.accuracy import undetermined
-    from reporter.accuracy.scores import accuracy
+    from reporter.accuracy.logged_scores import accuracy
 
     scores = accuracy(log, scoring_pass)
     findings = [*report.findings, *undetermined.findings(scores)]

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from reporter.accuracy.asked import asked, passes
 from reporter.errors import OptionError
-from reporter.log.session import logged_settings
+from reporter.log.run_head import logged_settings
 from reporter.log.sql_files import quoted
 from reporter.telemetry.sample_energy import COLUMNS as ENERGY
 from reporter.telemetry.sample_energy import CorrectBy, make_sample_energy

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from reporter.log.definitions import as_sql
+from reporter.log.definition_variables import as_sql
 from reporter.log.sql_files import sql_file, value_of_tag
 from reporter.quantile import percentile_sql
 from reporter.windows.rate_window import uncounted

@@ -75,7 +75,7 @@ def decided_report(log: OpenLog, rules: Ruleset | None, options: ReportOptions) 
         OVERHEAD.isdisjoint((finding.code, *finding.effects)) for finding in report.findings
     ):
         return report, computed
-    from reporter.measured.evidence import LogEvidence
+    from reporter.measured.log_evidence import LogEvidence
 
     # How far the figures are from their bounds is known only now.
     method = rules.definitions.percentile_method
@@ -94,7 +94,7 @@ def with_verdict(log: OpenLog, report: Report, rules: tuple[Ruleset, Sequence[st
         report: The report.
         rules: The ruleset, and what of it is left out.
     """
-    from reporter.measured.evidence import LogEvidence
+    from reporter.measured.log_evidence import LogEvidence
     from rulesets.evaluation import evaluate
 
     ruleset, skip = rules

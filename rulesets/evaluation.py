@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.errors import RulesetError, suggestion
 from rulesets.evaluators.facts import was_cut_short
-from rulesets.evaluators.row import Case
+from rulesets.evaluators.rule_row import Case
 from rulesets.verdict import Verdict, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from rulesets.evaluators.row import Rule, VerdictRow
+    from rulesets.evaluators.rule_row import Rule, VerdictRow
     from rulesets.evidence import Evidence
     from rulesets.ruleset import Ruleset
 
@@ -117,8 +117,8 @@ def _cut_short(report: Mapping[str, Any], rows: Sequence[VerdictRow]) -> tuple[s
 
 _PARTS: Final[Mapping[str, Callable[[Ruleset], object]]] = {
     "validity": lambda ruleset: ruleset.validity != type(ruleset.validity)(),
-    "load": lambda ruleset: ruleset.load,
-    "dataset": lambda ruleset: ruleset.dataset != type(ruleset.dataset)(),
+    "prescribed_load": lambda ruleset: ruleset.load,
+    "prescribed_dataset": lambda ruleset: ruleset.dataset != type(ruleset.dataset)(),
     "generation": lambda ruleset: ruleset.generation.settings,
     "seeds": lambda ruleset: ruleset.seeds,
     "power": lambda ruleset: ruleset.power,

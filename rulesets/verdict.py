@@ -6,7 +6,7 @@ from collections.abc import Mapping  # noqa: TC003 (read at runtime: a stored ve
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from rulesets.evaluators.row import Status, VerdictRow
+from rulesets.evaluators.rule_row import Status, VerdictRow
 from rulesets.exit_codes import ExitCode
 from rulesets.from_plain import from_plain
 

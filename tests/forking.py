@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 CHILDREN = (
     "loadgen.mock_endpoint",
-    "loadgen.driver.workers.process",
-    "loadgen.sessions.scoring.process",
+    "loadgen.driver.workers.worker_process",
+    "loadgen.sessions.scoring.grading_process",
     "tests.sessions.plain_nodes",
 )
 """What starts most often. Other children of the program use DuckDB, which does not survive a fork."""

@@ -15,7 +15,7 @@ ROOMS: Final = ("loadgen", "recorder", "reporter", "rulesets", "workloads")
 
 FOR_MODELS: Final = (
     "loadgen/plugins/evals",
-    "loadgen/plugins/tool_selection/task.py",
+    "loadgen/plugins/tool_selection/selection_task.py",
 )
 """Folders whose texts are mostly prompts, tools and references of benchmarks: only errors are messages."""
 

@@ -276,7 +276,7 @@ ONE_PLACE = {
         "reporter.sample_results",  # DuckDB writes the file
     },
     r"subprocess\.Popen\(": {
-        "loadgen.driver.system.child",
+        "loadgen.driver.system.child_process",
         "loadgen.plugins.sandbox.local",  # runs foreign code, with an environment of its own
         "loadgen.plugins.sandbox.local_commands",  # likewise
         "loadgen.plugins.sandbox.relay",  # in the sandbox

@@ -10,7 +10,7 @@ import pytest
 
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.protocols import PROTOCOLS, ProtocolEntry, codec_of
-from loadgen.sessions.settings.endpoint import EndpointSettings
+from loadgen.sessions.settings.endpoint_options import EndpointSettings
 from loadgen.sessions.vocabulary import events, failures, loads, metrics, protocols, views
 from reporter.report import Report
 from tests.command_reference import COMMANDS

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 import orjson
 import pytest
 
-from loadgen.sessions.series.suite import schema as suite_schema
-from reporter import schema as report_schema
-from rulesets.reading.schema import schema as ruleset_schema
+from loadgen.sessions.series.suite import editor_schema as suite_schema
+from reporter import report_schema
+from rulesets.reading.ruleset_schema import schema as ruleset_schema
 from tests import api_reference, golden, messages, typed_options
 from tests.command_reference import reference
 

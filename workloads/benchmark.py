@@ -12,15 +12,15 @@ import orjson
 from workloads.dataset import Dataset
 from workloads.episode_program import EpisodeSample
 from workloads.errors import TaskError
-from workloads.loading import load
+from workloads.question_loading import load
 from workloads.registry import service
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from workloads.loading import Loaded
     from workloads.question import Question
+    from workloads.question_loading import Loaded
     from workloads.sample import Sample
     from workloads.task import Task
 
@@ -61,7 +61,7 @@ def dataset(
 
     Raises:
         TaskError: Two tasks have one name for the log.
-        WorkloadError: See `workloads.loading.load`.
+        WorkloadError: See `workloads.question_loading.load`.
     """
     _require_distinct(tasks)
     questions: list[Question] = []

@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from workloads.distribution import Constant, length_shape
+from workloads.distribution_notation import Constant, length_shape
 from workloads.errors import DistributionError
 
 if TYPE_CHECKING:
     from random import Random
 
-    from workloads.shapes import LengthDistribution
+    from workloads.distributions import LengthDistribution
 
 MOST_TOKENS: Final = 1_000_000
 """The longest, in tokens: longer contexts are not served."""
@@ -53,7 +53,7 @@ def lengths(option: str, spec: str, limit: int = MOST_TOKENS) -> Lengths:
 
     Args:
         option: Who asks, for messages.
-        spec: See `workloads.distribution`.
+        spec: See `workloads.distribution_notation`.
         limit: No length is to be longer.
 
     Raises:

@@ -114,7 +114,7 @@ def estimated_s(workload: Workload, questions: int | None = None) -> float | Non
 
 def _data(workload: Workload, data: Path | None) -> Iterator[Need]:
     from workloads.fetching import is_kept
-    from workloads.loading import is_in
+    from workloads.question_loading import is_in
 
     sources = [
         workload.source,

@@ -40,7 +40,7 @@ class Kind:
 
 _FUNCTION: Final = ("collections.abc:Callable",)
 _FORMATS: Final = "loadgen.sessions.formats:FORMATS"
-_RESULTS: Final = "loadgen.plugins.imports.results.attempt:ResultFormat"
+_RESULTS: Final = "loadgen.plugins.imports.results.harness_results:ResultFormat"
 _LOADS: Final = "loadgen.plugins.imports.loads.load_results:LoadFormat"
 
 KINDS: Final[Mapping[str, Kind]] = {

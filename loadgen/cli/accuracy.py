@@ -26,10 +26,10 @@ def accuracy(settings: AccuracySettings) -> None:
     loadgen accuracy questions.jsonl --map ground_truth=answer --eval graders:exact --url $URL --model llama
     """
     from loadgen.cli.perf import finish
-    from loadgen.cli.terminal.observer import Terminal
+    from loadgen.cli.terminal.progress_observer import Terminal
     from loadgen.sessions.run_session import run
     from loadgen.sessions.settings.accuracy import with_load
-    from loadgen.sessions.settings.prices import load
+    from loadgen.sessions.settings.price_options import load
 
     prices = load(settings.prices)
     terminal = Terminal(quiet=settings.output.quiet, live=not settings.output.no_live)

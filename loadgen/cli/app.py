@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 import typer
 
 from loadgen.cli.help import HelpedCommand, PlainGroup
-from loadgen.cli.options import command, command_of, command_over
 from loadgen.cli.terminal.streams import file_on_standard_output, mend_streams
+from loadgen.cli.typer_options import command, command_of, command_over
 from loadgen.sessions import errors
 from loadgen.sessions.arguments import refuse_empty, with_values
 from loadgen.sessions.files.run_folder import give_back
@@ -67,7 +67,7 @@ _COMMANDS: Final[Mapping[str, _CommandEntry]] = {
         "loadgen.cli.sweep:sweep",
         "loadgen.sessions.settings.sweep:SweepSettings",
         _PERF,
-        without="loadgen.sessions.settings.definitions:OF_ONE_REPORT",
+        without="loadgen.sessions.settings.definition_options:OF_ONE_REPORT",
     ),
     "search": _CommandEntry(
         _RUNNING,

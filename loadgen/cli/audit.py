@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.files.series_file import Series
     from loadgen.sessions.series.audit.output_caching import AuditResult
-    from loadgen.sessions.series.options import Secrets
+    from loadgen.sessions.series.point_options import Secrets
     from loadgen.sessions.settings.audit import AuditSettings
     from loadgen.sessions.settings.resume import ResumeSettings
 
@@ -33,8 +33,8 @@ def output_caching(settings: AuditSettings, perf: Mapping[str, Any]) -> None:
     loadgen audit output-caching --url $URL --model llama -c 32 --salt
     """
     from loadgen.sessions.files.series_file import Series, SeriesKind, new_series_folder
-    from loadgen.sessions.series.audit.phases import phases, threshold_of
-    from loadgen.sessions.series.options import Secrets, check
+    from loadgen.sessions.series.audit.audit_phases import phases, threshold_of
+    from loadgen.sessions.series.point_options import Secrets, check
 
     secrets = Secrets(perf["api_key"], tuple(perf["header"]))
     points = phases(settings, perf)
@@ -47,7 +47,7 @@ def output_caching(settings: AuditSettings, perf: Mapping[str, Any]) -> None:
 
 def resume_audit(folder: Path, series: Series, settings: ResumeSettings) -> None:
     """Run the phases of an audit that are not complete."""
-    from loadgen.sessions.series.options import Secrets, check
+    from loadgen.sessions.series.point_options import Secrets, check
 
     secrets = Secrets(settings.api_key, tuple(settings.header))
     check(series.points, lambda _: secrets)
@@ -57,10 +57,10 @@ def resume_audit(folder: Path, series: Series, settings: ResumeSettings) -> None
 def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quiet: bool, live: bool) -> None:
     import sys
 
-    from loadgen.cli.terminal.observer import Terminal
+    from loadgen.cli.terminal.progress_observer import Terminal
     from loadgen.sessions.errors import printable
-    from loadgen.sessions.series.audit.result import RECORD, conclude, withdraw
-    from loadgen.sessions.series.runner import run_series
+    from loadgen.sessions.series.audit.audit_files import RECORD, conclude, withdraw
+    from loadgen.sessions.series.run_series import run_series
     from rulesets.exit_codes import ExitCode
 
     withdraw(folder)

@@ -80,7 +80,7 @@ def _show(calibration: Calibration, taken: Mapping[Work, list[ClimbStep]], *, js
 
 def _keep(calibration: Calibration) -> None:
     """Save the calibration; a read-only cache is worth a note only."""
-    from loadgen.sessions.capacity.stored import calibration_file, save
+    from loadgen.sessions.capacity.stored_calibration import calibration_file, save
 
     try:
         save(calibration)

@@ -25,7 +25,7 @@ def check(settings: CheckSettings) -> None:
     loadgen check --url http://127.0.0.1:8000 --model llama
     """
     from loadgen.driver.stop import run_unless_interrupted
-    from loadgen.sessions.run.check import ask_endpoint
+    from loadgen.sessions.run.endpoint_checks import ask_endpoint
     from loadgen.sessions.run.endpoint_probe import default_url_named
 
     lines: list[CheckLine] = []
@@ -52,7 +52,7 @@ def printer(lines: list[CheckLine]) -> Callable[[CheckLine], None]:
     from rich.console import Console
     from rich.text import Text
 
-    from reporter.render.page import clean
+    from reporter.render.console_page import clean
 
     styles = {"ok": "green", "warning": "yellow", "failed": "bold red"}
     console = Console(highlight=False, soft_wrap=True)

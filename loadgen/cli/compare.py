@@ -31,15 +31,15 @@ def compare(settings: CompareSettings) -> None:
     """
     from loadgen.cli.terminal.pipe import end_with_the_reader
     from loadgen.cli.terminal.show import show_as
-    from loadgen.sessions.comparison import compare_runs
+    from loadgen.sessions.compare_runs import compare_runs
     from loadgen.sessions.files.run_folder import require_no_log
     from loadgen.sessions.files.series_file import is_series
     from loadgen.sessions.formats import format_facts, render
     from loadgen.sessions.gating.outputs import write_output
     from loadgen.sessions.plotting import plots_of_comparison
-    from loadgen.sessions.series.sweep.session import require_plot
-    from loadgen.sessions.settings.formats import chosen_format
-    from loadgen.sessions.settings.verdict import exit_code
+    from loadgen.sessions.series.sweep.run_sweep import require_plot
+    from loadgen.sessions.settings.format_options import chosen_format
+    from loadgen.sessions.settings.verdict_options import exit_code
 
     if any(map(is_series, map(Path, (*settings.baseline, *settings.runs)))):
         from loadgen.cli.compare_series import compare_series

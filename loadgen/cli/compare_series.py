@@ -15,8 +15,8 @@ from loadgen.sessions.files.run_folder import require_no_log
 from loadgen.sessions.formats import TEXT, format_facts, render, require_format
 from loadgen.sessions.gating.outputs import write_output
 from loadgen.sessions.plotting import plots_of_series
-from loadgen.sessions.settings.formats import chosen_format
-from loadgen.sessions.settings.verdict import exit_code
+from loadgen.sessions.settings.format_options import chosen_format
+from loadgen.sessions.settings.verdict_options import exit_code
 from reporter.render.compared_points import left_out
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def compare_series(settings: CompareSettings, compare: Callable[[CompareSettings
         UsageError: There are more than two series, runs are among them, or no point is in both.
         typer.Exit: With the most severe exit code of the comparisons.
     """
-    from loadgen.sessions.series_comparison import compare_points, points_of_series
+    from loadgen.sessions.series_by_point import compare_points, points_of_series
 
     reference, *others = points_of_series(settings)
     if not others:

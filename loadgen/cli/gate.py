@@ -35,14 +35,14 @@ def gate(settings: GateSettings) -> None:
     from loadgen.cli.terminal.pipe import end_with_the_reader
     from loadgen.cli.terminal.show import print_as, publish_verdicts
     from loadgen.sessions.errors import UsageError
+    from loadgen.sessions.evaluate_run import evaluate
     from loadgen.sessions.files.run_folder import folder_of
     from loadgen.sessions.files.series_file import is_series
-    from loadgen.sessions.gate import evaluate
     from loadgen.sessions.gating.unused_options import idle_options
     from loadgen.sessions.series.series_gate import code_of_series, evaluate_series
-    from loadgen.sessions.settings.formats import chosen_format
-    from loadgen.sessions.settings.tokenizer import load
-    from loadgen.sessions.settings.verdict import exit_code
+    from loadgen.sessions.settings.format_options import chosen_format
+    from loadgen.sessions.settings.tokenizer_options import load
+    from loadgen.sessions.settings.verdict_options import exit_code
     from reporter.render.named_verdict import NamedVerdict
 
     end_with_the_reader()

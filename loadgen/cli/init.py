@@ -30,7 +30,7 @@ def init(
     loadgen init use-cases.toml --suite local
     """
     from loadgen.sessions.errors import printable
-    from loadgen.sessions.series.suite.template import write_template
+    from loadgen.sessions.series.suite.starter_files import write_template
 
     shown = printable(str(write_template(path, suite)))
     print(f"{shown} is written, with instructions in the first lines. Next: loadgen run {shown} --dry-run")

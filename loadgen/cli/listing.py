@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
-from loadgen.sessions.settings.formats import Json
+from loadgen.sessions.settings.format_options import Json
 from loadgen.sessions.settings.option import Argument, Option
 
 Kind = Literal[
@@ -70,7 +70,7 @@ def listing(
 
     end_with_the_reader()
     if kind == "runs":
-        from loadgen.cli.run_list import show
+        from loadgen.cli.list_runs import show
         from loadgen.sessions.run_list import listed
 
         sys.stdout.write(show(listed(Path(name or "runs")), json=json))

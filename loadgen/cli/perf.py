@@ -32,7 +32,7 @@ def perf(settings: PerfSettings) -> None:
 
     loadgen perf --url $URL --model llama --prompts gsm8k.jsonl.gz --prompt-column question --offline
     """
-    from loadgen.cli.terminal.observer import Terminal
+    from loadgen.cli.terminal.progress_observer import Terminal
     from loadgen.sessions.run_session import run
 
     terminal = Terminal(quiet=settings.output.quiet, live=not settings.output.no_live)

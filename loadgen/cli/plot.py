@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from loadgen.sessions.settings.formats import Json
+from loadgen.sessions.settings.format_options import Json
 from loadgen.sessions.settings.option import Argument, Option
 from rulesets.exit_codes import ExitCode
 
@@ -71,7 +71,7 @@ def plot(
         usual_plot,
         write_picture,
     )
-    from reporter.plots.plot import NoPlot
+    from reporter.plots.plot_value import NoPlot
 
     end_with_the_reader()
     if names:

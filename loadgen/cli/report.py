@@ -10,7 +10,7 @@ import typer
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.formats import TEXT, format_facts, require_format
-from loadgen.sessions.settings.definitions import (
+from loadgen.sessions.settings.definition_options import (
     LatencyOrigin,
     PercentileMethod,
     Percentiles,
@@ -22,12 +22,12 @@ from loadgen.sessions.settings.definitions import (
     chosen,
     percentiles_of,
 )
-from loadgen.sessions.settings.formats import Json, ReportFormat, chosen_format
+from loadgen.sessions.settings.format_options import Json, ReportFormat, chosen_format
 from loadgen.sessions.settings.option import Option
-from loadgen.sessions.settings.prices import Prices
+from loadgen.sessions.settings.price_options import Prices
 from loadgen.sessions.settings.run_argument import RunOrSeries
-from loadgen.sessions.settings.tokenizer import Tokenizer
-from loadgen.sessions.settings.verdict import OnInvalid
+from loadgen.sessions.settings.tokenizer_options import Tokenizer
+from loadgen.sessions.settings.verdict_options import OnInvalid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -108,8 +108,8 @@ def report(
     from loadgen.cli.terminal.show import show_as
     from loadgen.sessions.files.run_folder import require_no_log
     from loadgen.sessions.files.series_file import is_series
-    from loadgen.sessions.settings.prices import load as load_prices
-    from loadgen.sessions.settings.tokenizer import load
+    from loadgen.sessions.settings.price_options import load as load_prices
+    from loadgen.sessions.settings.tokenizer_options import load
     from loadgen.sessions.trace_listing import trace_lines
     from reporter.report_options import ReportOptions, TPOTReportingMode
 
@@ -172,9 +172,9 @@ def _made(
     run: Path, form: str, options: ReportOptions, choice: Mapping[str, Any]
 ) -> tuple[Report, dict[str, Any]]:
     """The report, and the further options of its format: the run, or the contents of its log."""
-    from loadgen.cli.terminal.observer import Terminal
+    from loadgen.cli.terminal.progress_observer import Terminal
     from loadgen.sessions.run.repeat import commands_of_page
-    from loadgen.sessions.run.report import write_report, write_report_with_contents
+    from loadgen.sessions.run.report_of_log import write_report, write_report_with_contents
 
     if not format_facts(form).shows_log:
         return write_report(run, None, options=options, choice=choice, observer=Terminal()), {"run": run}

@@ -10,8 +10,8 @@ from loadgen.sessions.files import series_file as files
 from loadgen.sessions.files.series_file import SeriesKind
 from loadgen.sessions.formats import JSON, TEXT
 from loadgen.sessions.gating.outputs import write_output
+from loadgen.sessions.series.outcomes_so_far import ended_so_far
 from loadgen.sessions.series.overview import series_as
-from loadgen.sessions.series.so_far import ended_so_far
 from loadgen.sessions.series_outcome import SeriesResult, most_severe
 from recorder.lock import is_held
 from rulesets.exit_codes import ExitCode
@@ -76,7 +76,7 @@ def _shown(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> tu
     match series.kind:
         case SeriesKind.SWEEP:
             from loadgen.cli.terminal import sweep_table
-            from loadgen.sessions.series.sweep.result import document
+            from loadgen.sessions.series.sweep.sweep_files import document
 
             return sweep_table.as_text(outcomes), document(folder, outcomes)
         case SeriesKind.SUITE:
@@ -87,7 +87,7 @@ def _shown(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> tu
             return suite_table.as_text(folder, series, outcomes), summary.document(folder, series, result)
         case SeriesKind.SEARCH:
             from loadgen.cli.terminal import search_table
-            from loadgen.sessions.series.search.search import search_outcome
+            from loadgen.sessions.series.search.seek import search_outcome
 
             limit = search_outcome(folder, series, outcomes)
             return search_table.table(limit, **page()), limit.to_dict()
@@ -100,7 +100,7 @@ def _shown(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> tu
             return shown
         case SeriesKind.AUDIT:
             from loadgen.cli.terminal import series_table
-            from loadgen.sessions.series.rows import rows
+            from loadgen.sessions.series.run_rows import rows
 
             summary_rows = {"kind": series.kind, "points": rows(outcomes, folder)}
             return series_table.table(outcomes, **page()), summary_rows

@@ -42,7 +42,7 @@ def resume(settings: ResumeSettings) -> None:
 
 def _resume_run(settings: ResumeSettings) -> None:
     from loadgen.cli.perf import finish
-    from loadgen.cli.terminal.observer import Terminal
+    from loadgen.cli.terminal.progress_observer import Terminal
     from loadgen.sessions.resuming import finish_run
 
     terminal = Terminal(quiet=settings.quiet, live=not settings.no_live)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loadgen.sessions.settings.formats import Json
+from loadgen.sessions.settings.format_options import Json
 from loadgen.sessions.settings.option import Argument, Option
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def check(
     loadgen rules check rules/*.yaml
     """
     from loadgen.cli.terminal.pipe import end_with_the_reader
-    from loadgen.sessions.rules import checked
+    from loadgen.sessions.ruleset_summary import checked
     from rulesets.errors import RulesetError
     from rulesets.exit_codes import ExitCode
     from rulesets.loading import read

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from loadgen.cli.terminal.observer import Terminal
+    from loadgen.cli.terminal.progress_observer import Terminal
     from loadgen.sessions.settings.run import RunSettings
 
 
@@ -28,15 +28,15 @@ def run(settings: RunSettings) -> None:
 
     loadgen run --all --model llama --url $URL -n 10 --out results
     """
-    from loadgen.cli.terminal.observer import Terminal
-    from loadgen.sessions.series.suite.session import new_suite
+    from loadgen.cli.terminal.progress_observer import Terminal
+    from loadgen.sessions.series.suite.run_suite import new_suite
 
     terminal = Terminal(quiet=settings.quiet, live=not settings.no_live)
     if settings.dry_run:
         _dry_run(settings, terminal)
         return
     from loadgen.cli.suite_runs import conduct_suite
-    from loadgen.sessions.series.suite.keys import from_environment
+    from loadgen.sessions.series.suite.secret_variables import from_environment
 
     conduct_suite(
         *(*new_suite(settings, terminal), from_environment(), terminal),
@@ -49,11 +49,11 @@ def _dry_run(settings: RunSettings, terminal: Terminal) -> None:
     from loadgen.cli.terminal.show import page
     from loadgen.cli.terminal.suite_plan import as_text
     from loadgen.sessions.run.preflight import warn_of
-    from loadgen.sessions.series.options import Secrets
-    from loadgen.sessions.series.suite.keys import named, unset
+    from loadgen.sessions.series.point_options import Secrets
+    from loadgen.sessions.series.suite.chosen_runs import name_of, sound
     from loadgen.sessions.series.suite.matrix import as_rows
-    from loadgen.sessions.series.suite.runner import name_of, sound
-    from loadgen.sessions.series.suite.session import planned_suite
+    from loadgen.sessions.series.suite.run_suite import planned_suite
+    from loadgen.sessions.series.suite.secret_variables import named, unset
 
     source, suite, entries, note = planned_suite(settings, terminal)
     sound(

@@ -35,13 +35,13 @@ def score(settings: ScoreSettings) -> None:
 
     loadgen score RUN --pass 1
     """
-    from loadgen.cli.terminal.observer import Terminal
     from loadgen.cli.terminal.pipe import end_with_the_reader
+    from loadgen.cli.terminal.progress_observer import Terminal
     from loadgen.cli.terminal.show import print_as
     from loadgen.sessions.files.series_file import require_run
-    from loadgen.sessions.run.report import write_report
+    from loadgen.sessions.run.report_of_log import write_report
     from loadgen.sessions.run_session import outcome
-    from loadgen.sessions.settings.prices import load
+    from loadgen.sessions.settings.price_options import load
     from reporter.report_options import ReportOptions
     from rulesets.exit_codes import ExitCode
 

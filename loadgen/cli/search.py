@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from loadgen.sessions.files.series_file import Series
-    from loadgen.sessions.series.options import Secrets
+    from loadgen.sessions.series.point_options import Secrets
     from loadgen.sessions.settings.resume import ResumeSettings
     from loadgen.sessions.settings.search import SearchSettings
 
@@ -31,14 +31,14 @@ def search(settings: SearchSettings, perf: Mapping[str, Any]) -> None:
 
     loadgen search --url $URL --model llama --require 'latency:p(95)<10s' --concurrency 1..256 --json
     """
-    from loadgen.sessions.series.search.session import new_search
+    from loadgen.sessions.series.search.run_search import new_search
 
     _conduct(*new_search(settings, perf), json=settings.json, quiet=settings.quiet, live=not perf["no_live"])
 
 
 def resume_search(folder: Path, series: Series, settings: ResumeSettings) -> None:
     """Continue a search with the whole budget."""
-    from loadgen.sessions.series.options import Secrets
+    from loadgen.sessions.series.point_options import Secrets
 
     secrets = Secrets(settings.api_key, tuple(settings.header), settings.judge_api_key)
     _conduct(folder, series, secrets, json=settings.json, quiet=settings.quiet, live=not settings.no_live)
@@ -47,10 +47,10 @@ def resume_search(folder: Path, series: Series, settings: ResumeSettings) -> Non
 def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quiet: bool, live: bool) -> None:
     import sys
 
-    from loadgen.cli.terminal.observer import Terminal
+    from loadgen.cli.terminal.progress_observer import Terminal
     from loadgen.sessions.errors import printable
-    from loadgen.sessions.series.search.search import RESULT
-    from loadgen.sessions.series.search.session import run_search
+    from loadgen.sessions.series.search.run_search import run_search
+    from loadgen.sessions.series.search.seek import RESULT
 
     result = run_search(folder, series, secrets, Terminal(quiet=quiet, live=live))
     if json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from loadgen.sessions.settings.formats import Json
+from loadgen.sessions.settings.format_options import Json
 from loadgen.sessions.settings.option import Argument, Option
 from loadgen.sessions.settings.run_argument import Runs
 
@@ -55,8 +55,8 @@ def sql(
     loadgen sql RUN "select prompt_id, ttft_ms from samples order by ttft_ms desc limit 10" -f csv
     """
     from loadgen.cli.terminal.pipe import end_with_the_reader
-    from loadgen.sessions.asking import ask
     from loadgen.sessions.query_lines import csv_lines, json_lines
+    from loadgen.sessions.sql_query import ask
 
     end_with_the_reader()
     text = sys.stdin.read() if query == "-" else query

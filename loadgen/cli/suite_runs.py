@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-from loadgen.cli.terminal.observer import Terminal
+from loadgen.cli.terminal.progress_observer import Terminal
 from loadgen.cli.terminal.show import publish_series_verdicts
 from loadgen.cli.terminal.suite_table import as_text
 from loadgen.sessions.arguments import program
 from loadgen.sessions.errors import printable
-from loadgen.sessions.series.suite.keys import require_resumable
-from loadgen.sessions.series.suite.session import run_suite
+from loadgen.sessions.series.suite.run_suite import run_suite
+from loadgen.sessions.series.suite.secret_variables import require_resumable
 from loadgen.sessions.series.suite.summary import summed_up
-from loadgen.sessions.settings.verdict import most_severe
+from loadgen.sessions.settings.verdict_options import most_severe
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from loadgen.sessions.files.series_file import Series
-    from loadgen.sessions.series.options import Secrets
+    from loadgen.sessions.series.point_options import Secrets
     from loadgen.sessions.settings.resume import ResumeSettings
     from loadgen.sessions.settings.sweep import SweepSettings
 
@@ -32,14 +32,14 @@ def sweep(settings: SweepSettings, perf: Mapping[str, Any]) -> None:
 
     loadgen sweep --url $URL --model llama -c 4,16 --vary max-tokens=64,256
     """
-    from loadgen.sessions.series.sweep.session import new_sweep
+    from loadgen.sessions.series.sweep.run_sweep import new_sweep
 
     _conduct(*new_sweep(settings, perf), json=settings.json, quiet=settings.quiet, live=not perf["no_live"])
 
 
 def resume_sweep(folder: Path, series: Series, settings: ResumeSettings) -> None:
     """Run the points of a sweep that are not complete."""
-    from loadgen.sessions.series.options import Secrets
+    from loadgen.sessions.series.point_options import Secrets
 
     secrets = Secrets(settings.api_key, tuple(settings.header), settings.judge_api_key)
     _conduct(folder, series, secrets, json=settings.json, quiet=settings.quiet, live=not settings.no_live)
@@ -48,12 +48,12 @@ def resume_sweep(folder: Path, series: Series, settings: ResumeSettings) -> None
 def _conduct(folder: Path, series: Series, secrets: Secrets, *, json: bool, quiet: bool, live: bool) -> None:
     import sys
 
-    from loadgen.cli.terminal.observer import Terminal
+    from loadgen.cli.terminal.progress_observer import Terminal
     from loadgen.cli.terminal.show import publish_series_verdicts
     from loadgen.sessions.errors import printable
-    from loadgen.sessions.series.sweep.result import SWEEP
-    from loadgen.sessions.series.sweep.session import run_sweep
-    from loadgen.sessions.settings.verdict import most_severe
+    from loadgen.sessions.series.sweep.run_sweep import run_sweep
+    from loadgen.sessions.series.sweep.sweep_files import SWEEP
+    from loadgen.sessions.settings.verdict_options import most_severe
 
     ended = run_sweep(folder, series, secrets, Terminal(quiet=quiet, live=live))
     if ended.interrupted:

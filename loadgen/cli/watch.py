@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loadgen.sessions.settings.formats import Json
+from loadgen.sessions.settings.format_options import Json
 from loadgen.sessions.settings.kinds import seconds
 from loadgen.sessions.settings.option import Option
 from loadgen.sessions.settings.run_argument import RunOrSeries
@@ -69,7 +69,7 @@ def watch(
 
 def _watched(run: Path, interval_s: float, *, json: bool) -> Report:
     """Show the run until the end, and then the report; return the report."""
-    from loadgen.sessions.run.report import make_report
+    from loadgen.sessions.run.report_of_log import make_report
     from reporter.render.json import render
 
     _show_while_it_runs(run, interval_s, json=json)
@@ -85,7 +85,7 @@ def _watched(run: Path, interval_s: float, *, json: bool) -> Report:
 
 def _follow(run: Path, interval_s: float, wait_s: float, *, json: bool) -> None:
     """Show a run of a series until the end; as JSON, then also the report."""
-    from loadgen.sessions.run.report import make_report
+    from loadgen.sessions.run.report_of_log import make_report
     from loadgen.sessions.run.watching import await_log
     from reporter.render.json import render
 

@@ -42,7 +42,7 @@ def watch_series(folder: Path, watch_run: Callable[[Path], None], *, json: bool)
             sys.stdout.flush()
         watch_run(place)
     if json:
-        from loadgen.sessions.series.so_far import outcomes_so_far
+        from loadgen.sessions.series.outcomes_so_far import outcomes_so_far
         from loadgen.sessions.series_outcome import most_severe
 
         return most_severe(outcomes_so_far(folder, files.read(folder)))

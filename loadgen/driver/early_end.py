@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from loadgen.driver import budget
+from loadgen.driver import error_budget
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from loadgen.driver.overload import OverloadWatch
+    from loadgen.driver.overload_detection import OverloadWatch
     from loadgen.driver.plan import Plan
     from loadgen.driver.progress import SessionProgress
     from loadgen.driver.requests.turn import Emit
@@ -39,7 +39,7 @@ class EarlyEnd:
         self._abort = abort
         self._overload: OverloadWatch | None = None
         if plan.stop_on_overload:
-            from loadgen.driver.overload import OverloadWatch
+            from loadgen.driver.overload_detection import OverloadWatch
 
             self._overload = OverloadWatch(plan.load)
         self._grace: asyncio.TimerHandle | None = None
@@ -47,22 +47,22 @@ class EarlyEnd:
     def look(self, progress: SessionProgress) -> None:
         """Look at new counters, in the running event loop."""
         if self._stop.reason is None and (spent := self._budget.spent(progress)) is not None:
-            self._emit(budget.finding(spent, progress, self._clock.now_ns()))
-            self._stop.drain(budget.REASON)
+            self._emit(error_budget.finding(spent, progress, self._clock.now_ns()))
+            self._stop.drain(error_budget.REASON)
         if self._overload is not None and progress.phase == "performance" and self._stop.reason is None:
             self._heed_overload(self._overload, progress)
 
     def _heed_overload(self, watch: OverloadWatch, progress: SessionProgress) -> None:
         """End the session when the endpoint falls behind, and soon after abandon requests in flight."""
-        from loadgen.driver import ending, overload
+        from loadgen.driver import ending, overload_detection
 
         now_ns = self._clock.now_ns()
         seen = watch.look(now_ns, progress.issued, progress.ended)
         if seen is not None:
-            self._emit(overload.finding(seen, now_ns))
+            self._emit(overload_detection.finding(seen, now_ns))
             self._stop.drain(ending.OVERLOADED)
             later = asyncio.get_running_loop().call_later
-            self._grace = later(overload.GRACE_S, self._abort, ending.OVERLOADED)
+            self._grace = later(overload_detection.GRACE_S, self._abort, ending.OVERLOADED)
 
     def cancel(self) -> None:
         """Give up nothing any more: the session is over."""

@@ -45,7 +45,7 @@ not lie unread until the last one has left."""
 
 
 class Issuer:
-    """Issues one share of a plan, or the whole: see `loadgen.driver.session.WorkerGroup`.
+    """Issues one share of a plan, or the whole: see `loadgen.driver.load_session.WorkerGroup`.
 
     Args:
         plan: What to do.

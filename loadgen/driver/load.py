@@ -27,7 +27,7 @@ class Closed:
     Attributes:
         concurrency: The number of users, each with one request in flight.
         think: How long a user pauses between an answer and the next request, a distribution of times
-            (`workloads.distribution`); None for no pause.
+            (`workloads.distribution_notation`); None for no pause.
     """
 
     concurrency: int

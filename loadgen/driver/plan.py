@@ -7,8 +7,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from loadgen.driver.arrivals.rate_limits import LEAST_RATE, MOST_RATE, MOST_SECONDS, shown
-from loadgen.driver.budget import ErrorBudget
-from loadgen.driver.client.bounds import MAX_BODY_BYTES, MAX_TOGETHER_BYTES
+from loadgen.driver.client.memory_bounds import MAX_BODY_BYTES, MAX_TOGETHER_BYTES
+from loadgen.driver.error_budget import ErrorBudget
 from loadgen.driver.errors import PlanError
 from loadgen.driver.load import (
     Closed,

@@ -15,16 +15,16 @@ from select import select
 from typing import TYPE_CHECKING, Final
 
 from loadgen.driver.client.arrival import StampingSocket
-from loadgen.mock_endpoint.connection import NOW, PARKED, MockConnection, Task
+from loadgen.mock_endpoint.client_connection import NOW, PARKED, MockConnection, Task
 from loadgen.mock_endpoint.poller import WRITABLE
 from loadgen.mock_endpoint.timer_queue import TimerQueue
-from loadgen.mock_endpoint.tls import TlsLayer
+from loadgen.mock_endpoint.tls_filter import TlsLayer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from ssl import SSLContext
 
-    from loadgen.mock_endpoint.connection import RawRequest
+    from loadgen.mock_endpoint.client_connection import RawRequest
     from loadgen.mock_endpoint.ledger import Ledger
     from loadgen.mock_endpoint.poller import Poller
     from loadgen.mock_endpoint.service import Service

@@ -13,7 +13,7 @@ from pathlib import Path
 from select import select
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver.system.child import start_child
+from loadgen.driver.system.child_process import start_child
 from loadgen.driver.system.signals import deferred
 from loadgen.mock_endpoint.errors import MockSetupError
 from loadgen.mock_endpoint.options import KEY_VARIABLE, LISTENING, MockOptions

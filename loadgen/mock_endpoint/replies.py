@@ -29,7 +29,7 @@ import orjson
 
 from loadgen.mock_endpoint.errors import RepliesError
 from loadgen.mock_endpoint.token import SILENT, ExtendedToken, ToolCallPart
-from workloads import distribution
+from workloads import distribution_notation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -77,8 +77,8 @@ class MockReply:
     reasoning: str
     calls: tuple[ToolCallPart, ...]
     finish_reason: str
-    ttft: distribution.Sampler | None
-    itl: distribution.Sampler | None
+    ttft: distribution_notation.Sampler | None
+    itl: distribution_notation.Sampler | None
     status: int | None
     error: str
 
@@ -156,7 +156,9 @@ def _line(text: bytes, where: str) -> MockReply:
     try:
         _check(fields)
         calls = tuple(_call(index, call) for index, call in enumerate(fields.get("tool_calls", ())))
-        ttft, itl = (distribution.duration(fields[key]) if key in fields else None for key in ("ttft", "itl"))
+        ttft, itl = (
+            distribution_notation.duration(fields[key]) if key in fields else None for key in ("ttft", "itl")
+        )
     except ValueError as error:
         raise RepliesError(f"{where}: {error}") from error
     return MockReply(

@@ -9,11 +9,11 @@ from random import Random
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from loadgen.mock_endpoint import lifetime, rate_limit, replies
+from loadgen.mock_endpoint.answer_cache import Cache
 from loadgen.mock_endpoint.ask import RefusedRequest
-from loadgen.mock_endpoint.cache import Cache
 from loadgen.mock_endpoint.errors import MockOptionsError
 from loadgen.mock_endpoint.token import SILENT, joined
-from workloads import distribution
+from workloads import distribution_notation
 from workloads.errors import DistributionError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class PlannedResponse:
     tokens: Sequence[Token]
     finish_reason: str
     ttft_s: float
-    itl: distribution.Sampler
+    itl: distribution_notation.Sampler
     rng: Random
     refusal: RefusedRequest | None = None
     cached: bool | None = None
@@ -60,14 +60,14 @@ class PlannedResponse:
     @property
     def at_once(self) -> bool:
         """Whether all tokens are due at one time."""
-        return isinstance(self.itl, distribution.Constant) and not self.itl.value
+        return isinstance(self.itl, distribution_notation.Constant) and not self.itl.value
 
     def dues_s(self, tokens_per_piece: int) -> Iterator[float]:
         """When pieces are due, in seconds from the start, without end.
 
         Token k is due `ttft_s` and k gaps after the start, whatever became of the tokens before it.
         """
-        if isinstance(self.itl, distribution.Constant):
+        if isinstance(self.itl, distribution_notation.Constant):
             return count(self.ttft_s, self.itl.value * tokens_per_piece)
         gaps = (sum(self.itl(self.rng) for _ in range(tokens_per_piece)) for _ in repeat(None))
         return accumulate(gaps, initial=self.ttft_s)
@@ -94,14 +94,16 @@ class Script:
     """
 
     def __init__(self, options: MockOptions) -> None:
-        self._ttft = _named("ttft", distribution.duration, options.ttft)
-        self._itl = _named("itl", distribution.duration, options.itl)
-        self._length = _named("tokens", distribution.length, options.tokens)
+        self._ttft = _named("ttft", distribution_notation.duration, options.ttft)
+        self._itl = _named("itl", distribution_notation.duration, options.itl)
+        self._length = _named("tokens", distribution_notation.length, options.tokens)
         scripted = replies.load(options.replies) if options.replies else []
         self._replies = replies.Replies(scripted)
         samplers = (self._ttft, self._itl, self._length)
         times = (time for reply in scripted for time in (reply.ttft, reply.itl) if time)
-        self._draws = not all(isinstance(sampler, distribution.Constant) for sampler in (*samplers, *times))
+        self._draws = not all(
+            isinstance(sampler, distribution_notation.Constant) for sampler in (*samplers, *times)
+        )
         self._never_drawn_from = Random(options.seed)  # noqa: S311 (reproducible draws, no secrets)
         self._seed = options.seed
         self._asked = 0
@@ -121,7 +123,7 @@ class Script:
             return answer
         if self._cache.takes(ask):
             return replace(answer, cached=False)
-        return replace(answer, ttft_s=0.0, itl=distribution.Constant(0.0), cached=True)
+        return replace(answer, ttft_s=0.0, itl=distribution_notation.Constant(0.0), cached=True)
 
     def _drawn(self, ask: MockRequest) -> PlannedResponse:
         rng = self._rng()
@@ -158,7 +160,7 @@ def _cut(
     tokens: Sequence[Token],
     limit: int | None,
     ttft_s: float,
-    itl: distribution.Sampler,
+    itl: distribution_notation.Sampler,
     rng: Random,
     finish_reason: str = "stop",
 ) -> PlannedResponse:

@@ -23,7 +23,7 @@ from loadgen.mock_endpoint.script import Script
 from loadgen.mock_endpoint.service import Service
 from loadgen.mock_endpoint.slots import Slots
 from loadgen.mock_endpoint.stall import read
-from loadgen.mock_endpoint.tls import tls_context
+from loadgen.mock_endpoint.tls_filter import tls_context
 from loadgen.mock_endpoint.truth import TruthFile
 from workloads.errors import did_you_mean
 
@@ -92,7 +92,7 @@ def _require_known(scenario: str) -> None:
 
 async def _play(options: MockOptions, file: TruthFile | None) -> None:
     """Serve scenarios, which are played byte for byte, until a stop signal."""
-    from loadgen.mock_endpoint.scenarios.server import serve_scenarios
+    from loadgen.mock_endpoint.scenarios.scenario_server import serve_scenarios
 
     loop = asyncio.get_running_loop()
     stop_requested = asyncio.Event()

@@ -11,10 +11,10 @@ from uuid import uuid4
 
 from loadgen.mock_endpoint import wire
 from loadgen.mock_endpoint.ask import RefusedRequest
-from loadgen.mock_endpoint.connection import NOW
+from loadgen.mock_endpoint.client_connection import NOW
 from loadgen.mock_endpoint.events import EventShelf, serial
-from loadgen.mock_endpoint.metrics import PROMETHEUS, Metrics
 from loadgen.mock_endpoint.options import DEFAULT_MODEL
+from loadgen.mock_endpoint.prometheus_metrics import PROMETHEUS, Metrics
 from loadgen.mock_endpoint.routes import GENERATION, HEALTH, METRICS, MODELS, Doorkeeper, model_list
 from loadgen.mock_endpoint.token import SILENT, joined
 from loadgen.mock_endpoint.truth import Truth
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from loadgen.mock_endpoint.ask import MockRequest
-    from loadgen.mock_endpoint.connection import MockConnection, RawRequest, Task
+    from loadgen.mock_endpoint.client_connection import MockConnection, RawRequest, Task
     from loadgen.mock_endpoint.events import Events
     from loadgen.mock_endpoint.lifetime import Lifetime
     from loadgen.mock_endpoint.options import MockOptions

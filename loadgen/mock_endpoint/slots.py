@@ -6,10 +6,10 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING
 
-from loadgen.mock_endpoint.connection import PARKED
+from loadgen.mock_endpoint.client_connection import PARKED
 
 if TYPE_CHECKING:
-    from loadgen.mock_endpoint.connection import MockConnection, Task
+    from loadgen.mock_endpoint.client_connection import MockConnection, Task
     from loadgen.mock_endpoint.truth import Truth
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from loadgen.mock_endpoint.errors import MockOptionsError
-from workloads import distribution
+from workloads import distribution_notation
 from workloads.errors import DistributionError
 
 _SECOND: Final = 1_000_000_000
@@ -49,10 +49,12 @@ def read(text: str | None) -> Stall:
         return Stall()
     after, _, lasting = text.partition(",")
     try:
-        times = [distribution.duration(part) for part in (after, lasting)]
+        times = [distribution_notation.duration(part) for part in (after, lasting)]
     except DistributionError:
         times = []
-    spans = [round(time.value * _SECOND) for time in times if isinstance(time, distribution.Constant)]
+    spans = [
+        round(time.value * _SECOND) for time in times if isinstance(time, distribution_notation.Constant)
+    ]
     if len(spans) != len((after, lasting)) or min(spans) <= 0:
         raise MockOptionsError(
             f"stall: {text!r} is not two times above 0, after which and for how long: write 2s,500ms"

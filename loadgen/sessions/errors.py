@@ -6,7 +6,7 @@
     │   ├── DatasetParseError       a bench's file cannot be read (`loadgen.plugins.agents.datasets`)
     │   └── DatasetValidationError  a row of a bench's file lacks a column (likewise)
     ├── SetupError           this machine, or the endpoint, cannot do it
-    │   ├── GraderLostError  no grader is left (`loadgen.sessions.scoring.pool`)
+    │   ├── GraderLostError  no grader is left (`loadgen.sessions.scoring.grader_pool`)
     │   └── ProviderError    a provider rejected a request (`loadgen.plugins.agents.llm_client`)
     └── RunError             a run could not be recorded to its end
 

@@ -59,9 +59,9 @@ FORMATS: Final[Mapping[str, Format]] = {
     "text": Format(
         title="tables for a terminal",
         report=f"{_RENDER}.console",
-        verdict=f"{_RENDER}.verdict",
-        comparison=f"{_RENDER}.comparison",
-        series_comparison=f"{_RENDER}.series_comparison",
+        verdict=f"{_RENDER}.verdict_table",
+        comparison=f"{_RENDER}.comparison_tables",
+        series_comparison=f"{_RENDER}.series_comparison_table",
     ),
     "json": Format(
         title="JSON, every figure",
@@ -73,10 +73,10 @@ FORMATS: Final[Mapping[str, Format]] = {
     ),
     "html": Format(
         title="one HTML page, with plots",
-        report=f"{_RENDER}.html.run",
-        series=f"{_RENDER}.html.series",
-        comparison=f"{_RENDER}.html.comparison",
-        series_comparison=f"{_RENDER}.html.series_comparison",
+        report=f"{_RENDER}.html.run_page",
+        series=f"{_RENDER}.html.series_page",
+        comparison=f"{_RENDER}.html.comparison_page",
+        series_comparison=f"{_RENDER}.html.series_comparison_page",
         is_quoted=False,
         shows_log=True,
         shows_plots=True,

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.settings.other_tools import OF_A_PROFILE, OTHER_OPTIONS, OTHER_VALUES, OtherOption
+from loadgen.sessions.settings.foreign_options import OF_A_PROFILE, OTHER_OPTIONS, OTHER_VALUES, OtherOption
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from reporter.compare.comparison import Comparison
     from reporter.log.database import OpenLog
     from reporter.plots.marks import PlotMarks
-    from reporter.plots.plot import NoPlot, Plot
+    from reporter.plots.plot_value import NoPlot, Plot
 
 MOST_RUNS: Final = 6
 """More curves could not be distinguished."""
@@ -108,7 +108,7 @@ def picture_path(what: str, out: Path | None) -> Path:
         UsageError: The file's ending is not that of a picture, or a log would be overwritten.
     """
     from loadgen.sessions.files.run_folder import require_no_log
-    from reporter.render.plot import Picture
+    from reporter.render.plot_picture import Picture
 
     path = Path(f"{what}.svg") if out is None else out
     if path.suffix.removeprefix(".") not in get_args(Picture):
@@ -129,8 +129,8 @@ def write_picture(plots: Sequence[Plot | NoPlot], path: Path, runs: Sequence[Pat
         SetupError: The file cannot be written.
     """
     from loadgen.sessions.files.run_folder import write_whole
-    from reporter.plots.plot import Plot
-    from reporter.render.plot import picture
+    from reporter.plots.plot_value import Plot
+    from reporter.render.plot_picture import picture
 
     made = [plot for plot in plots if isinstance(plot, Plot)]
     if not made:
@@ -154,7 +154,7 @@ def plots_of_comparison(comparison: Comparison) -> list[Plot | NoPlot]:
         LogError: A log cannot be read.
     """
     from reporter.plots.catalog import PLOTS, SETS
-    from reporter.plots.plot import NoPlot
+    from reporter.plots.plot_value import NoPlot
     from reporter.references import has_log
     from reporter.render.comparison_figure import differences
 
@@ -251,8 +251,8 @@ def _require_tag(log: OpenLog, tag: str) -> None:
 def _of_sweep(folder: Path, names: Sequence[str]) -> list[Plot | NoPlot]:
     from loadgen.sessions.files.run_folder import folder_of
     from loadgen.sessions.files.series_file import SeriesKind, read
-    from loadgen.sessions.series.so_far import outcomes_so_far
-    from loadgen.sessions.series.sweep.result import plots_of as plots_of_sweep
+    from loadgen.sessions.series.outcomes_so_far import outcomes_so_far
+    from loadgen.sessions.series.sweep.sweep_files import plots_of as plots_of_sweep
 
     folder = folder_of(folder)
     series = read(folder)
@@ -264,7 +264,7 @@ def _of_sweep(folder: Path, names: Sequence[str]) -> list[Plot | NoPlot]:
 
 
 def _differences(runs: Sequence[Path]) -> Plot | NoPlot:
-    from loadgen.sessions.comparison import compare_runs
+    from loadgen.sessions.compare_runs import compare_runs
     from loadgen.sessions.settings.compare import CompareSettings
     from reporter.render.comparison_figure import differences
 

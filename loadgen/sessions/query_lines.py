@@ -50,8 +50,8 @@ def json_lines(answer: QueryResult) -> Iterator[str]:
 
 def _harmless(answer: QueryResult, *, clean: bool) -> QueryResult:
     """What any program can open: no text in it is a formula, and none steers a terminal."""
+    from reporter.render.console_page import clean as cleaned
     from reporter.render.csv_text import no_formula
-    from reporter.render.page import clean as cleaned
 
     def harmless(value: Any) -> Any:
         if not isinstance(value, str):

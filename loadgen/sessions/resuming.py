@@ -28,7 +28,7 @@ def finish_run(settings: ResumeSettings, observer: Observer = SILENT) -> tuple[R
     """
     from loadgen.sessions.files.run_folder import folder_of
     from loadgen.sessions.run.resumption import is_complete, resumable, resumed_settings
-    from loadgen.sessions.run.scores import score
+    from loadgen.sessions.run.scoring_at_end import score
     from loadgen.sessions.run_session import reported, score_if_over
 
     run, folder = resumable(settings.run), folder_of(settings.run)

@@ -75,7 +75,7 @@ def _run_here(settings: PerfSettings, observer: Observer) -> tuple[Prepared, Pat
         warn_of(prepared, observer)
         folder = new_run_folder(settings.output.out, prepared.perf.endpoint.model)
         if settings.tasks.task:
-            from loadgen.sessions.run.scores import warn_of_no_judge
+            from loadgen.sessions.run.scoring_at_end import warn_of_no_judge
 
             warn_of_no_judge(settings.tasks, observer)
         return prepared, folder, conduct(prepared, launcher, folder, observer)
@@ -113,7 +113,7 @@ def score_if_over(
     from loadgen.sessions.interrupt import stopped
 
     if prepared.accuracy is not None and broken is None and not stopped():
-        from loadgen.sessions.run.scores import score
+        from loadgen.sessions.run.scoring_at_end import score
 
         score(prepared.perf.tasks, prepared.perf.cluster, folder, observer)
 
@@ -142,9 +142,9 @@ def reported(
 
     # Reading the log takes libraries that measuring does not need: they are loaded at its end.
     try:
-        from loadgen.sessions.run.report import write_report
-        from loadgen.sessions.settings.definitions import percentiles_of
-        from loadgen.sessions.settings.tokenizer import load
+        from loadgen.sessions.run.report_of_log import write_report
+        from loadgen.sessions.settings.definition_options import percentiles_of
+        from loadgen.sessions.settings.tokenizer_options import load
         from reporter.report_options import ReportOptions
 
         options = ReportOptions(
@@ -209,7 +209,7 @@ def outcome(report: Report, inconclusive: str = "5") -> int:
         return ExitCode.INVALID
     code: int = ExitCode.PASS
     if report.verdict is not None:
-        from loadgen.sessions.settings.verdict import exit_code
+        from loadgen.sessions.settings.verdict_options import exit_code
 
         code = exit_code(report.verdict.status, inconclusive)
     return ExitCode.INVALID if code == ExitCode.PASS and _has_open_scores(report) else code

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from loadgen.sessions.settings.verdict import most_severe as most_severe_code
+from loadgen.sessions.settings.verdict_options import most_severe as most_severe_code
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:

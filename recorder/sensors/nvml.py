@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from recorder.payloads import SensorStarted
-from recorder.sensors.limits import within_limits
+from recorder.sensors.physical_limits import within_limits
 from recorder.sensors.reading import Reading
 
 if TYPE_CHECKING:

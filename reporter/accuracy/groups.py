@@ -34,7 +34,7 @@ def groups(
     """The scores of each tag's values, those of the benchmark's own groups first.
 
     Args:
-        graded: From `reporter.accuracy.rows.with_graded_rows`.
+        graded: From `reporter.accuracy.score_rows.with_graded_rows`.
         entry: The number of the entry.
         task: The task.
         of_benchmark: The tags that the benchmark groups scores by.

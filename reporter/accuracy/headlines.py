@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from reporter.accuracy.mean import mean_in
-from reporter.accuracy.rows import of_entry
+from reporter.accuracy.score_rows import of_entry
 from reporter.accuracy.spread import spread
 from reporter.errors import HeadlineError
 from reporter.values.task_score import HeadlineFigure
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reporter.accuracy.asked import ScorerPass
-    from reporter.accuracy.rows import SampleCounts
+    from reporter.accuracy.score_rows import SampleCounts
     from reporter.accuracy.spread import ScoreSums
     from reporter.log.database import OpenLog
     from workloads.scorer import Headline
@@ -42,7 +42,7 @@ def headlines(
     """The figures of an entry, by name, in order.
 
     Args:
-        graded: From `reporter.accuracy.rows.with_graded_rows`.
+        graded: From `reporter.accuracy.score_rows.with_graded_rows`.
         entry: The number of the entry.
         scored: Its scorer and pass.
         definitions: The figures.

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from reporter.accuracy.asked import RunTask, ScorerPass, StoppedScorer
-    from reporter.accuracy.rows import SampleCounts
+    from reporter.accuracy.score_rows import SampleCounts
     from reporter.values.scorer_definitions import Definition
 
 RESCORE: Final = "loadgen score RUN"

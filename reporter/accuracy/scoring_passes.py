@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from reporter.answers import NEEDED
 from reporter.json_values import members
+from reporter.stored_answers import NEEDED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

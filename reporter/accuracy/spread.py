@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from reporter.accuracy.mean import EVERY
-from reporter.accuracy.rows import of_entry
+from reporter.accuracy.score_rows import of_entry
 from reporter.values.task_score import ConfidenceInterval
 from rulesets.statistics import normal, wilson
 
@@ -158,7 +158,7 @@ def spread(
     """The sums of a mean over the samples of an entry, for each part; empty without samples.
 
     Args:
-        graded: From `reporter.accuracy.rows.with_graded_rows`.
+        graded: From `reporter.accuracy.score_rows.with_graded_rows`.
         entry: The number of the entry.
         mean: The mean.
         part: SQL for the common value of a question's samples, over `questions`; those where it is NULL

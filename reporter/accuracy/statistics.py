@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from reporter.values.task_score import RepeatStatistics, SampleStatistics
 
 if TYPE_CHECKING:
-    from reporter.accuracy.rows import SampleCounts
+    from reporter.accuracy.score_rows import SampleCounts
     from reporter.log.database import OpenLog
 
 _OVER_SAMPLES: Final = """
@@ -30,7 +30,7 @@ def over_samples(graded: OpenLog, entry: int) -> SampleStatistics | None:
     """Statistics of the samples' values; None where no sample has one.
 
     Args:
-        graded: From `reporter.accuracy.rows.with_graded_rows`.
+        graded: From `reporter.accuracy.score_rows.with_graded_rows`.
         entry: Which score.
     """
     n, *figures = graded.execute(_OVER_SAMPLES, {"entry": entry}).fetchall()[0]
@@ -43,7 +43,7 @@ def over_repeats(graded: OpenLog, counts: SampleCounts) -> RepeatStatistics | No
     None also while samples have no value: which repeat they would raise is not known.
 
     Args:
-        graded: From `reporter.accuracy.rows.with_graded_rows`.
+        graded: From `reporter.accuracy.score_rows.with_graded_rows`.
         counts: Of the score.
     """
     if counts.repeats < 2 or counts.unscored:  # noqa: PLR2004 (a spread takes two)

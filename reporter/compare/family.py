@@ -6,17 +6,17 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from reporter.compare import between, paired, percentiles, within
+from reporter.compare import between, paired_scores, percentiles, within
 from reporter.compare.comparison import Cell, ComparisonRow, MetricChange
 from reporter.compare.holm import adjusted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from reporter.compare.compared_figure import ComparedFigure
+    from reporter.compare.compared_metric import ComparedMetric
     from reporter.compare.comparison import Finding, Rules
     from reporter.compare.difference import FigureDifference
-    from reporter.compare.figure import ComparedFigure
-    from reporter.compare.metric import ComparedMetric
     from reporter.compare.side import End, Side
     from rulesets.quantity import Better
 
@@ -138,7 +138,7 @@ class Family:
         levels = {"level": self.rules.level, "level_to_find": level_to_find}
         in_points = _in_points(metric, figures)
         if metric.kind == "accuracy":
-            difference = paired.difference(reference, other, in_points=in_points, **levels)
+            difference = paired_scores.difference(reference, other, in_points=in_points, **levels)
         else:
             difference = (
                 None if metric.p is None else percentiles.difference(reference, other, metric.p, **levels)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from reporter.compare.compared_figure import critical
 from reporter.compare.difference import POWER, FigureDifference
-from reporter.compare.figure import critical
 from rulesets.statistics import two_percentiles
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from reporter.compare.figure import ComparedFigure
+    from reporter.compare.compared_figure import ComparedFigure
 
 
 def difference(

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from reporter.compare.metric import DECIDING, metric
+from reporter.compare.compared_metric import DECIDING, metric
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
-    from reporter.compare.figure import ComparedFigure
-    from reporter.compare.metric import ComparedMetric
+    from reporter.compare.compared_figure import ComparedFigure
+    from reporter.compare.compared_metric import ComparedMetric
     from reporter.compare.side import Side
 
 BEYOND: Final = 10

@@ -7,8 +7,8 @@ from statistics import median
 from typing import TYPE_CHECKING, Final, Literal
 
 from reporter.compare.comparable import facts, run_faults
-from reporter.compare.figure import ComparedFigure, figure
-from reporter.compare.metric import metric as read
+from reporter.compare.compared_figure import ComparedFigure, figure
+from reporter.compare.compared_metric import metric as read
 from reporter.imported import own_figures
 from reporter.json_values import members
 from rulesets.scores import main
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reporter.compare.comparable import Facts, Mismatch
-    from reporter.compare.metric import ComparedMetric
+    from reporter.compare.compared_metric import ComparedMetric
     from reporter.log.settings import LogHead
     from rulesets.evidence import Evidence
 

@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from reporter.compare.compared_figure import critical
 from reporter.compare.difference import POWER, FigureDifference, to_ratio
-from reporter.compare.figure import critical
 from rulesets.statistics import normal, student
 
 if TYPE_CHECKING:
-    from reporter.compare.figure import ComparedFigure
+    from reporter.compare.compared_figure import ComparedFigure
 
 _MANY: Final = 10_000
 """From this many degrees of freedom on, Student's distribution is the normal one, to four digits of t."""

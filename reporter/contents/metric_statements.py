@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from reporter import statements
-from reporter.compare.metric import target_of
+from reporter.compare.compared_metric import target_of
 from reporter.log.sql_files import condition, quoted
 from reporter.quantile import percentile_sql
 from rulesets.errors import ExpressionError

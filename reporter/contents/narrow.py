@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from reporter.contents.requests import FAILED, SLOWEST
+from reporter.contents.example_requests import FAILED, SLOWEST
 from reporter.plots.catalog import PLOTS
 
 if TYPE_CHECKING:

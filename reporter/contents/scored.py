@@ -11,8 +11,8 @@ from reporter.contents.texts import prompt_in_words, reference_in_words, respons
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reporter.answers import ReadTexts
     from reporter.log.database import OpenLog
+    from reporter.stored_answers import ReadTexts
     from reporter.values.task_score import TaskScore
 
 TABLES: Final = ("questions", "scores", "prompt_events")
@@ -127,7 +127,7 @@ def scored_samples(
     Args:
         log: An opened log with `TABLES`.
         scores: Those of the report.
-        read: From `reporter.answers.texts_of`.
+        read: From `reporter.stored_answers.texts_of`.
         limit: How many are chosen, of all benchmarks together.
 
     Raises:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from reporter.log.sql_files import quoted, sql_file
 from reporter.statements import STAGE, part
-from reporter.windows.over_time import span_number, stage_spans, stages_of
+from reporter.windows.run_spans import span_number, stage_spans, stages_of
 
 if TYPE_CHECKING:
     from reporter.log.database import OpenLog

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from reporter.client_health import ClientHealth, RecorderHealth
 from reporter.findings.token_checks import TokenChecks
-from reporter.health import ClientHealth, RecorderHealth
 from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from reporter.client_health import OWN_TTFT_LIMIT
 from reporter.findings import late_reads
 from reporter.findings.check_inputs import Check, CheckInputs, listed
 from reporter.findings.overhead_effect import FEWEST, affected, in_words, may_be_too_late, too_late
@@ -16,7 +17,6 @@ from reporter.findings.remedies import (
     relief,
     worker_share,
 )
-from reporter.health import OWN_TTFT_LIMIT
 from reporter.number_text import counted, percent
 from reporter.report import Finding
 from reporter.run_facts import is_open_loop

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from reporter.health import ClientHealth, OwnLimit
+    from reporter.client_health import ClientHealth, OwnLimit
     from reporter.log.database import OpenLog
     from reporter.report import Summary
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from reporter.findings import (
     client_limits,
     client_timeouts,
-    connections,
+    closed_connections,
     failed_requests,
     load_findings,
     node_findings,
@@ -329,7 +329,7 @@ _CHECKS: Final[tuple[Check, ...]] = (
     _prompts_repeated,
     _unencoded,
     _resumed,
-    *connections.CHECKS,
+    *closed_connections.CHECKS,
     _coalesced,
 )
 

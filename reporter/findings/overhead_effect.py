@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from reporter.health import OWN_TTFT_LIMIT, OwnEffect
+from reporter.client_health import OWN_TTFT_LIMIT, OwnEffect
 from reporter.number_text import percent
 from rulesets.evaluators.client_delay import AffectedFigure
 

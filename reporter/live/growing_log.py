@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final, Self
 
 from recorder.errors import BeingWrittenError, NotALogError
 from recorder.store import log_path
-from reporter.bounds import ENDS, column
 from reporter.errors import blaming
+from reporter.late_read_bounds import ENDS, column
 from reporter.log.database_in_memory import empty_database
-from reporter.log.definitions import define
+from reporter.log.definition_variables import define
 from reporter.log.event_codes import with_event_codes
 from reporter.log.opened import shards_of
 from reporter.log.segments import SEQ_BITS

@@ -14,9 +14,9 @@ from recorder.errors import BeingWrittenError, NotALogError
 from recorder.event import EventType
 from recorder.store import log_path
 from reporter.json_values import members, number, text, whole
-from reporter.live.figures import WINDOW_S, LiveFigures, Percentiles
+from reporter.live.current_figures import WINDOW_S, LiveFigures, Percentiles
 from reporter.live.tail import LogTail
-from reporter.live.targets import targets_now, targets_of
+from reporter.live.targets_now import targets_now, targets_of
 from reporter.log.settings import head
 from reporter.log.shard_files import ShardFiles
 

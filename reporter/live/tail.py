@@ -17,7 +17,7 @@ from recorder.column_types import require_types
 from recorder.errors import LogError
 from recorder.event import EventType
 from reporter.json_values import document, members, number, text, whole
-from reporter.live.figures import WINDOW_S
+from reporter.live.current_figures import WINDOW_S
 from reporter.log.source import readable
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from recorder.lock import is_held
 from recorder.store import log_path
 from reporter.errors import blaming
 from reporter.log.database_in_memory import empty_database
-from reporter.log.definitions import READ_BY_VIEWS, define
+from reporter.log.definition_variables import READ_BY_VIEWS, define
 from reporter.log.sql_files import execute_file, sql_file
 from reporter.log.tables import load_big_tables, load_only, load_tables, tables_of
 from reporter.log.window import Timeline, together, window, windows_sql

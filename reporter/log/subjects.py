@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reporter.json_values import document, members, text, whole
-from reporter.log.session import logged_settings
+from reporter.log.run_head import logged_settings
 
 if TYPE_CHECKING:
     from reporter.log.database import OpenLog

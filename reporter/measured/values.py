@@ -8,9 +8,9 @@ from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from reporter.bounds import column, gaps
+from reporter.late_read_bounds import column, gaps
 from reporter.log.sql_files import condition
-from reporter.measured.sample import LogSample, Ranked
+from reporter.measured.log_sample import LogSample, Ranked
 from rulesets.metric_table import BY_NAME
 from rulesets.request_metrics import REQUEST_METRICS
 
@@ -46,7 +46,7 @@ class Values:
         method: How percentiles are taken.
         violations: How many requests of a part failed, or were given up, where each of them is an infinite
             value; None where failures are not violations.
-        end: With it, each value is the least or the most that it can be (`reporter.bounds`).
+        end: With it, each value is the least or the most that it can be (`reporter.late_read_bounds`).
     """
 
     log: OpenLog

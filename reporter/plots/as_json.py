@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
-from reporter.plots.plot import Plot
+from reporter.plots.plot_value import Plot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reporter.plots.plot import NoPlot
+    from reporter.plots.plot_value import NoPlot
 
 SCHEMA_VERSION: Final = 1
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.plots.accuracy import ACCURACY
-from reporter.plots.distributions import DISTRIBUTIONS
-from reporter.plots.lengths import LENGTHS
+from reporter.plots.benchmark_scores import ACCURACY
+from reporter.plots.latency_distributions import DISTRIBUTIONS
 from reporter.plots.over_time import OVER_TIME
-from reporter.plots.telemetry import TELEMETRY
+from reporter.plots.sensor_readings import TELEMETRY
+from reporter.plots.times_by_length import LENGTHS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,7 +16,7 @@ from reporter.log.sql_files import value_of_tag
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reporter.plots.plot import Axis, Kind
+    from reporter.plots.plot_value import Axis, Kind
 
 MOST_PARTS: Final = 6
 """The most values of a tag that a plot distinguishes: the most frequent ones."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter import statements
-from reporter.plots.plot import Axis, NoPlot, Plot, PlotSeries
+from reporter.plots.plot_value import Axis, NoPlot, Plot, PlotSeries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

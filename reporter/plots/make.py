@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from reporter.imported import has_starts
 from reporter.json_values import members
-from reporter.log.definitions import as_sql
-from reporter.log.session import logged_settings
+from reporter.log.definition_variables import as_sql
+from reporter.log.run_head import logged_settings
 from reporter.plots.catalog import PLOTS
 from reporter.plots.over_time import TIME
-from reporter.plots.plot import NoPlot, Plot, PlotSeries
+from reporter.plots.plot_value import NoPlot, Plot, PlotSeries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from reporter.live.targets import targets_of
-from reporter.log.session import logged_settings
+from reporter.live.targets_now import targets_of
+from reporter.log.run_head import logged_settings
 from reporter.plots.phases import phases_of
 from reporter.plots.target_lines import lines_of
 from rulesets.expression import described

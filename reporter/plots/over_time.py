@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from reporter.plots.definition import PlotDefinition
-from reporter.plots.plot import Axis
+from reporter.plots.plot_value import Axis
 
 TIME: Final = Axis("time since the start of the measured window", "s", "time")
 

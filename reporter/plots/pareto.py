@@ -7,15 +7,15 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from reporter import statements
-from reporter.pareto import clear_front, knee
-from reporter.plots.plot import Axis, NoPlot, Plot, PlotSeries
+from reporter.pareto_front import clear_front, knee
+from reporter.plots.plot_value import Axis, NoPlot, Plot, PlotSeries
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from reporter.pareto import Spot
+    from reporter.pareto_front import Spot
     from reporter.plots.planes import Plane
-    from reporter.plots.plot import Kind
+    from reporter.plots.plot_value import Kind
     from reporter.plots.slo_region import SloRegion
 
 

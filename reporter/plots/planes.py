@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reporter.pareto import Spot
-from reporter.plots.plot import Axis
+from reporter.pareto_front import Spot
+from reporter.plots.plot_value import Axis
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reporter.sweep import Figures
+    from reporter.run_row import Figures
 
 
 @dataclass(frozen=True, slots=True)

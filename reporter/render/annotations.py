@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, Literal
 
-from reporter.render import rule
-from reporter.render.page import clean
+from reporter.render import rule_in_words
+from reporter.render.console_page import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -63,13 +63,13 @@ def _all(parts: Iterable[NamedVerdict]) -> Iterator[tuple[Level, str, str]]:
         if part.accepted:
             yield "warning", part.name or part.where, " ".join(map(clean, part.accepted))
         for row in part.rows:
-            if level := _LEVELS.get(rule.status(row)):
+            if level := _LEVELS.get(rule_in_words.status(row)):
                 yield level, part.called(row), _described(row)
 
 
 def _described(row: VerdictRow) -> str:
-    figures = f"{clean(row.target)}: observed {rule.observed(row)}, n {rule.samples(row)}"
-    return "\n".join(map(clean, [f"{rule.status(row)}  {figures}", *rule.why(row)]))
+    figures = f"{clean(row.target)}: observed {rule_in_words.observed(row)}, n {rule_in_words.samples(row)}"
+    return "\n".join(map(clean, [f"{rule_in_words.status(row)}  {figures}", *rule_in_words.why(row)]))
 
 
 def _message(text: str) -> str:

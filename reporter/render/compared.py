@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from reporter.compare.metric import BRIEF
+from reporter.compare.compared_metric import BRIEF
 from reporter.number_text import NOTHING, decimals, fixed
-from reporter.render.page import clean
+from reporter.render.console_page import clean
 from reporter.render.table import Column, Mark, Table, headed, tone
 
 if TYPE_CHECKING:

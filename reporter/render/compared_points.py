@@ -12,7 +12,7 @@ from reporter.render.table import Column, Mark, Table, tone
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reporter.compare.points import SeriesComparison
+    from reporter.compare.point_pairs import SeriesComparison
     from reporter.render.table import Cell
 
 NOTE: Final = "Changes of the second series from the first; * is significant, each point by itself."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reporter.contents import metric_statements
-from reporter.plots.plot import Axis, NoPlot, Plot, PlotSeries
+from reporter.plots.plot_value import Axis, NoPlot, Plot, PlotSeries
 from reporter.render import compared
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from reporter.render.json import printable
 
 if TYPE_CHECKING:
     from reporter.compare.comparison import Comparison
-    from reporter.compare.points import SeriesComparison
+    from reporter.compare.point_pairs import SeriesComparison
 
 
 def render(comparison: Comparison | SeriesComparison) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reporter.render.comparison_figure import differences
-from reporter.render.plot import picture
+from reporter.render.plot_picture import picture
 
 if TYPE_CHECKING:
     from reporter.compare.comparison import Comparison

@@ -10,10 +10,10 @@ from rich.text import Text
 
 from reporter.findings.acceptance import IN_WORDS
 from reporter.number_text import whole
-from reporter.render import health, latency, totals, verdict
+from reporter.render import health_lines, latency, totals, verdict_table
+from reporter.render.console_page import block, draw, sentence, styled, tables, text
 from reporter.render.heading import heading
 from reporter.render.named_run import naming
-from reporter.render.page import block, draw, sentence, styled, tables, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,16 +64,16 @@ def _whole(report: Report, width: int, *, verbose: bool) -> Iterator[Sequence[Re
     yield heading(report)
     yield list(_head(report))
     yield from _further(report, width)
-    in_full = verbose or health.needs_a_look(report)
+    in_full = verbose or health_lines.needs_a_look(report)
     groups = latency.groups(report, verbose=verbose, client=in_full)
     yield from _latency(report, *groups, width=width, verbose=verbose)
     if verbose and (speeds := latency.table(report, latency.SPEED, verbose=True)):
         yield tables(speeds, width=width)
     yield from _of_other_sources(report, width)
-    yield list(health.in_full(report) if in_full else health.in_short(report))
+    yield list(health_lines.in_full(report) if in_full else health_lines.in_short(report))
     yield [_finding(finding) for finding in report.findings if finding.severity != "error"]
     if report.verdict:
-        yield from verdict.sections(report.verdict, width=width)
+        yield from verdict_table.sections(report.verdict, width=width)
 
 
 def _head(report: Report) -> Iterator[RenderableType]:
@@ -103,7 +103,7 @@ def _result(report: Report) -> Text:
     return sentence(
         _validity(validity) if judged else "",
         text(totals.ended(report), "bold yellow"),
-        verdict.headline(report.verdict) if report.verdict else "",
+        verdict_table.headline(report.verdict) if report.verdict else "",
         validity.summary,
         separator="   ",
     )
@@ -123,37 +123,37 @@ def _errors(report: Report) -> Iterator[Text]:
 
 
 def _parts(report: Report, name: str, width: int) -> Sequence[RenderableType]:
-    from reporter.render import breakdown
+    from reporter.render import breakdown_tables
 
-    return breakdown.section(report, name, width=width)
+    return breakdown_tables.section(report, name, width=width)
 
 
 def _further(report: Report, width: int, *, summary_only: bool = False) -> Iterator[Sequence[RenderableType]]:
     """Scores and costs; their modules are loaded for runs that have them."""
     if report.accuracy:
-        from reporter.render import accuracy
+        from reporter.render import score_tables
 
-        yield accuracy.section(report, width=width, summary_only=summary_only)
+        yield score_tables.section(report, width=width, summary_only=summary_only)
     if report.cost is not None:
-        from reporter.render import cost
+        from reporter.render import cost_lines
 
-        yield [block("Cost", *map(text, cost.lines(asdict(report.cost))))]
+        yield [block("Cost", *map(text, cost_lines.lines(asdict(report.cost))))]
 
 
 def _of_other_sources(report: Report, width: int) -> Iterator[Sequence[RenderableType]]:
     """Episodes, nodes and sensors; their modules are loaded for runs that have them."""
     if report.episodes is not None:
-        from reporter.render import episodes
+        from reporter.render import episode_tables
 
-        yield list(episodes.section(report.episodes, width=width))
+        yield list(episode_tables.section(report.episodes, width=width))
     if report.nodes is not None:
-        from reporter.render import nodes
+        from reporter.render import node_table
 
-        yield nodes.section(report, width=width)
+        yield node_table.section(report, width=width)
     if report.server_side is not None or report.energy is not None:
-        from reporter.render import telemetry
+        from reporter.render import sensor_tables
 
-        yield from telemetry.sections(report, width=width)
+        yield from sensor_tables.sections(report, width=width)
 
 
 def _latency(
@@ -162,9 +162,9 @@ def _latency(
     if report.latency_ms is None and report.run.imported is None:
         yield [_NO_LATENCY]
     if report.run.imported is not None:
-        from reporter.render import imported
+        from reporter.render import imported_figures
 
-        if (of_others := imported.table(report)) is not None:
+        if (of_others := imported_figures.table(report)) is not None:
             yield tables(of_others, width=width)
     if (table := latency.table(report, *groups, verbose=verbose)) is not None:
         yield tables(table, width=width)

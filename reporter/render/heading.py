@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.text import Text
 
 from reporter.number_text import as_written, counted, seconds, whole
-from reporter.render.page import clean, sentence, text
+from reporter.render.console_page import clean, sentence, text
 from reporter.run_facts import is_open_loop
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from reporter.render import rule
+from reporter.render import rule_in_words
+from reporter.render.console_page import clean
 from reporter.render.named_verdict import met, ruleset_of
-from reporter.render.page import clean
 from reporter.render.table import plain
 from rulesets.expression import subject
 
@@ -81,7 +81,7 @@ def _of_suite(part: NamedVerdict) -> Iterator[tuple[str, Any]]:
     for name in ("model", "url", "session_id"):
         yield f"run.{name}", getattr(part.run, name, None)
     if part.accuracy:
-        from reporter.render.accuracy import titled
+        from reporter.render.score_tables import titled
 
         for score in part.accuracy:
             for name, value in _headline(score).items():
@@ -102,7 +102,7 @@ def _headline(score: TaskScore) -> dict[str, Any]:
 
 def _score_case(part: NamedVerdict, score: TaskScore) -> Element:
     """A score of which nothing was required: a test that passes, for readers that show no properties."""
-    from reporter.render.accuracy import interval_in_words, titled, value_in_words
+    from reporter.render.score_tables import interval_in_words, titled, value_in_words
 
     first = next(iter(score.headlines.values()))
     name = f"{part.name}: {titled(score)}" if part.name else titled(score)
@@ -139,7 +139,7 @@ def _case(part: NamedVerdict, row: VerdictRow, name: str) -> Element:
     if kind == "failure" and row.severity != "fail":
         kind = None
     if kind is not None:
-        _add_outcome(case, kind, row.status, rule.why(row))
+        _add_outcome(case, kind, row.status, rule_in_words.why(row))
     SubElement(case, "system-out").text = _text(_described(row))
     return case
 
@@ -180,10 +180,10 @@ def _add_outcome(case: Element, kind: str, status: str, why: Sequence[str]) -> N
 
 def _described(row: VerdictRow) -> str:
     """The rule in words, for readers that show no properties."""
-    table = rule.table([row])
+    table = rule_in_words.table([row])
     status, target, *figures = map(plain, table.rows[0])
     named = (f"{column.title} {figure}" for column, figure in zip(table.columns[2:], figures, strict=True))
-    lines = [f"{status}  {target}", ", ".join(named), *rule.why(row)]
+    lines = [f"{status}  {target}", ", ".join(named), *rule_in_words.why(row)]
     return "\n".join(map(clean, lines))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from reporter.number_text import decimals, fixed, whole
-from reporter.render.page import LABEL_WIDTH
+from reporter.render.console_page import LABEL_WIDTH
 from reporter.render.table import Column, Table
 from rulesets.metric_table import BY_NAME
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from reporter.render import rule
+from reporter.render import rule_in_words
+from reporter.render.console_page import clean
 from reporter.render.named_verdict import met, ruleset_of
-from reporter.render.page import clean
 from reporter.render.table import plain
-from reporter.render.verdict import overview
+from reporter.render.verdict_table import overview
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -77,17 +77,17 @@ def _part(part: NamedVerdict) -> Iterator[str]:
         yield f"- {safe(reason)}"
     if part.rows:
         yield ""
-        yield from table_lines(rule.table(part.rows), _rule_cell)
+        yield from table_lines(rule_in_words.table(part.rows), _rule_cell)
     yield from _section("Why, and what to do", _whys(part.rows))
     if part.accuracy:
-        from reporter.render.accuracy import score_table
+        from reporter.render.score_tables import score_table
 
         yield from ("", "**Accuracy**", "")
         yield from table_lines(score_table(part.accuracy))
     if part.cost is not None:
-        from reporter.render import cost
+        from reporter.render import cost_lines
 
-        yield from _section("Cost", map(safe, cost.lines(part.cost)))
+        yield from _section("Cost", map(safe, cost_lines.lines(part.cost)))
     for title, key in (("Changed", "overrides"), ("Notes", "notes"), ("Sources", "source")):
         yield from _section(title, map(safe, getattr(part.verdict, key, ())))
 
@@ -100,8 +100,8 @@ def _rule_cell(column: Column, cell: Cell) -> str:
 
 
 def _whys(rows: Iterable[VerdictRow]) -> Iterator[str]:
-    for row, why in rule.whys(rows):
-        yield f"**{safe(rule.status(row))}** {_code(row.id)}: {'<br>'.join(map(safe, why))}"
+    for row, why in rule_in_words.whys(rows):
+        yield f"**{safe(rule_in_words.status(row))}** {_code(row.id)}: {'<br>'.join(map(safe, why))}"
 
 
 def _with_sign(status: str) -> str:

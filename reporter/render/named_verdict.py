@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from reporter.findings.acceptance import IN_WORDS
-from reporter.render.page import clean
+from reporter.render.console_page import clean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from reporter.contents.run import RunContents
+from reporter.contents.run_contents import RunContents
 from reporter.render import totals
+from reporter.render.console_page import plain
 from reporter.render.html.page import FigureCards, Prose, Remarks, Tables
-from reporter.render.html.run import page_of
+from reporter.render.html.run_page import page_of
 from reporter.render.markdown import MOST_BYTES, fitting, safe, table_lines
-from reporter.render.page import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from reporter.render.comparison_csv import comparison_rows
 from reporter.render.csv_text import as_csv
 
 if TYPE_CHECKING:
-    from reporter.compare.points import SeriesComparison
+    from reporter.compare.point_pairs import SeriesComparison
 
 
 def render(series: SeriesComparison) -> str:

@@ -10,7 +10,7 @@ from reporter.render.markdown import safe, table_lines
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reporter.compare.points import SeriesComparison
+    from reporter.compare.point_pairs import SeriesComparison
 
 
 def render(series: SeriesComparison) -> str:

@@ -9,7 +9,7 @@ from reporter.render.csv_text import as_csv
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reporter.render.series import SeriesOverview
+    from reporter.render.series_overview import SeriesOverview
 
 
 def render(series: SeriesOverview) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from reporter.render.console_page import clean, plain
 from reporter.render.heading import heading
-from reporter.render.page import clean, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reporter.render.markdown import safe, table_lines
-from reporter.render.series import scores, table
+from reporter.render.series_overview import scores, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reporter.render.series import SeriesOverview
+    from reporter.render.series_overview import SeriesOverview
 
 
 def render(series: SeriesOverview) -> str:

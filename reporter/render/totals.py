@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from reporter.imported import figures_of
 from reporter.number_text import NOTHING, decimals, figure, fixed, percent, seconds, whole
-from reporter.render.page import sentence, text
+from reporter.render.console_page import sentence, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

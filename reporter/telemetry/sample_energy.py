@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reporter.json_values import members
-from reporter.log.session import logged_settings
+from reporter.log.run_head import logged_settings
 from reporter.log.sql_files import sql_file
 
 if TYPE_CHECKING:

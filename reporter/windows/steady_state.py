@@ -79,7 +79,7 @@ def steady_state(moments: Sequence[Moment], until_s: float) -> SteadyState:
     """Look for the steady state of one segment.
 
     Args:
-        moments: The whole segment (`reporter.windows.over_time`).
+        moments: The whole segment (`reporter.windows.run_spans`).
         until_s: When its window, or its issuing, was over, whichever came first; counted as moments are.
     """
     inside = [

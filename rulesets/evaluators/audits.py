@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Final
 
 from rulesets.demands import TOLERANCES
 from rulesets.evaluators import facts, generation, seeds
-from rulesets.evaluators.row import Rule, RuleOutcome
+from rulesets.evaluators.rule_row import Rule, RuleOutcome
 from rulesets.quantity import SCORES
 from rulesets.scores import score
-from rulesets.words import in_words
+from rulesets.value_text import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from rulesets.demands import AuditDemand
-    from rulesets.evaluators.row import Case
+    from rulesets.evaluators.rule_row import Case
     from rulesets.ruleset import Ruleset
 
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from statistics import fmean, median, variance
 from typing import TYPE_CHECKING, Final, Literal
 
-from rulesets import baseline
+from rulesets import baseline_targets
 from rulesets.evaluators import defined, facts, figure
 from rulesets.evaluators.limit import SEED
-from rulesets.evaluators.row import Rule, RuleOutcome, is_asked_for
+from rulesets.evaluators.rule_row import Rule, RuleOutcome, is_asked_for
 from rulesets.evaluators.targets import AGAIN, MISSING, missing
 from rulesets.expression import unparse
 from rulesets.quantity import COMPARE
@@ -27,7 +27,7 @@ from rulesets.statistics.probability import exactly
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from rulesets.evaluators.row import Case
+    from rulesets.evaluators.rule_row import Case
     from rulesets.evidence import Evidence
     from rulesets.ruleset import Ruleset
     from rulesets.target import Target
@@ -75,7 +75,7 @@ def rules(ruleset: Ruleset) -> Iterator[Rule]:
             )
             yield _rule(change, f"delta.{change.test}")
     if ruleset.baseline is not None:
-        for target in baseline.targets(ruleset.baseline):
+        for target in baseline_targets.targets(ruleset.baseline):
             demand = ruleset.baseline
             change = Change(target, demand.test, demand.alpha, demand.min_runs)
             yield _rule(change, f"baseline.{change.test}")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from rulesets.evaluators import figure
-from rulesets.evaluators.row import RuleOutcome, figure_in_words
+from rulesets.evaluators.rule_row import RuleOutcome, figure_in_words
 from rulesets.metric import meets
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rulesets.evaluators.row import RuleOutcome, is_asked_for
+from rulesets.evaluators.rule_row import RuleOutcome, is_asked_for
 from rulesets.quantity import COMPARE
-from rulesets.words import in_words
+from rulesets.value_text import in_words
 
 if TYPE_CHECKING:
     from rulesets.quantity import Op

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rulesets.evaluators.row import Rule, RuleOutcome
+from rulesets.evaluators.rule_row import Rule, RuleOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rulesets.evaluators.row import Case
+    from rulesets.evaluators.rule_row import Case
     from rulesets.ruleset import Ruleset
 
 KINDS: Final = ()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.evaluators import facts
-from rulesets.evaluators.row import Rule, RuleOutcome
-from rulesets.words import in_words
+from rulesets.evaluators.rule_row import Rule, RuleOutcome
+from rulesets.value_text import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rulesets.evaluators.row import Case
+    from rulesets.evaluators.rule_row import Case
     from rulesets.ruleset import Ruleset
 
 KINDS: Final = ("power",)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 from rulesets.evaluators import facts
 from rulesets.evaluators.demand import same
 from rulesets.evaluators.generation import in_body
-from rulesets.evaluators.row import Rule, RuleOutcome
+from rulesets.evaluators.rule_row import Rule, RuleOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from rulesets.evaluators.row import Case
+    from rulesets.evaluators.rule_row import Case
     from rulesets.ruleset import Ruleset
 
 KINDS: Final = ("seeds.sample_index", "seeds.schedule", "seeds.model")

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.evaluators import facts
 from rulesets.evaluators.demand import bounded
-from rulesets.evaluators.row import Rule, RuleOutcome
+from rulesets.evaluators.rule_row import Rule, RuleOutcome
 from rulesets.statistics import mann_kendall
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rulesets.evaluators.row import Case
+    from rulesets.evaluators.rule_row import Case
     from rulesets.ruleset import Ruleset
 
 KINDS: Final = ("steady_state.required", "steady_state.min_blocks", "steady_state.max_drift")

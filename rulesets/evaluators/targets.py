@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.evaluators import client_delay, defined, facts, figure
-from rulesets.evaluators.row import NOT_MEASURED, Rule, RuleOutcome, figure_in_words, is_asked_for
+from rulesets.evaluators.rule_row import NOT_MEASURED, Rule, RuleOutcome, figure_in_words, is_asked_for
 from rulesets.expression import described
 from rulesets.metric import meets
 from rulesets.metric_table import BY_NAME
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rulesets.evaluators.limit import ConfidenceLimit
-    from rulesets.evaluators.row import Case, Group, Status
+    from rulesets.evaluators.rule_row import Case, Group, Status
     from rulesets.evidence import Evidence
     from rulesets.quantity import Need
     from rulesets.ruleset import Ruleset

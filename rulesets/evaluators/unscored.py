@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rulesets.evaluators.row import RuleOutcome
+from rulesets.evaluators.rule_row import RuleOutcome
 from rulesets.quantity import COMPARE, SCORES
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.evaluators import facts, figure
 from rulesets.evaluators.demand import bounded, same
-from rulesets.evaluators.row import Rule, RuleOutcome
+from rulesets.evaluators.rule_row import Rule, RuleOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from rulesets.evaluators.row import Case
+    from rulesets.evaluators.rule_row import Case
     from rulesets.ruleset import Ruleset
 
 _LUCK: Final = 4.0

@@ -17,14 +17,14 @@ from rulesets.demands import (
 )
 from rulesets.extending.resolving import resolve
 from rulesets.quantity import SCORES
-from rulesets.reading.rules import Rules, values
+from rulesets.reading.section_rules import Rules, values
 from rulesets.ruleset import Ruleset
 from rulesets.target import Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rulesets.reading.page import RulesetPage
+    from rulesets.reading.ruleset_file import RulesetPage
 
 
 def assemble(pages: Sequence[RulesetPage], model: str, scenario: str) -> Ruleset:

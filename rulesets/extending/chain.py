@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from rulesets import catalog
 from rulesets.errors import RulesetError, suggestion
-from rulesets.reading import page as pages
-from rulesets.reading.page import ANY
+from rulesets.reading import ruleset_file as pages
+from rulesets.reading.ruleset_file import ANY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulesets.reading.page import ModelPage, RulesetPage
+    from rulesets.reading.ruleset_file import ModelPage, RulesetPage
 
 _LONGEST: Final = 16
 """No chain has more files."""

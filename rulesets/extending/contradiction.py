@@ -7,13 +7,13 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from rulesets import bounds
-from rulesets.reading.rules import Rules, shown, spelled
+from rulesets.reading.section_rules import Rules, shown, spelled
 from rulesets.target import Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rulesets.reading.rules import Key, RuleShape
+    from rulesets.reading.section_rules import Key, RuleShape
 
 
 def check(rules: Rules) -> None:

@@ -9,15 +9,15 @@ from rulesets.definitions import Definitions
 from rulesets.errors import suggestion
 from rulesets.extending import contradiction
 from rulesets.extending.tighter import loosened
-from rulesets.reading.page import ANY
-from rulesets.reading.rules import Rules, shown, spelled
+from rulesets.reading.ruleset_file import ANY
+from rulesets.reading.section_rules import Rules, shown, spelled
 from rulesets.target import Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rulesets.document import DocumentPart
-    from rulesets.reading.page import ModelPage, RulesetPage, ScenarioPage
+    from rulesets.reading.ruleset_file import ModelPage, RulesetPage, ScenarioPage
 
 _DEMANDING: Final = ("targets", "validity", "audit", "load", "steady_state", "baseline", "sweep")
 """The sections that ask something of a run; others say how figures are made and reported."""

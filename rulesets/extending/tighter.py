@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Final
 from rulesets import bounds
 from rulesets.definitions import Definitions
 from rulesets.demands import Baseline
-from rulesets.reading.rules import shown
+from rulesets.reading.section_rules import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rulesets.condition import Condition
     from rulesets.demands import AuditDemand, Confidence
-    from rulesets.reading.rules import Key, Rules, RuleShape
+    from rulesets.reading.section_rules import Key, Rules, RuleShape
     from rulesets.target import Target
 
 _SEVERITIES: Final = ("info", "warn", "fail")

@@ -18,6 +18,7 @@ from rulesets.definitions import (
 from rulesets.demands import CHECKS, DEMANDED, Pattern
 from rulesets.metric_table import METRICS
 from rulesets.quantity import METRIC_ALIASES, PERCENTILE, STAT_ALIASES
+from rulesets.reading.document_targets import ACCURACY, GOODPUT, TARGETS
 from rulesets.reading.shape import (
     CHANCE,
     COUNT,
@@ -43,7 +44,6 @@ from rulesets.reading.shape import (
     whole,
     written,
 )
-from rulesets.reading.targets import ACCURACY, GOODPUT, TARGETS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

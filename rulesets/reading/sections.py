@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from rulesets import baseline
+from rulesets import baseline_targets
 from rulesets.demands import TOLERANCES, AuditDemand, Baseline
 from rulesets.errors import TargetError, listing
-from rulesets.reading.rules import Rules, RuleShape, section
-from rulesets.reading.targets import accuracy_runs, all_targets
+from rulesets.reading.document_targets import accuracy_runs, all_targets
+from rulesets.reading.section_rules import Rules, RuleShape, section
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -155,7 +155,7 @@ def _check_metrics(metrics: Located | None) -> None:
     """See that each metric of a baseline exists, and can be better in the declared direction."""
     for name, better in () if metrics is None else metrics.value.items():
         try:
-            baseline.target(name, better.value, Baseline())
+            baseline_targets.target(name, better.value, Baseline())
         except TargetError as error:
             raise better.part.error(str(error)) from error
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.evaluators import facts
 from rulesets.sweeps.point import FigureAxis
-from rulesets.sweeps.rule import SweepRule
+from rulesets.sweeps.sweep_row import SweepRule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulesets.evaluators.row import VerdictRow
-    from rulesets.sweeps.curve import Curve
+    from rulesets.evaluators.rule_row import VerdictRow
+    from rulesets.sweeps.declarations import Curve
     from rulesets.sweeps.point import Point
 
 TOLERANCE: Final = 0.01

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.sweeps.point import listed, standing
 from rulesets.sweeps.regions import REGIONS, ULTRA_LOW_MOST, regions
-from rulesets.sweeps.rule import SweepRule
+from rulesets.sweeps.sweep_row import SweepRule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rulesets.evaluators.row import VerdictRow
-    from rulesets.sweeps.curve import Curve
+    from rulesets.evaluators.rule_row import VerdictRow
+    from rulesets.sweeps.declarations import Curve
     from rulesets.sweeps.point import Point
     from rulesets.sweeps.regions import Regions
 

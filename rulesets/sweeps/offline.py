@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.sweeps.point import FigureAxis
-from rulesets.sweeps.rule import SweepRule
+from rulesets.sweeps.sweep_row import SweepRule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulesets.evaluators.row import VerdictRow
-    from rulesets.sweeps.curve import Curve
+    from rulesets.evaluators.rule_row import VerdictRow
+    from rulesets.sweeps.declarations import Curve
     from rulesets.sweeps.point import Point
     from rulesets.target import Severity
 

@@ -18,7 +18,7 @@ from loadgen.cli.app import main
 from loadgen.cli.gate import gate
 from loadgen.mock_endpoint.process import MockProcess, start_mock
 from loadgen.sessions.files.series_file import Series, SeriesKind, SeriesPoint, folder_of, write
-from loadgen.sessions.run.report import make_report
+from loadgen.sessions.run.report_of_log import make_report
 from loadgen.sessions.settings.gate import GateSettings
 from tests.conftest import clean_environment
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loadgen.cli.terminal.observer import Terminal
+from loadgen.cli.terminal.progress_observer import Terminal
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.follower import Follower, metrics_of, watches
 from loadgen.sessions.run.gate_watch import require_watchable, watch_gate
-from loadgen.sessions.run.report import make_report
+from loadgen.sessions.run.report_of_log import make_report
 from loadgen.sessions.run_session import outcome, run
 from loadgen.sessions.settings.perf import perf_settings
 from reporter.live.growing_log import GrowingLog

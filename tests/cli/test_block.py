@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from loadgen.cli.terminal.block import Block
-from reporter.live.lines import Line
+from reporter.live.status_lines import Line
 
 COLUMNS, ROWS = 30, 8
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from loadgen.mock_endpoint.truth import Truth
 from loadgen.sessions.capacity.capacity import Calibration, Capacity
-from loadgen.sessions.capacity.stored import save, this_machine
-from loadgen.sessions.capacity.truth import MedianAndP99, compare_with_truth, lateness, spread
-from loadgen.sessions.capacity.verdict import CapacityLimit, LimitedBy
+from loadgen.sessions.capacity.held_load import CapacityLimit, LimitedBy
+from loadgen.sessions.capacity.stored_calibration import save, this_machine
+from loadgen.sessions.capacity.true_times import MedianAndP99, compare_with_truth, lateness, spread
 from reporter.log.query import query
 from tests.truths import truth_of
 

@@ -11,7 +11,7 @@ from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.run.preparation import prepare
 from loadgen.sessions.settings.perf import perf_settings
 from reporter.log.database import open_log
-from reporter.log.session import logged_settings
+from reporter.log.run_head import logged_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,7 +16,7 @@ from loadgen.cli.check import print_json, printer
 from loadgen.sessions.errors import printable
 from loadgen.sessions.files.run_folder import new_run_folder
 from loadgen.sessions.query_lines import csv_lines, json_lines
-from loadgen.sessions.run.check import CheckLine
+from loadgen.sessions.run.endpoint_checks import CheckLine
 from reporter.log.query import QueryResult
 
 if TYPE_CHECKING:

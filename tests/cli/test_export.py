@@ -16,13 +16,13 @@ import yaml
 
 from loadgen.plugins.exports.command import export
 from loadgen.plugins.mlperf.bundle import Bundle, write_bundle
+from loadgen.plugins.mlperf.checked_fields import ACCURACY, CONFIG, SUMMARY
 from loadgen.plugins.mlperf.disclosed import Disclosed, disclosed
-from loadgen.plugins.mlperf.keys import ACCURACY, CONFIG, SUMMARY
 from loadgen.plugins.mlperf.submission_names import Official, canonical
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.files.run_folder import model_folder
 from loadgen.sessions.files.series_file import Series, SeriesKind, SeriesPoint, folder_of, write
-from loadgen.sessions.series.audit.result import RECORD, VERIFIED
+from loadgen.sessions.series.audit.audit_files import RECORD, VERIFIED
 from loadgen.sessions.settings.export import ExportSettings
 from recorder import EventType
 from recorder.errors import BeingWrittenError
@@ -403,7 +403,7 @@ def test_an_invalid_run_is_written_and_ends_with_4(
 ) -> None:
     """Who reads only the exit code is not misled."""
     unsound = Bundle({"x": b"1"}, {}, [], ["the client limited it"])
-    monkeypatch.setattr("loadgen.plugins.mlperf.scenario.bundle_of", lambda *_: unsound)
+    monkeypatch.setattr("loadgen.plugins.mlperf.scenario_folder.bundle_of", lambda *_: unsound)
     with pytest.raises(typer.Exit) as end:
         exported(made_run, tmp_path / "out", json=True)
     assert end.value.exit_code == 4

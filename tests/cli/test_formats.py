@@ -9,7 +9,7 @@ import pytest
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.formats import FORMATS, Subject, formats_of, render
-from loadgen.sessions.settings.formats import chosen_format
+from loadgen.sessions.settings.format_options import chosen_format
 from tests.conftest import ROOT
 
 

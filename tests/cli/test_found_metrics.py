@@ -16,7 +16,7 @@ from loadgen.sessions.run.sensors import has_metrics
 from recorder.sensors.exposition import is_known
 from recorder.sensors.scrape import ScrapeTarget, scrape
 from reporter.log.database import open_log
-from reporter.log.session import logged_settings
+from reporter.log.run_head import logged_settings
 from tests.remembered_logs import query
 
 if TYPE_CHECKING:

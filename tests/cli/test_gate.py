@@ -19,8 +19,8 @@ from loadgen.cli.gate import gate
 from loadgen.sessions.errors import UsageError, exit_code
 from loadgen.sessions.files.series_file import Series, SeriesKind, SeriesPoint, write
 from loadgen.sessions.settings.gate import GateSettings
-from loadgen.sessions.settings.verdict import exit_code as code_of
-from loadgen.sessions.settings.verdict import most_severe
+from loadgen.sessions.settings.verdict_options import exit_code as code_of
+from loadgen.sessions.settings.verdict_options import most_severe
 from recorder.errors import LogError
 from recorder.event import EventType
 from recorder.lock import Hold

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from loadgen.cli.run import run
-from loadgen.cli.terminal.observer import Terminal
+from loadgen.cli.terminal.progress_observer import Terminal
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.preflight import warn_of
 from loadgen.sessions.run.preparation import prepare

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loadgen.plugins.imports.log import import_results
+from loadgen.plugins.imports.imported_log import import_results
 from reporter import MetricsReporter
 from reporter.compare.comparable import facts, unlike
 from reporter.log.database import open_log
 from reporter.plots.make import make_plot
-from reporter.plots.plot import NoPlot, Plot
+from reporter.plots.plot_value import NoPlot, Plot
 from tests.plugins.imports import load_files as written
 
 if TYPE_CHECKING:

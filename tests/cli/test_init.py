@@ -12,8 +12,8 @@ import pytest
 from loadgen.cli.init import init
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.series.options import Secrets
-from loadgen.sessions.series.suite.runner import chosen_entries, sound, suite_to_run
+from loadgen.sessions.series.point_options import Secrets
+from loadgen.sessions.series.suite.chosen_runs import chosen_entries, sound, suite_to_run
 from loadgen.sessions.settings.run import RunSettings
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import pytest
 
 from loadgen.sessions.errors import UsageError, message_of
 from loadgen.sessions.gating.reference import GateInputs
-from loadgen.sessions.run.report import make_report, started_with, write_report
+from loadgen.sessions.run.report_of_log import make_report, started_with, write_report
 from loadgen.sessions.settings.perf import perf_settings
 from reporter.log.settings import settings
 from reporter.report_options import ReportOptions

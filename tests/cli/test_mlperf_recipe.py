@@ -17,7 +17,7 @@ import yaml
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from loadgen.mock_endpoint.process import start_mock
-from loadgen.plugins.mlperf.keys import ACCURACY, CONFIG, SUMMARY
+from loadgen.plugins.mlperf.checked_fields import ACCURACY, CONFIG, SUMMARY
 from tests.conftest import ROOT, clean_environment
 
 if TYPE_CHECKING:

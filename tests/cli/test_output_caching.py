@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.cli.audit import output_caching
-from loadgen.cli.options import _parameters, _plain
 from loadgen.cli.resume import resume
+from loadgen.cli.typer_options import _parameters, _plain
 from loadgen.driver.errors import UnreachableError
 from loadgen.mock_endpoint.process import MockProcess, start_mock
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.gating.audits import audits_in
+from loadgen.sessions.gating.audit_results import audits_in
+from loadgen.sessions.series.audit.audit_phases import phases, threshold_of
 from loadgen.sessions.series.audit.output_caching import AuditPhase, audit
-from loadgen.sessions.series.audit.phases import phases, threshold_of
-from loadgen.sessions.series.options import Secrets, prepared
+from loadgen.sessions.series.point_options import Secrets, prepared
 from loadgen.sessions.settings.audit import REPLACED, AuditSettings
 from loadgen.sessions.settings.perf import PerfSettings
 from loadgen.sessions.settings.resume import ResumeSettings

@@ -13,7 +13,7 @@ from loadgen.sessions.run.earlier_run import replayed_requests
 from loadgen.sessions.run.first_facts import dataset_findings
 from tests.remembered_logs import remembered_log
 from workloads.traces.replayed import questions
-from workloads.traces.trace import TracePart, read_trace
+from workloads.traces.replayed_part import TracePart, read_trace
 
 if TYPE_CHECKING:
     import subprocess

@@ -17,7 +17,7 @@ from loadgen.driver.client.transports import TRANSPORTS
 from loadgen.mock_endpoint.scenarios.answers import KEY
 from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
 from loadgen.plugins.selftest.conformance_table import table
-from loadgen.plugins.selftest.row import rows
+from loadgen.plugins.selftest.selftest_row import rows
 from loadgen.plugins.selftest.trial import try_all
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from loadgen.plugins.selftest.evaluation import RowResult
+    from loadgen.plugins.selftest.row_result import RowResult
 
     Loadgen = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -14,7 +14,7 @@ import pytest
 import typer
 
 from loadgen.cli.resume import resume
-from loadgen.cli.terminal.observer import Terminal
+from loadgen.cli.terminal.progress_observer import Terminal
 from loadgen.driver.errors import UnreachableError
 from loadgen.sessions.errors import SetupError, UsageError
 from loadgen.sessions.files.series_file import (
@@ -30,8 +30,8 @@ from loadgen.sessions.files.series_file import (
     write,
     write_json,
 )
-from loadgen.sessions.series.options import Secrets, check, point_of, settings_of
-from loadgen.sessions.series.runner import run_series
+from loadgen.sessions.series.point_options import Secrets, check, point_of, settings_of
+from loadgen.sessions.series.run_series import run_series
 from loadgen.sessions.series_outcome import PointOutcome, SeriesResult, most_severe
 from loadgen.sessions.settings.perf import PerfSettings, perf_settings
 from loadgen.sessions.settings.resume import ResumeSettings

@@ -15,17 +15,17 @@ import typer
 
 from loadgen.cli.compare import compare
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.series_comparison import compare_points, points_of_series
+from loadgen.sessions.series_by_point import compare_points, points_of_series
 from loadgen.sessions.settings.compare import CompareSettings
 from reporter.log.tables import BIG_TABLES
 from reporter.render.html.page import Tables
-from reporter.render.html.series_comparison import page_of
+from reporter.render.html.series_comparison_page import page_of
 from tests.remembered_logs import remembered_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reporter.compare.points import SeriesComparison
+    from reporter.compare.point_pairs import SeriesComparison
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def written(
     capsys: pytest.CaptureFixture[str],
 ) -> Callable[[str], str]:
     """Write the comparison in a format."""
-    monkeypatch.setattr("loadgen.sessions.series_comparison.compare_points", lambda *_: compared)
+    monkeypatch.setattr("loadgen.sessions.series_by_point.compare_points", lambda *_: compared)
 
     def write(form: str) -> str:
         with suppress(typer.Exit):
@@ -100,7 +100,7 @@ def test_the_markdown_file_and_what_only_runs_have(
     sweeps: list[Path], compared: SeriesComparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`--markdown` writes the same; a picture is of one pair of runs."""
-    monkeypatch.setattr("loadgen.sessions.series_comparison.compare_points", lambda *_: compared)
+    monkeypatch.setattr("loadgen.sessions.series_by_point.compare_points", lambda *_: compared)
     path = tmp_path / "comparison.md"
     with suppress(typer.Exit):
         compare(CompareSettings(runs=sweeps, markdown=path))

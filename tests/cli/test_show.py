@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from loadgen.cli.terminal.show import print_as
 from loadgen.sessions.formats import JSON
-from loadgen.sessions.run.report import make_report
+from loadgen.sessions.run.report_of_log import make_report
 from reporter.report import Finding
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from loadgen.sessions.files.run_folder import REPORT
-from loadgen.sessions.run.report import make_report, write_report
+from loadgen.sessions.run.report_of_log import make_report, write_report
 from loadgen.sessions.series.stored_report import stored_report
 from recorder.store import LOG_NAME
 from reporter.costs.prices import Price, PriceTable

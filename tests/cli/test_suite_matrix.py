@@ -13,7 +13,7 @@ from loadgen.cli.run import run
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.series.suite.matrix import Choice, matrix
 from loadgen.sessions.series.suite.mistakes import suite_of
-from loadgen.sessions.series.suite.source import SuiteSource, read
+from loadgen.sessions.series.suite.source_lines import SuiteSource, read
 from loadgen.sessions.settings.run import RunSettings
 from tests import golden
 

@@ -18,10 +18,10 @@ from loadgen.sessions.series.exit_code import exit_code_of
 from loadgen.sessions.series.overview import overview
 from loadgen.sessions.series.series_gate import code_of_series
 from loadgen.sessions.series.sweep.held import highest_held
-from loadgen.sessions.series.sweep.result import document
+from loadgen.sessions.series.sweep.sweep_files import document
 from loadgen.sessions.series_outcome import PointOutcome, most_severe
 from reporter.render import series_csv
-from reporter.render.html import series as page
+from reporter.render.html import series_page as page
 from reporter.render.named_verdict import NamedVerdict
 from reporter.report import Finding, Validity
 from rulesets.verdict import Verdict

@@ -14,7 +14,7 @@ from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.preparation import prepare
 from loadgen.sessions.run.synthetic import synthetic_dataset
 from loadgen.sessions.settings.perf import perf_settings
-from loadgen.sessions.settings.tokenizer import counter
+from loadgen.sessions.settings.tokenizer_options import counter
 
 if TYPE_CHECKING:
     import subprocess

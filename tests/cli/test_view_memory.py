@@ -13,9 +13,9 @@ import duckdb
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
-from loadgen.sessions.viewing import memory
+from loadgen.sessions.viewing import bounded_memory
+from loadgen.sessions.viewing.bounded_memory import MOST_REPORTS, ReportPages
 from loadgen.sessions.viewing.folder import ViewedFolder
-from loadgen.sessions.viewing.memory import MOST_REPORTS, ReportPages
 from loadgen.sessions.viewing.pages import Pages
 from loadgen.sessions.viewing.queries import LONGEST, first_rows
 
@@ -34,7 +34,7 @@ def test_reports_are_bounded_in_number_and_in_bytes(tmp_path: Path, monkeypatch:
     assert len(pages) == MOST_REPORTS
     assert pages.get((tmp_path / "0", ())) == b"page"
     assert pages.get((tmp_path / "1", ())) is None
-    monkeypatch.setattr(memory, "MOST_BYTES", 10)
+    monkeypatch.setattr(bounded_memory, "MOST_BYTES", 10)
     pages.keep((tmp_path / "x", ()), b"12345")
     pages.keep((tmp_path / "y", ()), b"12345")
     assert len(pages) == 2

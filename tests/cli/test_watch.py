@@ -205,7 +205,7 @@ def test_a_log_that_takes_long_to_read_is_read_less_often(
 
     monkeypatch.setattr(watching.time, "monotonic", lambda: now_s[0])
     monkeypatch.setattr(watching.time, "sleep", sleep)
-    monkeypatch.setattr("loadgen.sessions.run.report.make_report", read)
+    monkeypatch.setattr("loadgen.sessions.run.report_of_log.make_report", read)
     monkeypatch.setattr("recorder.lock.is_held", lambda _: True)
     readings = watching.reports_while_it_runs(tmp_path, 1.0)
     for _ in range(3):

@@ -23,7 +23,7 @@ from loadgen.plugins.evals.tasks.bfcl import CATEGORIES
 from loadgen.plugins.evals.tasks.bfcl_functions import signature
 from tests.conformance.agreement import Agreement
 from workloads.answer import Answer
-from workloads.loading import load
+from workloads.question_loading import load
 from workloads.task import parse
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
-from loadgen.plugins.evals.grading.calibration import CALIBRATION_ERROR, CALIBRATION_ERROR_OF_ALL
+from loadgen.plugins.evals.grading.calibration_error import CALIBRATION_ERROR, CALIBRATION_ERROR_OF_ALL
 from loadgen.plugins.evals.grading.pairwise import PairwiseComparison, PairwiseVerdict
 from loadgen.plugins.evals.grading.rating import rating_in
 from tests.conformance.agreement import Agreement

@@ -20,8 +20,8 @@ from loadgen.plugins.evals.grading.lifelong_agent import rows_match
 from loadgen.plugins.evals.grading.pinchbench import combined, total_in
 from loadgen.plugins.evals.grading.race import DIMENSIONS, race
 from loadgen.plugins.evals.grading.shopping_cart import judge_cart
-from loadgen.plugins.evals.grading.travel.database import TravelDatabase, read_database
-from loadgen.plugins.evals.grading.travel.score import judge_plan
+from loadgen.plugins.evals.grading.travel.travel_database import TravelDatabase, read_database
+from loadgen.plugins.evals.grading.travel.travel_score import judge_plan
 from loadgen.plugins.evals.grading.web_answer import string_score
 from loadgen.plugins.evals.tasks import ama_bench, baseline
 from loadgen.plugins.evals.tasks.paperarena import verdict_in

@@ -6,7 +6,7 @@ import gzip
 import json
 from typing import TYPE_CHECKING, Final
 
-from loadgen.plugins.evals.judging.prompts import judge_prompts
+from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from tests.conformance.agreement import Agreement
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.grading import swe_bench_pro
-from loadgen.plugins.evals.grading.swe_bench.log import statuses_in
 from loadgen.plugins.evals.grading.swe_bench.resolution import Resolution, resolution_of
+from loadgen.plugins.evals.grading.swe_bench.test_log import statuses_in
 from tests.conformance.agreement import Agreement
 
 if TYPE_CHECKING:

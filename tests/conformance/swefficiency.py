@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.grading.swefficiency import overall, speedup_of
-from loadgen.plugins.imports.log import import_results
+from loadgen.plugins.imports.imported_log import import_results
 from reporter import MetricsReporter
 from tests.conformance.agreement import Agreement
 

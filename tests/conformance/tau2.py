@@ -11,7 +11,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.plugins.evals.environments.tau2.opening import open_world
+from loadgen.plugins.evals.environments.tau2.world_opening import open_world
 from loadgen.plugins.evals.grading.tau2 import ENDED, action_checks, communicate_checks, simulation_reward
 from loadgen.plugins.evals.tasks.tau2 import DOMAINS, grade, question_of
 from tests.conformance.agreement import Agreement

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
-from loadgen.plugins.tool_selection.task import HEADLINES
+from loadgen.plugins.tool_selection.selection_task import HEADLINES
 from tests.conformance.agreement import Agreement
 from workloads.errors import WorkloadError
-from workloads.loading import load
+from workloads.question_loading import load
 from workloads.task import parse
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import orjson
 import pytest
 
 from loadgen.driver.client import chat_completions
-from loadgen.driver.client.bounds import SMALL_BYTES, Allowance
 from loadgen.driver.client.codec import Generation
+from loadgen.driver.client.memory_bounds import SMALL_BYTES, Allowance
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.errors import RequestFailedError
 from loadgen.driver.requests.turn import RequestRunner

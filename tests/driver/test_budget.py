@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loadgen.driver.budget import ErrorBudget, finding
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.timeouts import Timeouts
+from loadgen.driver.error_budget import ErrorBudget, finding
 from loadgen.driver.load import Closed
+from loadgen.driver.load_session import LoadSession
 from loadgen.driver.plan import Plan
 from loadgen.driver.progress import SessionProgress
 from loadgen.driver.requests.request_source import Agenda
-from loadgen.driver.session import LoadSession
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.workers.launcher import WorkerLauncher

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loadgen.driver.client.answer import ParsedResponse
 from loadgen.driver.client.codec import Delta
 from loadgen.driver.client.failure import Failure
+from loadgen.driver.client.parsed_response import ParsedResponse
 from loadgen.driver.client.protocols import PROTOCOLS, codec_of
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.errors import MalformedResponseError, RequestFailedError

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.driver.client import chat_completions, completions, server_json
-from loadgen.driver.client.answer import ParsedResponse
 from loadgen.driver.client.codec import Delta, Generation, Usage
+from loadgen.driver.client.parsed_response import ParsedResponse
 from loadgen.driver.errors import MalformedResponseError
 from workloads.sample import Sample
 

@@ -14,7 +14,7 @@ from loadgen.driver.client.stream import ResponseStream
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from loadgen.driver.client.answer import ParsedResponse
+    from loadgen.driver.client.parsed_response import ParsedResponse
 
 SGLANG = codec_of("sglang", {})
 HA = [" ha", " ha", " wor", "ld"]

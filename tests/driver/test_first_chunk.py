@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.driver.client import chat_completions
-from loadgen.driver.client.answer import ParsedResponse
 from loadgen.driver.client.codec import Delta, Usage
+from loadgen.driver.client.parsed_response import ParsedResponse
 from loadgen.driver.client.stream import ResponseStream
 
 

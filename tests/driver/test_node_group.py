@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from loadgen.driver.budget import ErrorBudget
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.timeouts import Timeouts
+from loadgen.driver.error_budget import ErrorBudget
 from loadgen.driver.errors import WorkerLostError
 from loadgen.driver.load import Closed
 from loadgen.driver.plan import Plan

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loadgen.driver.client.bounds import MAX_HEAD_BYTES
+from loadgen.driver.client.memory_bounds import MAX_HEAD_BYTES
 from loadgen.driver.client.observed_socket import ObservedSocket, Passage
 from loadgen.driver.errors import HeadTooLargeError
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loadgen.driver import overload
-from loadgen.driver.overload import APART_NS, MOST_LOOKS, Look, OverloadWatch, growth
+from loadgen.driver import overload_detection
+from loadgen.driver.overload_detection import APART_NS, MOST_LOOKS, Look, OverloadWatch, growth
 from tests.driver.manual_clock import open_loop
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def test_a_long_run_keeps_few_looks() -> None:
 
 def test_the_finding_has_the_figures() -> None:
     """It makes the run invalid, and says by how much the endpoint fell behind."""
-    event = overload.finding(overload.Growth(5.0, 300, 200, 120), at_ns=7)
+    event = overload_detection.finding(overload_detection.Growth(5.0, 300, 200, 120), at_ns=7)
     assert event.data is not None
     assert (event.data["code"], event.data["severity"]) == ("overloaded", "error")
     assert "200 of 300 requests ended in the last 5.0 s" in event.data["message"]

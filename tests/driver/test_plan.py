@@ -7,9 +7,9 @@ import pytest
 from loadgen.driver.arrivals.rate_profile import Flat, Held, LinearRamp
 from loadgen.driver.arrivals.rate_text import profile
 from loadgen.driver.arrivals.stages import Stage, Stages
-from loadgen.driver.budget import ErrorBudget
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.timeouts import Timeouts
+from loadgen.driver.error_budget import ErrorBudget
 from loadgen.driver.errors import PlanError
 from loadgen.driver.load import (
     Closed,

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from loadgen.driver.client import chat_completions
 from loadgen.driver.client.arrival_bounds import Late
-from loadgen.driver.client.bounds import Allowance
 from loadgen.driver.client.compiled import compiled_function
 from loadgen.driver.client.exchange import Exchange
 from loadgen.driver.client.frame_cache import Shapes
 from loadgen.driver.client.head import head
+from loadgen.driver.client.memory_bounds import Allowance
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.errors import RequestFailedError
 from loadgen.driver.requests.response_payload import evidence

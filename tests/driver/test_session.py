@@ -11,10 +11,10 @@ from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.issuing import Issuer
 from loadgen.driver.load import Closed, Load, Offline
+from loadgen.driver.load_session import LoadSession
 from loadgen.driver.plan import Plan
 from loadgen.driver.requests.request_source import Agenda
 from loadgen.driver.requests.turn_outcome import TurnOutcome
-from loadgen.driver.session import LoadSession
 from loadgen.driver.stop import Stop
 from recorder.event import Event, EventType
 from recorder.lifecycle import violations

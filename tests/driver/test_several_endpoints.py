@@ -14,9 +14,9 @@ from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.load import Closed, Load
+from loadgen.driver.load_session import LoadSession
 from loadgen.driver.plan import Plan
 from loadgen.driver.requests.request_source import Agenda
-from loadgen.driver.session import LoadSession
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.workers.launcher import WorkerLauncher

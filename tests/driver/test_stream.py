@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 from loadgen.driver.client import chat_completions, completions, stream
 from loadgen.driver.client.arrival_bounds import coalesced, gaps_us
 from loadgen.driver.client.body_format import error_text
-from loadgen.driver.client.bounds import Allowance
 from loadgen.driver.client.codec import Usage
 from loadgen.driver.client.failure import Failure
+from loadgen.driver.client.memory_bounds import Allowance
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from loadgen.driver.client.answer import ParsedResponse
+    from loadgen.driver.client.parsed_response import ParsedResponse
 
     Split = Callable[[bytes, Iterable[int]], list[bytes]]
 

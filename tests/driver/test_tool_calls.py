@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from loadgen.driver.client.answer import ParsedResponse
 from loadgen.driver.client.codec import Delta
+from loadgen.driver.client.parsed_response import ParsedResponse
 from loadgen.driver.client.tool_calls import ToolCallParts
 
 

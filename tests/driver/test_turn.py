@@ -13,10 +13,10 @@ import orjson
 import pytest
 
 from loadgen.driver.client import chat_completions
-from loadgen.driver.client.bounds import Allowance
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.http_transport import HttpTransport
+from loadgen.driver.client.memory_bounds import Allowance
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.requests.turn import RequestRunner
 from recorder.event import Event, EventType

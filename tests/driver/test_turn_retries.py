@@ -10,8 +10,8 @@ import orjson
 import pytest
 
 from loadgen.driver.client import chat_completions
-from loadgen.driver.client.bounds import Allowance
 from loadgen.driver.client.codec import Generation
+from loadgen.driver.client.memory_bounds import Allowance
 from loadgen.driver.requests import attempt as module
 from loadgen.driver.requests.attempt import Retries
 from loadgen.driver.requests.turn import RequestRunner

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from loadgen.driver.budget import ErrorBudget
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.timeouts import Timeouts
+from loadgen.driver.error_budget import ErrorBudget
 from loadgen.driver.errors import StoppedEarlyError, WorkerLostError
 from loadgen.driver.load import Closed, Load, Offline
+from loadgen.driver.load_session import LoadSession
 from loadgen.driver.plan import Plan
 from loadgen.driver.requests.request_source import Agenda
-from loadgen.driver.session import LoadSession
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.workers import launcher
@@ -357,7 +357,7 @@ def test_secrets_are_on_no_command_line(
             )
 
     asyncio.run(scenario())
-    assert all(b"loadgen.driver.workers.process" in command for command, _ in payload)
+    assert all(b"loadgen.driver.workers.worker_process" in command for command, _ in payload)
     assert all(SECRET.encode() not in text for texts in payload for text in texts)
 
 

@@ -185,7 +185,7 @@ def _read_prompts(folder: Path) -> None:
 
 def _read_trace(folder: Path) -> None:
     from workloads.traces.replayed import questions
-    from workloads.traces.trace import TracePart, read_trace
+    from workloads.traces.replayed_part import TracePart, read_trace
 
     trace = read_trace(_only(folder), TracePart(requests=5))
     questions(trace, 0, None, None, 0)
@@ -204,7 +204,7 @@ def _read_ruleset(folder: Path) -> None:
 def _read_suite(folder: Path) -> None:
     from loadgen.sessions.series.suite.matrix import Choice, matrix
     from loadgen.sessions.series.suite.mistakes import suite_of
-    from loadgen.sessions.series.suite.source import read
+    from loadgen.sessions.series.suite.source_lines import read
 
     source = read(folder / "suite.toml")
     suite = suite_of(source)
@@ -218,8 +218,8 @@ def _read_stages(folder: Path) -> None:
 
 
 def _import(name: str, folder: Path) -> None:
-    from loadgen.plugins.imports.log import import_results
-    from loadgen.sessions.run.report import write_report
+    from loadgen.plugins.imports.imported_log import import_results
+    from loadgen.sessions.run.report_of_log import write_report
 
     number = 1 if name == "sglang-bench" else None
     write_report(import_results(name, folder / _import_paths[name], folder / "imported", number=number), None)
@@ -227,8 +227,8 @@ def _import(name: str, folder: Path) -> None:
 
 def _report(run: Path) -> None:
     from loadgen.sessions.formats import render
-    from loadgen.sessions.run.report import opened_report
-    from reporter.contents.run import run_contents
+    from loadgen.sessions.run.report_of_log import opened_report
+    from reporter.contents.run_contents import run_contents
 
     with opened_report(run, None) as (report, evidence):
         contents = run_contents(report, evidence)
@@ -268,13 +268,13 @@ def _resume(run: Path) -> None:
 
 def _replay(run: Path) -> None:
     from loadgen.sessions.run.earlier_run import replayed_requests
-    from workloads.traces.trace import TracePart
+    from workloads.traces.replayed_part import TracePart
 
     replayed_requests(run, TracePart())
 
 
 def _compare(folder: Path) -> None:
-    from loadgen.sessions.comparison import compare_runs
+    from loadgen.sessions.compare_runs import compare_runs
     from loadgen.sessions.formats import render
     from loadgen.sessions.settings.compare import CompareSettings
 

@@ -21,11 +21,11 @@ import orjson
 from loadgen.driver.client import sse
 from loadgen.driver.client.arrival_bounds import Late
 from loadgen.driver.client.body_format import error_text
-from loadgen.driver.client.bounds import MAX_HEAD_BYTES, PIECE_BYTES, Allowance
 from loadgen.driver.client.compiled import COMPILED
 from loadgen.driver.client.connection import Connection
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.frame_cache import Shapes
+from loadgen.driver.client.memory_bounds import MAX_HEAD_BYTES, PIECE_BYTES, Allowance
 from loadgen.driver.client.protocols import PROTOCOLS, codec_of
 from loadgen.driver.client.redaction import hide, without_a_part
 from loadgen.driver.client.sse import SSEDecoder
@@ -432,7 +432,7 @@ def read_log(data: bytes) -> None:
 
 def _each_is_read_or_damaged(path: Path) -> None:
     """Every way to read a log gives an answer, or an error that explains itself."""
-    from loadgen.sessions.run.report import make_report
+    from loadgen.sessions.run.report_of_log import make_report
     from recorder.errors import LogError
     from reporter.errors import ReporterError
     from reporter.log.query import VIEWS, query

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loadgen.mock_endpoint import MockOptions, MockOptionsError, MockProcess, cache, start_mock
+from loadgen.mock_endpoint import MockOptions, MockOptionsError, MockProcess, answer_cache, start_mock
 from loadgen.mock_endpoint.ask import MockRequest
 from loadgen.mock_endpoint.script import Script
 
@@ -41,8 +41,8 @@ def test_without_a_cache_everything_is_new() -> None:
 
 def test_a_full_cache_takes_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """What it has it keeps; what is new then is new whenever it comes."""
-    monkeypatch.setattr(cache, "MOST_QUESTIONS", 1)
-    full = cache.Cache()
+    monkeypatch.setattr(answer_cache, "MOST_QUESTIONS", 1)
+    full = answer_cache.Cache()
     assert [full.takes(ask(prompt)) for prompt in ("a", "b", "b", "a")] == [True, True, True, False]
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from loadgen.driver.client.arrival import StampingSocket
 from loadgen.mock_endpoint import MockOptions, Truth
-from loadgen.mock_endpoint.connection import MockConnection, RawRequest
+from loadgen.mock_endpoint.client_connection import MockConnection, RawRequest
 from loadgen.mock_endpoint.lifetime import Lifetime
 from loadgen.mock_endpoint.punctuality import Lateness
 from loadgen.mock_endpoint.script import Script

@@ -16,7 +16,7 @@ from loadgen.mock_endpoint import MockOptionsError, MockSetupError, start_mock
 from loadgen.mock_endpoint.scenarios.catalog import CHAOS, SCENARIOS
 from loadgen.mock_endpoint.scenarios.chaos import AFTER_UNASKED, FAULTS, SHORT, Chaos
 from loadgen.mock_endpoint.scenarios.expectation import expectation
-from loadgen.mock_endpoint.scenarios.protocols import DIALECTS, STREAMED
+from loadgen.mock_endpoint.scenarios.frame_writers import DIALECTS, STREAMED
 from loadgen.mock_endpoint.scenarios.scenario import COMPLETED
 from loadgen.mock_endpoint.scenarios.steps import Close, Send
 from tests.for_each import for_each

@@ -6,7 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
-from loadgen.mock_endpoint.scenarios.protocols import ALL, STREAMED
+from loadgen.mock_endpoint.scenarios.frame_writers import ALL, STREAMED
 from loadgen.mock_endpoint.truth import PlayedTruth
 from tests import golden
 from tests.for_each import for_each

@@ -44,8 +44,8 @@ def run(arguments):
 print(json.dumps([run(arguments) for arguments in json.loads(sys.argv[1])]))
 """
 SCHEMAS = """
-from reporter.schema import report_schema
-from rulesets.reading.schema import schema
+from reporter.report_schema import report_schema
+from rulesets.reading.ruleset_schema import schema
 print(report_schema())
 print(schema())
 """

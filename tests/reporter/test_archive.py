@@ -19,13 +19,13 @@ from recorder.lock import Hold
 from recorder.session import Session
 from recorder.store import Store
 from reporter import MetricsReporter
-from reporter.answers import texts_of
 from reporter.archive import write
 from reporter.archive.write import archive
 from reporter.log.database import open_log
 from reporter.log.query import VIEWS, query
 from reporter.log.settings import head
 from reporter.log.tables import BIG_TABLES, rows
+from reporter.stored_answers import texts_of
 from tests.object_stores import BUCKET, SECRET
 from tests.reporter.conftest import BASE_NS, WALL_NS
 from tests.reporter.sharding import sharded

@@ -13,12 +13,12 @@ from pyarrow import ArrowInvalid
 from loadgen.sessions import errors
 from recorder.errors import LogError
 from reporter import MetricsReporter, metrics
-from reporter.asked import texts_asked
 from reporter.errors import NoDatabaseError, NoRoomError, blaming
 from reporter.json_values import document
 from reporter.log.database import open_log
 from reporter.log.query import query
 from reporter.log.tables import rows
+from reporter.replayed_requests import texts_asked
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:

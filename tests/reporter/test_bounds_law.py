@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reporter.bounds import METRICS, column
+from reporter.late_read_bounds import METRICS, column
 from tests.conftest import EXAMPLES
 from tests.reporter.conftest import BASE_NS
 

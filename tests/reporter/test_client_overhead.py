@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from recorder import EventType
+from reporter.client_health import ClientHealth
 from reporter.findings.client_overhead import late_reads_ms
-from reporter.health import ClientHealth
 
 if TYPE_CHECKING:
     from collections.abc import Callable

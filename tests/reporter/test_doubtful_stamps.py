@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reporter.compare.compare import compare
+from reporter.compare.compare_sides import compare
+from reporter.compare.compared_metric import metric
 from reporter.compare.comparison import Rules
-from reporter.compare.metric import metric
 from reporter.compare.side import Side, look
 from reporter.log.database import open_log
 from reporter.log.settings import LogHead
-from reporter.render.comparison import render
+from reporter.render.comparison_tables import render
 from reporter.reporter import measured
 from rulesets.definitions import Definitions
 from rulesets.evaluation import evaluate

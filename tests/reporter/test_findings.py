@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from recorder import EventType
+from reporter.client_health import ClientHealth, RecorderHealth, WorkerHealth
 from reporter.findings.check_inputs import CheckInputs, Violation
 from reporter.findings.client_limits import OWN_FAILURES
 from reporter.findings.client_overhead import ClientOverhead, OwnPart
 from reporter.findings.findings import findings, validity
 from reporter.findings.overhead_effect import FEWEST
 from reporter.findings.remedies import KEEP_OFF
-from reporter.health import ClientHealth, RecorderHealth, WorkerHealth
 from reporter.report import Finding, MetricBounds, RequestCounts, Summary
 
 if TYPE_CHECKING:

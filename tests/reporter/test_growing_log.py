@@ -17,7 +17,7 @@ from recorder import EventType, schema
 from recorder.errors import LogError
 from recorder.session import Session
 from recorder.store import Store
-from reporter.bounds import column
+from reporter.late_read_bounds import column
 from reporter.live.growing_log import EndedRequest, GrowingLog, followed_metrics
 from reporter.log.database import open_log
 from rulesets.definitions import Definitions

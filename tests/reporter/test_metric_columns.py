@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, get_args
 
 import pytest
 
-from reporter.measured import evidence, rates
+from reporter.measured import log_evidence, rates
 from reporter.report import ThroughputFigures
 from rulesets.definitions import Definitions
 from rulesets.metric_table import BY_NAME, TABLE
@@ -63,7 +63,7 @@ def test_every_metric_of_a_run_is_computed() -> None:
     """Rates and counts are what the evidence of a log and a report have; a rate per GPU is one of them."""
     answered = {
         "throughput": {*rates.RATES, "tps_per_gpu"} & {*ThroughputFigures.__annotations__, "tps_per_gpu"},
-        "count": set(evidence.COUNTED),
+        "count": set(log_evidence.COUNTED),
     }
     missing = [
         f"metric {metric.name!r}: no {metric.quantity.kind} of that name is computed (reporter/measured/)"

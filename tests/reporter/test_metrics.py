@@ -12,9 +12,9 @@ import pytest
 from recorder import EventType
 from recorder.heartbeat import Heartbeat
 from reporter import MetricsReporter, TPOTReportingMode
-from reporter.health import RecorderHealth
+from reporter.client_health import RecorderHealth
 from reporter.log.database import figures, open_log
-from reporter.log.session import run_facts
+from reporter.log.run_head import run_facts
 from reporter.report import RequestCounts, ThroughputFigures, Tokens
 from reporter.run_facts import CompleteUntil
 from rulesets.definitions import Definitions

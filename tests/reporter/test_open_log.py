@@ -10,7 +10,7 @@ from reporter import MetricsReporter
 from reporter.log import database
 from reporter.log.database import COUNTS, open_log
 from reporter.log.window import Window
-from reporter.windows.over_time import SpanRow, span_macro
+from reporter.windows.run_spans import SpanRow, span_macro
 from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:

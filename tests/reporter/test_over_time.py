@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from recorder import EventType
-from reporter.windows.over_time import SpanRow, happenings
+from reporter.windows.run_spans import SpanRow, happenings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ import pytest
 
 from reporter.findings.overload import BLOCKS, LoadBlock, grows
 from reporter.render import console, junit, report_markdown
-from reporter.render.html import run as page
+from reporter.render.html import run_page as page
 from reporter.render.named_verdict import NamedVerdict
 from rulesets.expression import parse
 from rulesets.ruleset import Ruleset

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.pareto import WIDE, Spot, clear_front, front, knee, undecided
+from reporter.pareto_front import WIDE, Spot, clear_front, front, knee, undecided
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

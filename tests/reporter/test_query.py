@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loadgen.sessions.asking import findings_asked
+from loadgen.sessions.sql_query import findings_asked
 from recorder import Event, EventType, schema
 from recorder.errors import NotALogError
 from recorder.session import Session

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reporter.client_health import ClientHealth
 from reporter.findings.check_inputs import CheckInputs
 from reporter.findings.remedies import COMFORTABLE, KEEP_OFF, relief
-from reporter.health import ClientHealth
 from reporter.report import RequestCounts
 
 RUN = CheckInputs(

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from loadgen.plugins.exports.render.vllm_json import render
+from loadgen.plugins.exports.render.vllm_results import render
 from recorder import Event, EventType, schema
 from recorder.session import Session
 from recorder.store import Store
 from reporter import MetricsReporter
-from reporter.health import RecorderHealth
+from reporter.client_health import RecorderHealth
 from reporter.log.query import query
 from tests.facts_of_runs import run_facts
 from tests.reporter.conftest import BASE_NS, WALL_NS, Run, ns

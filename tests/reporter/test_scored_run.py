@@ -11,12 +11,12 @@ from recorder.lifecycle import violations
 from recorder.session import Session
 from recorder.store import Store
 from reporter import MetricsReporter
-from reporter.answers import NEEDED, stored_answers, texts_of
-from reporter.asked import texts_asked
 from reporter.log.database import open_log
 from reporter.log.query import query
 from reporter.log.so_far import so_far
 from reporter.log.tables import rows
+from reporter.replayed_requests import texts_asked
+from reporter.stored_answers import NEEDED, stored_answers, texts_of
 from tests.reporter.conftest import BASE_NS, WALL_NS, Run, ns
 
 if TYPE_CHECKING:

@@ -23,11 +23,12 @@ from reporter.log.database import open_log
 from reporter.log.node_clock import fitted
 from reporter.log.query import query
 from reporter.log.storage_place import Place, place
-from reporter.measured.evidence import LogEvidence
+from reporter.measured.log_evidence import LogEvidence
 from reporter.nodes import NodeReport
 from reporter.number_text import NOTHING
-from reporter.render import console, nodes
-from reporter.render.page import draw
+from reporter.render import console
+from reporter.render import node_table as nodes
+from reporter.render.console_page import draw
 from rulesets.evaluation import evaluate
 from rulesets.report_evidence import OfReport
 from rulesets.ruleset import of_expressions

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reporter.sweep import figures
+from reporter.run_row import figures
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reporter.health import ClientHealth, RecorderHealth
+from reporter.client_health import ClientHealth, RecorderHealth
 from reporter.report import Report, RequestCounts, Summary, ThroughputFigures, Tokens, Validity, Window
 from reporter.run_facts import RunFacts
 

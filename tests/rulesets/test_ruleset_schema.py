@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from rulesets.catalog import find, names
 from rulesets.errors import RulesetFileError
 from rulesets.loading import read
-from rulesets.reading.schema import schema
+from rulesets.reading.ruleset_schema import schema
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "rulesets.md").read_text(encoding="utf-8")

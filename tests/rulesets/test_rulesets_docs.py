@@ -12,7 +12,7 @@ import pytest
 from rulesets import OfReport, RulesetFileError, ValidityDemand, evaluate, load, of_expressions
 from rulesets.loading import read
 from rulesets.quantity import COMPARE
-from rulesets.reading.schema import schema
+from rulesets.reading.ruleset_schema import schema
 from rulesets.verdict import EXIT_CODES
 
 if TYPE_CHECKING:

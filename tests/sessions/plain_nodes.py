@@ -150,7 +150,7 @@ class PlainLink:
 
 
 class PlainNodes:
-    """Nodes as plain processes; see `loadgen.plugins.ray.nodes.StartedNodes`. In a running event loop.
+    """Nodes as plain processes; see `loadgen.plugins.ray.node_links.StartedNodes`. In a running event loop.
 
     Args:
         number: How many there are.

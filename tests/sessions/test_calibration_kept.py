@@ -10,15 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadgen.cli.terminal.observer import Terminal
+from loadgen.cli.terminal.progress_observer import Terminal
 from loadgen.driver.arrivals.rate_profile import Held, LinearRamp
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.load import Closed, Load, Offline
 from loadgen.driver.plan import Plan
 from loadgen.sessions.capacity.capacity import Calibration, Capacity, Machine, exceeds
-from loadgen.sessions.capacity.stored import calibration_file, save, saved, this_machine, warn_beyond
-from loadgen.sessions.capacity.verdict import CapacityLimit, LimitedBy
+from loadgen.sessions.capacity.held_load import CapacityLimit, LimitedBy
+from loadgen.sessions.capacity.stored_calibration import (
+    calibration_file,
+    save,
+    saved,
+    this_machine,
+    warn_beyond,
+)
 from recorder.event import Event, EventType
 from tests.driver.manual_clock import open_loop
 from workloads.arrivals import ARRIVAL_PROCESSES

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from loadgen.sessions.calibration.load_search import NOT_TRIED, ClimbStep, capacity, climb
 from loadgen.sessions.calibration.load_steps import Ladder
-from loadgen.sessions.capacity.truth import ComparedTimes, MedianAndP99, ReportedAndTrue
-from loadgen.sessions.capacity.verdict import LimitedBy, limit
+from loadgen.sessions.capacity.held_load import LimitedBy, limit
+from loadgen.sessions.capacity.true_times import ComparedTimes, MedianAndP99, ReportedAndTrue
 from loadgen.sessions.capacity.work import REQUESTS, STREAMS, Step
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ from loadgen.driver.requests.turn import RequestRunner
 from loadgen.mock_endpoint import start_mock
 from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
 from loadgen.mock_endpoint.scenarios.dialects import plain_sse
-from loadgen.mock_endpoint.scenarios.protocols import DIALECTS
+from loadgen.mock_endpoint.scenarios.frame_writers import DIALECTS
 from loadgen.mock_endpoint.scenarios.scenario import COMPLETED
 from loadgen.plugins.selftest.trial import bases
-from loadgen.sessions.run.check import ask_endpoint
+from loadgen.sessions.run.endpoint_checks import ask_endpoint
 from loadgen.sessions.run.preparation import targets_of, timeouts_of
 from loadgen.sessions.run.protocol_options import options_of
 from loadgen.sessions.settings.check import CheckSettings
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from loadgen.mock_endpoint.scenarios.scenario import Scenario
-    from loadgen.sessions.run.check import CheckLine
+    from loadgen.sessions.run.endpoint_checks import CheckLine
 
 AT_ONCE = 16
 PATIENCE = 3

@@ -10,9 +10,9 @@ import pytest
 from loadgen.mock_endpoint.scenarios.answers import KEY
 from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
 from loadgen.mock_endpoint.truth import PlayedTruth
-from loadgen.plugins.selftest.evaluation import closest, evaluate
 from loadgen.plugins.selftest.measured import LoggedRequest
-from loadgen.plugins.selftest.row import ConformanceRow
+from loadgen.plugins.selftest.row_result import closest, evaluate
+from loadgen.plugins.selftest.selftest_row import ConformanceRow
 
 MS = 1_000_000
 START_NS = 7_000 * MS

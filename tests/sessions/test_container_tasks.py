@@ -14,9 +14,9 @@ import loadgen
 from loadgen.mock_endpoint.process import start_mock
 from loadgen.plugins.agents.sandbox_needs import SandboxNeeds, sandbox_needs
 from loadgen.sessions.scoring.scoring_pass import score_run
+from loadgen.sessions.settings.benchmark_options import TaskSettings
 from loadgen.sessions.settings.concerns import from_flat
 from loadgen.sessions.settings.scoring import ScoringChoices
-from loadgen.sessions.settings.tasks import TaskSettings
 from tests.containers.daemon import IMAGE, built_images
 from workloads.dataset import Dataset
 

@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from loadgen.cli.options import command
+from loadgen.cli.typer_options import command
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.concerns import fields_of, set_flags
 from loadgen.sessions.settings.from_python import settings_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loadgen.driver.client.bounds import MAX_BODY_BYTES
+from loadgen.driver.client.memory_bounds import MAX_BODY_BYTES
 from loadgen.sessions.settings.failures import FailureSettings
 from loadgen.sessions.settings.kinds import share, size
 from loadgen.sessions.settings.option import OptionValueError

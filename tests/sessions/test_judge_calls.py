@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from loadgen.cli.terminal.observer import Terminal
+from loadgen.cli.terminal.progress_observer import Terminal
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.client.http_transport import HttpTransport
 from loadgen.driver.client.timeouts import Timeouts
@@ -29,7 +29,7 @@ from reporter import MetricsReporter
 from reporter.log.tables import rows
 from reporter.render import console
 from reporter.render import json as json_report
-from reporter.render.html import run as page_of_run
+from reporter.render.html import run_page as page_of_run
 from tests.remembered_logs import remembered_log
 from workloads.catalog import workload
 from workloads.scorer import Inquiry

@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING
 import orjson
 import pytest
 
-from loadgen.plugins.tool_selection.benchmark import ToolScenario, get_benchmark_scenarios, load_tool_set
-from loadgen.plugins.tool_selection.optimization.budget import OptimizationBudget
+from loadgen.plugins.tool_selection.optimization.candidate_evidence import (
+    Answered,
+    Evaluate,
+    Reflect,
+    Spent,
+    StepResult,
+)
 from loadgen.plugins.tool_selection.optimization.decision import OptimizationStatus
 from loadgen.plugins.tool_selection.optimization.descriptions import (
     LONGEST,
@@ -19,15 +24,10 @@ from loadgen.plugins.tool_selection.optimization.descriptions import (
     proposed_in,
     to_yaml,
 )
-from loadgen.plugins.tool_selection.optimization.evidence import (
-    Answered,
-    Evaluate,
-    Reflect,
-    Spent,
-    StepResult,
-)
-from loadgen.plugins.tool_selection.optimization.plan import optimize
 from loadgen.plugins.tool_selection.optimization.split import split
+from loadgen.plugins.tool_selection.optimization.step_budget import OptimizationBudget
+from loadgen.plugins.tool_selection.optimization.variant_steps import optimize
+from loadgen.plugins.tool_selection.scenarios import ToolScenario, get_benchmark_scenarios, load_tool_set
 from loadgen.plugins.tool_selection.variant import VARIANTS
 from loadgen.sessions.errors import UsageError
 
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from loadgen.plugins.tool_selection.optimization.evidence import Step
-    from loadgen.plugins.tool_selection.optimization.plan import Optimized
+    from loadgen.plugins.tool_selection.optimization.candidate_evidence import Step
+    from loadgen.plugins.tool_selection.optimization.variant_steps import Optimized
 
 SCENARIOS = get_benchmark_scenarios()
 SPLIT = split(SCENARIOS, 1 / 3, seed=0)

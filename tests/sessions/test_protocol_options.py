@@ -18,7 +18,7 @@ from loadgen.driver.errors import EndpointError
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.preparation import prepare, targets_of
 from loadgen.sessions.run.protocol_options import headers_of, options_of
-from loadgen.sessions.settings.endpoint import EndpointSettings
+from loadgen.sessions.settings.endpoint_options import EndpointSettings
 from loadgen.sessions.settings.perf import perf_settings
 from reporter.log.query import query
 from workloads.sample import Sample

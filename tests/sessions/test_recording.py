@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loadgen.cli.terminal.observer import Terminal
+from loadgen.cli.terminal.progress_observer import Terminal
 from loadgen.driver.stop import Stop
-from loadgen.sessions import recording as module
-from loadgen.sessions.recording import recording
+from loadgen.sessions import loop_recorder as module
+from loadgen.sessions.loop_recorder import recording
 from recorder.errors import LogExistsError, WriterStalledError
 from recorder.event import Event, EventType
 from recorder.store import Store

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loadgen.sessions.run.report import make_report
+from loadgen.sessions.run.report_of_log import make_report
 from loadgen.sessions.series.search import meeting
 from loadgen.sessions.series.search.meeting import evaluate
 from loadgen.sessions.series.search.requirements import required_of

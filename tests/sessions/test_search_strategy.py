@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadgen.sessions.series.search.backlog import may_grow
 from loadgen.sessions.series.search.chance import of_mean, of_share
+from loadgen.sessions.series.search.hidden_backlog import may_grow
 from loadgen.sessions.series.search.strategy import (
     SearchRange,
     StopReason,

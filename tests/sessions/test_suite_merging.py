@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.series.suite.keys import named, secrets_of, unset
 from loadgen.sessions.series.suite.layers import SuiteLayer, above, merged
 from loadgen.sessions.series.suite.matrix import Choice, MatrixRun, matrix
 from loadgen.sessions.series.suite.mistakes import suite_of
-from loadgen.sessions.series.suite.source import SuiteSource
+from loadgen.sessions.series.suite.secret_variables import named, secrets_of, unset
+from loadgen.sessions.series.suite.source_lines import SuiteSource
 from loadgen.sessions.settings.concerns import flat_values
 
 NAMES = st.sampled_from(["max_tokens", "requests", "timeout", "seed", "temperature"])

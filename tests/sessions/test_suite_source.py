@@ -11,7 +11,7 @@ from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.preparation import prepare
 from loadgen.sessions.series.suite.matrix import Choice, matrix
 from loadgen.sessions.series.suite.mistakes import suite_of
-from loadgen.sessions.series.suite.source import MOST_BYTES, read
+from loadgen.sessions.series.suite.source_lines import MOST_BYTES, read
 
 if TYPE_CHECKING:
     from pathlib import Path

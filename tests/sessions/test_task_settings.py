@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from loadgen.cli.terminal.observer import Terminal
+from loadgen.cli.terminal.progress_observer import Terminal
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run.benchmark_questions import placed_task, question_events, temperature_of
 from loadgen.sessions.run.preparation import prepare
-from loadgen.sessions.run.scores import warn_of_no_judge
-from loadgen.sessions.series.options import Secrets, point_of, settings_of
-from loadgen.sessions.series.suite.option import options
+from loadgen.sessions.run.scoring_at_end import warn_of_no_judge
+from loadgen.sessions.series.point_options import Secrets, point_of, settings_of
+from loadgen.sessions.series.suite.option_values import options
 from loadgen.sessions.settings.accuracy import AccuracySettings
+from loadgen.sessions.settings.benchmark_options import system_prompt_of
 from loadgen.sessions.settings.concerns import from_flat
 from loadgen.sessions.settings.option import OptionValueError
 from loadgen.sessions.settings.perf import PerfSettings, perf_settings
-from loadgen.sessions.settings.stored import settings_from_stored, stored_options
-from loadgen.sessions.settings.tasks import system_prompt_of
+from loadgen.sessions.settings.stored_options import settings_from_stored, stored_options
 from recorder.event import EventType
 from workloads.dataset import Dataset
 from workloads.errors import ColumnError, EvalError, TaskError

@@ -91,7 +91,7 @@ class WatchedRun:
         ).stdout.splitlines()
         rows = [line.split(maxsplit=2) for line in listed]
         mine = [row for row in rows if int(row[1]) == self.process.pid]
-        names = (PROCESS_NAME, "loadgen.driver.workers.process")
+        names = (PROCESS_NAME, "loadgen.driver.workers.worker_process")
         return [int(pid) for pid, _, what in mine if any(name in what for name in names)]
 
     def signal(self, *numbers: int) -> None:

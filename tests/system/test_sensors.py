@@ -184,6 +184,6 @@ def _kill_sensors(run: Path, admission: Admission) -> None:
         time.sleep(0.01)
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):
-            if "loadgen.driver.sensing.process" in process.cmdline():
+            if "loadgen.driver.sensing.sensor_loop" in process.cmdline():
                 process.send_signal(signal.SIGKILL)
     admission.open()

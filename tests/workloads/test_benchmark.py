@@ -10,9 +10,9 @@ import pytest
 
 from workloads.benchmark import dataset
 from workloads.errors import ColumnError, SourceError, TaskError
-from workloads.loading import load
 from workloads.own_data import SCORERS
 from workloads.question import Question
+from workloads.question_loading import load
 from workloads.sample import FollowUp, Sample
 from workloads.task import Task, parse
 from workloads.workload import Inputs, Source, Workload

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workloads.distribution import duration, length
+from workloads.distribution_notation import duration, length
 from workloads.errors import DistributionError
 
 SEEDS = st.integers(0, 2**32)

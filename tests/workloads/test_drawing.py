@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from workloads.drawing import drawn
-from workloads.loading import load
 from workloads.question import Question
+from workloads.question_loading import load
 from workloads.sample import Sample
 from workloads.task import parse
 

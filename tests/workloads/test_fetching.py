@@ -17,9 +17,9 @@ from workloads import cache
 from workloads.cache import use_cache
 from workloads.errors import SourceError
 from workloads.fetching import fetched
-from workloads.loading import load
 from workloads.own_data import SCORERS
 from workloads.question import Question
+from workloads.question_loading import load
 from workloads.sample import Sample
 from workloads.task import Task
 from workloads.workload import Inputs, Source, Workload

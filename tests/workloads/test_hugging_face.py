@@ -14,9 +14,9 @@ from pyarrow import parquet
 from workloads.columns import Columns
 from workloads.errors import SourceError
 from workloads.hugging_face import load_hub, parse
-from workloads.loading import load
 from workloads.own_data import SCORERS
 from workloads.question import Question
+from workloads.question_loading import load
 from workloads.sample import Sample
 from workloads.task import Task
 from workloads.workload import Inputs, Source, Workload

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workloads.distribution import length
+from workloads.distribution_notation import length
 from workloads.errors import DistributionError, WorkloadError
 from workloads.lengths import MOST_TOKENS, lengths
 

@@ -11,7 +11,7 @@ from pyarrow import parquet
 
 from workloads.answer import Answer
 from workloads.errors import TaskError, WorkloadError
-from workloads.loading import load
+from workloads.question_loading import load
 from workloads.score import Status
 from workloads.task import parse
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workloads.shapes import (
+from workloads.distributions import (
     Constant,
     Exponential,
     Histogram,

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from workloads.errors import WorkloadError
 from workloads.synthetic.synthetic_text import MadeSamples
 from workloads.traces.form import TraceForm, read_form
-from workloads.traces.lines import TextLine
 from workloads.traces.replayed import questions
-from workloads.traces.table import PLAIN as TABLE
-from workloads.traces.trace import Trace, TracePart, read_trace
+from workloads.traces.replayed_part import Trace, TracePart, read_trace
+from workloads.traces.table_trace import PLAIN as TABLE
+from workloads.traces.trace_lines import TextLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -288,7 +288,7 @@ def test_an_unreadable_trace_is_reported(tmp_path: Path) -> None:
 
 def test_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A trace of more requests than are replayed in one run asks for a part of it."""
-    monkeypatch.setattr("workloads.traces.trace.MOST_ROWS", 2)
+    monkeypatch.setattr("workloads.traces.replayed_part.MOST_ROWS", 2)
     path = written(tmp_path, f"{PLAIN}0,5,5\n1,5,5\n2,5,5\n")
     with pytest.raises(WorkloadError, match=r"line 4: more than 2 requests.*give --requests or --duration"):
         read(path)

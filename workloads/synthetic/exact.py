@@ -11,8 +11,8 @@ from workloads.errors import PromptError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from workloads.synthetic.measure import TokenCount
     from workloads.synthetic.synthetic_text import Texts
+    from workloads.synthetic.text_length import TokenCount
 
 MOST_COUNTED: Final = 20_000_000
 """Texts are counted up to this many tokens together, which takes about half a minute; see `Counted`."""

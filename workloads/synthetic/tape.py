@@ -14,7 +14,7 @@ from workloads.errors import PromptError
 from workloads.synthetic.story import REQUEST, SENTENCE_WORDS, sentences
 
 if TYPE_CHECKING:
-    from workloads.synthetic.measure import Measure
+    from workloads.synthetic.text_length import Measure
 
 STORY_SENTENCES: Final = 3_000
 """Of the tape that is made up: about 35,000 tokens; a longer prompt goes through it again."""

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any, Final
 from workloads.dataset import Dataset
 from workloads.errors import PromptError
 from workloads.synthetic.exact import Counted, counted
-from workloads.synthetic.measure import TOKENS_PER_WORD, Measure
 from workloads.synthetic.numbers import shuffled
 from workloads.synthetic.synthetic_text import MadeSamples, NumberedTexts
 from workloads.synthetic.tape import story_tape, tape
+from workloads.synthetic.text_length import TOKENS_PER_WORD, Measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from workloads.lengths import Lengths
     from workloads.synthetic.corpus import Corpus
-    from workloads.synthetic.measure import TokenCount
     from workloads.synthetic.prefixes import SharedPrefix
     from workloads.synthetic.tape import Tape
+    from workloads.synthetic.text_length import TokenCount
 
 DEFAULT_LENGTHS: Final = "130"
 """As many tokens as the prompts have that are made when nothing is said about lengths."""

@@ -29,12 +29,12 @@ from workloads.traces.form import (
     given_block,
     unit_of,
 )
-from workloads.traces.row import TraceReading, TraceRow, tokens
+from workloads.traces.trace_row import TraceReading, TraceRow, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from workloads.traces.lines import TextLine
+    from workloads.traces.trace_lines import TextLine
 
 JSON_FORMATS: Final = (MOONCAKE, TIMED, BAILIAN)
 

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from workloads.dataset import Dataset
 from workloads.synthetic.exact import Counted, counted
-from workloads.synthetic.measure import Measure, words_of
 from workloads.synthetic.numbers import shuffled
 from workloads.synthetic.synthetic_text import MadeSamples, NumberedTexts
+from workloads.synthetic.text_length import Measure, words_of
 from workloads.synthetic.to_length import length_facts, seeded, tape_of
 
 if TYPE_CHECKING:
     from workloads.synthetic.corpus import Corpus
-    from workloads.synthetic.measure import TokenCount
     from workloads.synthetic.synthetic_text import Texts
     from workloads.synthetic.tape import Tape
-    from workloads.traces.trace import Trace
+    from workloads.synthetic.text_length import TokenCount
+    from workloads.traces.replayed_part import Trace
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reporter.render.page import clean
+from reporter.render.console_page import clean
 from reporter.render.table import Column
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reporter.live.lines import Line, Tone
+    from reporter.live.status_lines import Line, Tone
 
 _COLORS: Final[dict[Tone, str]] = {"bad": "\x1b[31m", "warn": "\x1b[33m", "dim": "\x1b[2m"}
 _PLAIN: Final = "\x1b[0m"

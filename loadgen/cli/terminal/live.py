@@ -115,7 +115,7 @@ class LiveView:
         """Show the reader's output until the reader ends."""
         import orjson
 
-        from reporter.live.lines import Line
+        from reporter.live.status_lines import Line
 
         if reader.stdout is None:
             return

@@ -98,7 +98,7 @@ def show(answer: QueryResult, console: Console, *, expanded: bool | None = None)
 
 
 def _columns(answer: QueryResult, rows: Sequence[Sequence[Any]]) -> list[_QueryColumn]:
-    from reporter.render.page import clean
+    from reporter.render.console_page import clean
 
     return [
         _QueryColumn(

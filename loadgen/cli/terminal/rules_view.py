@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rulesets.demands import DatasetDemand, SteadyStateDemand, ValidityDemand
 from rulesets.expression import described
-from rulesets.reading.rules import shown
+from rulesets.reading.section_rules import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loadgen.cli.terminal.axes import axis_cells, axis_columns
-from loadgen.sessions.series.scores import scores_of
+from loadgen.sessions.series.headline_scores import scores_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 def lines(outcomes: Sequence[PointOutcome], axes: Sequence[str], *, width: int) -> list[RenderableType]:
     """A table of all scores, a row each; nothing where no run has any."""
-    from reporter.render.accuracy import ends_in_words, value_in_words
-    from reporter.render.page import tables
+    from reporter.render.console_page import tables
+    from reporter.render.score_tables import ends_in_words, value_in_words
     from reporter.render.table import Column, Table
 
     scored = [(outcome, score) for outcome in outcomes for score in scores_of(outcome.report)]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loadgen.sessions.series.notes import accepted_note, warning_notes
-from reporter.render.page import draw, tables, text
+from loadgen.sessions.series.run_notes import accepted_note, warning_notes
+from reporter.render.console_page import draw, tables, text
 from reporter.render.table import Column, Table
 
 if TYPE_CHECKING:
-    from loadgen.sessions.series.search.result import SearchOutcome
+    from loadgen.sessions.series.search.search_result import SearchOutcome
     from loadgen.sessions.series.search.trials import EvaluatedTrial
 
 

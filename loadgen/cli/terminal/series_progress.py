@@ -25,10 +25,10 @@ def begins(point: SeriesPoint, number: int, total: int, pause_s: float) -> str:
 
 def ended(outcome: PointOutcome, remark: str | None) -> str:
     """The result of a run."""
-    from loadgen.sessions.series.rows import result
-    from loadgen.sessions.series.scores import scores_of
-    from reporter.render.accuracy import value_in_words
-    from reporter.sweep import figures
+    from loadgen.sessions.series.headline_scores import scores_of
+    from loadgen.sessions.series.run_rows import result
+    from reporter.render.score_tables import value_in_words
+    from reporter.run_row import figures
 
     of = figures(outcome.report)
     shown = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from loadgen.cli.terminal.axes import NONE, axis_cells, axis_columns
-from loadgen.sessions.series.notes import notes_of
-from loadgen.sessions.series.rows import result, warnings_of
-from reporter.render.page import draw, tables, text
+from loadgen.sessions.series.run_notes import notes_of
+from loadgen.sessions.series.run_rows import result, warnings_of
+from reporter.render.console_page import draw, tables, text
 from reporter.render.table import Column, Mark, Table, plain
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.series_outcome import PointOutcome
     from reporter.render.table import Cell, Tone
-    from reporter.sweep import Figures
+    from reporter.run_row import Figures
 
 _EXACT: Final = 1000
 """A figure from this size on is shown without decimals."""
@@ -51,8 +51,8 @@ def table(outcomes: Sequence[PointOutcome], *, width: int, color: bool = False, 
 def _figures(
     outcomes: Sequence[PointOutcome], axes: Sequence[str], width: int, *, scores: bool = False
 ) -> list[RenderableType]:
-    from loadgen.sessions.series.scores import scores_in_words
-    from reporter.sweep import figures
+    from loadgen.sessions.series.headline_scores import scores_in_words
+    from reporter.run_row import figures
 
     rows = [figures(outcome.report) for outcome in outcomes]
     named = zip(*(axis_cells(outcome, axes) for outcome in outcomes), strict=True)

@@ -7,7 +7,7 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.cli.terminal.observer import Terminal
+from loadgen.cli.terminal.progress_observer import Terminal
 from loadgen.sessions.formats import TEXT, format_facts, render
 from loadgen.sessions.gating.outputs import write_verdicts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from loadgen.sessions.series.suite.matrix import shown
-from reporter.render.page import block, draw, tables
+from reporter.render.console_page import block, draw, tables
 from reporter.render.table import Column, Table
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ def as_text(outcomes: Sequence[PointOutcome]) -> str:
     """The table, both fronts and the knees."""
     from rich.text import Text
 
-    from reporter.render.page import draw
+    from reporter.render.console_page import draw
 
     shown = page()
     lines = [Text(printable(line)) for line in conclusions(outcomes)]

@@ -26,8 +26,8 @@ def show_block(run: Path, interval_s: float) -> None:
     from loadgen.sessions.run.watching import readings_while_it_runs
     from loadgen.sessions.scoring.running_score import RunningScore
     from recorder.store import log_path
-    from reporter.live.lines import Line, lines
     from reporter.live.run_tail import RunTail
+    from reporter.live.status_lines import Line, lines
 
     block = Block(sys.stdout)
     hint = Line("Ctrl-C ends the watching, not the run", "dim")

@@ -21,11 +21,11 @@ from yarl import URL
 from loadgen.driver.client.aiohttp_connector import Connector
 from loadgen.driver.client.aiohttp_failure import cut, failure_of, malformed
 from loadgen.driver.client.aiohttp_request import CURRENT, Errand
-from loadgen.driver.client.bounds import MAX_HEAD_BYTES
 from loadgen.driver.client.dialing import proxy_address
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.head import REQUEST_TIMEOUT_408, head, require_asked
 from loadgen.driver.client.idle_timeout import Patience, Silence
+from loadgen.driver.client.memory_bounds import MAX_HEAD_BYTES
 from loadgen.driver.client.tls import tls_context
 from loadgen.driver.errors import RequestFailedError
 

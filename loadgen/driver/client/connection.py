@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final
 import httptools
 
 from loadgen.driver.client.arrival_bounds import LateReads, SegmentCounter
-from loadgen.driver.client.bounds import MAX_HEAD_BYTES
 from loadgen.driver.client.chunked import may_end
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.head import (
@@ -28,6 +27,7 @@ from loadgen.driver.client.head import (
     parse_failure,
     require_asked,
 )
+from loadgen.driver.client.memory_bounds import MAX_HEAD_BYTES
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:

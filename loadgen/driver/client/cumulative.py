@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from loadgen.driver.client.answer import ParsedResponse
     from loadgen.driver.client.codec import Delta
     from loadgen.driver.client.frame_cache import Shapes
+    from loadgen.driver.client.parsed_response import ParsedResponse
 
 _PARTIAL: Final = "\ufffd"
 """The end of a text whose last character is incomplete."""

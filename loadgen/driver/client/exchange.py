@@ -11,8 +11,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final, Protocol
 
 from loadgen.driver.client.arrival_bounds import Late
-from loadgen.driver.client.bounds import MAX_ERROR_BYTES
 from loadgen.driver.client.failure import Failure
+from loadgen.driver.client.memory_bounds import MAX_ERROR_BYTES
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:

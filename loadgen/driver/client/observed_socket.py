@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.client.arrival import StampingSocket
 from loadgen.driver.client.arrival_bounds import SegmentCounter
-from loadgen.driver.client.bounds import MAX_HEAD_BYTES
 from loadgen.driver.client.head import is_unasked
+from loadgen.driver.client.memory_bounds import MAX_HEAD_BYTES
 from loadgen.driver.errors import HeadTooLargeError
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import deque
 from typing import Final, NamedTuple
 
-from loadgen.driver.client.bounds import MAX_FRAME_BYTES
 from loadgen.driver.client.failure import Failure
+from loadgen.driver.client.memory_bounds import MAX_FRAME_BYTES
 from loadgen.driver.errors import RequestFailedError
 
 _BOM: Final = b"\xef\xbb\xbf"

@@ -11,12 +11,12 @@ from itertools import chain
 from operator import ne
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver.client.answer import ParsedResponse
 from loadgen.driver.client.body_format import EVENT_STREAM, BodyFormat, FormatFinder, deviation, read_whole
-from loadgen.driver.client.bounds import PIECE_BYTES, SMALL_BYTES, Allowance
 from loadgen.driver.client.codec import Codec, Delta
 from loadgen.driver.client.cumulative import TextSoFar
 from loadgen.driver.client.frame_cache import END, read_frame
+from loadgen.driver.client.memory_bounds import PIECE_BYTES, SMALL_BYTES, Allowance
+from loadgen.driver.client.parsed_response import ParsedResponse
 from loadgen.driver.client.sse import Frame, JsonLinesDecoder, SSEDecoder
 from loadgen.driver.client.template import Template, learn
 from loadgen.driver.errors import RequestFailedError

@@ -14,7 +14,6 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from loadgen.driver.client.bounds import MAX_HEAD_BYTES
 from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.head import (
     REQUEST_TIMEOUT_408,
@@ -24,6 +23,7 @@ from loadgen.driver.client.head import (
     parse_failure,
     require_asked,
 )
+from loadgen.driver.client.memory_bounds import MAX_HEAD_BYTES
 from loadgen.driver.errors import RequestFailedError
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from workloads.thinking import answer_start
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from loadgen.driver.client.answer import ParsedResponse
     from loadgen.driver.client.exchange import Exchange
+    from loadgen.driver.client.parsed_response import ParsedResponse
 
 
 def evidence(exchange: Exchange) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from loadgen.driver.system.clock import Clock
-    from workloads.distribution import Sampler
+    from workloads.distribution_notation import Sampler
 
 _SECOND: Final = 1_000_000_000
 
@@ -17,7 +17,7 @@ class ThinkTime:
     """Pauses between an answer and the next question.
 
     Args:
-        spec: How long they are, as `workloads.distribution.duration` reads it; None for none.
+        spec: How long they are, as `workloads.distribution_notation.duration` reads it; None for none.
         seed: The same seed gives the same pauses.
         clock: The time.
 
@@ -65,7 +65,7 @@ class ThinkTime:
 
 def _read(spec: str) -> tuple[int, Sampler | None]:
     """A constant pause in ns, or a sampler of seconds; few loads have pauses."""
-    from workloads.distribution import Constant, duration
+    from workloads.distribution_notation import Constant, duration
 
     draw = duration(spec)
     return (round(draw.value * _SECOND), None) if isinstance(draw, Constant) else (-1, draw)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from loadgen.driver.client.bounds import SHIP_BYTES, Allowance
 from loadgen.driver.client.endpoint import Request, attempt_id, resent_id
 from loadgen.driver.client.exchange import Exchange
 from loadgen.driver.client.frame_cache import Shapes
+from loadgen.driver.client.memory_bounds import SHIP_BYTES, Allowance
 from loadgen.driver.client.redaction import hidden
 from loadgen.driver.client.stream import ResponseStream
 from loadgen.driver.errors import RequestFailedError

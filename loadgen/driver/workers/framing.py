@@ -10,8 +10,8 @@ from enum import Enum, IntEnum, auto
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver.client.bounds import MAX_TOGETHER_BYTES
 from loadgen.driver.client.endpoint import Endpoint  # noqa: TC001 (what is unpickled is imported before a fork)
+from loadgen.driver.client.memory_bounds import MAX_TOGETHER_BYTES
 from loadgen.driver.phase import Shard
 from loadgen.driver.plan import Plan  # noqa: TC001 (likewise)
 from loadgen.driver.workers.packing import unpacked

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from loadgen.driver.client.redaction import VARIABLES
 from loadgen.driver.client.transports import MEASURES_BEST, load_transport
-from loadgen.driver.system.child import exit_status, start_child
+from loadgen.driver.system.child_process import exit_status, start_child
 from loadgen.driver.system.fork import ForkedProcess, can_fork
 from loadgen.driver.system.open_files import allow_many_files
 from loadgen.driver.system.signals import blocked
@@ -114,13 +114,13 @@ def _process(line: int, counter: int, transport: str) -> ForkedProcess | subproc
     """A fork of this process where safe: a fork starts ten times as fast as a program."""
     if not can_fork():
         return start_child(
-            "loadgen.driver.workers.process",
+            "loadgen.driver.workers.worker_process",
             *map(str, (line, counter)),
             transport,
             environment=_without_secrets(os.environ),
             pass_fds=(line, counter),
         )
-    from loadgen.driver.workers.process import main
+    from loadgen.driver.workers.worker_process import main
 
     load_transport(transport)
     return ForkedProcess(

@@ -61,7 +61,7 @@ _REMEDY_SILENT: Final = (
 
 
 class WorkerPool:
-    """A pool of worker processes; see `loadgen.driver.session.WorkerGroup`.
+    """A pool of worker processes; see `loadgen.driver.load_session.WorkerGroup`.
 
     Args:
         launcher: The processes, before their first message.

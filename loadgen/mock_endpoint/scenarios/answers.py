@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 import orjson
 
 from loadgen.mock_endpoint.scenarios import shapes
+from loadgen.mock_endpoint.scenarios.frame_writers import ALL, OPENAI, WHOLE
 from loadgen.mock_endpoint.scenarios.http import JSON, head, whole
-from loadgen.mock_endpoint.scenarios.protocols import ALL, OPENAI, WHOLE
 from loadgen.mock_endpoint.scenarios.scenario import COMPLETED, Scenario
 from loadgen.mock_endpoint.scenarios.steps import Close, ScenarioScript, Send
 from loadgen.mock_endpoint.scenarios.timetable import END_MS, FIRST_MS, words

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from loadgen.mock_endpoint.scenarios import timetable
 from loadgen.mock_endpoint.scenarios.catalog import SCENARIOS
+from loadgen.mock_endpoint.scenarios.frame_writers import ALL
 from loadgen.mock_endpoint.scenarios.http import chunked
-from loadgen.mock_endpoint.scenarios.protocols import ALL
 from loadgen.mock_endpoint.scenarios.scenario import COMPLETED, Scenario
 from loadgen.mock_endpoint.scenarios.steps import ScenarioScript
 from loadgen.mock_endpoint.scenarios.timetable import words

@@ -10,8 +10,8 @@ from loadgen.driver.client.failure import Failure
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.mock_endpoint.scenarios import http, timetable
 from loadgen.mock_endpoint.scenarios.faults import valid_beginning
+from loadgen.mock_endpoint.scenarios.frame_writers import ALL, FIXED, OPENAI, STREAMED
 from loadgen.mock_endpoint.scenarios.http import EVENTS, chunked, head, unended
-from loadgen.mock_endpoint.scenarios.protocols import ALL, FIXED, OPENAI, STREAMED
 from loadgen.mock_endpoint.scenarios.scenario import COMPLETED, PATIENT, Scenario
 from loadgen.mock_endpoint.scenarios.steps import Close, Flood, Reset, ScenarioScript, Send, StallStep
 from loadgen.mock_endpoint.scenarios.timetable import END_MS, TOKENS, words

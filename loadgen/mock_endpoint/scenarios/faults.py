@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.mock_endpoint.scenarios import timetable
 from loadgen.mock_endpoint.scenarios.dialects import chat, completions
+from loadgen.mock_endpoint.scenarios.frame_writers import ALL, OPENAI, STREAMED
 from loadgen.mock_endpoint.scenarios.http import EVENTS, chunked, head, unended, whole
-from loadgen.mock_endpoint.scenarios.protocols import ALL, OPENAI, STREAMED
 from loadgen.mock_endpoint.scenarios.scenario import Scenario
 from loadgen.mock_endpoint.scenarios.steps import Close, Flood, ScenarioScript, Send
 from loadgen.mock_endpoint.scenarios.timetable import FIRST_MS, words

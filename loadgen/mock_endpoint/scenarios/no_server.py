@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from loadgen.driver.client.timeouts import Timeouts
-from loadgen.mock_endpoint.scenarios.protocols import ALL, OPENAI
+from loadgen.mock_endpoint.scenarios.frame_writers import ALL, OPENAI
 from loadgen.mock_endpoint.scenarios.scenario import Scenario
 from loadgen.mock_endpoint.scenarios.steps import ScenarioScript
 

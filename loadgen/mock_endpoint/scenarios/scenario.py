@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from loadgen.driver.client.timeouts import Timeouts
-from loadgen.mock_endpoint.scenarios.protocols import STREAMED
+from loadgen.mock_endpoint.scenarios.frame_writers import STREAMED
 
 if TYPE_CHECKING:
     from collections.abc import Callable

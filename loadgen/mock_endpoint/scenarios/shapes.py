@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.mock_endpoint.scenarios import timetable
 from loadgen.mock_endpoint.scenarios.dialects import chat, completions
+from loadgen.mock_endpoint.scenarios.frame_writers import FIXED, OPENAI, STARTED
 from loadgen.mock_endpoint.scenarios.http import chunked
-from loadgen.mock_endpoint.scenarios.protocols import FIXED, OPENAI, STARTED
 from loadgen.mock_endpoint.scenarios.scenario import Scenario
 from loadgen.mock_endpoint.scenarios.steps import EventContent, ScenarioScript, Send
 from loadgen.mock_endpoint.scenarios.timetable import END_MS, FIRST_MS, GAP_MS, TOKENS, words

@@ -13,7 +13,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.client.redaction import VARIABLES
-from loadgen.driver.system.child import exit_status, start_child
+from loadgen.driver.system.child_process import exit_status, start_child
 from loadgen.driver.system.fork import ForkedProcess, can_fork
 from loadgen.driver.workers.framing import READ_BYTES, FrameReader, Outbox
 from loadgen.plugins.agents.agent_main import END_TIMEOUT_S

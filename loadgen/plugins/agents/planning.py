@@ -9,7 +9,7 @@ from loadgen.driver.client import chat_completions
 from loadgen.driver.client.endpoint import endpoint
 from loadgen.driver.errors import CannotAskError, EndpointError
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.settings.episodes import DEFAULT_MAX_TURNS
+from loadgen.sessions.settings.episode_options import DEFAULT_MAX_TURNS
 from workloads.sample import Sample, examples
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from loadgen.plugins.agents.episode_kind import EpisodeKind
     from loadgen.plugins.agents.episode_plan import UserEndpoint
     from loadgen.plugins.agents.limits import EpisodeLimits
-    from loadgen.sessions.settings.episodes import EpisodeSettings
-    from loadgen.sessions.settings.tasks import TaskSettings
+    from loadgen.sessions.settings.benchmark_options import TaskSettings
+    from loadgen.sessions.settings.episode_options import EpisodeSettings
     from workloads.dataset import Dataset
     from workloads.episode_program import EpisodeProgram
 

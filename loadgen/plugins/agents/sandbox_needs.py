@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from loadgen.plugins.agents.episode_kind import EpisodeKind
-    from loadgen.sessions.settings.tasks import TaskSettings
+    from loadgen.sessions.settings.benchmark_options import TaskSettings
     from workloads.dataset import Dataset
     from workloads.sandbox_contract import SandboxSpec
 
@@ -63,7 +63,7 @@ def sandbox_needs(tasks: TaskSettings, episodes: EpisodeKind | None, dataset: Da
     Raises:
         TaskError, EvalError, ExtraError: A scorer cannot be used.
     """
-    from loadgen.sessions.run.scores import running_scorers
+    from loadgen.sessions.run.scoring_at_end import running_scorers
 
     spec, running = tasks.scoring.place, running_scorers(tasks)
     of_options = not all(scorer.own_containers for scorer in running)

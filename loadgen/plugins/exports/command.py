@@ -32,7 +32,7 @@ def export(settings: ExportSettings) -> None:
 
     loadgen export SWEEP --mlperf-endpoints submission --about system.yaml --tokenizer org/model
     """
-    from loadgen.plugins.exports.formats import chosen, write
+    from loadgen.plugins.exports.export_formats import chosen, write
 
     exported = write(settings, chosen(settings))
     _say(exported, as_json=settings.json)

@@ -14,7 +14,7 @@ from urllib.request import Request, urlopen
 
 from loadgen.driver.client.redaction import hide, secrets_of, without_a_part
 from loadgen.plugins.exports.exported import Exported
-from loadgen.plugins.exports.report import report_of, requests_of
+from loadgen.plugins.exports.exported_report import report_of, requests_of
 from loadgen.plugins.exports.target_file import require_writable, writing
 from loadgen.sessions.errors import SetupError
 from loadgen.sessions.files.target_url import AUTHORIZATION, gateway_url
@@ -39,7 +39,7 @@ def write_metrics(settings: ExportSettings, file: Path) -> Exported:
         SetupError: It cannot be written.
         LogError: The run cannot be read.
     """
-    from loadgen.plugins.exports.render.openmetrics import render
+    from loadgen.plugins.exports.render.openmetrics_text import render
 
     if file == STDOUT:
         report = report_of(settings)
@@ -89,7 +89,7 @@ def push_at_end(report: Report, folder: Path, output: OutputSettings, observer: 
 
 def _push(report: Report, base: str, job: str) -> str:
     """Replace the group of a job and the report's model; return the group's URL."""
-    from loadgen.plugins.exports.render.openmetrics import render
+    from loadgen.plugins.exports.render.openmetrics_text import render
 
     group = f"{base}/metrics/job{_segment(job)}/model{_segment(report.run.model or 'unknown')}"
     headers = {"Content-Type": _TEXT_FORMAT}

@@ -20,7 +20,7 @@ from loadgen.sessions.files.target_url import base_url
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from loadgen.plugins.exports.render.figures import ReportedFigure
+    from loadgen.plugins.exports.render.flat_figures import ReportedFigure
     from loadgen.plugins.exports.render.histograms import BucketHistogram
     from loadgen.plugins.exports.render.spans import Span
     from loadgen.sessions.settings.export import ExportSettings
@@ -45,11 +45,11 @@ def send(settings: ExportSettings, url: str) -> Exported:
         SetupError: The collector did not take a message.
         LogError: The run cannot be read.
     """
-    from loadgen.plugins.exports.opened import opened
-    from loadgen.plugins.exports.render.figures import figures
+    from loadgen.plugins.exports.exported_report import report_of, requests_of
+    from loadgen.plugins.exports.render.flat_figures import figures
     from loadgen.plugins.exports.render.histograms import histograms
     from loadgen.plugins.exports.render.spans import spans
-    from loadgen.plugins.exports.report import report_of, requests_of
+    from loadgen.plugins.exports.run_log import opened
 
     base = base_url(_OPTION, url, _HEADERS)
     with importing(_OPTION, "otel"):

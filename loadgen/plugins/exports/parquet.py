@@ -27,9 +27,9 @@ def write_folder(settings: ExportSettings, folder: Path) -> Exported:
     """
     from pathlib import Path
 
-    from loadgen.plugins.exports.opened import opened
-    from loadgen.plugins.exports.render.parquet import FILES, SAMPLES, write_tables
-    from loadgen.sessions.settings.prices import load as load_prices
+    from loadgen.plugins.exports.render.parquet_tables import FILES, SAMPLES, write_tables
+    from loadgen.plugins.exports.run_log import opened
+    from loadgen.sessions.settings.price_options import load as load_prices
     from reporter.sample_results import ResultOptions
 
     if folder.exists() and not folder.is_dir():

@@ -26,8 +26,8 @@ def write_trace(settings: ExportSettings, file: Path) -> Exported:
         SetupError: It cannot be written.
         LogError: The run cannot be read.
     """
-    from loadgen.plugins.exports.opened import opened
-    from loadgen.plugins.exports.render.perfetto import trace
+    from loadgen.plugins.exports.render.perfetto_trace import trace
+    from loadgen.plugins.exports.run_log import opened
 
     require_writable("--perfetto", file, force=settings.force)
     with opened(settings) as log, writing(file) as unfinished:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loadgen.plugins.exports.exported import Exported
-from loadgen.plugins.exports.report import report_of, requests_of
+from loadgen.plugins.exports.exported_report import report_of, requests_of
 from loadgen.sessions.errors import UsageError
 from workloads.registry import entries, load
 

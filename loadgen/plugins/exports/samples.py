@@ -41,8 +41,8 @@ def write_episodes(settings: ExportSettings, file: Path) -> Exported:
 
 
 def _exported(settings: ExportSettings, file: Path, option: str, *, episodes: bool) -> Exported:
-    from loadgen.sessions.settings.prices import load as load_prices
-    from loadgen.sessions.settings.tokenizer import load as load_tokenizer
+    from loadgen.sessions.settings.price_options import load as load_prices
+    from loadgen.sessions.settings.tokenizer_options import load as load_tokenizer
     from reporter.sample_results import ResultOptions, require_format
 
     require_format(file)
@@ -118,7 +118,7 @@ def write_run_samples(
 
 
 def _written(run: Path, file: Path, options: ResultOptions, tokenizer: Tokenizer | None) -> int:
-    from loadgen.sessions.run.report import started_with
+    from loadgen.sessions.run.report_of_log import started_with
     from reporter.reporter import DEFAULT, MetricsReporter
 
     rules, _ = started_with(run)

@@ -21,9 +21,9 @@ def write_result(settings: ExportSettings, file: Path) -> Exported:
         SetupError: It cannot be written.
         LogError: The run cannot be read.
     """
-    from loadgen.plugins.exports.opened import opened
-    from loadgen.plugins.exports.render.vllm_json import TABLES, render
-    from loadgen.plugins.exports.report import report_of
+    from loadgen.plugins.exports.exported_report import report_of
+    from loadgen.plugins.exports.render.vllm_results import TABLES, render
+    from loadgen.plugins.exports.run_log import opened
 
     require_writable("--vllm-json", file, force=settings.force)
     report = report_of(settings)

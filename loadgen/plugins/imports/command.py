@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from loadgen.sessions.settings.formats import Json
+from loadgen.sessions.settings.format_options import Json
 from loadgen.sessions.settings.option import Argument, Option
 
 
@@ -36,10 +36,10 @@ def import_results(
     loadgen import vllm-bench results.json --out runs/vllm
     """
     from loadgen.cli.terminal.show import print_as
-    from loadgen.plugins.imports.log import import_results as imported
+    from loadgen.plugins.imports.imported_log import import_results as imported
     from loadgen.sessions.errors import printable
     from loadgen.sessions.formats import JSON, TEXT
-    from loadgen.sessions.run.report import write_report
+    from loadgen.sessions.run.report_of_log import write_report
     from loadgen.sessions.run_session import outcome
 
     folder = imported(form, path, out, model, result)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reporter.log.database import OpenLog
-    from reporter.measured.evidence import LogEvidence
+    from reporter.measured.log_evidence import LogEvidence
     from reporter.report import Report
     from reporter.tokens import Tokenizer
     from rulesets.definitions import Definitions
@@ -96,7 +96,7 @@ def measuring(run: Path, basis: Basis) -> Iterator[MeasuredRun]:
     from recorder.store import log_path
     from reporter.errors import blaming
     from reporter.log.settings import settings
-    from reporter.measured.evidence import LogEvidence
+    from reporter.measured.log_evidence import LogEvidence
     from reporter.report_options import ReportOptions
     from reporter.reporter import MetricsReporter
 

@@ -33,7 +33,7 @@ def of_point(run: MeasuredRun) -> Iterator[str]:
 
 def undisclosed(disclosure: Mapping[str, Any]) -> Iterator[str]:
     """The members that a point.yaml must have, and has not."""
-    from loadgen.plugins.mlperf.point import DISCLOSED
+    from loadgen.plugins.mlperf.point_yaml import DISCLOSED
 
     if absent := [key for key in DISCLOSED if disclosure.get(key) in (None, "")]:
         yield f"point.yaml: {', '.join(absent)}: only the submitter knows: --about FILE"
@@ -48,7 +48,7 @@ def of_curve(points: Sequence[ExportedPoint], about: Disclosed, official: Offici
     """The missing parts of the submission as a whole."""
     from loadgen.plugins.mlperf import system_description, system_power
     from loadgen.plugins.mlperf.curve_point import NAMELESS
-    from loadgen.plugins.mlperf.point import NOT_OFFLINE
+    from loadgen.plugins.mlperf.point_yaml import NOT_OFFLINE
 
     if about.system is None:
         yield f"the system's name, which is {NAMELESS!r} here: --about FILE"
@@ -75,7 +75,7 @@ def of_curve(points: Sequence[ExportedPoint], about: Disclosed, official: Offici
 
 def _unscored(points: Sequence[ExportedPoint], *, agentic: bool) -> Iterator[str]:
     """Whether as many points have an accuracy result as a submission has; an elected one counts twice."""
-    from loadgen.plugins.mlperf.point import ELECTED
+    from loadgen.plugins.mlperf.point_yaml import ELECTED
 
     wanted = _REGIONS if agentic else _REGIONS + 1
     scored = [point for point in points if _ACCURACY in point.files]

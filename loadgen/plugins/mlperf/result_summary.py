@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.plugins.mlperf.load import issued, measured_by, pattern, seeds
+from loadgen.plugins.mlperf.load_terms import issued, measured_by, pattern, seeds
 from loadgen.plugins.mlperf.stat_block import COUNT, NS, NS_OF_RATIO, block, estimated
 from reporter.log.database import all_figures
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reporter.log.database import OpenLog
-    from reporter.measured.evidence import LogEvidence
+    from reporter.measured.log_evidence import LogEvidence
     from reporter.report import Report, Summary
 
 _LOADGEN_WINDOW: Final = "last_issued_done"

@@ -20,7 +20,7 @@ from rulesets.statistics.early_stopping import estimate_rank
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reporter.measured.sample import LogSample
+    from reporter.measured.log_sample import LogSample
 
 NS_IN_MS: Final = 1e6
 

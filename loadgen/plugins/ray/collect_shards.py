@@ -26,9 +26,9 @@ from reporter.log.storage_place import store_address
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from loadgen.plugins.ray.handle import NodeHandle
     from loadgen.plugins.ray.link import NodeLink
-    from loadgen.plugins.ray.nodes import StartedNodes
+    from loadgen.plugins.ray.node_handle import NodeHandle
+    from loadgen.plugins.ray.node_links import StartedNodes
     from loadgen.sessions.settings.cluster import ClusterSettings
 
 PIECE_BYTES: Final = 4 * 1024 * 1024

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from loadgen.sessions.scoring.grader import Result
-    from loadgen.sessions.scoring.grading import Grading
-    from loadgen.sessions.scoring.pool import Grader
+    from loadgen.sessions.scoring.grader_pool import Grader
+    from loadgen.sessions.scoring.grading_work import Grading
     from loadgen.sessions.settings.scoring import ScoringChoices
 
 

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.system.signals import deferred
 from loadgen.plugins.ray.grading_node import GradingConfig, GradingNode
-from loadgen.plugins.ray.handle import SET_UP_TIMES, SILENCE_S, NodeHandle
 from loadgen.plugins.ray.node_facts import installed
-from loadgen.plugins.ray.nodes import require_same
+from loadgen.plugins.ray.node_handle import SET_UP_TIMES, SILENCE_S, NodeHandle
+from loadgen.plugins.ray.node_links import require_same
 from loadgen.sessions.errors import LoadgenError, SetupError
-from loadgen.sessions.scoring.needs import needed_references
-from loadgen.sessions.scoring.pool import GraderLostError
+from loadgen.sessions.scoring.grader_pool import GraderLostError
+from loadgen.sessions.scoring.scorer_requirements import needed_references
 from loadgen.sessions.scoring.site import most_graders
 from workloads.errors import WorkloadError
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
     from types import TracebackType
 
-    from loadgen.plugins.ray.nodes import StartedNodes
+    from loadgen.plugins.ray.node_links import StartedNodes
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.scoring.choice import Chosen
     from loadgen.sessions.scoring.grader import Result
-    from loadgen.sessions.scoring.grading import Grading
+    from loadgen.sessions.scoring.grading_work import Grading
     from loadgen.sessions.settings.scoring import ScoringChoices
 
 _T = TypeVar("_T")
@@ -173,7 +173,7 @@ class OnNodes:
 
 
 class NodeGrader:
-    """A grader of a node; see `loadgen.sessions.scoring.pool.Grader`.
+    """A grader of a node; see `loadgen.sessions.scoring.grader_pool.Grader`.
 
     Args:
         node: The node.

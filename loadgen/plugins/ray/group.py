@@ -9,7 +9,7 @@ from loadgen.driver.client.failure import Failure
 from loadgen.driver.early_end import EarlyEnd
 from loadgen.driver.errors import DriverError, WorkerLostError
 from loadgen.driver.progress import SessionProgress
-from loadgen.plugins.ray.handle import SET_UP_TIMES, SILENCE_S, NodeHandle
+from loadgen.plugins.ray.node_handle import SET_UP_TIMES, SILENCE_S, NodeHandle
 from recorder.event import Event, EventType
 from workloads.errors import WorkloadError
 
@@ -59,7 +59,7 @@ _SHARED: Final = frozenset(
 
 
 class NodeGroup:
-    """The nodes of a session; see `loadgen.driver.session.WorkerGroup`.
+    """The nodes of a session; see `loadgen.driver.load_session.WorkerGroup`.
 
     Args:
         links: The ways to them.

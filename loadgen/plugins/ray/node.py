@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from loadgen.driver import own_health
 from loadgen.driver.errors import NodeGoneError
 from loadgen.driver.progress import SessionProgress
-from loadgen.driver.sensing.child import SensorProcess
+from loadgen.driver.sensing.sensor_process import SensorProcess
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.system.memory import calm
@@ -32,7 +32,7 @@ from loadgen.plugins.ray.link import NodeStatus
 from loadgen.plugins.ray.node_environment import enter, take_usual_priority
 from loadgen.plugins.ray.object_store import note_in_store, upload_log
 from loadgen.sessions.environment import environment
-from loadgen.sessions.recording import recording
+from loadgen.sessions.loop_recorder import recording
 from loadgen.sessions.run.endpoint_probe import require_ready
 from recorder.errors import RecorderError, WriterError
 from recorder.event import Event, EventType

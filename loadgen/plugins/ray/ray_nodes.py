@@ -56,7 +56,7 @@ class RayLink:
 
 
 class RayNodes:
-    """One node on each machine of a cluster; see `loadgen.plugins.ray.nodes.StartedNodes`.
+    """One node on each machine of a cluster; see `loadgen.plugins.ray.node_links.StartedNodes`.
 
     A context manager at whose end the nodes have ended, and Ray is left as it was.
 

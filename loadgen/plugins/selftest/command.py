@@ -12,7 +12,7 @@ import typer
 
 from loadgen.driver.client.transports import MEASURES_BEST, TRANSPORTS
 from loadgen.sessions import errors
-from loadgen.sessions.settings.formats import Json
+from loadgen.sessions.settings.format_options import Json
 from loadgen.sessions.settings.option import Option
 from rulesets.exit_codes import ExitCode
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from loadgen.cli.terminal.live import StatusLine
-    from loadgen.plugins.selftest.evaluation import RowResult
-    from loadgen.plugins.selftest.row import ConformanceRow
+    from loadgen.plugins.selftest.row_result import RowResult
+    from loadgen.plugins.selftest.selftest_row import ConformanceRow
 
     TransportChoice = str
 else:
@@ -63,7 +63,7 @@ def selftest(
 
     loadgen selftest --only cut --only crlf --protocol chat
     """
-    from loadgen.plugins.selftest.row import rows
+    from loadgen.plugins.selftest.selftest_row import rows
 
     transports = _KINDS if transport == _BOTH else (transport,)
     results = _try(rows(only or (), protocol, transports), keep)
@@ -108,7 +108,7 @@ class _RowProgress:
 
 
 def _print(results: Sequence[RowResult], *, json: bool) -> None:
-    from loadgen.plugins.selftest.evaluation import record
+    from loadgen.plugins.selftest.row_result import record
 
     if json:
         import orjson

@@ -6,7 +6,7 @@ from collections import Counter
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
-from reporter.render.page import block, draw, sentence, tables, text
+from reporter.render.console_page import block, draw, sentence, tables, text
 from reporter.render.table import Column, Mark, Table
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-    from loadgen.plugins.selftest.evaluation import RowResult, Times
+    from loadgen.plugins.selftest.row_result import RowResult, Times
     from reporter.render.table import Cell, Tone
 
 _MOST_MISSES: Final = 3

@@ -14,18 +14,18 @@ import orjson
 
 from loadgen.driver.client.protocols import codec_of
 from loadgen.mock_endpoint.process import start_mock
-from loadgen.plugins.selftest.evaluation import closest, evaluate
 from loadgen.plugins.selftest.measured import read
-from loadgen.plugins.selftest.requests import ask
+from loadgen.plugins.selftest.row_requests import ask
+from loadgen.plugins.selftest.row_result import closest, evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from loadgen.mock_endpoint.process import MockProcess
-    from loadgen.plugins.selftest.evaluation import RowResult
-    from loadgen.plugins.selftest.requests import MakeCodec
-    from loadgen.plugins.selftest.row import ConformanceRow
+    from loadgen.plugins.selftest.row_requests import MakeCodec
+    from loadgen.plugins.selftest.row_result import RowResult
+    from loadgen.plugins.selftest.selftest_row import ConformanceRow
 
 AT_ONCE: Final = 24
 """How many rows are tried concurrently."""

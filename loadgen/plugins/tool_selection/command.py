@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from loadgen.plugins.tool_selection.optimize_settings import OptimizeSettings
     from loadgen.sessions.files.series_file import Series
-    from loadgen.sessions.series.options import Secrets
+    from loadgen.sessions.series.point_options import Secrets
     from loadgen.sessions.settings.resume import ResumeSettings
 
 
@@ -33,7 +33,7 @@ def tools(settings: OptimizeSettings, perf: Mapping[str, Any]) -> None:
 
     loadgen optimize tools --url $URL --model llama --all-variants --mode medium --max-calls 5000
     """
-    from loadgen.plugins.tool_selection.optimization.session import new_optimization
+    from loadgen.plugins.tool_selection.optimization.run_optimization import new_optimization
 
     series = new_optimization(settings, perf)
     _conduct(
@@ -49,7 +49,7 @@ def resume_optimization(folder: Path, series: Series, settings: ResumeSettings) 
     """Continue an optimization; the key of a reflecting model comes from the environment."""
     import os
 
-    from loadgen.sessions.series.options import Secrets
+    from loadgen.sessions.series.point_options import Secrets
 
     secrets = Secrets(settings.api_key, tuple(settings.header))
     key = os.environ.get("LOADGEN_REFLECTION_API_KEY")
@@ -66,10 +66,10 @@ def _conduct(
     quiet: bool,
     live: bool = True,
 ) -> None:
-    from loadgen.cli.terminal.observer import Terminal
+    from loadgen.cli.terminal.progress_observer import Terminal
     from loadgen.cli.terminal.show import page
-    from loadgen.plugins.tool_selection.optimization.result import RESULT
-    from loadgen.plugins.tool_selection.optimization.session import run_optimization
+    from loadgen.plugins.tool_selection.optimization.run_optimization import run_optimization
+    from loadgen.plugins.tool_selection.optimization.variant_table import RESULT
     from loadgen.plugins.tool_selection.optimization_table import table
     from loadgen.sessions.errors import printable
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loadgen.plugins.tool_selection.optimization.result import accuracy_of
-from reporter.render.page import draw, tables, text
+from loadgen.plugins.tool_selection.optimization.variant_table import accuracy_of
+from reporter.render.console_page import draw, tables, text
 from reporter.render.table import Column, Table
 
 if TYPE_CHECKING:
-    from loadgen.plugins.tool_selection.optimization.evidence import StepResult
-    from loadgen.plugins.tool_selection.optimization.plan import Optimized
-    from loadgen.plugins.tool_selection.optimization.result import OptimizationOutcome
+    from loadgen.plugins.tool_selection.optimization.candidate_evidence import StepResult
+    from loadgen.plugins.tool_selection.optimization.variant_steps import Optimized
+    from loadgen.plugins.tool_selection.optimization.variant_table import OptimizationOutcome
 
 _NAMES = ("variant", "format", "metric", "baseline", "optimized", "tokens in/out", "status")
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from loadgen.plugins.tool_selection.task import ALL, levels
+from loadgen.plugins.tool_selection.selection_task import ALL, levels
 from loadgen.plugins.tool_selection.tool_sets import OWN
 from loadgen.plugins.tool_selection.variant import VARIANTS
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.concerns import fields_of
-from loadgen.sessions.settings.formats import Json
+from loadgen.sessions.settings.format_options import Json
 from loadgen.sessions.settings.kinds import Share
 from loadgen.sessions.settings.option import Panel
 from loadgen.sessions.settings.perf import PerfSettings

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from loadgen.background import in_background
 from loadgen.measure import split_options
-from loadgen.plugins.tool_selection.optimization.session import new_optimization, run_optimization
+from loadgen.plugins.tool_selection.optimization.run_optimization import new_optimization, run_optimization
 from loadgen.plugins.tool_selection.optimize_settings import REPLACED, OptimizeSettings
 
 if TYPE_CHECKING:

@@ -80,7 +80,7 @@ async def run_benchmark(
         SetupError: The session came to no report; the message is that of the command line.
         SourceError, MalformedError: The tool set or the model does not exist, or its file is not one.
     """
-    from loadgen.plugins.tool_selection.benchmark import load_model_config, load_tool_set
+    from loadgen.plugins.tool_selection.scenarios import load_model_config, load_tool_set
 
     model = load_model_config(model_name, data)
     load_tool_set(tool_set_name, data, descriptions)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.accuracy import has_load
 from loadgen.sessions.settings.concerns import changed
-from loadgen.sessions.settings.endpoint import API_KEYS
+from loadgen.sessions.settings.endpoint_options import API_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,7 +102,7 @@ def rate_of(model: ModelConfig, task: Task, data: Path | None) -> float | None:
 
 
 def _tokens(task: Task, data: Path | None) -> float:
-    from workloads.loading import load
+    from workloads.question_loading import load
 
     samples = [question.sample for question in load(task, data).questions]
     longest = max(len(json.dumps([sample.messages(), list(sample.tools)])) for sample in samples)

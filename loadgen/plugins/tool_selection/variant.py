@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from loadgen.plugins.tool_selection.task import HEADLINES
+from loadgen.plugins.tool_selection.selection_task import HEADLINES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -25,7 +25,7 @@ def stored_calibration() -> Calibration:
     Raises:
         UsageError: None is stored.
     """
-    from loadgen.sessions.capacity.stored import calibration_file, saved
+    from loadgen.sessions.capacity.stored_calibration import calibration_file, saved
 
     calibration = saved()
     if calibration is None:
@@ -56,7 +56,7 @@ def calibration_of(settings: CalibrateSettings, taken: Mapping[Work, list[ClimbS
 
     from loadgen.sessions.calibration.load_search import capacity
     from loadgen.sessions.capacity.capacity import Calibration
-    from loadgen.sessions.capacity.stored import this_machine
+    from loadgen.sessions.capacity.stored_calibration import this_machine
     from loadgen.sessions.capacity.work import REQUESTS, STREAMS
 
     return Calibration(

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.capacity.capacity import Capacity
-from loadgen.sessions.capacity.verdict import CapacityLimit, LimitedBy, limit
+from loadgen.sessions.capacity.held_load import CapacityLimit, LimitedBy, limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

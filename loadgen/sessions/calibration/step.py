@@ -42,7 +42,7 @@ def take(work: Work, load: int, seconds: float, **settings: Any) -> Step:
 
 def _take(work: Work, load: int, seconds: float, settings: Mapping[str, Any]) -> Step:
     from loadgen.mock_endpoint.process import start_mock
-    from loadgen.sessions.capacity.truth import compare_with_truth, lateness
+    from loadgen.sessions.capacity.true_times import compare_with_truth, lateness
     from loadgen.sessions.capacity.work import Step
     from loadgen.sessions.run_session import run
     from loadgen.sessions.scratch_folder import scratch_folder

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from loadgen.driver.load import Open, in_flight
-from loadgen.sessions.capacity.verdict import CapacityLimit, LimitedBy
+from loadgen.sessions.capacity.held_load import CapacityLimit, LimitedBy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

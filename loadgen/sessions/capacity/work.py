@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from loadgen.sessions.capacity.truth import ComparedTimes, MedianAndP99
+    from loadgen.sessions.capacity.true_times import ComparedTimes, MedianAndP99
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ class SeriesPoint:
     Attributes:
         name: Unique in its series; a part of its folder's name.
         axes: The values that distinguish it, by name: the first columns of every table.
-        options: Those of `loadgen perf`, as JSON and without secrets; see `loadgen.sessions.series.options`.
+        options: `loadgen perf` options, as JSON without secrets; see `loadgen.sessions.series.point_options`.
         headers: The names of the headers that its requests carry, in lower case.
     """
 

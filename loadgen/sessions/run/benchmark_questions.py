@@ -12,8 +12,8 @@ from recorder.event import Event, EventType
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
 
-    from loadgen.sessions.settings.generation import GenerationSettings
-    from loadgen.sessions.settings.tasks import TaskSettings
+    from loadgen.sessions.settings.benchmark_options import TaskSettings
+    from loadgen.sessions.settings.generation_options import GenerationSettings
     from workloads.dataset import Dataset
     from workloads.task import Task
 

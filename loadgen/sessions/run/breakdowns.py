@@ -28,7 +28,7 @@ def score_groups(made: Report) -> Sequence[str]:
 
 def require_breakdowns(made: Report, by: Sequence[str]) -> None:
     """Refuse a breakdown that a report does not have."""
-    from reporter.render.breakdown import names
+    from reporter.render.breakdown_tables import names
 
     if missing := [name for name in by if name not in names(made)]:
         raise UsageError(

@@ -50,7 +50,7 @@ _NEW: Final = f"""
 def debug_log(log: Path) -> Iterator[None]:
     """Follow a log, which need not exist yet, while the context lasts, to its end."""
     from loadgen.driver.client.redaction import VARIABLES
-    from loadgen.driver.system.child import start_child
+    from loadgen.driver.system.child_process import start_child
 
     environment = {name: value for name, value in os.environ.items() if name not in VARIABLES}
     process = start_child(

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from loadgen.sessions.errors import UsageError
-from reporter.asked import asked, texts_asked
+from reporter.replayed_requests import asked, texts_asked
 from workloads.dataset import Dataset
 from workloads.sample import FollowUp, Sample, last_text
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from reporter.asked import MeasuredRequest
-    from workloads.traces.trace import TracePart
+    from reporter.replayed_requests import MeasuredRequest
+    from workloads.traces.replayed_part import TracePart
 
 
 def replayed_requests(run: Path, part: TracePart) -> Dataset:
@@ -65,7 +65,7 @@ def _is_wanted(request: MeasuredRequest, begun: Sequence[MeasuredRequest], part:
 
 
 class _PromptTexts:
-    """The prompts of a run; see `reporter.asked.texts_asked`."""
+    """The prompts of a run; see `reporter.replayed_requests.texts_asked`."""
 
     def __init__(self, run: Path, texts: Mapping[tuple[int, int], Any]) -> None:
         self._run = run

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from loadgen.driver.client.dialing import ignored_proxy
-from loadgen.sessions.recording import put_all
+from loadgen.sessions.loop_recorder import put_all
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:

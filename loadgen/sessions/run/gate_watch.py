@@ -10,7 +10,7 @@ import orjson
 
 from loadgen.driver.client.redaction import VARIABLES
 from loadgen.driver.ending import GATE_LOST, gate_lost
-from loadgen.driver.system.child import command, variables
+from loadgen.driver.system.child_process import command, variables
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.observer import SILENT
 from loadgen.sessions.run.follower import watches

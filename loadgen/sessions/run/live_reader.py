@@ -29,7 +29,7 @@ def start_reader(log: Path) -> subprocess.Popen[bytes]:
     import subprocess
 
     from loadgen.driver.client.redaction import VARIABLES
-    from loadgen.driver.system.child import start_child
+    from loadgen.driver.system.child_process import start_child
 
     environment = {name: value for name, value in os.environ.items() if name not in VARIABLES}
     return start_child(
@@ -47,8 +47,8 @@ def main(log: Path) -> None:
     os.nice(19)
     import orjson
 
-    from reporter.live.lines import lines
     from reporter.live.run_tail import RunTail
+    from reporter.live.status_lines import lines
 
     tail = RunTail(log)
     # It imports and opens what the others use: paced by its time, the second one would wait for 20 s.

@@ -19,7 +19,7 @@ from workloads.sample import examples
 if TYPE_CHECKING:
     from loadgen.driver.arrivals.rate_profile import Profile
     from loadgen.driver.load import Load
-    from loadgen.sessions.settings.load import LoadSettings
+    from loadgen.sessions.settings.load_options import LoadSettings
     from workloads.dataset import Dataset
 
 DEFAULT_CONCURRENCY: Final = 8
@@ -199,7 +199,7 @@ def _think(text: str | None) -> str | None:
     """The text of a valid distribution of times."""
     if text is None:
         return None
-    from workloads.distribution import duration
+    from workloads.distribution_notation import duration
     from workloads.errors import DistributionError
 
     try:

@@ -8,18 +8,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from loadgen.driver import own_health
-from loadgen.driver.sensing.child import SensorProcess
-from loadgen.driver.session import LoadSession
+from loadgen.driver.load_session import LoadSession
+from loadgen.driver.sensing.sensor_process import SensorProcess
 from loadgen.driver.stop import Stop
 from loadgen.driver.system.clock import system_clock
 from loadgen.driver.system.memory import calm, return_free_memory
 from loadgen.driver.system.open_files import allow_many_files
 from loadgen.driver.workers.pool import WorkerPool
-from loadgen.sessions.capacity.stored import warn_beyond
+from loadgen.sessions.capacity.stored_calibration import warn_beyond
 from loadgen.sessions.environment import environment
 from loadgen.sessions.interrupt import note_stop
+from loadgen.sessions.loop_recorder import announce_stop, recording
 from loadgen.sessions.observer import SILENT
-from loadgen.sessions.recording import announce_stop, recording
 from loadgen.sessions.run.endpoint_probe import default_url_named, require_descriptors, require_ready
 from loadgen.sessions.run.first_facts import put_first_facts
 from loadgen.sessions.run.sensors import declared_power, found_sensors, sensors_of, with_found_metrics
@@ -69,7 +69,7 @@ async def measure(
         pool = WorkerPool(launcher, plan, recorder, clock, stop)
         targets = prepared.targets
         if any("litellm" in target.host for target in targets):
-            from loadgen.driver.providers.process import reached
+            from loadgen.driver.providers.litellm_process import reached
 
             targets = providers.enter_context(reached(targets))
         pool.begin(targets, prepared.agenda(), perf.client.connect_ahead)

@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.driver.load import Offline, expected_arrivals, kind_of, limit_of, rate_of
-from reporter.render.rule import whys
+from reporter.render.rule_in_words import whys
 from workloads.errors import did_you_mean
 from workloads.units import duration_text
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from loadgen.driver.plan import Plan
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.run.preparation import Prepared
-    from rulesets.evaluators.row import VerdictRow
+    from rulesets.evaluators.rule_row import VerdictRow
     from rulesets.ruleset import Ruleset
 
 
@@ -89,7 +89,7 @@ def lacking(rules: Ruleset, skip: Collection[str]) -> Iterator[str]:
     ]
     if not needing:
         return
-    from rulesets.evaluators.row import Case
+    from rulesets.evaluators.rule_row import Case
     from rulesets.report_evidence import OfReport
 
     case, ids = Case(rules, OfReport({})), dict[str, list[str]]()
@@ -110,13 +110,13 @@ def foreseen(plan: Plan, settings: Mapping[str, Any], rules: Ruleset) -> Iterato
         settings: The settings that the log will have.
         rules: The rules of the run.
     """
-    from reporter.log.session import generation
+    from reporter.log.run_head import generation
     from rulesets.evaluation import rules_of
 
     could_break = [rule for rule in rules_of(rules) if rule.group in _FORESEEABLE]
     if not could_break:
         return
-    from rulesets.evaluators.row import Case
+    from rulesets.evaluators.rule_row import Case
     from rulesets.report_evidence import OfReport
 
     count, seconds = _most_requests(plan), _longest_s(plan)

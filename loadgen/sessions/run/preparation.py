@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
-from loadgen.driver.budget import ErrorBudget
 from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.endpoint import Endpoint, endpoint
 from loadgen.driver.client.protocols import codec_of, protocol_entry
 from loadgen.driver.client.timeouts import Timeouts
+from loadgen.driver.error_budget import ErrorBudget
 from loadgen.driver.load import Closed, kind_of, limit_of, speed_of
 from loadgen.driver.plan import Plan
 from loadgen.driver.requests.order import BALANCES
@@ -32,10 +32,10 @@ from loadgen.sessions.run.loads import (
 from loadgen.sessions.run.protocol_options import headers_of, options_of, protocol_of
 from loadgen.sessions.run.questions import count_of, dataset_of, require_askable
 from loadgen.sessions.settings.concerns import changed
-from loadgen.sessions.settings.definitions import chosen_in, with_definitions
-from loadgen.sessions.settings.prompts import MOST_TEXT_SEED
-from loadgen.sessions.settings.stored import plain, stored_options
-from loadgen.sessions.settings.tokenizer import load as load_tokenizer
+from loadgen.sessions.settings.definition_options import chosen_in, with_definitions
+from loadgen.sessions.settings.prompt_options import MOST_TEXT_SEED
+from loadgen.sessions.settings.stored_options import plain, stored_options
+from loadgen.sessions.settings.tokenizer_options import load as load_tokenizer
 from workloads.sample import examples
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from loadgen.driver.client.codec import Codec
     from loadgen.driver.load import Load
     from loadgen.driver.session_kind import SessionKind
-    from loadgen.sessions.settings.endpoint import EndpointSettings
+    from loadgen.sessions.settings.endpoint_options import EndpointSettings
     from loadgen.sessions.settings.perf import PerfSettings
-    from loadgen.sessions.settings.verdict import VerdictSettings
+    from loadgen.sessions.settings.verdict_options import VerdictSettings
     from rulesets.ruleset import Ruleset
     from workloads.dataset import Dataset
 
@@ -212,7 +212,7 @@ def _episodes(
 
 def _with_scoring(prepared: Prepared, episodes: SessionKind | None) -> Prepared:
     """The session with the needs of scoring and of episodes, checked on this machine."""
-    from loadgen.sessions.run.scores import accuracy_settings
+    from loadgen.sessions.run.scoring_at_end import accuracy_settings
     from workloads.registry import service
 
     settings, dataset = prepared.perf, prepared.dataset
@@ -322,7 +322,7 @@ def _url(named: str) -> str:
     """The URL of an endpoint; of LiteLLM's models the one that stands for its process."""
     if "litellm" not in named:
         return named
-    from loadgen.driver.providers.process import url_of
+    from loadgen.driver.providers.litellm_process import url_of
 
     return url_of(named)
 

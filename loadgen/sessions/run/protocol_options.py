@@ -18,7 +18,7 @@ from loadgen.sessions.secrets import lines
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from loadgen.sessions.settings.endpoint import EndpointSettings
+    from loadgen.sessions.settings.endpoint_options import EndpointSettings
 
 _PATH: Final = re.compile(r"/[!-\"$-~]*")
 

@@ -11,10 +11,10 @@ from loadgen.sessions.run.synthetic import corpus_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from loadgen.sessions.settings.load import LoadSettings
-    from loadgen.sessions.settings.prompts import PromptSettings
+    from loadgen.sessions.settings.load_options import LoadSettings
+    from loadgen.sessions.settings.prompt_options import PromptSettings
     from workloads.dataset import Dataset
-    from workloads.traces.trace import TracePart
+    from workloads.traces.replayed_part import TracePart
 
 
 def replayed(load: LoadSettings, prompts: PromptSettings, source: Path) -> Dataset:
@@ -34,10 +34,10 @@ def replayed(load: LoadSettings, prompts: PromptSettings, source: Path) -> Datas
 
 
 def _of_trace(load: LoadSettings, prompts: PromptSettings, source: Path) -> Dataset:
-    from loadgen.sessions.settings.tokenizer import counter
+    from loadgen.sessions.settings.tokenizer_options import counter
     from workloads.traces.form import TraceForm, read_form
     from workloads.traces.replayed import questions
-    from workloads.traces.trace import read_trace
+    from workloads.traces.replayed_part import read_trace
 
     form = TraceForm() if load.trace_format is None else read_form(load.trace_format)
     trace = read_trace(source, _part(load), form)
@@ -58,7 +58,7 @@ def _of_run(load: LoadSettings, prompts: PromptSettings, source: Path) -> Datase
 
 def _part(load: LoadSettings) -> TracePart:
     """The part of a trace that can be sent: only this is read."""
-    from workloads.traces.trace import TracePart
+    from workloads.traces.replayed_part import TracePart
 
     warmup, warmup_s = warmup_of(load)
     counted, span_ns = load.requests or load.sessions, None

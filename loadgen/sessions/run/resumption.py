@@ -15,7 +15,7 @@ from loadgen.sessions.errors import UsageError, printable
 from loadgen.sessions.files.run_folder import folder_of, require_log, still_running
 from loadgen.sessions.run.preparation import Prepared, prepare
 from loadgen.sessions.run.sensors import own_page
-from loadgen.sessions.settings.stored import settings_from_stored
+from loadgen.sessions.settings.stored_options import settings_from_stored
 from recorder.schema import encode
 from reporter.json_values import members, texts
 from reporter.log.so_far import so_far

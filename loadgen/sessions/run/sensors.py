@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from loadgen.driver.sensing.config import SensorConfig
-from loadgen.sessions.settings.telemetry import AUTO, NONE, NVML
+from loadgen.sessions.settings.telemetry_options import AUTO, NONE, NVML
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from loadgen.sessions.errors import UsageError
 
 if TYPE_CHECKING:
-    from loadgen.sessions.settings.prompts import PromptSettings
+    from loadgen.sessions.settings.prompt_options import PromptSettings
     from workloads.dataset import Dataset
     from workloads.synthetic.corpus import Corpus
 
@@ -27,7 +27,7 @@ def synthetic_dataset(prompts: PromptSettings, count: int, seed: int) -> Dataset
     Raises:
         UsageError, WorkloadError: An option cannot be used; which, and why.
     """
-    from loadgen.sessions.settings.tokenizer import counter
+    from loadgen.sessions.settings.tokenizer_options import counter
     from workloads.lengths import lengths
     from workloads.synthetic.prefixes import shared_prefix
     from workloads.synthetic.to_length import DEFAULT_LENGTHS, Wanted, prompts_to_length

@@ -24,7 +24,7 @@ _LOOK_S: Final = 0.1
 
 def reports_while_it_runs(run: Path, interval_s: float) -> Iterator[Report]:
     """The report so far, repeatedly; the caller's display time counts as reading time."""
-    from loadgen.sessions.run.report import make_report
+    from loadgen.sessions.run.report_of_log import make_report
 
     return readings_while_it_runs(run, interval_s, lambda: make_report(run, None))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 
-from loadgen.sessions.scoring.grading import NO_STATUS, scored_payload
+from loadgen.sessions.scoring.grading_work import NO_STATUS, scored_payload
 from loadgen.sessions.scoring.member import EXIT_TIMEOUT_S, GraderProcess
 from reporter.json_values import members, number
 from workloads.errors import ExtraError
@@ -21,7 +21,7 @@ from workloads.score import Status, failed
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from loadgen.sessions.scoring.grading import Grading
+    from loadgen.sessions.scoring.grading_work import Grading
     from workloads.sandbox_contract import SandboxSpec
     from workloads.scorer import Scorer
 
@@ -80,7 +80,7 @@ class GraderConfig:
     sandbox: SandboxSpec | None = None
 
     def instructions(self) -> Mapping[str, Any]:
-        """The first message to a process: see `loadgen.sessions.scoring.process`."""
+        """The first message to a process: see `loadgen.sessions.scoring.grading_process`."""
         return {
             "scorers": [(task, scorer.name) for task, scorer in self.scorers],
             "pass": self.pass_number,
@@ -91,7 +91,7 @@ class GraderConfig:
 
 
 class ProcessGrader:
-    """A grader with a process of this machine; see `loadgen.sessions.scoring.pool.Grader`.
+    """A grader with a process of this machine; see `loadgen.sessions.scoring.grader_pool.Grader`.
 
     Args:
         config: How it grades.

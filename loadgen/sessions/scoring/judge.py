@@ -20,12 +20,12 @@ from loadgen.driver.stop import Stop
 from loadgen.driver.system.event_loop import run_async
 from loadgen.sessions.environment import environment
 from loadgen.sessions.errors import UsageError
+from loadgen.sessions.loop_recorder import recording
 from loadgen.sessions.observer import SILENT
-from loadgen.sessions.recording import recording
 from recorder.store import log_path
 from recorder.writer import EventRecorder
-from reporter.answers import NEEDED, stored_answers, texts_of
 from reporter.log.database import open_log
+from reporter.stored_answers import NEEDED, stored_answers, texts_of
 from workloads.score import Status
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.scoring.choice import Chosen
     from loadgen.sessions.settings.scoring import JudgeEndpoint, ScoringChoices
-    from reporter.answers import Stored
     from reporter.log.database import OpenLog
+    from reporter.stored_answers import Stored
     from workloads.scorer import Inquiry
 
 KIND: Final = "judging"
@@ -140,7 +140,7 @@ def calls(
     """The open inquiries of a run to a judge, in the order of the answers.
 
     Args:
-        log: As by `reporter.log.database.open_log`, with `reporter.answers.NEEDED`.
+        log: As by `reporter.log.database.open_log`, with `reporter.stored_answers.NEEDED`.
         run: The run's folder, or its log.
         wanting: The scorers with inquiries.
         judge: The judge, and how it is sampled.

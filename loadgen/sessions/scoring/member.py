@@ -10,7 +10,7 @@ import subprocess
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.driver.system.child import exit_status, start_child
+from loadgen.driver.system.child_process import exit_status, start_child
 from loadgen.sessions.errors import SetupError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class GraderProcess:
         inherited = {name: value for name, value in os.environ.items() if name not in without}
         with theirs:
             self._process = start_child(
-                "loadgen.sessions.scoring.process",
+                "loadgen.sessions.scoring.grading_process",
                 str(theirs.fileno()),
                 str(os.getpid()),
                 environment=inherited | _ONE_THREAD | _SAME_ORDER,
@@ -57,7 +57,7 @@ class GraderProcess:
         """Wait until the process is ready.
 
         Args:
-            instructions: The first message: see `loadgen.sessions.scoring.process`.
+            instructions: The first message: see `loadgen.sessions.scoring.grading_process`.
 
         Raises:
             SetupError: It does not start.

@@ -75,7 +75,7 @@ def _started(log: Path) -> subprocess.Popen[bytes]:
     import subprocess
 
     from loadgen.driver.client.redaction import VARIABLES
-    from loadgen.driver.system.child import start_child
+    from loadgen.driver.system.child_process import start_child
 
     environment = {name: value for name, value in os.environ.items() if name not in VARIABLES}
     return start_child(

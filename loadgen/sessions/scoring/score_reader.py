@@ -52,9 +52,9 @@ class AnswerScorer:
 
     def look(self) -> dict[str, tuple[int, float]]:
         """Score the new answers; the number of answers of each task so far, and their mean."""
-        from loadgen.sessions.scoring.grading import Grading
-        from reporter.answers import stored_answers, texts_of
+        from loadgen.sessions.scoring.grading_work import Grading
         from reporter.log.database import open_log
+        from reporter.stored_answers import stored_answers, texts_of
 
         numbers = {chosen.task: number for number, chosen in enumerate(self._chosen)}
         with open_log(self._log) as log, texts_of(self._log) as read:

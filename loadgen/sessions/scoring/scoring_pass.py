@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.scoring.grader import Result
-    from loadgen.sessions.scoring.grading import Grading
+    from loadgen.sessions.scoring.grading_work import Grading
     from loadgen.sessions.scoring.site import Site
     from recorder.schema import Row
     from recorder.writer import EventRecorder
     from reporter.accuracy.scoring_passes import Scorable
-    from reporter.answers import ReadTexts, Stored
     from reporter.log.database import OpenLog
+    from reporter.stored_answers import ReadTexts, Stored
     from reporter.values.task_score import TaskScore
 
 DEFAULT: Final = ScoringChoices()
@@ -144,7 +144,7 @@ def _site(options: ScoringChoices, observer: Observer) -> AbstractContextManager
 
 def _checked(log: OpenLog, folder: Path, chosen: Sequence[Chosen], site: Site) -> Mapping[str, Any]:
     """Check the requirements of the scorers before the pass begins."""
-    from reporter.answers import references, texts_of
+    from reporter.stored_answers import references, texts_of
 
     with texts_of(folder) as read:
         return site.check(chosen, references(log, read))
@@ -284,8 +284,8 @@ def _grade(
     observer: Observer,
 ) -> None:
     """Grade the remaining answers, and write the results."""
-    from loadgen.sessions.scoring.pool import Pool
-    from reporter.answers import texts_of
+    from loadgen.sessions.scoring.grader_pool import Pool
+    from reporter.stored_answers import texts_of
 
     left = plan.total - plan.graded_before
     with (
@@ -306,8 +306,8 @@ def _grade(
 
 def _gradings(log: OpenLog, plan: _PassPlan, read: ReadTexts) -> Iterator[Grading]:
     """The remaining gradings, in the order of the answers."""
-    from loadgen.sessions.scoring.grading import Grading
-    from reporter.answers import stored_answers
+    from loadgen.sessions.scoring.grading_work import Grading
+    from reporter.stored_answers import stored_answers
 
     of_task: dict[str, list[int]] = {}
     for number, chosen_scorer in enumerate(plan.chosen):

@@ -10,13 +10,13 @@ from loadgen.driver.workers.sizing import usable_cpus
 from loadgen.sessions.environment import package_version
 from loadgen.sessions.errors import SetupError
 from loadgen.sessions.scoring.grader import GraderConfig, GraderLimits, ProcessGrader
-from loadgen.sessions.scoring.needs import require_all
+from loadgen.sessions.scoring.scorer_requirements import require_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from loadgen.sessions.scoring.choice import Chosen
-    from loadgen.sessions.scoring.pool import Grader
+    from loadgen.sessions.scoring.grader_pool import Grader
     from loadgen.sessions.settings.scoring import ScoringChoices
     from workloads.sandbox_contract import SandboxSpec
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.files.series_file import SeriesKind
-from loadgen.sessions.series.notes import notes_of
-from loadgen.sessions.series.rows import result, rows
+from loadgen.sessions.series.run_notes import notes_of
+from loadgen.sessions.series.run_rows import result, rows
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.files.series_file import Series
     from loadgen.sessions.series_outcome import PointOutcome
-    from reporter.render.series import SeriesOverview
+    from reporter.render.series_overview import SeriesOverview
 
 
 _STATUS: Final[Mapping[int, str]] = {
@@ -53,8 +53,8 @@ def overview(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> 
         outcomes: Those of its runs that have ended, at least one.
     """
     from loadgen.sessions.series_outcome import most_severe
-    from reporter.render.series import SeriesOverview
     from reporter.render.series_heading import lines
+    from reporter.render.series_overview import SeriesOverview
 
     code = most_severe(outcomes)
     required = any(outcome.report.verdict is not None for outcome in outcomes) or code != ExitCode.PASS
@@ -74,11 +74,11 @@ def _of_kind(folder: Path, series: Series, outcomes: Sequence[PointOutcome]) -> 
     """The further results of a sweep, a search or an optimization."""
     if series.kind == SeriesKind.SWEEP:
         from loadgen.sessions.series.sweep.fronts import conclusions
-        from loadgen.sessions.series.sweep.result import plots_of
+        from loadgen.sessions.series.sweep.sweep_files import plots_of
 
         return {"conclusions": conclusions(outcomes), "plots": plots_of(outcomes)}
     if series.kind == SeriesKind.SEARCH:
-        from loadgen.sessions.series.search.search import search_outcome
+        from loadgen.sessions.series.search.seek import search_outcome
 
         return {"conclusions": [search_outcome(folder, series, outcomes).message]}
     if series.kind == SeriesKind.OPTIMIZATION:

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.gate import evaluate
-from loadgen.sessions.gating.power import power_of
-from loadgen.sessions.gating.scores import accuracy_of_points
+from loadgen.sessions.evaluate_run import evaluate
+from loadgen.sessions.gating.accuracy_scores import accuracy_of_points
+from loadgen.sessions.gating.given_power import power_of
 from loadgen.sessions.series.sweep_evidence import over_all, point
-from loadgen.sessions.settings.verdict import exit_code, most_severe
+from loadgen.sessions.settings.verdict_options import exit_code, most_severe
 from reporter.render.named_verdict import NamedVerdict
 from rulesets.exit_codes import ExitCode
 from rulesets.verdict import Verdict
@@ -128,7 +128,7 @@ def _baseline(settings: GateSettings) -> list[Point]:
     """The points of the series that the command line compares with."""
     from loadgen.sessions.files.run_folder import folder_of
     from loadgen.sessions.files.series_file import is_series
-    from loadgen.sessions.run.report import make_report
+    from loadgen.sessions.run.report_of_log import make_report
 
     series = [folder_of(path) for path in map(Path, settings.baseline) if is_series(path)]
     return [

@@ -24,8 +24,8 @@ def stored_report(run: Path) -> Report | None:
         None where there is none, the log is newer, another version of this program made it, or `loadgen
         report` or `loadgen gate` with the choices of a reader.
     """
+    from reporter.read_report import report_of
     from reporter.report import SCHEMA_VERSION
-    from reporter.stored import report_of
 
     path = run / REPORT
     with suppress(OSError, ValueError):

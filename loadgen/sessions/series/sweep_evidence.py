@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.gating.reference import require_known
-from loadgen.sessions.settings.verdict import exit_code, most_severe
+from loadgen.sessions.settings.verdict_options import exit_code, most_severe
 from reporter.render.named_verdict import NamedVerdict
 from rulesets.verdict import Verdict, whole
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.series_outcome import PointOutcome
     from reporter.report import Report
-    from rulesets.evaluators.row import VerdictRow
+    from rulesets.evaluators.rule_row import VerdictRow
     from rulesets.ruleset import Ruleset
     from rulesets.sweeps import Point
 

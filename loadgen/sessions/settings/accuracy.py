@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Final
 
+from loadgen.sessions.settings.benchmark_options import TaskSettings
 from loadgen.sessions.settings.concerns import changed
-from loadgen.sessions.settings.load import LoadSettings
+from loadgen.sessions.settings.load_options import LoadSettings
 from loadgen.sessions.settings.option import Argument
 from loadgen.sessions.settings.perf import PerfSettings
-from loadgen.sessions.settings.prices import Prices
-from loadgen.sessions.settings.tasks import TaskSettings
+from loadgen.sessions.settings.price_options import Prices
 from workloads.catalog import canonical, fact
 from workloads.place import at
 

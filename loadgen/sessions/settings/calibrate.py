@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.settings.formats import Json
+from loadgen.sessions.settings.format_options import Json
 from loadgen.sessions.settings.kinds import Seconds
 from loadgen.sessions.settings.option import GENERAL
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from loadgen.sessions.settings.endpoint import DEFAULT_URL, ENDPOINT, EndpointSettings
-from loadgen.sessions.settings.formats import Json
+from loadgen.sessions.settings.endpoint_options import DEFAULT_URL, ENDPOINT, EndpointSettings
+from loadgen.sessions.settings.format_options import Json
 from loadgen.sessions.settings.kinds import Seconds
 
 TIMEOUT_S: Final = 30.0

@@ -11,9 +11,9 @@ from loadgen.sessions.settings.option import Panel
 from recorder.errors import LogError
 
 if TYPE_CHECKING:
-    from loadgen.sessions.settings.endpoint import EndpointsSettings
-    from loadgen.sessions.settings.episodes import EpisodeSettings
-    from loadgen.sessions.settings.verdict import VerdictSettings
+    from loadgen.sessions.settings.endpoint_options import EndpointsSettings
+    from loadgen.sessions.settings.episode_options import EpisodeSettings
+    from loadgen.sessions.settings.verdict_options import VerdictSettings
 
 CLUSTER: Final = Panel("Several machines")
 

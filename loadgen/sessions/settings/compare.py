@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Final
 
 from loadgen.sessions.formats import TEXT
-from loadgen.sessions.settings.formats import ComparisonFormat, Json
+from loadgen.sessions.settings.format_options import ComparisonFormat, Json
 from loadgen.sessions.settings.kinds import Share, canonical_rule
 from loadgen.sessions.settings.option import GENERAL, Argument, Panel
 

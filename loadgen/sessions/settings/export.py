@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
-from loadgen.sessions.settings.formats import Json
+from loadgen.sessions.settings.format_options import Json
 from loadgen.sessions.settings.option import GENERAL, Argument, OptionValueError, Panel
-from loadgen.sessions.settings.prices import Prices
-from loadgen.sessions.settings.tokenizer import Tokenizer
+from loadgen.sessions.settings.price_options import Prices
+from loadgen.sessions.settings.tokenizer_options import Tokenizer
 from workloads.errors import did_you_mean
 
 FORMATS: Final = Panel("Formats (one per command)")

@@ -8,11 +8,11 @@ from typing import Annotated, Final, Literal
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.formats import TEXT
-from loadgen.sessions.settings.formats import Json, VerdictFormat
+from loadgen.sessions.settings.format_options import Json, VerdictFormat
 from loadgen.sessions.settings.kinds import Rule
 from loadgen.sessions.settings.option import RESULT, Argument, Panel
-from loadgen.sessions.settings.tokenizer import Tokenizer
-from loadgen.sessions.settings.verdict import ON_INVALID, Inconclusive
+from loadgen.sessions.settings.tokenizer_options import Tokenizer
+from loadgen.sessions.settings.verdict_options import ON_INVALID, Inconclusive
 
 RULES: Final = Panel("Rules")
 FURTHER_INPUTS: Final = Panel("Further inputs")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from loadgen.sessions.settings import other_values
-from loadgen.sessions.settings.other_tools import (
+from loadgen.sessions.settings.foreign_options import (
     AIPERF,
     ENDPOINTS,
     GUIDELLM,

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.settings.definitions import Summary, TraceDetail, Verbose
-from loadgen.sessions.settings.formats import Json
+from loadgen.sessions.settings.definition_options import Summary, TraceDetail, Verbose
+from loadgen.sessions.settings.format_options import Json
 from loadgen.sessions.settings.option import RESULT
 
 DEFAULT_JOB: Final = "loadgen"

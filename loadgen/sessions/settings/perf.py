@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from loadgen.sessions.settings.benchmark_options import TaskSettings
 from loadgen.sessions.settings.client import ClientSettings
 from loadgen.sessions.settings.cluster import ClusterSettings
 from loadgen.sessions.settings.concerns import from_flat
-from loadgen.sessions.settings.definitions import DefinitionSettings
-from loadgen.sessions.settings.endpoint import EndpointsSettings
-from loadgen.sessions.settings.episodes import EpisodeSettings
+from loadgen.sessions.settings.definition_options import DefinitionSettings
+from loadgen.sessions.settings.endpoint_options import EndpointsSettings
+from loadgen.sessions.settings.episode_options import EpisodeSettings
 from loadgen.sessions.settings.failures import FailureSettings
-from loadgen.sessions.settings.generation import GenerationSettings
-from loadgen.sessions.settings.load import LoadSettings
+from loadgen.sessions.settings.generation_options import GenerationSettings
+from loadgen.sessions.settings.load_options import LoadSettings
 from loadgen.sessions.settings.output import OutputSettings
-from loadgen.sessions.settings.prompts import PromptSettings
-from loadgen.sessions.settings.tasks import TaskSettings
-from loadgen.sessions.settings.telemetry import TelemetrySettings
-from loadgen.sessions.settings.verdict import VerdictSettings
+from loadgen.sessions.settings.prompt_options import PromptSettings
+from loadgen.sessions.settings.telemetry_options import TelemetrySettings
+from loadgen.sessions.settings.verdict_options import VerdictSettings
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Literal
 
 from loadgen.sessions.settings.cluster import CLUSTER
-from loadgen.sessions.settings.endpoint import API_KEYS
-from loadgen.sessions.settings.episodes import UserApiKey
-from loadgen.sessions.settings.formats import Json
+from loadgen.sessions.settings.endpoint_options import API_KEYS
+from loadgen.sessions.settings.episode_options import UserApiKey
+from loadgen.sessions.settings.format_options import Json
 from loadgen.sessions.settings.option import GENERAL
 from loadgen.sessions.settings.output import NoLive
 from loadgen.sessions.settings.run_argument import Run

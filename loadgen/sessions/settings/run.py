@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Final
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.settings.formats import Json
+from loadgen.sessions.settings.format_options import Json
 from loadgen.sessions.settings.kinds import Seconds
 from loadgen.sessions.settings.option import RESULT, Argument, Panel
 from loadgen.sessions.settings.output import NoLive

@@ -9,10 +9,10 @@ from typing import Final
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.settings.cluster import CLUSTER, check_nodes
 from loadgen.sessions.settings.concerns import set_flags
-from loadgen.sessions.settings.formats import Json
+from loadgen.sessions.settings.format_options import Json
 from loadgen.sessions.settings.kinds import Seconds
 from loadgen.sessions.settings.option import GENERAL
-from loadgen.sessions.settings.prices import Prices
+from loadgen.sessions.settings.price_options import Prices
 from loadgen.sessions.settings.run_argument import Run
 from loadgen.sessions.settings.scoring import (
     DEFAULT_GRADER_TIMEOUT_S,
@@ -21,7 +21,7 @@ from loadgen.sessions.settings.scoring import (
     ScorerSettings,
     ScoringChoices,
 )
-from loadgen.sessions.settings.verdict import OnInvalid
+from loadgen.sessions.settings.verdict_options import OnInvalid
 
 MOST_PROCESSES = 1024
 MOST_TIMEOUT_S = 86_400.0

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.settings.definitions import OF_ONE_REPORT
-from loadgen.sessions.settings.formats import Json
+from loadgen.sessions.settings.definition_options import OF_ONE_REPORT
+from loadgen.sessions.settings.format_options import Json
 from loadgen.sessions.settings.kinds import Rule, Seconds, Share
 from loadgen.sessions.settings.option import Panel
 

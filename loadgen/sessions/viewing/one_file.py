@@ -26,8 +26,8 @@ def report_page(run: Path, name: str) -> str:
         LogError: The log cannot be read.
     """
     from loadgen.sessions.run.repeat import repeat_command
-    from loadgen.sessions.run.report import opened_report
-    from reporter.contents.run import run_contents
+    from loadgen.sessions.run.report_of_log import opened_report
+    from reporter.contents.run_contents import run_contents
 
     with opened_report(run, None) as (report, evidence):
         contents = run_contents(report, evidence)
@@ -46,8 +46,8 @@ def series_page(folder: Path, where: str) -> str:
         UsageError: No run has ended yet.
     """
     from loadgen.sessions.files.series_file import read
+    from loadgen.sessions.series.outcomes_so_far import ended_so_far
     from loadgen.sessions.series.overview import overview
-    from loadgen.sessions.series.so_far import ended_so_far
 
     series = read(folder)
     shown = overview(folder, series, ended_so_far(folder, series))
@@ -62,7 +62,7 @@ def comparison_page(runs: Sequence[Path]) -> str:
         UsageError: They have no figure in common.
         LogError: A log cannot be read.
     """
-    from loadgen.sessions.comparison import compare_runs
+    from loadgen.sessions.compare_runs import compare_runs
     from loadgen.sessions.plotting import plots_of_comparison
     from loadgen.sessions.settings.compare import CompareSettings
 

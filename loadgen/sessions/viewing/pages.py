@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, Final
 from aiohttp import web
 
 from loadgen.sessions.errors import UsageError, exit_code, message_of, printable
+from loadgen.sessions.viewing.bounded_memory import OneThread, ReportPages
 from loadgen.sessions.viewing.live_plot import live_plots
-from loadgen.sessions.viewing.memory import OneThread, ReportPages
 from loadgen.sessions.viewing.queries import MOST_ROWS, first_rows
 from loadgen.sessions.viewing.run_table import COLUMNS, address, row_of
 from recorder.lock import is_held
 from reporter.errors import QueryError
 from reporter.log.query import VIEWS
 from reporter.number_text import counted, figure, whole
-from reporter.render.html.template import asset
-from reporter.render.page import clean
-from reporter.render.rule import observed, status
+from reporter.render.console_page import clean
+from reporter.render.html.page_writer import asset
+from reporter.render.rule_in_words import observed, status
 from rulesets.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Pages:
 
     async def run(self, request: web.Request) -> web.Response:
         """A run: its report, or its figures while it is in progress; a series: its runs so far."""
-        from loadgen.sessions.run.report import make_report
+        from loadgen.sessions.run.report_of_log import make_report
         from loadgen.sessions.viewing.one_file import series_page
 
         name = request.match_info["name"]

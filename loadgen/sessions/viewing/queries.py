@@ -33,7 +33,7 @@ def first_rows(run: Path, sql: str) -> QueryResult:
         QueryError: The SQL is wrong, or takes more than `MOST_SECONDS`.
         LogError: The log cannot be read.
     """
-    from loadgen.sessions.asking import findings_asked
+    from loadgen.sessions.sql_query import findings_asked
     from reporter.log.database import open_log
     from reporter.log.query import answer_of, set_findings
     from reporter.log.tables import big_tables_in

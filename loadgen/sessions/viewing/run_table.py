@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from loadgen.sessions.run_list import ACCEPTED, RUNNING
-from reporter.render.page import clean
+from reporter.render.console_page import clean
 
 if TYPE_CHECKING:
     from loadgen.sessions.run_list import Listed

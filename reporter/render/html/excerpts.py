@@ -6,7 +6,7 @@ from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Final
 
-from reporter.contents import requests
+from reporter.contents import example_requests
 from reporter.contents.excerpt import Excerpt
 from reporter.json_values import document, members
 from reporter.number_text import figure, whole
@@ -24,7 +24,7 @@ from reporter.render.table import Mark, headed, tone
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from reporter.contents.requests import RequestExcerpt
+    from reporter.contents.example_requests import RequestExcerpt
     from reporter.contents.scored import ScoredSample, ScoredSamples
     from reporter.render.table import Cell
 
@@ -55,7 +55,7 @@ def slowest(excerpts: Sequence[RequestExcerpt]) -> Requests:
         ),
     )
     note = f"The {len(rows)} slowest measured requests. Click a time for prompt, output and chunks."
-    table = Requests("slowest", "Slowest requests", _SLOW, rows, note, requests.SLOWEST)
+    table = Requests("slowest", "Slowest requests", _SLOW, rows, note, example_requests.SLOWEST)
     return _without_empty_tags(table)
 
 
@@ -75,7 +75,7 @@ def failed(excerpts: Sequence[RequestExcerpt], of: int) -> Requests:
         ),
     )
     note = f"{len(rows)} of {whole(of)} failed requests, the first of each error."
-    table = Requests("failed", "Failed requests", _FAILED, rows, note, requests.FAILED)
+    table = Requests("failed", "Failed requests", _FAILED, rows, note, example_requests.FAILED)
     return _without_empty_tags(table)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from reporter.contents.excerpt import Excerpt
     from reporter.plots.phases import RunPhase
-    from reporter.plots.plot import NoPlot, Plot
+    from reporter.plots.plot_value import NoPlot, Plot
     from reporter.plots.target_lines import TargetLine
     from reporter.render.table import Cell, Column, Mark, Table, Tone
 

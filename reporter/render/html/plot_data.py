@@ -14,7 +14,7 @@ from reporter.render.table import Table, headed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reporter.plots.plot import Axis, Plot, PlotSeries
+    from reporter.plots.plot_value import Axis, Plot, PlotSeries
     from reporter.render.html.page import Plots
 
 _DIGITS: Final = 6

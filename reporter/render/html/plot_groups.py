@@ -10,7 +10,7 @@ from reporter.render.html.page import PlotGroup
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reporter.plots.plot import Plot
+    from reporter.plots.plot_value import Plot
 
 _DISTRIBUTIONS: Final = {"ttft": "TTFT", "tpot": "TPOT", "itl": "ITL", "latency": "Latency"}
 _CHOICES: Final = {"histogram": "Histogram", "cdf": "Cumulative", "percentiles": "By percentile"}

@@ -11,8 +11,8 @@ from reporter.render.html.plot_groups import grouped
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reporter.contents.run import RunContents
-    from reporter.plots.plot import Plot
+    from reporter.contents.run_contents import RunContents
+    from reporter.plots.plot_value import Plot
     from rulesets.verdict import VerdictRow
 
 _OPENING: Final = ("ttft-over-time", "latency-over-time", "rate-over-time")

@@ -1,4 +1,4 @@
--- One row an answer that can be judged (reporter/answers.py): where the log has it, what was asked, what it is held
+-- One row an answer that can be judged (reporter/stored_answers.py): where the log has it, what was asked, what it is held
 -- against and what judges said of it; and by which scorers the pass `$pass_number` has judged it.
 WITH prompt_rows AS (
     SELECT

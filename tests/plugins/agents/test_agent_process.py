@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loadgen.driver.system.child import start_child
+from loadgen.driver.system.child_process import start_child
 from loadgen.driver.workers.framing import READ_BYTES, FrameReader
 from loadgen.plugins.agents.agent_messages import AgentConfig, AgentsReady, Play, decoded, encoded
 from loadgen.plugins.agents.episode_plan import EpisodePlan

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loadgen.plugins.imports.formats import format_called
+from loadgen.plugins.imports.result_formats import format_called
 from tests.plugins.imports import harness_files as written
 from workloads.errors import WorkloadError
 from workloads.registry import entries
@@ -15,7 +15,7 @@ from workloads.registry import entries
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from loadgen.plugins.imports.results.attempt import HarnessResults
+    from loadgen.plugins.imports.results.harness_results import HarnessResults
 
 FORMATS = [name for name, entry in entries("imports").items() if "has" not in entry.facts]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loadgen.plugins.tool_selection.benchmark import (
+from loadgen.plugins.tool_selection.scenarios import (
     get_benchmark_scenarios,
     load_model_config,
     load_tool_set,

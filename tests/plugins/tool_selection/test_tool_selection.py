@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
-from loadgen.plugins.tool_selection.task import HEADLINES, LEVELS, grade, grade_text, levels
+from loadgen.plugins.tool_selection.selection_task import HEADLINES, LEVELS, grade, grade_text, levels
 from loadgen.plugins.tool_selection.tool_models import model_config
 from loadgen.plugins.tool_selection.tool_sets import DescribedTool
 from workloads.answer import Answer
 from workloads.benchmark import dataset
 from workloads.errors import ColumnError, MalformedError, SourceError, TaskError
-from workloads.loading import load
+from workloads.question_loading import load
 from workloads.score import Status
 from workloads.task import parse
 

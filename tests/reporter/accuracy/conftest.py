@@ -15,7 +15,7 @@ from recorder import Event, EventType, schema
 from recorder.session import Session
 from recorder.store import Store
 from reporter import MetricsReporter
-from reporter.accuracy.scores import accuracy
+from reporter.accuracy.logged_scores import accuracy
 from reporter.log.database import OpenLog
 from reporter.log.sql_files import sql_file
 from reporter.report import Window

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reporter.accuracy import scores
+from reporter.accuracy import logged_scores as scores
 from reporter.accuracy.mean import Mean, mean_in
 from reporter.errors import HeadlineError
 from reporter.values.scorer_definitions import Definition

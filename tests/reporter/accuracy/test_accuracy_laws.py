@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from reporter.accuracy.mean import VALUE
 from reporter.accuracy.repeated import pass_figures
-from reporter.accuracy.rows import attempts
+from reporter.accuracy.score_rows import attempts
 from reporter.accuracy.spread import spread
 from reporter.log.database import OpenLog
 from reporter.report import Window

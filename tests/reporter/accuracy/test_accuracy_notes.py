@@ -8,7 +8,7 @@ import pytest
 
 from reporter.accuracy.asked import ScorerPass
 from reporter.accuracy.notes import of_scoring
-from reporter.accuracy.rows import SampleCounts
+from reporter.accuracy.score_rows import SampleCounts
 from reporter.values.scorer_definitions import Definition
 
 COUNTS = SampleCounts(

@@ -10,12 +10,12 @@ import pytest
 from typer.testing import CliRunner
 
 from loadgen.cli.app import application
-from reporter.accuracy.questions import by_question
-from reporter.compare import paired as by_pairs
+from reporter.accuracy.question_scores import by_question
+from reporter.compare import paired_scores as by_pairs
 from reporter.compare.comparable import facts, unlike
-from reporter.compare.figure import ComparedFigure
-from reporter.compare.figure import figure as figure_of
-from reporter.compare.metric import metric
+from reporter.compare.compared_figure import ComparedFigure
+from reporter.compare.compared_figure import figure as figure_of
+from reporter.compare.compared_metric import metric
 from reporter.reporter import measured
 from rulesets.definitions import Definitions
 from rulesets.statistics import paired

@@ -9,7 +9,7 @@ import pytest
 from reporter.log.database import open_log
 from reporter.log.query import query
 from reporter.plots.make import make_plot
-from reporter.plots.plot import Plot
+from reporter.plots.plot_value import Plot
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ import pytest
 from reporter import MetricsReporter
 from reporter.errors import OptionError
 from reporter.log.query import query
-from reporter.schema import report_schema
+from reporter.report_schema import report_schema
 from reporter.values.task_score import plain
 from rulesets.statistics import clustered, wilson
 from rulesets.statistics.attempts import all_of, any_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reporter.compare.metric import metric
+from reporter.compare.compared_metric import metric
 from reporter.compare.side import Side, look
 from reporter.log.settings import LogHead
 from rulesets.definitions import Definitions

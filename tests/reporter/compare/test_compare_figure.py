@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reporter.compare import paired
-from reporter.compare.figure import ComparedFigure, critical, figure
-from reporter.compare.metric import metric
+from reporter.compare import paired_scores
+from reporter.compare.compared_figure import ComparedFigure, critical, figure
+from reporter.compare.compared_metric import metric
 from rulesets.evidence import Accuracy, ScoreInterval
 from rulesets.report_evidence import OfReport
 from rulesets.statistics import wilson
@@ -164,7 +164,7 @@ def test_questions_that_all_differ_alike(questions: int, *, certain: bool) -> No
         ComparedFigure(value, 10, is_share=True, questions=dict.fromkeys(map(str, range(questions)), value))
         for value in (0.8, 0.6)
     ]
-    made = paired.difference(*sides, in_points=True, level=0.95, level_to_find=0.95)
+    made = paired_scores.difference(*sides, in_points=True, level=0.95, level_to_find=0.95)
     assert made is not None
     assert made.p == pytest.approx(2 * 0.5**questions)
     assert made.by == pytest.approx(-0.2)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from reporter.compare.metric import BRIEF, DECIDING, FURTHER, metric
+from reporter.compare.compared_metric import BRIEF, DECIDING, FURTHER, metric
 from reporter.errors import OptionError
 from rulesets.statistics.mann_whitney import least_p
 from tests.for_each import for_each

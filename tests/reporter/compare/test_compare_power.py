@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reporter.compare.comparison import Cell, ComparisonRow, MetricChange, Rules
-from reporter.compare.power import shortcomings
+from reporter.compare.inconclusive_metrics import shortcomings
 
 if TYPE_CHECKING:
     from rulesets.quantity import Better

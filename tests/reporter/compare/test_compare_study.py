@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reporter.compare.compare import compare
+from reporter.compare.compare_sides import compare
+from reporter.compare.compared_metric import metric
 from reporter.compare.comparison import Rules
-from reporter.compare.metric import metric
 from rulesets.statistics.binomial import at_most
 
 if TYPE_CHECKING:

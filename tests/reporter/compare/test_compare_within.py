@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.compare.figure import ComparedFigure, critical
+from reporter.compare.compared_figure import ComparedFigure, critical
 from reporter.compare.within import difference
 
 VALUES = st.floats(1, 1e4)

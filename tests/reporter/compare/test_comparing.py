@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reporter.compare.compare import compare
+from reporter.compare.compare_sides import compare
+from reporter.compare.compared_metric import metric
 from reporter.compare.comparison import Rules
-from reporter.compare.metric import metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable

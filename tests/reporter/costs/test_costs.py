@@ -15,11 +15,11 @@ from reporter.contents.cost_statements import of_cost
 from reporter.costs.prices import Price, PriceTable
 from reporter.log.query import query
 from reporter.render.console import render
-from reporter.render.cost import dollars
+from reporter.render.cost_lines import dollars
 from reporter.render.json import render as as_json
 from reporter.render.markdown import render as as_markdown
 from reporter.render.named_verdict import NamedVerdict
-from reporter.schema import report_schema
+from reporter.report_schema import report_schema
 from rulesets.verdict import Verdict
 from tests.reporter.accuracy.conftest import Benchmark
 from tests.reporter.conftest import Run

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from loadgen.sessions.run.repeat import repeat_command
-from loadgen.sessions.run.report import opened_report
+from loadgen.sessions.run.report_of_log import opened_report
 from recorder import EventType
-from reporter.contents.run import RunContents, run_contents
-from reporter.render.html.run import render
+from reporter.contents.run_contents import RunContents, run_contents
+from reporter.render.html.run_page import render
 from tests.reporter.accuracy.conftest import Benchmark
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from loadgen.sessions.formats import render
-from loadgen.sessions.run.report import opened_report
+from loadgen.sessions.run.report_of_log import opened_report
 from recorder import EventType
-from reporter.contents.run import RunContents, run_contents
+from reporter.contents.run_contents import RunContents, run_contents
 from reporter.render import report_markdown
 from reporter.render.html.page import Tables
-from reporter.render.html.run import page_of
+from reporter.render.html.run_page import page_of
 from tests.reporter.conftest import ns
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import pytest
 
 from reporter import MetricsReporter, statements
 from reporter.contents import finding_statements, span_statements
-from reporter.contents.run import run_contents
+from reporter.contents.run_contents import run_contents
 from reporter.log.query import queries, query
-from reporter.render.html.run import page_of
+from reporter.render.html.run_page import page_of
 from reporter.report import Finding
 from reporter.reporter import measured
 from rulesets.definitions import Definitions

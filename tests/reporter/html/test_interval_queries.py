@@ -9,10 +9,10 @@ import pytest
 from recorder import EventType
 from reporter import MetricsReporter, statements
 from reporter.contents.intervals import intervals
-from reporter.contents.run import RunContents
+from reporter.contents.run_contents import RunContents
 from reporter.log.query import query
 from reporter.render.html.page import Prose
-from reporter.render.html.run import page_of
+from reporter.render.html.run_page import page_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,16 +16,16 @@ from hypothesis import strategies as st
 
 from loadgen.sessions.formats import render as render_as
 from reporter import MetricsReporter, TPOTReportingMode, statements
+from reporter.contents.example_requests import FAILED, SLOWEST
 from reporter.contents.excerpt import Excerpt, excerpt
-from reporter.contents.requests import FAILED, SLOWEST
 from reporter.contents.scored import ScoredSample, ScoredSamples
-from reporter.plots.plot import Axis, Plot, PlotSeries
+from reporter.plots.plot_value import Axis, Plot, PlotSeries
 from reporter.render import compared
-from reporter.render.html.comparison import page_of as comparison_page
+from reporter.render.html.comparison_page import page_of as comparison_page
 from reporter.render.html.excerpts import REST_BYTES, SAMPLE_BYTES, failed, samples
 from reporter.render.html.page import CardFigure, FigureCard, FigureCards, Page, PlotGroup, Plots, Tables
+from reporter.render.html.page_writer import asset, write
 from reporter.render.html.plot_data import as_json, as_tables
-from reporter.render.html.template import asset, write
 from reporter.render.html.visible import visible
 from tests.conftest import ROOT
 from tests.reporter.html.conftest import SAFE
@@ -293,7 +293,7 @@ def test_requests_without_tags_have_no_column_of_tags(hostile_page: MadePage) ->
 @pytest.mark.slow
 def test_a_comparison_has_a_page(hostile_page: MadePage, accuracy_page: MadePage) -> None:
     """Its verdict, each change with its interval, and both figures."""
-    from loadgen.sessions.comparison import compare_runs
+    from loadgen.sessions.compare_runs import compare_runs
     from loadgen.sessions.settings.compare import CompareSettings
 
     comparison = compare_runs(CompareSettings(runs=[hostile_page.run, accuracy_page.run]))

@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loadgen.sessions.comparison import compare_runs
+from loadgen.sessions.compare_runs import compare_runs
 from loadgen.sessions.formats import render
 from loadgen.sessions.plotting import plots_of_comparison
 from loadgen.sessions.settings.compare import CompareSettings
 from reporter.plots.pareto import pareto_plot
 from reporter.plots.planes import planes
-from reporter.plots.plot import Axis, Plot, PlotSeries
+from reporter.plots.plot_value import Axis, Plot, PlotSeries
 from reporter.plots.slo_region import SloRegion
 from reporter.render.html.page import Page, PlotGroup, Plots
-from reporter.render.html.template import write
-from reporter.render.series import SeriesOverview
-from reporter.sweep import Figures
+from reporter.render.html.page_writer import write
+from reporter.render.series_overview import SeriesOverview
+from reporter.run_row import Figures
 from tests.accessibility import serious_violations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from reporter.plots.plot import NoPlot
+    from reporter.plots.plot_value import NoPlot
     from tests.reporter.html.conftest import MadePage
 
 SIZES = {"desktop": (1280, 900), "phone": (390, 844)}

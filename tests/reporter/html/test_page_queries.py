@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loadgen.sessions.comparison import compare_runs
+from loadgen.sessions.compare_runs import compare_runs
 from loadgen.sessions.plotting import plots_of_comparison
-from loadgen.sessions.run.report import opened_report
+from loadgen.sessions.run.report_of_log import opened_report
 from loadgen.sessions.settings.compare import CompareSettings
-from loadgen.sessions.settings.definitions import with_definitions
+from loadgen.sessions.settings.definition_options import with_definitions
 from recorder import EventType
 from reporter import statements
 from reporter.contents import metric_statements
-from reporter.contents.run import RunContents, run_contents
+from reporter.contents.run_contents import RunContents, run_contents
 from reporter.log.query import queries
 from reporter.log.query_series import query_series
-from reporter.plots.plot import Plot
-from reporter.render.html.comparison import page_of as comparison_page
+from reporter.plots.plot_value import Plot
+from reporter.render.html.comparison_page import page_of as comparison_page
 from reporter.render.html.page import Plots, Prose, Tables
-from reporter.render.html.run import page_of
+from reporter.render.html.run_page import page_of
 from rulesets.ruleset import of_expressions
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reporter.live.figures import LiveFigures, Percentiles
-from reporter.live.lines import lines
-from reporter.live.targets import targets_now, targets_of
+from reporter.live.current_figures import LiveFigures, Percentiles
+from reporter.live.status_lines import lines
+from reporter.live.targets_now import targets_now, targets_of
 from rulesets import of_expressions
 
 RUNNING = LiveFigures(

@@ -11,7 +11,7 @@ from recorder import Event, EventType, schema, shards
 from recorder.errors import LogError
 from recorder.session import Session
 from recorder.store import Store
-from reporter.live.figures import LiveFigures, Percentiles
+from reporter.live.current_figures import LiveFigures, Percentiles
 from reporter.live.run_tail import RunTail
 from reporter.live.tail import MOST_READ
 from reporter.log.database import open_log

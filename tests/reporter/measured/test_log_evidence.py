@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reporter import Report
-    from reporter.measured.evidence import LogEvidence
+    from reporter.measured.log_evidence import LogEvidence
     from tests.reporter.conftest import Run
 
 REQUESTS = 400
@@ -442,7 +442,7 @@ def test_good_requests_in_the_order_of_issue(judged: Any, monkeypatch: pytest.Mo
     good = evidence.good(conditions, EVERY)
     rows = evidence.good_in_order(conditions, EVERY)
     assert (sum(row[1] for row in rows), sum(row[0] for row in rows)) == (good.good, good.ended)
-    monkeypatch.setattr("reporter.measured.evidence.ONE_BY_ONE", 10)
+    monkeypatch.setattr("reporter.measured.log_evidence.ONE_BY_ONE", 10)
     spans = evidence.good_in_order(conditions, EVERY)
     assert len(spans) == 1024
     assert (sum(row[1] for row in spans), sum(row[0] for row in spans)) == (good.good, good.ended)

@@ -12,12 +12,12 @@ import orjson
 import pytest
 
 from loadgen.plugins.mlperf.accuracy_results import accuracy_results
-from loadgen.plugins.mlperf.config import config
-from loadgen.plugins.mlperf.keys import CONFIG, KEYS, SUMMARY, UNKNOWN, lacking, value_of
-from loadgen.plugins.mlperf.point import concurrency, point
+from loadgen.plugins.mlperf.checked_fields import CONFIG, KEYS, SUMMARY, UNKNOWN, lacking, value_of
+from loadgen.plugins.mlperf.config_yaml import config
+from loadgen.plugins.mlperf.point_yaml import concurrency, point
 from loadgen.plugins.mlperf.result_summary import result_summary
 from reporter.log.settings import settings as settings_of
-from reporter.measured.evidence import LogEvidence
+from reporter.measured.log_evidence import LogEvidence
 from reporter.reporter import MetricsReporter
 from rulesets.definitions import Definitions
 from rulesets.evidence import Accuracy

@@ -6,13 +6,13 @@ from dataclasses import asdict
 from typing import Any
 
 from reporter.plots.load_curves import load_curves
-from reporter.plots.plot import NoPlot, Plot
+from reporter.plots.plot_value import NoPlot, Plot
 from reporter.render.html.page import Tables
-from reporter.render.html.series import page_of
-from reporter.render.html.template import write
-from reporter.render.series import SeriesOverview
+from reporter.render.html.page_writer import write
+from reporter.render.html.series_page import page_of
+from reporter.render.series_overview import SeriesOverview
 from reporter.render.table import Link
-from reporter.sweep import Figures
+from reporter.run_row import Figures
 
 
 def row(axes: dict[str, Any], *, valid: bool = True, **figures: float) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from loadgen.sessions.plotting import plots_of, write_picture
-from loadgen.sessions.run.report import opened_report
+from loadgen.sessions.run.report_of_log import opened_report
 from recorder import EventType
 from reporter.log.database import open_log
 from reporter.log.query import open_for_queries

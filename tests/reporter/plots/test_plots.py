@@ -11,8 +11,8 @@ from reporter.log.query import open_for_queries
 from reporter.log.tables import BIG_TABLES
 from reporter.plots.catalog import PLOTS
 from reporter.plots.make import make_plot
-from reporter.plots.plot import NoPlot, Plot
-from reporter.plots.telemetry import TELEMETRY
+from reporter.plots.plot_value import NoPlot, Plot
+from reporter.plots.sensor_readings import TELEMETRY
 from rulesets.definitions import Definitions
 
 if TYPE_CHECKING:

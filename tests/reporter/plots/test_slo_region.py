@@ -8,10 +8,10 @@ import pytest
 
 from reporter.plots.pareto import SLO_REGION, pareto_plot
 from reporter.plots.planes import planes
-from reporter.plots.plot import Plot
+from reporter.plots.plot_value import Plot
 from reporter.plots.slo_region import slo_region
-from reporter.sweep import Figures
-from rulesets.evaluators.row import VerdictRow
+from reporter.run_row import Figures
+from rulesets.evaluators.rule_row import VerdictRow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reporter.health import ClientHealth, RecorderHealth, WorkerHealth
+from reporter.client_health import ClientHealth, RecorderHealth, WorkerHealth
 from reporter.report import Report, RequestCounts, Summary, ThroughputFigures, Tokens, Validity, Window
 from reporter.run_facts import RunFacts
 from rulesets.verdict import Verdict, VerdictRow

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from reporter.render import markdown
-from reporter.render.breakdown import names
+from reporter.render.breakdown_tables import names
 from reporter.render.console import render
 from reporter.render.named_verdict import NamedVerdict
 from reporter.values.task_score import (

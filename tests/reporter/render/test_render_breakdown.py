@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reporter.render import breakdown, console
+from reporter.render import breakdown_tables, console
 from reporter.report import Estimate, Moment, PartReport, Report, SteadyState
 
 if TYPE_CHECKING:
@@ -65,8 +65,8 @@ def test_nothing_is_broken_down_unasked(broken_down: Report) -> None:
 
 def test_the_names(broken_down: Report, a_report: MakeReport) -> None:
     """What there is, and the time where it is known."""
-    assert breakdown.names(broken_down) == ["class", "endpoint", "time"]
-    assert breakdown.names(a_report()) == []
+    assert breakdown_tables.names(broken_down) == ["class", "endpoint", "time"]
+    assert breakdown_tables.names(a_report()) == []
 
 
 def test_segments_are_numbered(broken_down: Report) -> None:

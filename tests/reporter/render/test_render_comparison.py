@@ -11,7 +11,7 @@ import pytest
 from reporter.compare.comparable import Mismatch
 from reporter.compare.comparison import Cell, Comparison, ComparisonRow, MetricChange, Rules, SideSummary
 from reporter.render import comparison_markdown
-from reporter.render.comparison import render
+from reporter.render.comparison_tables import render
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from reporter.health import ClientHealth, RecorderHealth
+from reporter.client_health import ClientHealth, RecorderHealth
 from reporter.render import console
 from reporter.report import (
     Finding,

@@ -10,7 +10,7 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 
 from reporter import number_text as figures
-from reporter.render import rule
+from reporter.render import rule_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +47,7 @@ def test_a_margin_beyond_the_bound_is_a_ratio(
     a_rule: Callable[..., VerdictRow], observed: float, bound: float, margin: float, shown: str
 ) -> None:
     """A figure 161 % beyond its bound is 2.61 times the bound."""
-    assert rule.margin(a_rule(observed=observed, bound=bound, margin=margin)) == shown
+    assert rule_in_words.margin(a_rule(observed=observed, bound=bound, margin=margin)) == shown
 
 
 @pytest.mark.parametrize(

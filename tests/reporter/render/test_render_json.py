@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from reporter.render import json as render_json
 from reporter.report import Finding, Report
-from reporter.schema import report_schema
+from reporter.report_schema import report_schema
 from tests.facts_of_runs import run_facts
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import pytest
 
 from reporter.plots.pareto import pareto_plot
 from reporter.plots.planes import planes
-from reporter.plots.plot import Axis, Kind, NoPlot, Plot, PlotSeries
-from reporter.render.plot import picture
-from reporter.sweep import Figures
+from reporter.plots.plot_value import Axis, Kind, NoPlot, Plot, PlotSeries
+from reporter.render.plot_picture import picture
+from reporter.run_row import Figures
 
 LATENCY = Axis("TTFT", "ms")
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rulesets import baseline
+from rulesets import baseline_targets as baseline
 from rulesets.demands import Baseline
 from rulesets.errors import TargetError
 from rulesets.evaluation import evaluate
@@ -16,7 +16,7 @@ from rulesets.ruleset import Ruleset
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rulesets.evaluators.row import VerdictRow
+    from rulesets.evaluators.rule_row import VerdictRow
     from rulesets.evidence import Evidence
 
     MakeRun = Callable[..., Evidence]

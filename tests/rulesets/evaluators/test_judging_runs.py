@@ -28,7 +28,7 @@ from rulesets.verdict import EXIT_CODES, exit_code, whole
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rulesets.evaluators.row import VerdictRow
+    from rulesets.evaluators.rule_row import VerdictRow
     from rulesets.evidence import Evidence
 
     MakeRun = Callable[..., Evidence]

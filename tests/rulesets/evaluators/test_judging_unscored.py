@@ -16,7 +16,7 @@ from tests.rulesets.test_score_names import accuracy_item
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rulesets.evaluators.row import VerdictRow
+    from rulesets.evaluators.rule_row import VerdictRow
 
 JUDGE = "have it judged"
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rulesets.evaluators.row import VerdictRow, margin
+from rulesets.evaluators.rule_row import VerdictRow, margin
 from rulesets.sweeps import Point
 from rulesets.verdict import Verdict
 

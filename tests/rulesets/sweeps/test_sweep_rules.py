@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from rulesets.demands import CHECKS as DEMANDED
 from rulesets.demands import Sweep
 from rulesets.sweeps import CHECKS, evaluate, front, names
-from rulesets.sweeps.pareto import step
+from rulesets.sweeps.pareto_steps import step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rulesets.evaluators.row import VerdictRow
+    from rulesets.evaluators.rule_row import VerdictRow
     from rulesets.sweeps import Point
     from rulesets.verdict import Verdict
 

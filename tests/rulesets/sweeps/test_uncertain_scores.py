@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rulesets.demands import Sweep
-from rulesets.sweeps.evaluation import evaluate
+from rulesets.sweeps.sweep_evaluation import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rulesets.evaluators.row import VerdictRow
+    from rulesets.evaluators.rule_row import VerdictRow
     from rulesets.sweeps.point import Point
     from rulesets.verdict import Verdict
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from loadgen.cli.terminal.scoring_progress import scoring_line
-from loadgen.sessions.scoring.grading import LONGEST, checked, scored_payload
+from loadgen.sessions.scoring.grading_work import LONGEST, checked, scored_payload
 from loadgen.sessions.scoring.scoring_pass import score_run
 from loadgen.sessions.settings.scoring import ScoringChoices
 from tests.remembered_logs import query

@@ -11,7 +11,7 @@ from workloads.scorer import Inquiry
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from loadgen.plugins.evals.judging.prompts import Prompt
+    from loadgen.plugins.evals.judging.judge_prompts import Prompt
 
 MAX_TOKENS: Final = 2048
 """What FastChat lets a judge say."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.grading.one_word import last_yes_or_no
 from loadgen.plugins.evals.grading.token_f1 import token_f1
-from loadgen.plugins.evals.judging.prompts import judge_prompts
+from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from loadgen.plugins.evals.tasks import baseline
 from workloads.cells import tag
 from workloads.errors import ColumnError, TaskError

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.grading.braces import objects_in
 from loadgen.plugins.evals.grading.race import DIMENSIONS
-from loadgen.plugins.evals.judging.prompts import judge_prompts
+from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from workloads.score import Score, graded, pending, with_replies
 from workloads.scorer import Headline, Inquiry, Scorer
 

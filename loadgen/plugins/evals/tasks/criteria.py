@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.grading.json_answer import json_in
-from loadgen.plugins.evals.judging.prompts import judge_prompts
+from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from loadgen.plugins.evals.tasks.difficulty import BY_DIFFICULTY
 from workloads.score import Score, Status, graded, pending, unreadable
 from workloads.scorer import Headline, Inquiry, Reference, Scorer

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from loadgen.plugins.evals.grading.race import DIMENSIONS, marks_in, race
-from loadgen.plugins.evals.judging.prompts import judge_prompts
+from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from loadgen.plugins.evals.tasks import baseline
 from workloads.cells import tag, text
 from workloads.errors import ColumnError

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from loadgen.plugins.evals.judging.prompts import judge_prompts
+from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from workloads.cells import tag, text
 from workloads.question import Question
 from workloads.sample import Sample

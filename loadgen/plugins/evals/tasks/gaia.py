@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from loadgen.plugins.agents.tool_agent import TOOLS, answer_with_tools
 from loadgen.plugins.evals.grading.gaia_answer import is_right
 from loadgen.plugins.evals.grading.json_answer import json_in
-from loadgen.plugins.evals.judging.prompts import judge_prompts
+from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from workloads.cells import tag, text, whole
 from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.errors import ColumnError, SourceError, TaskError, did_you_mean

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from loadgen.plugins.evals.grading.calibration import CALIBRATION_ERROR, CALIBRATION_ERROR_OF_ALL
+from loadgen.plugins.evals.grading.calibration_error import CALIBRATION_ERROR, CALIBRATION_ERROR_OF_ALL
 from loadgen.plugins.evals.grading.hle_judgement import SCHEMA, judgement_in
-from loadgen.plugins.evals.judging.prompts import judge_prompts
+from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from loadgen.plugins.evals.tasks.letter_scorer import letter_scorer
 from workloads.cells import tag, text
 from workloads.errors import TaskError, did_you_mean

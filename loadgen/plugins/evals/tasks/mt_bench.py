@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.grading.pairwise import HEADLINES, PairwiseComparison, mean_of
 from loadgen.plugins.evals.grading.rating import rating_in
-from loadgen.plugins.evals.judging.prompts import judge_prompts
+from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from loadgen.plugins.evals.judging.side_by_side import MAX_TOKENS, compared, inquiries
 from workloads.cells import tag
 from workloads.errors import ColumnError, TaskError, did_you_mean

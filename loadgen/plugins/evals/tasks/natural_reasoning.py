@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.grading.one_word import true_or_false
-from loadgen.plugins.evals.judging.prompts import judge_prompts
+from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from loadgen.plugins.evals.tasks import baseline
 from workloads.cells import text
 from workloads.question import Question

@@ -18,7 +18,7 @@ import orjson
 from loadgen.plugins.agents.tool_loop import tool_loop
 from loadgen.plugins.evals.environments.paperarena import tools
 from loadgen.plugins.evals.grading.json_answer import plain
-from loadgen.plugins.evals.judging.prompts import judge_prompts
+from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from loadgen.plugins.evals.tasks import baseline
 from workloads.cells import tag, text
 from workloads.episode_program import EpisodeProgram, EpisodeSample

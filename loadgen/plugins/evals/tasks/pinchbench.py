@@ -20,7 +20,7 @@ from loadgen.plugins.evals.grading.pinchbench import (
     total_in,
     transcript_of,
 )
-from loadgen.plugins.evals.judging.prompts import judge_prompts
+from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from loadgen.plugins.evals.tasks.pinchbench_tasks import KINDS, PinchTask, read_task
 from workloads.episode_program import EpisodeProgram, EpisodeSample
 from workloads.errors import SourceError

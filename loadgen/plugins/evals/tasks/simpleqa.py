@@ -11,7 +11,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.plugins.evals.judging.prompts import judge_prompts
+from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from workloads.cells import tag, text
 from workloads.errors import ColumnError
 from workloads.question import Question

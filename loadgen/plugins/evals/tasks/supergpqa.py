@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.grading.supergpqa_letter import letter
-from loadgen.plugins.evals.judging.prompts import judge_prompts
+from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from workloads.cells import letter as letter_in
 from workloads.cells import tag, text, texts
 from workloads.question import Question

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.grading.patches import patch_of
 from loadgen.plugins.evals.grading.swe_bench.infrastructure import infrastructure_failure
-from loadgen.plugins.evals.grading.swe_bench.log import statuses_in
 from loadgen.plugins.evals.grading.swe_bench.resolution import Resolution, resolution_of
+from loadgen.plugins.evals.grading.swe_bench.test_log import statuses_in
 from loadgen.plugins.evals.patch_tests import FOLDER, PatchedRun, run_patched
 from loadgen.plugins.evals.tasks.repositories import OPTIONS, container, image_of, listed, sample_of
 from loadgen.plugins.sandbox.opening import open_sandbox

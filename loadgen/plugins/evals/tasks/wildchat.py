@@ -17,7 +17,7 @@ from loadgen.plugins.evals.grading.five_verdicts import HEADLINES as FIVE_STEP_H
 from loadgen.plugins.evals.grading.five_verdicts import FiveVerdictsComparison as FiveStep
 from loadgen.plugins.evals.grading.five_verdicts import JudgeReply, reply_in
 from loadgen.plugins.evals.grading.pairwise import HEADLINES, PairwiseComparison
-from loadgen.plugins.evals.judging.prompts import judge_prompts
+from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from loadgen.plugins.evals.judging.side_by_side import compared, inquiries, replies
 from workloads.cells import tag
 from workloads.errors import ColumnError

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from loadgen.plugins.exports.render.figures import figures
+from loadgen.plugins.exports.render.flat_figures import figures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,7 +18,7 @@ from loadgen.plugins.imports.loads.objects import (
     whole,
     without_none,
 )
-from loadgen.plugins.imports.results.places import require_there
+from loadgen.plugins.imports.results.result_file import require_there
 from workloads.errors import SourceError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.imports.loads.load_results import LoadFormat, LoadResults, RecordedRequest
 from loadgen.plugins.imports.loads.objects import finite, moment, read_object, whole, without_none
-from loadgen.plugins.imports.results.places import file_in
+from loadgen.plugins.imports.results.result_file import file_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from loadgen.plugins.imports.results.attempt import Attempt, HarnessResults, ResultFormat
 from loadgen.plugins.imports.results.fields import read_fields
-from loadgen.plugins.imports.results.places import require_there
+from loadgen.plugins.imports.results.harness_results import Attempt, HarnessResults, ResultFormat
+from loadgen.plugins.imports.results.result_file import require_there
 from workloads.errors import MalformedError, SourceError
 from workloads.scorer import Headline
 

@@ -9,9 +9,9 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.grading.shopping_cart import accuracy, judge_cart
-from loadgen.plugins.imports.results.attempt import Attempt, HarnessResults, ResultFormat
 from loadgen.plugins.imports.results.fields import read_fields
-from loadgen.plugins.imports.results.places import require_there
+from loadgen.plugins.imports.results.harness_results import Attempt, HarnessResults, ResultFormat
+from loadgen.plugins.imports.results.result_file import require_there
 from workloads.errors import SourceError
 from workloads.scorer import Headline
 

@@ -9,9 +9,9 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.evals.grading.harbor_reward import JSON_FILE, TEXT_FILE, leaderboard_accuracy, rewards_in
-from loadgen.plugins.imports.results.attempt import Attempt, HarnessResults, ResultFormat
 from loadgen.plugins.imports.results.fields import read_fields, seconds_between
-from loadgen.plugins.imports.results.places import require_there
+from loadgen.plugins.imports.results.harness_results import Attempt, HarnessResults, ResultFormat
+from loadgen.plugins.imports.results.result_file import require_there
 from loadgen.plugins.imports.results.task_means import unequal_note, values_by_task
 from workloads.errors import MalformedError, SourceError
 from workloads.scorer import Headline

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.plugins.imports.results.attempt import Attempt, HarnessResults, ResultFormat
 from loadgen.plugins.imports.results.fields import objects, read_json
-from loadgen.plugins.imports.results.places import file_in
+from loadgen.plugins.imports.results.harness_results import Attempt, HarnessResults, ResultFormat
+from loadgen.plugins.imports.results.result_file import file_in
 from workloads.errors import MalformedError
 from workloads.scorer import Headline
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from loadgen.plugins.imports.results.attempt import Ending
     from loadgen.plugins.imports.results.fields import Fields
+    from loadgen.plugins.imports.results.harness_results import Ending
 
 _RUNS: Final = "runs.json"
 _CORRECT: Final = "correct"

@@ -11,9 +11,9 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from loadgen.plugins.imports.results.attempt import Attempt, HarnessResults, ResultFormat
 from loadgen.plugins.imports.results.fields import read_fields
-from loadgen.plugins.imports.results.places import file_of
+from loadgen.plugins.imports.results.harness_results import Attempt, HarnessResults, ResultFormat
+from loadgen.plugins.imports.results.result_file import file_of
 from loadgen.plugins.imports.results.task_means import unequal_note
 from workloads.scorer import Headline
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from loadgen.plugins.imports.results.attempt import Ending
     from loadgen.plugins.imports.results.fields import Fields
+    from loadgen.plugins.imports.results.harness_results import Ending
 
 _FACTS: Final = ("run_id", "benchmark_version", "suite", "runs_per_task")
 _USAGE: Final = ("cost_usd", "request_count", "cache_write_tokens")

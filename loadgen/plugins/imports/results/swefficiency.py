@@ -10,8 +10,8 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.grading.swefficiency import speedup_of
-from loadgen.plugins.imports.results.attempt import Attempt, HarnessResults, ResultFormat
-from loadgen.plugins.imports.results.places import file_of
+from loadgen.plugins.imports.results.harness_results import Attempt, HarnessResults, ResultFormat
+from loadgen.plugins.imports.results.result_file import file_of
 from loadgen.plugins.imports.results.table_rows import read_rows
 from workloads.scorer import Headline
 

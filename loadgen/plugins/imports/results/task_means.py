@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from loadgen.plugins.imports.results.attempt import Attempt
+    from loadgen.plugins.imports.results.harness_results import Attempt
 
 
 def values_by_task(attempts: Sequence[Attempt]) -> dict[tuple[str, str], list[float | None]]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.plugins.imports.results.attempt import Attempt, HarnessResults, ResultFormat
 from loadgen.plugins.imports.results.fields import read_fields, seconds_between
-from loadgen.plugins.imports.results.places import require_there
+from loadgen.plugins.imports.results.harness_results import Attempt, HarnessResults, ResultFormat
+from loadgen.plugins.imports.results.result_file import require_there
 from workloads.errors import SourceError
 from workloads.scorer import Headline
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from loadgen.plugins.imports.results.attempt import Ending
     from loadgen.plugins.imports.results.fields import Fields
+    from loadgen.plugins.imports.results.harness_results import Ending
 
 _RESULTS: Final = "results.json"
 _METADATA: Final = "run_metadata.json"

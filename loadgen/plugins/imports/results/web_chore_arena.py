@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.plugins.imports.results.attempt import Attempt, HarnessResults, ResultFormat
 from loadgen.plugins.imports.results.browser_gym import SUMMARY, attempt_in, experiments
 from loadgen.plugins.imports.results.fields import read_fields
-from loadgen.plugins.imports.results.places import require_there
+from loadgen.plugins.imports.results.harness_results import Attempt, HarnessResults, ResultFormat
+from loadgen.plugins.imports.results.result_file import require_there
 from loadgen.plugins.imports.results.table_rows import read_rows
 from workloads.errors import MalformedError
 from workloads.scorer import Headline

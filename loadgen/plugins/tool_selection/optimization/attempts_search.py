@@ -10,17 +10,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from loadgen.plugins.tool_selection.optimization.candidate_evidence import (
+    Evaluate,
+    Reflect,
+    TrialEvidence,
+    key_of,
+)
 from loadgen.plugins.tool_selection.optimization.descriptions import proposed_in
-from loadgen.plugins.tool_selection.optimization.evidence import Evaluate, Reflect, TrialEvidence, key_of
 from loadgen.plugins.tool_selection.optimization.prompt import attempts_prompt
 from loadgen.plugins.tool_selection.optimization.training import Trained, best_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
-    from loadgen.plugins.tool_selection.benchmark import ToolScenario
+    from loadgen.plugins.tool_selection.optimization.candidate_evidence import Step, StepResult
     from loadgen.plugins.tool_selection.optimization.descriptions import Descriptions
-    from loadgen.plugins.tool_selection.optimization.evidence import Step, StepResult
+    from loadgen.plugins.tool_selection.scenarios import ToolScenario
     from loadgen.plugins.tool_selection.variant import Variant
 
 ROUNDS: Final = 3

@@ -11,7 +11,7 @@ from rulesets.statistics.paired import difference, newcombe, sign_flips
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from loadgen.plugins.tool_selection.optimization.evidence import Answered
+    from loadgen.plugins.tool_selection.optimization.candidate_evidence import Answered
 
 LEVEL: Final = 0.95
 """Of the intervals. Descriptions are kept where chance alone gives their gain in at most half of the rest."""

@@ -11,9 +11,9 @@ from loadgen.plugins.tool_selection.optimization.descriptions import parts_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from loadgen.plugins.tool_selection.benchmark import ToolScenario
+    from loadgen.plugins.tool_selection.optimization.candidate_evidence import Answered
     from loadgen.plugins.tool_selection.optimization.descriptions import Descriptions
-    from loadgen.plugins.tool_selection.optimization.evidence import Answered
+    from loadgen.plugins.tool_selection.scenarios import ToolScenario
 
 _GOALS: Final[Mapping[str, str]] = {
     "cost_optimized": "A description costs tokens in every request: make it as short as possible.",

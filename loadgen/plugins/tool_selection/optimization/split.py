@@ -10,7 +10,7 @@ from loadgen.sessions.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from loadgen.plugins.tool_selection.benchmark import ToolScenario
+    from loadgen.plugins.tool_selection.scenarios import ToolScenario
 
 
 class Split(NamedTuple):

@@ -12,17 +12,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from loadgen.plugins.tool_selection.optimization.candidate_evidence import (
+    Evaluate,
+    Reflect,
+    TrialEvidence,
+    key_of,
+)
 from loadgen.plugins.tool_selection.optimization.descriptions import proposed_in
-from loadgen.plugins.tool_selection.optimization.evidence import Evaluate, Reflect, TrialEvidence, key_of
 from loadgen.plugins.tool_selection.optimization.prompt import reflection_prompt
 from loadgen.sessions.extra_packages import importing
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
 
-    from loadgen.plugins.tool_selection.benchmark import ToolScenario
+    from loadgen.plugins.tool_selection.optimization.candidate_evidence import Answered, Step, StepResult
     from loadgen.plugins.tool_selection.optimization.descriptions import Descriptions
-    from loadgen.plugins.tool_selection.optimization.evidence import Answered, Step, StepResult
+    from loadgen.plugins.tool_selection.scenarios import ToolScenario
     from loadgen.plugins.tool_selection.variant import Variant
 
 MINIBATCH: Final = 12

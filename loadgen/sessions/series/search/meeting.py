@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from loadgen.sessions.series.search.chance import allowed_share, doubt_of, of_mean, of_share
 from loadgen.sessions.series.search.strategy import TrialVerdict
 from reporter.log.database import open_log
-from reporter.measured.evidence import LogEvidence
+from reporter.measured.log_evidence import LogEvidence
 from reporter.windows.rate_window import over_defined_window
 from rulesets.evaluators.client_delay import leaves_open
 from rulesets.metric_table import BY_NAME

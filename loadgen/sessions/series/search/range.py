@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def common_point(settings: SearchSettings, perf: Mapping[str, Any], low: float) -> SeriesPoint:
     """The common part of all trials, as a point of the lowest load."""
-    from loadgen.sessions.series.options import point_of
+    from loadgen.sessions.series.point_options import point_of
     from loadgen.sessions.settings.perf import perf_settings
 
     load = int(low) if settings.axis == "concurrency" else f"{low:g}"

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.run.loads import load_of
-from loadgen.sessions.series.options import point_of
-from loadgen.sessions.series.search.backlog import may_hide
+from loadgen.sessions.series.point_options import point_of
 from loadgen.sessions.series.search.fairness import fair_seed
+from loadgen.sessions.series.search.hidden_backlog import may_hide
 from loadgen.sessions.series.search.meeting import evaluate
 from loadgen.sessions.series.search.requirements import fewest_samples
 from loadgen.sessions.series.search.strategy import Trial, TrialResult, TrialVerdict

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from loadgen.sessions.files.series_file import Series
     from loadgen.sessions.observer import Observer
-    from loadgen.sessions.series.suite.document import RunTable
+    from loadgen.sessions.series.suite.suite_model import RunTable
     from loadgen.sessions.series_outcome import PointOutcome
 
 SAMPLE_FILES: Final = "sample_files"

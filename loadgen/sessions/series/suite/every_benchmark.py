@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.series.suite.mistakes import suite_of
-from loadgen.sessions.series.suite.source import SuiteSource
+from loadgen.sessions.series.suite.source_lines import SuiteSource
 from workloads.catalog import names, workload
 from workloads.errors import PluginError
 from workloads.needs import needs
@@ -15,7 +15,7 @@ from workloads.needs import needs
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from loadgen.sessions.series.suite.document import Suite
+    from loadgen.sessions.series.suite.suite_model import Suite
     from workloads.needs import Need
     from workloads.workload import Workload
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.series.suite.option import elsewhere, options, placed, variables
+from loadgen.sessions.series.suite.option_values import elsewhere, options, placed, variables
 from workloads.errors import did_you_mean
 
 if TYPE_CHECKING:

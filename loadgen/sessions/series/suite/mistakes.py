@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from pydantic import ValidationError
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.series.suite.document import (
+from loadgen.sessions.series.suite.option_values import elsewhere
+from loadgen.sessions.series.suite.suite_model import (
     SYNONYMS,
     ExternalBackend,
     Judge,
@@ -15,7 +16,6 @@ from loadgen.sessions.series.suite.document import (
     Suite,
     SuiteTable,
 )
-from loadgen.sessions.series.suite.option import elsewhere
 from workloads.errors import did_you_mean, near_name
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pydantic_core import ErrorDetails
 
-    from loadgen.sessions.series.suite.source import Place, SuiteSource
+    from loadgen.sessions.series.suite.source_lines import Place, SuiteSource
 
 _MOST_MESSAGES: Final = 10
 _FEW: Final = 10
@@ -217,7 +217,7 @@ def require_prompts(source: SuiteSource, suite: Suite, name: str, values: Mappin
     Raises:
         UsageError: With the line to write.
     """
-    from loadgen.sessions.series.suite.rows import QUESTIONS
+    from loadgen.sessions.series.suite.chosen_entries import QUESTIONS
 
     number = next((index for index, each in enumerate(suite.benchmarks) if each.name == name), None)
     if number is None or any(values.get(key) for key in ("task", *QUESTIONS)):

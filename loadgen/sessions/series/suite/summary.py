@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.sessions.errors import printable
 from loadgen.sessions.files.run_folder import write_whole
 from loadgen.sessions.files.series_file import write_json
-from loadgen.sessions.series.rows import result, rows
-from loadgen.sessions.series.runner import SUMMARY
-from loadgen.sessions.settings.verdict import most_severe
+from loadgen.sessions.series.run_rows import result, rows
+from loadgen.sessions.series.run_series import SUMMARY
+from loadgen.sessions.settings.verdict_options import most_severe
 from reporter.render.series_csv import series_as_csv
 from rulesets.verdict import EXIT_CODES
 

@@ -7,7 +7,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.sessions.errors import UsageError
-from loadgen.sessions.series.suite.option import options
+from loadgen.sessions.series.suite.option_values import options
 from loadgen.sessions.settings.concerns import fields_of
 from loadgen.sessions.settings.perf import PerfSettings
 from workloads.errors import did_you_mean

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from loadgen.sessions.series.sweep.held import highest_held
-from loadgen.sessions.series.sweep.result import planes_of
-from reporter.pareto import front, knee, undecided
+from loadgen.sessions.series.sweep.sweep_files import planes_of
+from reporter.pareto_front import front, knee, undecided
 from reporter.plots.planes import INTERACTIVITY, TTFT
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.sessions.series.rows import result
+from loadgen.sessions.series.run_rows import result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from loadgen.sessions.series.options import point_of
+from loadgen.sessions.series.point_options import point_of
 from loadgen.sessions.series.sweep.axis import grid, numbers, varied
 from loadgen.sessions.settings.perf import perf_settings
 

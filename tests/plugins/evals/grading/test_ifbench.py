@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loadgen.plugins.evals.grading.ifbench import IFBENCH, data
+from loadgen.plugins.evals.grading.ifbench import IFBENCH, nltk_packages
 from loadgen.plugins.evals.grading.instructions import follows
 from workloads.errors import ExtraError, SourceError, TaskError
 
@@ -163,10 +163,10 @@ CASES: list[tuple[str, dict[str, Any], list[str], list[str]]] = [
 def nltk_folder(punkt_folder: Path) -> Iterator[Path]:
     """A folder of NLTK's data with few stop words and a tagger of few words."""
     folder = punkt_folder.parents[2]
-    stop_words = folder / data.STOP_WORDS
+    stop_words = folder / nltk_packages.STOP_WORDS
     stop_words.parent.mkdir(parents=True)
     stop_words.write_text("the\nis\n")
-    tagger = folder / data.TAGGER
+    tagger = folder / nltk_packages.TAGGER
     tagger.mkdir(parents=True)
     weights = {"bias": {"NN": 1.0}}
     for name, content in (
@@ -176,8 +176,8 @@ def nltk_folder(punkt_folder: Path) -> Iterator[Path]:
     ):
         (tagger / f"{tagger.name}.{name}.json").write_text(json.dumps(content))
     yield folder
-    data.stop_words.cache_clear()
-    data.tagger.cache_clear()
+    nltk_packages.stop_words.cache_clear()
+    nltk_packages.tagger.cache_clear()
 
 
 def test_every_instruction_has_a_case() -> None:

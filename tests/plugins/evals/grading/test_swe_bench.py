@@ -8,8 +8,8 @@ import pytest
 
 from loadgen.plugins.evals.grading import swe_bench_pro
 from loadgen.plugins.evals.grading.swe_bench.infrastructure import infrastructure_failure
-from loadgen.plugins.evals.grading.swe_bench.log import END, START, statuses_in
 from loadgen.plugins.evals.grading.swe_bench.resolution import Resolution, resolution_of
+from loadgen.plugins.evals.grading.swe_bench.test_log import END, START, statuses_in
 from workloads.errors import MalformedError
 from workloads.task import parse
 

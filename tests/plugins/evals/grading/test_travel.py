@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loadgen.plugins.evals.grading.travel.database import city_name, read_database
-from loadgen.plugins.evals.grading.travel.plan import minutes_of, total_cost
-from loadgen.plugins.evals.grading.travel.score import SIDES, TravelScore, accuracy, judge_plan
+from loadgen.plugins.evals.grading.travel.travel_database import city_name, read_database
+from loadgen.plugins.evals.grading.travel.travel_plan import minutes_of, total_cost
+from loadgen.plugins.evals.grading.travel.travel_score import SIDES, TravelScore, accuracy, judge_plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from loadgen.plugins.evals.grading.travel.database import TravelDatabase
+    from loadgen.plugins.evals.grading.travel.travel_database import TravelDatabase
 
 Plan = dict[str, Any]
 

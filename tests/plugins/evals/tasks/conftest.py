@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
-from workloads.loading import load
+from workloads.question_loading import load
 from workloads.task import parse
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from loadgen.plugins.evals.grading.bfcl.official import grade
 from loadgen.plugins.evals.tasks.bfcl import CATEGORIES, HEADLINES
 from workloads.answer import Answer
 from workloads.errors import ColumnError, ExtraError, TaskError
-from workloads.loading import load
+from workloads.question_loading import load
 from workloads.score import Status
 from workloads.task import parse
 

@@ -11,7 +11,7 @@ from loadgen.plugins.evals.tasks.bfcl_multi_turn import grade
 from tests.plugins.evals.tasks.scripted import ScriptedAsk, calling, played, saying
 from workloads.answer import Answer, EpisodeOutcome
 from workloads.errors import TaskError
-from workloads.loading import load
+from workloads.question_loading import load
 from workloads.task import parse
 
 if TYPE_CHECKING:

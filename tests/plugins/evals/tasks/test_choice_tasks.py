@@ -11,7 +11,7 @@ import pytest
 from workloads.answer import Answer
 from workloads.catalog import workload
 from workloads.errors import ColumnError, SourceError, TaskError
-from workloads.loading import load
+from workloads.question_loading import load
 from workloads.score import Status
 from workloads.task import parse
 

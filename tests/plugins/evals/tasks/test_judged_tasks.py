@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from loadgen.plugins.evals.judging.prompts import judge_prompts
+from loadgen.plugins.evals.judging.judge_prompts import judge_prompts
 from workloads.answer import Answer
 from workloads.catalog import workload
 from workloads.errors import ColumnError, TaskError
-from workloads.loading import load
+from workloads.question_loading import load
 from workloads.score import Status
 from workloads.task import parse
 

@@ -11,7 +11,7 @@ from loadgen.plugins.evals.grading.anomaly import anomaly_in, detection
 from workloads.answer import Answer
 from workloads.catalog import workload
 from workloads.errors import ColumnError, SourceError, TaskError
-from workloads.loading import load
+from workloads.question_loading import load
 from workloads.score import Status
 from workloads.task import parse
 

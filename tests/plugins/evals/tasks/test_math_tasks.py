@@ -15,7 +15,7 @@ from loadgen.plugins.evals.tasks.gsm8k import number_in
 from workloads.answer import Answer
 from workloads.catalog import workload
 from workloads.errors import ColumnError
-from workloads.loading import load
+from workloads.question_loading import load
 from workloads.score import Status
 from workloads.task import parse
 

@@ -12,7 +12,7 @@ from loadgen.plugins.evals.tasks.paperarena import WORKLOAD, grade_exact, letter
 from tests.plugins.evals.tasks.scripted import ScriptedAsk, calling, played, saying
 from workloads.answer import Answer
 from workloads.errors import SourceError
-from workloads.loading import load
+from workloads.question_loading import load
 from workloads.score import Status
 from workloads.task import parse
 

@@ -25,7 +25,7 @@ from workloads.answer import Answer, EpisodeOutcome
 from workloads.catalog import workload
 from workloads.episode_program import EpisodeSample
 from workloads.errors import MalformedError, SourceError
-from workloads.loading import load
+from workloads.question_loading import load
 from workloads.score import JUDGE_REPLY, Status
 from workloads.task import parse
 

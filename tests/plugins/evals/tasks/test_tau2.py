@@ -14,7 +14,7 @@ from tests.plugins.evals.tasks.scripted import ScriptedAsk, calling, played, say
 from tests.plugins.evals.tau2_worlds import AIRLINE, BOOKING, world_of
 from workloads.answer import Answer, EpisodeOutcome
 from workloads.errors import TaskError
-from workloads.loading import load
+from workloads.question_loading import load
 from workloads.task import parse
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 from loadgen.plugins.evals.tasks.tau2 import grade
 from tests.plugins.evals.tasks.scripted import ScriptedAsk, calling, played, saying
 from tests.plugins.evals.tau2_worlds import CUSTOMER, DEVICE, LINE, PLAN, world_of
-from workloads.loading import load
+from workloads.question_loading import load
 from workloads.task import parse
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from tests.plugins.evals.tasks.scripted import ScriptedAsk, calling, played, say
 from workloads.answer import Answer, EpisodeOutcome
 from workloads.benchmark import dataset
 from workloads.errors import MalformedError, TaskError
-from workloads.loading import load
+from workloads.question_loading import load
 from workloads.task import parse
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 from loadgen.plugins.evals.tasks.toolcall15 import WORKLOAD, grade
 from tests.plugins.evals.tasks.scripted import ScriptedAsk, calling, played, saying
 from workloads.answer import Answer, EpisodeOutcome
-from workloads.loading import load
+from workloads.question_loading import load
 from workloads.task import parse
 
 if TYPE_CHECKING:

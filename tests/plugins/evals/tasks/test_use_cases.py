@@ -17,7 +17,7 @@ from loadgen.plugins.evals.tasks.daily_digest import NOTHING
 from workloads.answer import Answer, EpisodeOutcome
 from workloads.episode_program import EpisodeSample
 from workloads.errors import ColumnError
-from workloads.loading import load
+from workloads.question_loading import load
 from workloads.score import Status
 from workloads.sources import read_rows, read_stored
 from workloads.task import parse

@@ -23,7 +23,7 @@ from loadgen.plugins.evals.environments.tau2.airline_models import (
     Reservation,
     ReservationFlight,
 )
-from loadgen.plugins.evals.environments.tau2.arithmetic import calculated_text
+from loadgen.plugins.evals.environments.tau2.calculator import calculated_text
 from loadgen.plugins.evals.environments.tau2.world import Kit, World, declared
 
 if TYPE_CHECKING:

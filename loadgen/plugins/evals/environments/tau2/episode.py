@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from loadgen.plugins.agents.episode import EpisodeResult
-from loadgen.plugins.evals.environments.tau2.opening import open_world
+from loadgen.plugins.evals.environments.tau2.world_opening import open_world
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,7 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from loadgen.plugins.agents.toolset import Refusal
-from loadgen.plugins.evals.environments.tau2.arithmetic import calculated_text
+from loadgen.plugins.evals.environments.tau2.calculator import calculated_text
 from loadgen.plugins.evals.environments.tau2.retail_models import (
     GiftCard,
     OrderPayment,

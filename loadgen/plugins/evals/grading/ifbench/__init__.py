@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.grading.ifbench.counts import COUNTS
 from loadgen.plugins.evals.grading.ifbench.custom import CUSTOM
-from loadgen.plugins.evals.grading.ifbench.formats import FORMATS
-from loadgen.plugins.evals.grading.ifbench.words import WORDS
+from loadgen.plugins.evals.grading.ifbench.format_instructions import FORMATS
+from loadgen.plugins.evals.grading.ifbench.word_instructions import WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from loadgen.plugins.evals.grading.english import model, sentences, words
-from loadgen.plugins.evals.grading.ifbench.data import stop_words
+from loadgen.plugins.evals.grading.ifbench.nltk_packages import stop_words
 from loadgen.plugins.evals.grading.ifbench.text import EDGES, bare, tokens
 from loadgen.plugins.evals.grading.instruction import COUNT, PLACE, TEXT, Instruction, plain
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from loadgen.plugins.evals.grading.travel.database import city_name
-from loadgen.plugins.evals.grading.travel.plan import (
+from loadgen.plugins.evals.grading.travel.travel_database import city_name
+from loadgen.plugins.evals.grading.travel.travel_plan import (
     activities,
     arrival,
     bounds,
@@ -20,8 +20,8 @@ from loadgen.plugins.evals.grading.travel.plan import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from loadgen.plugins.evals.grading.travel.database import TravelDatabase
-    from loadgen.plugins.evals.grading.travel.plan import Activity, Day
+    from loadgen.plugins.evals.grading.travel.travel_database import TravelDatabase
+    from loadgen.plugins.evals.grading.travel.travel_plan import Activity, Day
 
 _BETWEEN_MEALS: Final = 120
 _MEALS: Final = 2

@@ -1,0 +1,205 @@
+"""Serving scenarios: one connection after the other, byte for byte."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING, Final
+
+from loadgen.driver.client.arrival import StampingSocket
+from loadgen.driver.client.failure import Failure
+from loadgen.mock_endpoint.listening import announce_url, listen
+from loadgen.mock_endpoint.scenarios.catalog import CHAOS, SCENARIOS
+from loadgen.mock_endpoint.scenarios.chaos import AFTER_UNASKED, Chaos
+from loadgen.mock_endpoint.scenarios.frame_writers import DIALECTS
+from loadgen.mock_endpoint.scenarios.http import whole
+from loadgen.mock_endpoint.scenarios.index_pages import model_list, not_found, protocol_of, table
+from loadgen.mock_endpoint.scenarios.listeners import Listeners
+from loadgen.mock_endpoint.scenarios.player import Player
+from loadgen.mock_endpoint.scenarios.request import NotHTTPError, RequestReader
+from loadgen.mock_endpoint.scenarios.scenario import COMPLETED
+from loadgen.mock_endpoint.scenarios.timetable import INPUT_TOKENS
+from loadgen.mock_endpoint.truth import PlayedTruth
+from workloads.errors import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from loadgen.mock_endpoint.options import MockOptions
+    from loadgen.mock_endpoint.scenarios.request import ReceivedRequest
+    from loadgen.mock_endpoint.scenarios.scenario import Place, Scenario
+    from loadgen.mock_endpoint.truth import Truth
+
+_OK: Final = 200
+_LOOK_AGAIN_S: Final = 0.01
+_NOT_HTTP: Final = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+
+async def serve_scenarios(
+    options: MockOptions,
+    tell: Callable[[Truth], None],
+    stop_requested: asyncio.Event,
+) -> None:
+    """Serve until a stop is requested.
+
+    Raises:
+        MockSetupError: The port cannot be listened on.
+    """
+    with ExitStack() as opened:
+        listeners = listen(options, opened)
+        places = Listeners(options.host, listeners[0].getsockname()[1])
+        try:
+            bases = await places.open()
+            server = _ScenarioServer(options, tell, bases)
+            accepting = [asyncio.create_task(server.accept(listener)) for listener in listeners]
+            announce_url(server.url)
+            await stop_requested.wait()
+            for task in accepting:
+                task.cancel()
+            await server.close()
+        finally:
+            places.close()
+
+
+class _ScenarioServer:
+    """Plays scenarios to each client that connects.
+
+    Attributes:
+        url: The base URL at which the scenario is met that was asked for.
+    """
+
+    def __init__(
+        self, options: MockOptions, tell: Callable[[Truth], None], bases: Mapping[Place, str]
+    ) -> None:
+        name = options.scenario or ""
+        self.url = f"{bases[SCENARIOS[name].place if name != CHAOS else 'http']}/v1"
+        self._name = name
+        self._tell = tell
+        self._chaos = Chaos(options.fault_share, options.seed)
+        self._table = table(bases)
+        self._lines: set[asyncio.Task[None]] = set()
+
+    async def accept(self, listener: socket.socket) -> None:
+        """Accept connections, each in a separate task."""
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                accepted, _ = await loop.sock_accept(listener)
+            except OSError:
+                # No descriptor is left: the connection waits until one is.
+                await asyncio.sleep(_LOOK_AGAIN_S)
+                continue
+            line = loop.create_task(self._serve(StampingSocket(fileno=accepted.detach())))
+            self._lines.add(line)
+            line.add_done_callback(self._lines.discard)
+
+    async def close(self) -> None:
+        """Cut off every connection."""
+        for line in self._lines:
+            line.cancel()
+        await asyncio.gather(*self._lines, return_exceptions=True)
+
+    async def _serve(self, sock: StampingSocket) -> None:
+        with sock, suppress(OSError):
+            sock.setblocking(False)  # noqa: FBT003 (the socket module's own signature)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            sock.stamp_arrivals()
+            reader = RequestReader(sock)
+            try:
+                while (asked := await reader.next()) is not None and await self._answer(sock, reader, asked):
+                    pass
+            except NotHTTPError:
+                await asyncio.get_running_loop().sock_sendall(sock, _NOT_HTTP)
+
+    async def _answer(self, sock: StampingSocket, reader: RequestReader, asked: ReceivedRequest) -> bool:
+        """Answer one request; tell whether the connection lives on."""
+        name, path = _addressed(asked.path, self._name)
+        if (
+            asked.method == "POST"
+            and (protocol := protocol_of(path))
+            and (name in SCENARIOS or name == CHAOS)
+        ):
+            scenario = self._chaos.draw(protocol) if name == CHAOS else SCENARIOS[name]
+            if protocol in scenario.protocols and scenario.place == "http":
+                return await self._play(sock, reader, asked, scenario, protocol)
+        await asyncio.get_running_loop().sock_sendall(sock, self._page(asked.method, name, path))
+        return True
+
+    def _page(self, method: str, name: str, path: str) -> bytes:
+        if method != "GET":
+            return not_found(_why_not(name, path))
+        if path == "/":
+            return whole(0, self._table).data
+        if path.endswith("/models"):
+            return model_list(SCENARIOS[name].models if name in SCENARIOS else _OK)
+        return not_found(f"nothing at {path}")
+
+    async def _play(
+        self,
+        sock: StampingSocket,
+        reader: RequestReader,
+        asked: ReceivedRequest,
+        scenario: Scenario,
+        protocol: str,
+    ) -> bool:
+        script = scenario.script(DIALECTS[protocol])
+        truth = PlayedTruth(
+            asked.headers.get("x-request-id"),
+            asked.path,
+            asked.received_ns,
+            scenario=scenario.name,
+            expect=list(scenario.sees),
+            input_tokens=INPUT_TOKENS,
+        )
+        try:
+            alive = await Player(sock, reader).play(script, truth)
+            _judge(truth, scenario)
+        finally:
+            truth.done_ns = truth.done_ns or time.monotonic_ns()
+            self._tell(truth)
+        if alive and scenario.unasked:
+            await self._hear_next(reader, time.monotonic_ns())
+            return False
+        return alive
+
+    async def _hear_next(self, reader: RequestReader, unasked_ns: int) -> None:
+        """Note the next request on a connection on which an unasked response has left by then."""
+        if (asked := await reader.next()) is not None:
+            request_id = asked.headers.get("x-request-id")
+            truth = PlayedTruth(request_id, asked.path, asked.received_ns, done_ns=time.monotonic_ns())
+            truth.scenario, truth.unasked_ns = AFTER_UNASKED, unasked_ns
+            truth.expect = [Failure.UNASKED_RESPONSE, COMPLETED]
+            self._tell(truth)
+
+
+def _judge(truth: PlayedTruth, scenario: Scenario) -> None:
+    """Record the ending of a request that was played to the end."""
+    if scenario.sees[0].startswith("http_"):
+        truth.outcome, truth.status = "failed", int(scenario.sees[0].removeprefix("http_"))
+    else:
+        truth.status = _OK
+        if COMPLETED in scenario.sees:
+            truth.outcome, truth.finish_reason = "completed", "stop"
+
+
+def _addressed(path: str, default: str) -> tuple[str, str]:
+    """The scenario in a path (the part before `/v1`), and the rest of the path."""
+    path = path.partition("?")[0]
+    first, _, rest = path.lstrip("/").partition("/")
+    named = first in SCENARIOS or first == CHAOS or rest.startswith("v1/")
+    return (first, f"/{rest}") if named else (default, path)
+
+
+def _why_not(name: str, path: str) -> str:
+    """Why nothing is played at a path."""
+    if name not in SCENARIOS and name != CHAOS:
+        hint = did_you_mean(name, [*SCENARIOS, CHAOS]).removesuffix("?")
+        return f"there is no scenario {name!r}{hint}; GET / lists them"
+    if protocol_of(path) is None:
+        return f"nothing is asked at {path}; GET / lists the scenarios and their URLs"
+    if name != CHAOS and SCENARIOS[name].place != "http":
+        return f"{name} is met at another address; GET / has its URL"
+    protocols = ", ".join(SCENARIOS[name].protocols)
+    return f"{name} is not for this protocol, but for {protocols}; GET / lists all of them"

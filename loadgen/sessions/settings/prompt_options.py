@@ -1,0 +1,198 @@
+"""The options of prompts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+from loadgen.driver.client.protocols import names_where
+from loadgen.driver.requests.order import OrderName
+from loadgen.sessions.errors import UsageError
+from loadgen.sessions.settings.concerns import set_flags
+from loadgen.sessions.settings.option import Panel
+
+if TYPE_CHECKING:
+    from loadgen.sessions.settings.endpoint_options import EndpointSettings
+    from loadgen.sessions.settings.load_options import LoadSettings
+
+PROMPTS: Final = Panel("Prompts")
+SYNTHETIC: Final = Panel("Synthetic prompts")
+
+MOST_TEXT_SEED: Final = 2**32
+
+_COLUMNS: Final = ("prompt_column", "system_column", "output_column", "weight_column")
+_LENGTHS: Final = ("input_tokens", "output_tokens", "turns", "shared_prefix")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PromptSettings:
+    """The options of prompts, one per field."""
+
+    prompts: str | None = PROMPTS.option(
+        "JSONL, JSON, CSV or Parquet file, or hf:NAME[:[CONFIG:]SPLIT]. Default: synthetic prompts.",
+        metavar="FILE|hf:NAME",
+    )
+    prompt_column: str | None = PROMPTS.option(
+        "Column of the prompts: texts, conversations or token ids. Default: the first with a usual name.",
+        metavar="NAME",
+    )
+    system_column: str | None = PROMPTS.option("Column of the system prompts.", metavar="NAME")
+    output_column: str | None = PROMPTS.option(
+        "Column of the maximum of output tokens, in place of --max-tokens.", metavar="NAME"
+    )
+    strict_prompts: bool = PROMPTS.switch(
+        "Refuse --prompts with a row that cannot be sent, instead of leaving the row out."
+    )
+    conversations: Literal["first", "last", "all"] | None = PROMPTS.option(
+        "The turns of a conversation to send: the first, the last with all earlier ones (default), or all "
+        "in order."
+    )
+    history: Literal["answered", "recorded"] = PROMPTS.option(
+        "Which answers later turns contain: the endpoint's own, or the dataset's.", "answered"
+    )
+    tag: list[str] = PROMPTS.option("Break results down by this column; repeatable.", [], metavar="NAME")
+    order: OrderName = PROMPTS.option(
+        "Order of the prompts: shuffle sends each once per pass, random and weighted draw with replacement.",
+        "in-order",
+    )
+    only_prompt: int | None = PROMPTS.option("Send only this prompt, again and again; the first is 0.")
+    weight_column: str | None = PROMPTS.option(
+        "With --order weighted: column of the weights.", metavar="NAME"
+    )
+    salt: bool = PROMPTS.switch("Begin every prompt with a unique text, so that no prefix cache helps.")
+
+    text_seed: int | None = SYNTHETIC.option(
+        "Seed of synthetic texts. Default: drawn for each run, so that prefix caches do not help."
+    )
+    input_tokens: str | None = SYNTHETIC.option(
+        "Prompt length: 512, normal:512,64, uniform:16..128, histogram:FILE.", metavar="DISTRIBUTION"
+    )
+    output_tokens: str | None = SYNTHETIC.option(
+        "Max output tokens per request: a number or a distribution.", metavar="DISTRIBUTION"
+    )
+    turns: str | None = SYNTHETIC.option(
+        "Number of turns per conversation: a number or a distribution.", metavar="DISTRIBUTION"
+    )
+    shared_prefix: str | None = SYNTHETIC.option(
+        "Length in tokens of a shared prefix of the prompts: one for all, or one for each group.",
+        metavar="TOKENS[xGROUPS]",
+    )
+    corpus: Path | None = SYNTHETIC.option("A text file that prompts are cut from.")
+    tokenizer: str | None = SYNTHETIC.option(
+        "Tokenizer: make synthetic prompts of exactly the given length; with --prompts, count tokens that "
+        "the server did not count.",
+        metavar="NAME|FOLDER",
+    )
+
+    ignore_eos: bool = PROMPTS.switch(
+        "Continue every answer to the maximum of output tokens: ignore_eos and min_tokens in the body."
+    )
+
+    def check(
+        self, endpoint: EndpointSettings, load: LoadSettings, max_tokens: int | None, *, has_own_data: bool
+    ) -> None:
+        """Refuse options that contradict each other.
+
+        Args:
+            endpoint: The endpoint.
+            load: The load.
+            max_tokens: The value of `--max-tokens`.
+            has_own_data: Whether the questions of a benchmark are a file of the user's.
+
+        Raises:
+            UsageError: Options contradict each other; which.
+        """
+        if self.prompts is not None and load.trace is not None:
+            raise UsageError("--prompts and --trace contradict each other: each names the prompts")
+        self._check_empty(load.trace)
+        self._check_columns(has_own_data=has_own_data)
+        self._check_synthetic(load.trace, max_tokens)
+        self._check_order(load)
+        if self.history == "recorded" and self.conversations != "all" and load.trace is None:
+            raise UsageError(
+                "--history recorded applies to the later turns of conversations: give --conversations all"
+                if self.turns is None
+                else "--history recorded: made-up conversations have no recorded answers; leave it out"
+            )
+        self._check_ignore_eos(endpoint, load.trace, max_tokens)
+
+    def _check_empty(self, trace: str | None) -> None:
+        if trace is not None and not trace.strip():
+            raise UsageError(f"--trace {trace!r}: is empty; give a value, or leave the option out")
+        for name in ("prompts", *_COLUMNS, *_LENGTHS, "tokenizer"):
+            text = getattr(self, name)
+            if text is not None and not text.strip():
+                (option,) = set_flags(self, name)
+                raise UsageError(f"{option} {text!r}: is empty; give a value, or leave the option out")
+
+    def _check_columns(self, *, has_own_data: bool) -> None:
+        columns = set_flags(
+            self, *_COLUMNS, *(() if has_own_data else ("tag",)), "conversations", "strict_prompts"
+        )
+        if self.prompts is None and columns:
+            raise UsageError(
+                f"{' and '.join(columns)}: applies to the rows of a file or dataset: give --prompts"
+            )
+        if len(set(self.tag)) < len(self.tag):
+            raise UsageError(f"--tag {' --tag '.join(self.tag)}: each column once")
+
+    def _check_synthetic(self, trace: str | None, max_tokens: int | None) -> None:
+        if self.text_seed is not None and not 0 <= self.text_seed <= MOST_TEXT_SEED:
+            raise UsageError(f"--text-seed {self.text_seed}: must be from 0 to {MOST_TEXT_SEED:,}")
+        lengths = set_flags(self, *_LENGTHS)
+        synthetic = " and ".join([*lengths, *set_flags(self, "corpus", "text_seed")])
+        if self.prompts is not None and synthetic:
+            raise UsageError(
+                f"{synthetic}: only for synthetic prompts, and cannot be combined with --prompts"
+            )
+        lengths += [] if max_tokens is None else ["--max-tokens"]
+        if trace is not None and lengths:
+            raise UsageError(
+                f"{' and '.join(lengths)}: a trace has its own lengths: leave --trace out, or these"
+            )
+        if self.output_tokens is not None and max_tokens is not None:
+            raise UsageError("--max-tokens and --output-tokens contradict each other: both bound the output")
+
+    def _check_order(self, load: LoadSettings) -> None:
+        if self.order == "weighted" and self.weight_column is None:
+            raise UsageError("--order weighted: name the column of the weights with --weight-column")
+        if self.weight_column is not None and self.order != "weighted":
+            raise UsageError("--weight-column is for --order weighted: give both or none")
+        if self.only_prompt is not None:
+            self._check_only_prompt(self.only_prompt, load.trace)
+        if self.order != "in-order" and load.trace is not None:
+            raise UsageError(f"--order {self.order}: a trace has its own order")
+        if self.order in {"random", "weighted"} and load.passes is not None:
+            raise UsageError(
+                f"--passes {load.passes}: sends each prompt equally often, and --order {self.order} "
+                "draws them: give their number with --requests or --sessions"
+            )
+
+    def _check_only_prompt(self, number: int, trace: str | None) -> None:
+        if number < 0:
+            raise UsageError(f"--only-prompt {number}: must be 0 or more")
+        if trace is not None:
+            raise UsageError(
+                "--only-prompt: a trace sends all of its requests, in its own order; leave one out"
+            )
+        if self.order != "in-order":
+            raise UsageError(f"--only-prompt: one prompt has no order; leave --order {self.order} out")
+
+    def _check_ignore_eos(
+        self, endpoint: EndpointSettings, trace: str | None, max_tokens: int | None
+    ) -> None:
+        if not self.ignore_eos:
+            return
+        if not endpoint.protocol_entry.ignore_eos:
+            having = names_where(lambda each: each.ignore_eos)
+            raise UsageError(
+                f"--ignore-eos: --protocol {endpoint.protocol} has no such member; {having} have it "
+                "(of vLLM, SGLang and others); elsewhere, use --extra-body with the server's own member"
+            )
+        bounded = (max_tokens, self.output_tokens, self.output_column, trace)
+        if all(bound is None for bound in bounded):
+            raise UsageError(
+                "--ignore-eos: the output then has exactly its maximum of tokens, which is not set: "
+                "give --max-tokens, --output-tokens or --output-column"
+            )

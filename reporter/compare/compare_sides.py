@@ -1,0 +1,227 @@
+"""Comparison of sides with the first side in every metric, and the result.
+
+The metrics that decide are one family: Holm's method (reporter/compare/holm.py) keeps the chance of a false
+alarm in any of them, on any side, below alpha. Those that are only shown are tested each by itself.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from reporter.compare import inconclusive_metrics
+from reporter.compare.comparable import Mismatch, unlike
+from reporter.compare.comparison import Comparison, SideSummary
+from reporter.compare.family import Family, is_constant
+from reporter.compare.naming import labels
+from rulesets.statistics import mann_whitney
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from reporter.compare.compared_metric import ComparedMetric
+    from reporter.compare.comparison import ComparisonRow, MetricChange, Rules, Status
+    from reporter.compare.side import Side
+
+LENGTHS: Final = ("input_tokens:mean", "output_tokens:mean")
+"""Lengths: where these differ, the servers did not do the same work."""
+
+_SHARES: Final = frozenset({"error"})
+"""Shares, which are known even of very short runs."""
+
+LENGTHS_DIFFER: Final = (0.01, 0.01)
+"""The share and the p from which lengths count as different: equal ones hardly ever do."""
+
+
+def compare(
+    sides: Sequence[Side],
+    deciding: Sequence[ComparedMetric],
+    further: Sequence[ComparedMetric],
+    rules: Rules,
+    *,
+    by_runs: bool = False,
+    notes: Sequence[str] = (),
+) -> Comparison:
+    """Compare sides with the first.
+
+    Args:
+        sides: Two at least, each with the figures of all metrics.
+        deciding: The metrics that the comparison can fail by.
+        further: The metrics that are only shown.
+        rules: When a difference counts.
+        by_runs: Whether runs are the sampling units, as they always are where a side has several.
+        notes: Remarks for the reader on the choice of metrics.
+    """
+    by_runs = by_runs or any(len(side.runs) > 1 for side in sides)
+    rows = (
+        *Family(sides, rules, decides=True, by_runs=by_runs).rows(deciding),
+        *Family(sides, rules, decides=False, by_runs=by_runs).rows(further),
+    )
+    differences = (*_unlike(sides), *_other_lengths(rows, sides[0].name))
+    status, reasons = _status(sides, rows, differences, rules, by_runs=by_runs)
+    return Comparison(
+        status=status,
+        reasons=tuple(reasons),
+        test="mann_whitney" if by_runs else "within_runs",
+        rules=rules,
+        sides=tuple(
+            SideSummary(side.name, tuple(run.name for run in side.runs), label, side.requests)
+            for side, label in zip(sides, labels(sides), strict=True)
+        ),
+        rows=rows,
+        unlike=differences,
+        notes=(*_notes(sides, rows, rules, by_runs=by_runs), *notes),
+    )
+
+
+_UNTESTED: Final = (
+    "no rate, latency or score could be tested; compare runs with logs and at least 8 requests "
+    "each, or several runs per side"
+)
+_FEW: Final = "no rate, latency or score could be tested: the runs have too few requests for these metrics"
+
+
+def _unlike(sides: Sequence[Side]) -> Iterator[Mismatch]:
+    """The problems of runs, and the differences from the very first run, each once per side."""
+    first = sides[0].runs[0]
+    for side in sides:
+        yield from chain.from_iterable(run.faults for run in side.runs)
+        seen = set()
+        for run in side.runs:
+            for difference in unlike(run.name, run.facts, first.name, first.facts):
+                if (difference.about, difference.what, str(difference.value)) not in seen:
+                    seen.add((difference.about, difference.what, str(difference.value)))
+                    yield difference
+
+
+def _other_lengths(rows: Sequence[ComparisonRow], reference: str) -> Iterator[Mismatch]:
+    least, doubt = LENGTHS_DIFFER
+    for row in rows:
+        for change, cell in zip(row.changes, row.figures[1:], strict=True):
+            differs = change.by is not None and abs(change.by) > least and change.p is not None
+            if row.metric in LENGTHS and differs and (change.p or 0.0) < doubt:
+                values = [
+                    None if figure is None else round(figure.value, 1) for figure in (cell, row.figures[0])
+                ]
+                yield Mismatch("lengths", row.metric, change.side, values[0], reference, values[1])
+
+
+def _status(
+    sides: Sequence[Side],
+    rows: Sequence[ComparisonRow],
+    differences: Sequence[Mismatch],
+    rules: Rules,
+    *,
+    by_runs: bool,
+) -> tuple[Status, list[str]]:
+    if differences and rules.strict:
+        return "INVALID", ["the runs are not comparable, and --strict asks for that"]
+    failing = [
+        f"{row.metric} of {change.side} is worse" for row in rows for change in row.changes if change.fails
+    ]
+    if failing:
+        return "FAIL", failing
+    changes = [(row, change) for row in rows if row.decides for change in row.changes]
+    doubts = [_doubt(row, change) for row, change in changes if change.finding == "in doubt"]
+    if doubts:
+        return "INCONCLUSIVE", doubts
+    if by_runs and (few := _too_few(sides, _family(rows, by_runs=by_runs), rules)):
+        return "INCONCLUSIVE", [few]
+    tested = [change.finding for row, change in changes if row.metric not in _SHARES]
+    if tested and not set(tested) - {"not tested", "too few requests"}:
+        return "INCONCLUSIVE", [_FEW if "too few requests" in tested else _UNTESTED]
+    lost = [
+        f"{change.side} has no {row.metric}"
+        for row in rows
+        if row.decides and row.figures[0] is not None
+        for change, cell in zip(row.changes, row.figures[1:], strict=True)
+        if cell is None
+    ]
+    unseen = lost or [
+        why
+        for row in rows
+        if row.decides
+        for why in inconclusive_metrics.shortcomings(row, rules, by_runs=by_runs)
+    ]
+    return ("INCONCLUSIVE", unseen) if unseen else ("PASS", [])
+
+
+def _doubt(row: ComparisonRow, change: MetricChange) -> str:
+    """The message that late stamps of the client leave a difference open."""
+    unit = "points" if row.in_points else "%"
+    ends = ["unknown" if end is None else f"{100 * end:+.1f} {unit}" for end in (change.least, change.most)]
+    return (
+        f"chunks were read late, so the difference in {row.metric} of {change.side} is only known to be "
+        f"between {ends[0]} and {ends[1]}"
+    )
+
+
+def _family(rows: Sequence[ComparisonRow], *, by_runs: bool) -> int:
+    """How many tests of primary metrics there are."""
+    return sum(
+        change.p is not None
+        and not is_constant((*reference.runs, *cell.runs), by_runs=by_runs, of_requests=row.metric in _SHARES)
+        for row in rows
+        if row.decides and (reference := row.figures[0]) is not None
+        for cell, change in zip(row.figures[1:], row.changes, strict=True)
+        if cell is not None
+    )
+
+
+def _too_few(sides: Sequence[Side], family: int, rules: Rules) -> str | None:
+    """The message that there are too few runs for even sides without overlap to differ significantly."""
+    least = max(_least_p(sides))
+    if least * family <= rules.alpha:
+        return None
+    return (
+        f"{_sizes(sides)} runs are too few: the smallest possible p is {least:.2g}, times {family} tests, "
+        f"above the alpha of {rules.alpha:g}; give {mann_whitney.fewest(rules.alpha / family)} runs "
+        f"per side, or {mann_whitney.fewest(rules.alpha)} with one --metric"
+    )
+
+
+def _notes(
+    sides: Sequence[Side], rows: Sequence[ComparisonRow], rules: Rules, *, by_runs: bool
+) -> Iterator[str]:
+    if by_runs:
+        yield (
+            f"{_sizes(sides)} runs: each run is one observation (Mann-Whitney, smallest possible p "
+            f"{max(_least_p(sides)):.2g}); figures are medians, changes Hodges-Lehmann estimates"
+        )
+    else:
+        yield (
+            "one run per side shows how requests vary within a run, not how runs vary; several runs per "
+            "side do (--baseline)"
+        )
+    tests = _family(rows, by_runs=by_runs)
+    if tests > 1:
+        yield (
+            f"p of primary metrics is adjusted for {tests} tests (Holm): the probability of any false "
+            f"positive is at most {rules.alpha:g}. Other p and intervals are for one metric each"
+        )
+    yield from _other_questions(rows)
+
+
+def _other_questions(rows: Sequence[ComparisonRow]) -> Iterator[str]:
+    """Notes on scores compared over a part of the questions, or not question by question."""
+    for row in rows:
+        for cell, change in zip(row.figures[1:], row.changes, strict=True):
+            reference = row.figures[0]
+            if not row.metric.startswith("accuracy.") or reference is None or cell is None:
+                continue
+            if change.paired is None and change.p is not None and len(cell.runs) == len(reference.runs) == 1:
+                yield f"{row.metric} of {change.side}: not paired, as most questions are not in both runs"
+            elif change.paired is not None and change.paired < max(reference.n, cell.n):
+                yield (
+                    f"{row.metric} of {change.side}: the change is over the {change.paired:,} questions "
+                    "that both runs answered"
+                )
+
+
+def _least_p(sides: Sequence[Side]) -> list[float]:
+    reference = len(sides[0].runs)
+    return [mann_whitney.least_p(reference, len(side.runs)) for side in sides[1:]]
+
+
+def _sizes(sides: Sequence[Side]) -> str:
+    return " and ".join(str(len(side.runs)) for side in sides)

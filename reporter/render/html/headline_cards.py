@@ -1,0 +1,120 @@
+"""The cards that a page of a run opens with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reporter import statements
+from reporter.number_text import decimals, figure, fixed, percent, whole
+from reporter.render.console_page import clean
+from reporter.render.html.page import CardFigure, FigureCard, FigureCards
+from reporter.render.score_tables import PLAIN, called, interval_in_words, value_in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from reporter.contents.key_figures import HeadlineValue
+    from reporter.contents.run_contents import RunContents
+    from reporter.report import Report
+
+_NOTE: Final = (
+    "Ranges are 95 % confidence intervals, widened for autocorrelation; "
+    "a figure without one has too few independent requests."
+)
+_TITLES: Final = {"ttft": "TTFT", "tpot": "TPOT", "itl": "ITL", "latency": "Latency"}
+_MOST_ERRORS: Final = 3
+"""Kinds of failures that the card of failures names."""
+
+
+def cards(report: Report, contents: RunContents) -> FigureCards | None:
+    """The cards: scores, throughput, TTFT, TPOT or ITL, latency, failures; None where there is no figure."""
+    headlines = contents.headlines
+    rates = statements.rates(report)
+    made = (*_scores(report), *_throughput(report, headlines, rates), *_latencies(report, headlines))
+    if not made:
+        return None
+    note = _NOTE if any(headline.low is not None for headline in headlines.values()) else ""
+    return FigureCards("figures", "Figures", (*made, *_failures(report, headlines)), note)
+
+
+def _scores(report: Report) -> Iterator[FigureCard]:
+    for score in report.accuracy:
+        name, headline = next(iter(score.headlines.items()))
+        bound = "at least " if score.unscored and headline.value is not None else ""
+        figure_of_score = CardFigure(
+            f"{bound}{value_in_words(headline.value, headline.unit)}",
+            interval=interval_in_words(headline.interval, headline.unit).replace("..", " to "),
+        )
+        yield FigureCard(
+            label=called(score) if name == PLAIN else f"{called(score)}: {name}",
+            figures=(figure_of_score,),
+            more=(f"{whole(score.issued)} samples, {whole(score.unscored)} unscored",),
+            sql=statements.accuracy(),
+        )
+
+
+def _throughput(report: Report, headlines: Mapping[str, HeadlineValue], rates: str) -> Iterator[FigureCard]:
+    units = {"output_tps": "tokens/s", "qps": "requests/s"}
+    figures = tuple(_figure(headlines[name], unit=unit) for name, unit in units.items() if name in headlines)
+    if figures:
+        total = report.throughput.total_tps
+        more = () if total is None else (f"{figure(total, 4)} total tokens/s",)
+        label = "Output throughput" if "output_tps" in headlines else "Throughput"
+        yield FigureCard(label, figures, more, rates)
+
+
+def _latencies(report: Report, headlines: Mapping[str, HeadlineValue]) -> Iterator[FigureCard]:
+    for metrics in (("ttft",), ("tpot", "itl"), ("latency",)):
+        shown = {
+            metric: tuple(
+                _figure(headlines[name], statistic)
+                for statistic in ("p50", "p99")
+                if (name := f"{metric}:p({statistic[1:]})") in headlines
+            )
+            for metric in metrics
+        }
+        first = next((metric for metric, figures in shown.items() if figures), None)
+        if first is not None:
+            more = tuple(
+                f"{_TITLES[metric]} {', '.join(f'{it.name} {it.value}' for it in figures)} ms"
+                for metric, figures in shown.items()
+                if metric != first and figures
+            )
+            sql = statements.latency(report, f"{first}_ms")
+            yield FigureCard(_TITLES[first], shown[first], more, sql)
+
+
+def _failures(report: Report, headlines: Mapping[str, HeadlineValue]) -> Iterator[FigureCard]:
+    counts, error = report.counts, headlines.get("error")
+    interval = "" if error is None or error.high is None else f"{_ends(error, scale=100, of=error.high)} %"
+    value = CardFigure(
+        percent(counts.failed, counts.issued), interval=interval, tone="bad" if counts.failed else ""
+    )
+    common = sorted(counts.by_error.items(), key=lambda item: (-item[1], item[0]))
+    named = [f"{whole(count)} {clean(name)}" for name, count in common[:_MOST_ERRORS]]
+    others = sum(count for _, count in common[_MOST_ERRORS:])
+    more = (
+        f"{whole(counts.failed)} of {whole(counts.issued)} requests",
+        *named,
+        *([f"{whole(others)} others"] if others else []),
+    )
+    yield FigureCard("Failures", (value,), more, statements.counts())
+
+
+def _figure(headline: HeadlineValue, name: str = "", unit: str = "") -> CardFigure:
+    """A figure with as many decimals as show three digits."""
+    return CardFigure(
+        fixed(headline.value, decimals(headline.value)),
+        unit or headline.unit,
+        name,
+        "" if headline.low is None and headline.high is None else _ends(headline),
+    )
+
+
+def _ends(headline: HeadlineValue, scale: int = 1, of: float | None = None) -> str:
+    """The ends of an interval, with as many decimals as show three digits of a figure."""
+    places = decimals(scale * (headline.value if of is None else of))
+    low, high = (None if end is None else fixed(scale * end, places) for end in (headline.low, headline.high))
+    if high is None:
+        return f"from {low}"
+    return f"{low} to {high}" if headline.low else f"up to {high}"

@@ -1,0 +1,211 @@
+"""The page of a run: the result, key figures and a plot first; tables and plots; then requests, folded."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Final
+
+from reporter import statements
+from reporter.contents import cost_statements, finding_statements, metric_statements
+from reporter.contents.intervals import intervals
+from reporter.contents.run_contents import RunContents
+from reporter.render import (
+    breakdown_tables,
+    cost_lines,
+    episode_tables,
+    health_lines,
+    imported_figures,
+    latency,
+    node_table,
+    rule_in_words,
+    score_tables,
+    sensor_tables,
+    totals,
+)
+from reporter.render.console_page import clean, plain
+from reporter.render.heading import heading
+from reporter.render.html import page_writer
+from reporter.render.html.excerpts import failed, samples, slowest
+from reporter.render.html.headline_cards import cards
+from reporter.render.html.page import Page, Prose, Remark, Remarks, Tables
+from reporter.render.html.result_marks import reason, result
+from reporter.render.html.run_plots import RunPlots
+from reporter.render.table import Mark, tone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reporter.episodes import Episodes
+    from reporter.render.html.page import Section
+    from reporter.render.table import Table
+    from reporter.report import Report
+    from rulesets.verdict import Verdict
+
+
+def render(
+    report: Report, *, contents: RunContents | None = None, command: str = "", repeat: str = ""
+) -> str:
+    """The report as one HTML file.
+
+    Args:
+        report: The report.
+        contents: Further contents of the log; None if only the report is available.
+        command: The command that makes the page again.
+        repeat: The command that repeats the run.
+    """
+    return page_writer.write(replace(page_of(report, contents or RunContents(), command), command=repeat))
+
+
+def page_of(report: Report, contents: RunContents, command: str = "") -> Page:
+    """The page of a run as a value."""
+    title, *lines = map(plain, heading(report))
+    details = tuple(_details(report, contents))
+    return Page(
+        title=title,
+        marks=result(report),
+        lines=(*lines, plain(totals.requests(report))),
+        sections=(*_sections(report, contents), *details),
+        footer=tuple(_footer(report, command)),
+        variables=statements.variables(report, contents.windows),
+        answer=clean(reason(report)),
+        folded=frozenset(section.anchor for section in details),
+    )
+
+
+def _sections(report: Report, contents: RunContents) -> Iterator[Section]:
+    verdict = report.verdict
+    plots = RunPlots(contents, () if verdict is None else verdict.rows)
+    if opening := cards(report, contents):
+        yield opening
+    if report.accuracy:
+        yield _accuracy(report)
+    yield from plots.opening()
+    yield _findings(report)
+    if own := imported_figures.table(report):
+        yield Tables("imported", f"Figures of {(report.run.imported or {}).get('format')}", (own,))
+    if contents.samples is not None and contents.samples.samples:
+        yield samples(contents.samples)
+    if tables := tuple(_latencies(report)):
+        yield Tables("latencies", "Latencies", tables)
+    if verdict and verdict.rows:
+        yield rules(verdict, metric_statements.rules(report))
+    if report.episodes is not None:
+        yield _episodes(report.episodes)
+    yield from plots.further()
+
+
+def _details(report: Report, contents: RunContents) -> Iterator[Section]:
+    """The sections that a click opens."""
+    if contents.slowest:
+        yield slowest(contents.slowest)
+    if contents.failed:
+        yield failed(contents.failed, report.counts.failed)
+    if parts := tuple(_parts(report, contents)):
+        yield Tables("parts", "Parts of the run", parts)
+    if report.nodes is not None:
+        sql = statements.nodes(report.run.percentile_method)
+        yield Tables("nodes", "Nodes", (replace(node_table.table(report), sql=sql),))
+    yield _client(report)
+    yield from _telemetry(report)
+    if report.cost is not None:
+        lines = tuple(cost_lines.lines(asdict(report.cost)))
+        yield Prose("cost", "Cost", lines, tuple(cost_statements.of_cost(report)))
+    if named := tuple(intervals(report)):
+        paragraphs = tuple(how for _, how, _ in named)
+        yield Prose("intervals", "Intervals", paragraphs, tuple((of, sql) for of, _, sql in named))
+
+
+def _findings(report: Report) -> Remarks:
+    messages = {finding.message for finding in report.findings}
+    reasons = [
+        Remark(Mark("error", "bad"), reason) for reason in report.validity.reasons if reason not in messages
+    ]
+    findings = [
+        Remark(
+            Mark(finding.severity, tone(finding.severity)),
+            finding.message,
+            finding.remedy,
+            finding_statements.of_finding(finding, report),
+        )
+        for finding in report.findings
+    ]
+    return Remarks("findings", "Findings", (*reasons, *findings), "There are no findings.")
+
+
+def rules(verdict: Verdict, sql: str = "") -> Tables:
+    """A row for each rule, and why those that did not pass did not.
+
+    Args:
+        verdict: The verdict.
+        sql: The query of its figures.
+    """
+    whys = [
+        f"{rule_in_words.status(row)} {row.id}: {' '.join(why)}"
+        for row, why in rule_in_words.whys(verdict.rows)
+    ]
+    return Tables("rules", "Rules", (rule_in_words.table(verdict.rows, sql),), tuple(whys))
+
+
+def _accuracy(report: Report) -> Tables:
+    tables = (score_tables.score_table(report.accuracy), *score_tables.group_tables(report))
+    return Tables("accuracy", "Accuracy", tables, tuple(map(plain, score_tables.notes(report))))
+
+
+def _episodes(of_run: Episodes) -> Tables:
+    kinds = (episode_tables.endings, episode_tables.figures, episode_tables.turns, episode_tables.tools)
+    tables = tuple(table for kind in kinds if (table := kind(of_run)).rows)
+    shares = ", ".join(episode_tables.shares(of_run))
+    return Tables("episodes", "Episodes", tables, (f"On average: {shares}.",) if shares else ())
+
+
+def _latencies(report: Report) -> Iterator[Table]:
+    server, client = latency.groups(report, verbose=False, client=True)
+    for rows in ([*server, *client], latency.SPEED):
+        if table := latency.table(report, rows):
+            shown = [(line.metric, line.label) for line in rows if getattr(report, line.metric) is not None]
+            yield replace(table, sql=statements.latencies(report, shown))
+
+
+def _parts(report: Report, contents: RunContents) -> Iterator[Table]:
+    for name in report.breakdown:
+        is_stage = name == statements.STAGE
+        sql = contents.stages if is_stage else statements.parts(report, name)
+        yield breakdown_tables.parts(report, name, sql)
+
+
+def _client(report: Report) -> Prose:
+    readings = health_lines.in_words(report)
+    lines = [f"{label}: {', '.join(map(plain, parts))}." for label, parts in readings.items()]
+    return Prose(
+        "client",
+        "Client overhead",
+        tuple(lines) or ("The log has no readings of the client.",),
+        statements.overhead(report) if lines else (),
+    )
+
+
+def _telemetry(report: Report) -> Iterator[Section]:
+    side, energy = report.server_side, report.energy
+    if side is not None and side.readings:
+        compared = (sensor_tables.compared(side),) if side.compared else ()
+        went = f"{sensor_tables.server(side)}: {', '.join(sensor_tables.gauges(side))}."
+        yield Tables("server", "Server and client", compared, (plain(went), _BOTH))
+    if energy is not None:
+        lines = tuple(f"{line[:1].upper()}{line[1:]}." for line in sensor_tables.energy_lines(energy))
+        yield Prose("energy", "Energy", tuple(map(plain, lines)), (("Energy", statements.energy()),))
+        if (of_requests := sensor_tables.per_request(energy)).rows:
+            note = "Of measured requests that completed."
+            yield Tables("request-energy", "Energy of requests", (of_requests,), (note,))
+
+
+_BOTH: Final = (
+    "Both sides are over all requests from the first reading of the server's metrics to the last one, "
+    "warm-up included. A percentile of the server's lies between the ends of a bucket of its histogram."
+)
+
+
+def _footer(report: Report, command: str) -> Iterator[str]:
+    yield f"Session {report.run.session_id}. Every figure is computed from the run's log."
+    if command:
+        yield f"Make this page again: {command}"
+    yield 'Run a query of this page: loadgen sql RUN "QUERY"'

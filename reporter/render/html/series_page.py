@@ -1,0 +1,71 @@
+"""The page of a series: runs, results of the series, and plots."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reporter import statements
+from reporter.number_text import counted
+from reporter.plots.load_curves import load_curves
+from reporter.plots.plot_value import NoPlot, Plot
+from reporter.render.console_page import plain
+from reporter.render.html import page_writer
+from reporter.render.html.page import Page, PlotGroup, Plots, Prose, Tables
+from reporter.render.series_overview import scores, table
+from reporter.render.table import Mark, tone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reporter.render.html.page import Section
+    from reporter.render.series_overview import SeriesOverview
+
+
+def render(series: SeriesOverview) -> str:
+    """The series as one HTML file."""
+    return page_writer.write(page_of(series))
+
+
+def page_of(series: SeriesOverview) -> Page:
+    """The page of a series as a value."""
+    return Page(
+        title=f"{series.kind.capitalize()} {plain(series.name)}",
+        marks=(Mark(series.status, tone(series.status)),) if series.status else (),
+        lines=tuple(plain(line) for line in (*series.lines, counted(len(series.rows), "run")) if line),
+        sections=tuple(_sections(series)),
+        footer=(
+            "The report of each run is in its folder.",
+            'Run a query of this page: loadgen sql SERIES "QUERY"',
+        ),
+        answer=plain(series.notes[0]) if series.notes and series.status not in {"", "PASS"} else "",
+    )
+
+
+def _sections(series: SeriesOverview) -> Iterator[Section]:
+    if series.conclusions:
+        yield Prose(
+            "result",
+            "Result",
+            tuple(map(plain, series.conclusions)),
+            (("Figures of the runs", statements.of_series()),),
+        )
+    yield from _plots(series)
+    yield Tables("runs", "Runs", (table(series),))
+    if (of_scores := scores(series)).rows:
+        yield Tables("scores", "Scores", (of_scores,))
+    if series.notes:
+        yield Prose("notes", "Notes", tuple(map(plain, series.notes)))
+
+
+def _plots(series: SeriesOverview) -> Iterator[Plots]:
+    """The curves over the load, one latency at a time; then the planes of a sweep."""
+    curves = load_curves(series.rows)
+    every = [plot for plot in (*curves, *series.plots) if isinstance(plot, Plot)]
+    latencies = tuple(plot for plot in every if plot in curves[1:])
+    choices = tuple(plot.y.label for plot in latencies)
+    groups = [PlotGroup(plot.title, (plot,)) for plot in every if plot not in latencies]
+    if latencies:
+        groups.insert(1, PlotGroup("Latency against throughput", latencies, choices))
+    if groups:
+        absent = tuple(plot for plot in (*curves, *series.plots) if isinstance(plot, NoPlot))
+        yield Plots("plots", "Plots", tuple(groups), {}, absent)

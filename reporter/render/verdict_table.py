@@ -1,0 +1,150 @@
+"""A verdict as a table for a person: every rule, the observed figure, and the reasons for misses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from reporter.render import rule_in_words
+from reporter.render.console_page import block, clean, draw, sentence, styled, tables, text
+from reporter.render.named_verdict import in_short, met, ruleset_of, share
+from reporter.render.table import Column, Mark, Table, tone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import RenderableType
+    from rich.text import Text
+
+    from reporter.render.named_verdict import NamedVerdict
+    from rulesets.verdict import Verdict, VerdictRow
+
+_RUNS: Final = (
+    Column("verdict", justify="left"),
+    Column("run", justify="left"),
+    Column("rules met"),
+    Column("did not pass", justify="left", folds=True),
+)
+_MOST_ROWS: Final = 40
+"""The most runs that did not pass whose rules are shown; with more, look at one run after the other."""
+_REMARKS: Final = {"Changed": "overrides", "Note": "notes", "Source": "source"}
+_MOST_NOTES: Final = 5
+
+
+def render(
+    parts: Sequence[NamedVerdict], *, width: int = 100, color: bool = False, full: bool = False
+) -> str:
+    """Verdicts only, as printed by `loadgen gate`, each with the run's name if there are several.
+
+    Of the runs of a series there is a line each; all rules of a run follow where it did not pass, and where
+    these are few.
+
+    Args:
+        parts: What was judged.
+        width: Columns of the page; at least 40.
+        color: Whether to use ANSI colors.
+        full: Whether all rules of every run of a series are to follow.
+    """
+    runs = [part for part in parts if part.is_one_of_several]
+    others = [part for part in parts if not part.is_one_of_several]
+    shown = runs if full else _few([run for run in runs if run.status != "PASS"])
+    remarks_shown: list[Sequence[object]] = []
+    pages = [
+        *_pages(others, width, remarks_shown),
+        *(_overview(runs, shown, width) if runs else ()),
+        *_pages(shown, width, remarks_shown),
+    ]
+    return draw(pages, width=width, color=color)
+
+
+def sections(verdict: Verdict, *, width: int, remarks: bool = True) -> Iterator[Sequence[RenderableType]]:
+    """Every rule with the observed figure; reasons for misses; changes and notes.
+
+    Args:
+        verdict: The verdict.
+        width: Columns of the page.
+        remarks: Whether to tell what the rules say of themselves.
+    """
+    if verdict.rows:
+        yield tables(rule_in_words.table(verdict.rows), width=width)
+    if reasons := [_why(row, why) for row, why in rule_in_words.whys(verdict.rows)]:
+        yield reasons
+    if remarks and (remark_blocks := list(_remarks(verdict))):
+        yield remark_blocks
+
+
+def headline(verdict: Verdict, label: str = "") -> Text:
+    """The status, the number of rules met, and the name of the rules."""
+    ruleset = ruleset_of(verdict)
+    entry = "/".join(clean(name) for name in (verdict.model, verdict.scenario) if name and name != "*")
+    return sentence(
+        styled(verdict.status, label),
+        sentence(met(verdict.rows), f"ruleset {ruleset}" if ruleset else "", entry),
+        separator="   ",
+    )
+
+
+def overview(runs: Sequence[NamedVerdict]) -> Table:
+    """A line for each run: status, number of rules met, and the missed rules."""
+    return Table(
+        _RUNS,
+        tuple(
+            (
+                Mark(clean(run.label), tone(run.label)),
+                clean(run.name or run.where),
+                share(run.rows),
+                in_short([*run.missed, *run.accepted]),
+            )
+            for run in runs
+        ),
+    )
+
+
+def _few(missed: Sequence[NamedVerdict]) -> Sequence[NamedVerdict]:
+    """The runs; none if too many for reading."""
+    return missed if sum(len(run.rows) for run in missed) <= _MOST_ROWS else ()
+
+
+def _overview(
+    runs: Sequence[NamedVerdict], shown: Sequence[NamedVerdict], width: int
+) -> Iterator[Sequence[RenderableType]]:
+    """A line for each run: status, number of rules met, and the missed rules."""
+    passed, ruleset = sum(run.status == "PASS" for run in runs), ruleset_of(runs[0].verdict)
+    yield [
+        block("Runs", sentence(f"{passed} of {len(runs)} passed", f"ruleset {ruleset}" if ruleset else ""))
+    ]
+    yield tables(overview(runs), width=width)
+    if passed < len(runs) and not shown:
+        yield [block("More", "each rule of each run: --full, or the report.json of the run")]
+
+
+def _pages(
+    parts: Sequence[NamedVerdict], width: int, remarks_shown: list[Sequence[object]]
+) -> Iterator[Sequence[RenderableType]]:
+    """All rules of each run, with each set of remarks once: `remarks_shown` has the earlier ones."""
+    for part in parts:
+        own = [getattr(part.verdict, key, ()) for key in _REMARKS.values()]
+        yield [text(part.name, "bold")] if part.name else []
+        if part.verdict is not None:
+            why = (*part.reasons, *part.accepted)
+            yield [block("Result", headline(part.verdict, part.label), *map(text, why))]
+            yield from sections(part.verdict, width=width, remarks=own not in remarks_shown)
+        remarks_shown.append(own)
+
+
+def _why(row: VerdictRow, why: Sequence[str]) -> RenderableType:
+    """A rule that did not pass: reason and remedy."""
+    status = clean(rule_in_words.status(row))
+    label = styled(status)
+    if status == "SKIP":
+        return block(label, text(f"{row.id}: {'; '.join(why)}"))
+    return block(label, text(row.id, "bold"), *map(text, why))
+
+
+def _remarks(verdict: Verdict) -> Iterator[RenderableType]:
+    sources = (*verdict.source, *(row.source for row in verdict.rows))
+    verdict = replace(verdict, source=tuple(dict.fromkeys(filter(None, sources))))
+    for label, key in _REMARKS.items():
+        if lines := getattr(verdict, key):
+            more = [text(f"and {len(lines) - _MOST_NOTES} more, in report.json")]
+            yield block(label, *map(text, lines[:_MOST_NOTES]), *more[: len(lines) > _MOST_NOTES])
