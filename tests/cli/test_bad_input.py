@@ -197,7 +197,7 @@ def test_no_url_is_given() -> None:
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
         program = (
-            f"from loadgen.sessions.settings import endpoint; endpoint.DEFAULT_URL = {url!r}\n"
+            f"from loadgen.sessions.settings import endpoint_options as e; e.DEFAULT_URL = {url!r}\n"
             "from loadgen.cli.start import main; main()"
         )
         run = subprocess.run(

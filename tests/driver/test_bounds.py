@@ -141,7 +141,7 @@ def receive_without_end(stream: ResponseStream, piece: bytes) -> None:
 def test_what_a_response_holds_is_what_it_takes(piece: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where its texts and tool calls take more memory than its bytes; so it is given up in time."""
     small_bytes = SMALL_BYTES // 4  # tracing what is decoded of more takes seconds
-    for module in ("bounds", "stream"):
+    for module in ("memory_bounds", "stream"):
         monkeypatch.setattr(f"loadgen.driver.client.{module}.SMALL_BYTES", small_bytes)
     allowance = Allowance(each=2 * small_bytes)
     stream = ResponseStream(chat_completions, allowance)
