@@ -74,7 +74,7 @@ DRIFTING: Final = {
 
 
 def factors(random: Random, n: int, kind: Kind) -> list[float]:
-    """What each request takes in comparison with the median one, for all its tokens alike."""
+    """The time of each request in comparison with the median one, for all its tokens alike."""
     own, state, phase = math.exp(kind.scatter * random.gauss()), 0.0, random.random()
     start = random.randrange(10 * BURST)
     values = []

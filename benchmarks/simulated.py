@@ -38,7 +38,7 @@ class Values:
         return len(self.values)
 
     def mean(self) -> float:
-        """Their mean."""
+        """The mean of the values."""
         return math.fsum(self.values) / len(self.values)
 
     def percentile(self, p: Fraction) -> float:

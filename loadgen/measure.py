@@ -237,7 +237,7 @@ def split_options(
     names = python_fields(own)
     for name in options:
         if name in replaced and name not in names:
-            raise UsageError(f"there is no setting {name!r} here")
+            raise UsageError(f"unknown setting {name!r} here")
     with one_tree():
         settings = settings_of(own, {name: value for name, value in options.items() if name in names})
         common = settings_of(

@@ -47,7 +47,7 @@ def require_plain_files(path: Path) -> None:
 def no_run_at(path: Path) -> str:
     """The message for a missing run, shared by all commands."""
     kind = "file" if path.suffix else "run folder"
-    return f"{path}: there is no {kind} of this name; `loadgen list runs` lists the runs"
+    return f"{path}: no {kind} has this name; `loadgen list runs` lists the runs"
 
 
 def no_run_in(folder: Path) -> str:

@@ -318,7 +318,7 @@ Scored = TypedDict(
         "value": Real | None,  #: 0 to 1 for most graders
         "status": Required[Annotated[ScoreStatus, TEXT]],  #: whether there is a score, or why not
         "extracted": Annotated[Any, TEXT],  #: what the grader found in the answer
-        "reason": Text | None,  #: why there is no score
+        "reason": Text | None,  #: why the answer has no score
         "metrics": Annotated[Mapping[str, Any], JSON] | None,  #: further figures
         "details": Annotated[Any, JSON],  #: what the grader adds
     },

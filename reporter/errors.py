@@ -90,7 +90,7 @@ def blaming(log: Path) -> Iterator[None]:
 
 
 def _damages() -> tuple[type[Exception], ...]:
-    """What libraries raise that read a damaged log."""
+    """The errors of libraries that read a damaged log."""
     import duckdb
     from adbc_driver_manager import Error as DriverError
 

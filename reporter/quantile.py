@@ -70,7 +70,7 @@ def method_named(name: str) -> PercentileMethod:
         OptionError: No method has this name.
     """
     if name not in _METHODS:
-        raise OptionError(f"there is no percentile method {name!r}; choose one of {', '.join(_METHODS)}")
+        raise OptionError(f"unknown percentile method {name!r}; choose one of {', '.join(_METHODS)}")
     return cast("PercentileMethod", name)
 
 

@@ -53,7 +53,7 @@ class MetricsReporter:
 
     def __init__(self, connection_name: str | Path, client_type: str = "duckdb") -> None:
         if client_type != "duckdb":
-            raise OptionError(f"there is no client type {client_type!r}; use 'duckdb'")
+            raise OptionError(f"unknown client type {client_type!r}; use 'duckdb'")
         self._run = Path(connection_name)
         self._log: OpenLog | None = None
 

@@ -53,7 +53,7 @@ def find(reference: Path | str, folder: Path | None = None) -> Path:
         raise RulesetError(f"there is no version {version!r} of {name}; {suggestion(text, choices)}")
     choices = [*_builtin(), *names()]
     raise RulesetError(
-        f"there is no ruleset {text!r}; {suggestion(text, choices)} "
+        f"unknown ruleset {text!r}; {suggestion(text, choices)} "
         f"A file is named with its ending, e.g. {text}.yaml"
     )
 

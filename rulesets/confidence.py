@@ -66,7 +66,7 @@ def resolve(asked: Mapping[str, Any], metric: str, stat: str, op: Op, *, delta: 
     unknown = [key for key in asked if key not in Confidence.__dataclass_fields__]
     if unknown:
         hint = suggestion(unknown[0], Confidence.__dataclass_fields__)
-        raise _error(f"there is no key {unknown[0]!r} in a confidence; {hint}")
+        raise _error(f"unknown key {unknown[0]!r} in a confidence; {hint}")
     method = _method(asked.get("method"), metric, stat, delta=delta)
     level = asked.get("level")
     return Confidence(
@@ -101,7 +101,7 @@ def read(text: str) -> Mapping[str, Any]:
             return _asked("mann_whitney", None if share is None else float(1 - _alpha(share)))
         case "mw":
             raise _error("mw takes nothing after its alpha, e.g. mw0.05")
-    raise _error(f"there is no confidence {word!r}; {suggestion(word, ('es', 'ucl', 'lcl', 'mw'))}")
+    raise _error(f"unknown confidence {word!r}; {suggestion(word, ('es', 'ucl', 'lcl', 'mw'))}")
 
 
 def write(confidence: Confidence, default: Method | None) -> str:
@@ -142,7 +142,7 @@ def _alpha(number: Decimal) -> Decimal:
 
 def _method(name: Any, metric: str, stat: str, *, delta: bool) -> Method:
     if name is not None and name not in get_args(Method):
-        raise _error(f"there is no method {name!r}; {suggestion(str(name), get_args(Method))}")
+        raise _error(f"unknown method {name!r}; {suggestion(str(name), get_args(Method))}")
     figure = "a change from the baseline" if delta else f"{metric}:{spell(stat)}"
     there_are = methods(quantity_of(metric), stat, delta=delta)
     if not there_are:
@@ -187,7 +187,7 @@ def _side(side: Any, method: Method, op: Op) -> Side | None:
     if side in {None, own}:
         return own
     if side not in get_args(Side):
-        raise _error(f"there is no side {side!r}; {suggestion(str(side), get_args(Side))}")
+        raise _error(f"unknown side {side!r}; {suggestion(str(side), get_args(Side))}")
     raise _error(f"a bound of {op} is compared with the {own} limit; write {_LIMITS[own]}")
 
 

@@ -97,7 +97,7 @@ class DocumentPart:
         for name, part in parts.items():
             if name not in allowed:
                 place = replace(part, key=self.key)
-                raise place.error(f"there is no key {name!r} here; {suggestion(name, allowed)}")
+                raise place.error(f"unknown key {name!r} here; {suggestion(name, allowed)}")
         for name in required:
             if name not in parts:
                 raise self.error(f"the key {name!r} is missing")

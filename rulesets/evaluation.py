@@ -91,7 +91,7 @@ def require_known(skip: Collection[str], ruleset: Ruleset) -> None:
     )
     for name in skip:
         if name not in names_of_rules:
-            raise RulesetError(f"there is no rule {name!r} to leave out; {suggestion(name, names_of_rules)}")
+            raise RulesetError(f"unknown rule {name!r} to leave out; {suggestion(name, names_of_rules)}")
 
 
 def _invalid_reasons(report: Mapping[str, Any]) -> tuple[str, ...]:

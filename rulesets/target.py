@@ -192,7 +192,7 @@ def _metric(name: str) -> str:
     metric = METRIC_ALIASES.get(name, name)
     if metric not in METRICS:
         hint = suggestion(name, [*METRICS, *METRIC_ALIASES, f"{SCORES}NAME"])
-        raise TargetError("metric", f"there is no metric {name!r}; {hint}")
+        raise TargetError("metric", f"unknown metric {name!r}; {hint}")
     return metric
 
 
@@ -257,7 +257,7 @@ def _unit(what: str, scale: Scale, name: str | None, value: float) -> str:
 
 def _one_of(part: str, name: str, allowed: tuple[str, ...]) -> str:
     if name not in allowed:
-        raise TargetError(part, f"there is no {part} {name!r}; {suggestion(name, allowed)}")
+        raise TargetError(part, f"unknown {part} {name!r}; {suggestion(name, allowed)}")
     return name
 
 

@@ -1,4 +1,4 @@
-"""What is made of the tables of metrics, of plots and of payload keys: code, and tables of the docs.
+"""Code and tables of the docs that follow from the tables of metrics, plots and payload keys.
 
 `python -m tests.metric_files` writes them, and so does `make golden`.
 """

@@ -43,7 +43,7 @@ def further(extra: str) -> set[str]:
 
 
 def test_all_is_every_extra_for_users() -> None:
-    """What only development needs is not in it."""
+    """The extra `all` has nothing that only development needs."""
     assert further("accuracy") == PARTS_OF_ACCURACY
     assert further("all") == EXTRAS.keys() - OF_DEVELOPMENT - PARTS_OF_ACCURACY - {"all"}
 
@@ -112,7 +112,7 @@ def bare(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 def test_a_run_without_tokenizers(
     bare: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
-    """It is measured, reported, queried and gated; its prompts have approximate lengths."""
+    """A run is measured, reported, queried and gated; prompts have approximate lengths."""
     with start_mock(ttft="1ms", itl="1ms", tokens="4") as server:
         sent = ("--url", server.url, "--model", "m", "--input-tokens", 20, "-n", 10, "--on-invalid", "warn")
         ran = bare("perf", *sent, "--out", "run")
@@ -142,7 +142,7 @@ def test_a_run_without_tokenizers(
 def test_a_tokenizer_that_needs_packages(
     bare: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path, options: tuple[object, ...]
 ) -> None:
-    """What to install is said before the endpoint, which does not exist, is asked."""
+    """The error names the extra before the endpoint, which does not exist, is asked."""
     (tmp_path / "prompts.jsonl").write_text('{"prompt": "Hi?"}\n')
     (tmp_path / "longbench_v2.jsonl").write_text("{}\n")
     done = bare(*options, "--url", "http://127.0.0.1:9", "--model", "m", "-n", 1)

@@ -131,7 +131,7 @@ def test_a_circle_is_found() -> None:
 
 
 def test_the_driver_imports_no_episodes() -> None:
-    """They come with the plan, as every further kind of sessions (`loadgen.driver.session_kind`)."""
+    """Episodes come with the plan, as every further kind of sessions (`loadgen.driver.session_kind`)."""
     for name, imported in imports().items():
         if name.startswith("loadgen.driver."):
             assert "workloads.episode_program" not in imported, name

@@ -1,4 +1,4 @@
-"""What is made of the tables of metrics, plots and payload keys is current."""
+"""Files that follow from the tables of metrics, plots and payload keys are current."""
 
 from __future__ import annotations
 

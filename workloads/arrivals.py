@@ -108,7 +108,7 @@ def arrival_process(name: str) -> ArrivalProcess:
     if name not in others:
         names = [*ARRIVAL_PROCESSES, *others]
         near = did_you_mean(name, names) or f": there are {', '.join(names)}"
-        raise ArrivalError(f"there is no arrival process {name!r}{near}")
+        raise ArrivalError(f"unknown arrival process {name!r}{near}")
     process: ArrivalProcess = load(others[name])
     return process
 

@@ -103,7 +103,7 @@ def _parse(spec: str, shapes: Mapping[str, _Reader], read: _Read, possible: str)
         return shapes[name](parameters, read)
     except KeyError as error:
         raise DistributionError(
-            f"{spec!r}: there is no distribution {name!r}. Possible are {possible}"
+            f"{spec!r}: unknown distribution {name!r}. Possible are {possible}"
         ) from error
     except WorkloadError:
         raise

@@ -11,7 +11,7 @@ its reference. `extra_info` and `metadata` are the row: its prompts, its `ground
 function that does not take them is not given them. Everything is given by name.
 
 A number is a score, and true and false are 1 and 0. What else a function returns or raises says nothing of
-the answer: there is no score then, and the reason is kept.
+the answer: the answer then has no score, and the reason is kept.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "series": Kind("series"),
     "services": Kind("service"),
 }
-"""What a plug-in can add. Scorers are named `TASK.NAME`, and `own.NAME` for own data."""
+"""The kinds of entries that a plug-in can add. Scorers are named `TASK.NAME`, and `own.NAME` for own data."""
 
 _GROUP: Final = "llm_loadgen"
 _MANIFESTS: Final = Path(__file__).parents[1] / "loadgen" / "plugins"

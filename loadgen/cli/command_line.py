@@ -40,11 +40,11 @@ def message(error: Exception, commands: Iterable[str]) -> str:
         return _about_parameter(error)
     if hasattr(error, "possibilities"):
         near = error.possibilities or ()
-        return f"there is no option {name}{did_you_mean(str(name), near)}"
+        return f"unknown option {name}{did_you_mean(str(name), near)}"
     if name is not None and _NEEDS_VALUE in str(error):
         return f"{name} needs a value"
     if unknown := _COMMAND.match(str(error)):
-        return f"there is no command {unknown[1]!r}{did_you_mean(unknown[1], commands)}"
+        return f"unknown command {unknown[1]!r}{did_you_mean(unknown[1], commands)}"
     if extra := _EXTRA.match(str(error)):
         url = f"; give a URL as --url {extra[1]}" if "://" in extra[1] and " " not in extra[1] else ""
         return f"one argument too many: {extra[1]}{url}"

@@ -1,4 +1,4 @@
-"""Which requests are whose: those of a phase, and those of a shard of all workers."""
+"""The requests of a phase, and the share of a shard of all workers."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ class MockOptions:
             (self.slots >= 0, f"{self.slots} slots cannot be: choose 0 for no limit, or a positive number"),
             (
                 self.role_chunk in ("first", "early", "none"),
-                f"there is no role chunk {self.role_chunk!r}: choose first, early or none",
+                f"unknown role chunk {self.role_chunk!r}: choose first, early or none",
             ),
             (self.tls_cert or not self.tls_key, "a TLS key needs its certificate: give the certificate too"),
             (

@@ -188,7 +188,7 @@ def _call(index: int, call: Any) -> ToolCallPart:
 def _check(fields: dict[str, Any]) -> None:
     for key, value in fields.items():
         if key not in _TYPES:
-            raise ValueError(f"there is no key {key!r}; possible are {', '.join(_TYPES)}")
+            raise ValueError(f"unknown key {key!r}; possible are {', '.join(_TYPES)}")
         if type(value) is not _TYPES[key]:
             raise ValueError(f"{key} is not {_WORDS[_TYPES[key]]}")
     if "prompt" in fields and "match" in fields:

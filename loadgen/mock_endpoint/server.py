@@ -87,7 +87,7 @@ def _require_known(scenario: str) -> None:
 
     if scenario not in SCENARIOS and scenario != CHAOS:
         hint = did_you_mean(scenario, [*SCENARIOS, CHAOS]) or "; `loadgen list scenarios` has all of them"
-        raise MockOptionsError(f"there is no scenario {scenario!r}{hint}")
+        raise MockOptionsError(f"unknown scenario {scenario!r}{hint}")
 
 
 async def _play(options: MockOptions, file: TruthFile | None) -> None:

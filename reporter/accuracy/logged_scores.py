@@ -43,7 +43,7 @@ def accuracy(log: OpenLog, scoring_pass: int | None = None) -> list[TaskScore]:
     tasks = asked(logged_settings(log))
     if not tasks:
         if scoring_pass is not None:
-            raise OptionError(f"there is no scoring pass {scoring_pass}: nothing was asked of a benchmark")
+            raise OptionError(f"unknown scoring pass {scoring_pass}: the run asked no benchmark")
         return []
     scored = passes(log, scoring_pass)
     names = {task.task: task.name for task in tasks}

@@ -145,7 +145,7 @@ _BY_NAME: Final = {
 
 
 def failure_remedy(name: str, message: str) -> str | None:
-    """What to do about a failure; None where nothing more is known than that it failed.
+    """The remedy of a failure; None for a failure without known cause.
 
     Args:
         name: Of the failure, as the log has it.

@@ -45,7 +45,7 @@ def _held(overload: Overload) -> str:
 
 
 SHORTFALL: Final = 0.1
-"""Of the rate that was asked for; nearer than this, the throughput speaks for itself."""
+"""A throughput within this share of the requested rate needs no finding."""
 
 LATENCIES: Final = 20
 """A window is this many median latencies long at least: then each ramp is a twentieth of it."""

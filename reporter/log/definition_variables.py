@@ -31,7 +31,7 @@ def define(connection: DuckDBPyConnection, definitions: Definitions) -> None:
 
 
 def as_sql(chosen: Mapping[str, Any]) -> str:
-    """The same as SQL, without the default definitions.
+    """The variables as SQL, without the default definitions.
 
     Args:
         chosen: Definitions in plain types, as report.json has them.

@@ -26,7 +26,7 @@ COLUMNS: Final = {
 INTERFACE: Final = "6;" + "".join(
     f"{key} {column.kind};" for columns in COLUMNS.values() for key, column in columns.items()
 )
-"""What Python expects of the compiled module: a number, which `_requests.c` has too, and these columns."""
+"""The interface of the compiled module: a number, which `_requests.c` has too, and these columns."""
 
 
 def _usable() -> Any:

@@ -53,7 +53,7 @@ def statements(connection: DuckDBPyConnection, name: str, *, temporary: bool) ->
 
 
 _OWN: Final = {"endpoint": "endpoint", "turn": "turn::VARCHAR"}
-"""What every request has without a tag; a tag of such a name is called `tag:endpoint`."""
+"""The parts that every request has; a tag of such a name is called `tag:endpoint`."""
 
 
 def condition(where: Where) -> str:

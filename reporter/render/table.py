@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 Tone = Literal["", "good", "bad", "doubt", "dim"]
-"""What a color means: met, not met, in doubt or accepted, of less interest. Words say the same."""
+"""The meaning of a color, which words repeat: met, not met, in doubt or accepted, minor."""
 
 
 _TONES: Final[Mapping[str, Tone]] = {

@@ -118,7 +118,7 @@ def _drop(rules: Rules, drop: Sequence[tuple[str, DocumentPart]]) -> dict[str, D
     dropped: dict[str, DocumentPart] = {}
     for name, part in drop:
         if name not in names:
-            raise part.error(f"there is no rule {name!r} to drop; {suggestion(name, names)}")
+            raise part.error(f"unknown rule {name!r} to drop; {suggestion(name, names)}")
         rules.pop(names[name], None)
         dropped[name] = part
     return dropped

@@ -285,7 +285,7 @@ def _limit(limit: Located, reference: Located | None) -> float:
     if "abs" in limit.value:
         return float(limit.value["abs"].value)
     if reference is None:
-        raise limit.part.error("is a share of the reference, and there is no key 'reference' next to it")
+        raise limit.part.error("is a share of the reference, and the key 'reference' is missing")
     return float(exact(limit.value["factor"].value) * exact(reference.value))
 
 
@@ -330,7 +330,7 @@ def _slo(name: str, limit: Located) -> Condition:
     metric = name.removesuffix("_ms")
     names = [f"{metric_name}_ms" for metric_name in (*METRICS, *METRIC_ALIASES)]
     if metric == name or f"{metric}_ms" not in names:
-        raise limit.part.error(f"there is no latency {name!r}; {suggestion(name, names)}")
+        raise limit.part.error(f"unknown latency {name!r}; {suggestion(name, names)}")
     try:
         return Condition.of(metric=metric, op="<=", value=limit.value, unit="ms")
     except TargetError as error:

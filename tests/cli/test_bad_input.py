@@ -169,7 +169,7 @@ def test_a_folder_that_holds_something_else(
 def test_an_unreadable_log(loadgen: Loadgen, tmp_path: Path, command: tuple[str, ...]) -> None:
     """Exit 2: missing, another program's, of a newer version."""
     name, *rest = command
-    assert "nowhere: there is no run folder of this name" in refused(loadgen(name, "nowhere", *rest), USAGE)
+    assert "nowhere: no run folder has this name" in refused(loadgen(name, "nowhere", *rest), USAGE)
     (tmp_path / "text.db").write_text("this is no database, however long it may be" * 10)
     assert "not a SQLite file" in refused(loadgen(name, "text.db", *rest), USAGE)
 

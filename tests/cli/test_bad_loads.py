@@ -60,7 +60,7 @@ LOADS: dict[str, tuple[tuple[object, ...], str]] = {
     "one step": (("--rate", "steps:10..50x1,60s"), "must be from 2"),
     "half a step": (("--rate", "steps:10..50x2.5,60s"), "'2.5' is not a number of steps"),
     "a sine below 0": (("--rate", "sine:20,30,60s"), "has rates below 0"),
-    "bursts longer than their period": (("--rate", "bursts:5,100,1s,10s"), "no time between"),
+    "bursts longer than their period": (("--rate", "bursts:5,100,1s,10s"), "no time is left between"),
     "burstiness 0": (("--rate", 5, "--arrival", "gamma", "--burstiness", 0), "--burstiness 0: must be from"),
     "burstiness nan": (("--rate", 5, "--arrival", "gamma", "--burstiness", "nan"), "--burstiness nan"),
     "burstiness of a Poisson process": (("--rate", 5, "--burstiness", 2), "--arrival gamma"),
@@ -99,7 +99,7 @@ LOADS: dict[str, tuple[tuple[object, ...], str]] = {
         ("--rate", 5, "--max-concurrency", 2, "--stop-on-overload"),
         "leave one out",
     ),
-    "a steady state offline": (("--offline", "-n", 5, "--steady"), "--steady: with --offline"),
+    "a steady state offline": (("--offline", "-n", 5, "--steady"), "--steady: an offline load"),
     "a duration before the first arrival": (("--rate", "0.001", "-d", 1), "the first request is due after"),
 }
 
@@ -109,7 +109,7 @@ STAGES: dict[str, tuple[tuple[object, ...], str]] = {
     "below 0": (("--stages", "below.yaml"), "stage 1: rate: '-1': a rate of -1"),
     "an unknown key": (
         ("--stages", "typo.json"),
-        "stage 2: there is no key 'duraton'; did you mean 'duration'",
+        "stage 2: unknown key 'duraton'; did you mean 'duration'",
     ),
     "longer than its stage": (("--stages", "ramp.toml"), "takes longer than the stage"),
     "without a rate": (("--stages", "unsaid.csv"), "stage 1 ('first'): has no rate"),
@@ -267,7 +267,7 @@ SERIES: dict[str, tuple[tuple[object, ...], str]] = {
     "two kinds of load": (("sweep", "-c", "1", "--rate", "2"), "contradict each other"),
     "an option that is none": (("sweep", "--vary", "nope=1,2"), "--vary nope"),
     "a search for nothing": (("search",), "nothing is required"),
-    "a search for a wrong figure": (("search", "--require", "x<2"), "there is no metric 'x'"),
+    "a search for a wrong figure": (("search", "--require", "x<2"), "unknown metric 'x'"),
     "a search of one rate": (("search", "--require", "ttft:p(99)<2s", "--rate", "5"), "--rate 5"),
     "a search backwards": (("search", "--require", "ttft:p(99)<2s", "--rate", "9..5"), "--rate 9..5"),
     "a search of both": (

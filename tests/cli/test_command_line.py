@@ -45,7 +45,7 @@ MISTAKES = {
     "no value": (("perf", "--model"), "--model needs a value", "loadgen perf"),
     "no such option": (
         ("perf", "--max-respons", "3"),
-        "there is no option --max-respons; did you mean '--max-response'?",
+        "unknown option --max-respons; did you mean '--max-response'?",
         "loadgen perf",
     ),
     "a missing option": (("rules", "show"), "NAME is missing", "loadgen rules show"),
@@ -60,10 +60,10 @@ MISTAKES = {
         "one argument too many: http://127.0.0.1:1; give a URL as --url http://127.0.0.1:1",
         "loadgen perf",
     ),
-    "no such command": (("prf",), "there is no command 'prf'; did you mean 'perf'?", "loadgen"),
+    "no such command": (("prf",), "unknown command 'prf'; did you mean 'perf'?", "loadgen"),
     "no such command of a group": (
         ("rules", "shw"),
-        "there is no command 'shw'",
+        "unknown command 'shw'",
         "loadgen rules",
     ),
 }

@@ -160,7 +160,7 @@ def test_folders_of_runs_are_sides_and_a_baseline_may_be_named_run_by_run(
         ({"runs": ["run"]}, "run): name a second one, or add --baseline RUN"),
         ({"runs": ["run", "run/events.db"]}, "run/events.db: named twice, also as "),
         ({"runs": ["run"], "baseline": ["run"]}, "run: named twice, also as "),
-        ({"runs": ["run", "nowhere"]}, "nowhere: there is no run folder of this name"),
+        ({"runs": ["run", "nowhere"]}, "nowhere: no run folder has this name"),
         ({"metric": ["ttft:p99x"]}, "'ttft:p99x': ttft has no statistic"),
         ({"alpha": 2.0}, "--alpha 2: a probability between 0 and 1 is needed"),
         ({"runs": ["other.json", "run"]}, "other.json: not a report.json of this program"),

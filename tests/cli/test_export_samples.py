@@ -46,7 +46,7 @@ def test_the_results_of_a_run(made_run: Path, tmp_path: Path, capsys: pytest.Cap
     [
         ({}, "Nothing to export"),
         ({"samples": "s.csv", "ruleset": "chat"}, "--ruleset applies only to --mlperf-endpoints FOLDER"),
-        ({"samples": "none/s.csv"}, "there is no folder"),
+        ({"samples": "none/s.csv"}, "does not exist"),
         ({"mlperf_endpoints": "out", "raw": True}, "--raw applies only to --samples"),
         ({"mlperf_endpoints": "out", "texts": False}, "--no-texts applies only to --samples"),
         ({"mlperf_endpoints": "out", "scoring_pass": 1}, "--pass applies only to --samples"),

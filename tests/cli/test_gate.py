@@ -107,7 +107,7 @@ def test_a_skipped_rule_has_a_row(judged: Gate, a_run: Path) -> None:
     assert code == 0
     assert [row["status"] for row in verdict["rows"]] == ["PASS", "SKIP"]
     assert verdict["overrides"] == [f"left out: {MISSED}"]
-    with pytest.raises(RulesetError, match="there is no rule 'ttft'"):
+    with pytest.raises(RulesetError, match="unknown rule 'ttft'"):
         judged(a_run, require=[SURE], skip=["ttft"])
 
 

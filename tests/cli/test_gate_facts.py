@@ -126,7 +126,7 @@ def test_a_baseline_of_the_rules_that_is_gone(judged: Gate, a_run: Path, tmp_pat
         "baseline:\n  ref: gone/main\n  metrics: {tps: higher}\n"
     )
     with pytest.raises(
-        RulesetError, match=r"rules\.yaml:4: baseline\.ref: gone/main: there is no run folder of this name"
+        RulesetError, match=r"rules\.yaml:4: baseline\.ref: gone/main: no run folder has this name"
     ):
         judged(a_run, ruleset=str(rules))
 

@@ -103,7 +103,7 @@ def test_what_is_left_out_is_not_foreseen(tmp_path: Path, capsys: pytest.Capture
         warn_of(plan(tmp_path, rules, requests=9, skip=[skip]), Terminal())
     warn_of(prepare(perf_settings(url=["http://127.0.0.1:9"], model="m", requests=9)), Terminal())
     assert capsys.readouterr().err == ""
-    with pytest.raises(RulesetError, match="there is no rule 'min_samples'"):
+    with pytest.raises(RulesetError, match="unknown rule 'min_samples'"):
         plan(tmp_path, rules, requests=9, skip=["min_samples"])
     with pytest.raises(UsageError, match="there are no rules"):
         prepare(perf_settings(url=["http://127.0.0.1:9"], model="m", requests=9, skip=["a"]))

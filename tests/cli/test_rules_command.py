@@ -90,7 +90,7 @@ def test_a_file_is_checked() -> None:
     assert checked.exit_code == 2
     assert checked.stdout.startswith("chat: chat 1: 1 scenario, no warnings\n")
     assert checked.stderr == (
-        "error: wrong.yaml:7: targets[1].metric: there is no metric 'tpo'; did you mean 'tpot'?\n"
+        "error: wrong.yaml:7: targets[1].metric: unknown metric 'tpo'; did you mean 'tpot'?\n"
         "error: gone.yaml: cannot be read (No such file or directory)\n"
     )
 

@@ -17,7 +17,7 @@ NODES = {"node_set_id": 1, "system_node_ensemble_id": 1, "nodes_provisioned": 1}
 
 
 def shown(member: str) -> Any:
-    """What the page shows as an example."""
+    """The example of the page."""
     (about,) = re.findall(r"```yaml\n(system: .*?)```", PAGE, flags=re.DOTALL)
     return yaml.safe_load(about)[member]
 

@@ -135,7 +135,7 @@ def test_a_terminal_gets_a_block_that_is_rewritten(tmp_path: Path, monkeypatch: 
 
 def test_a_run_that_never_begins_is_reported(tmp_path: Path) -> None:
     """After the time that it was to be waited for."""
-    with pytest.raises(NotALogError, match="there is no run folder of this name"):
+    with pytest.raises(NotALogError, match="no run folder has this name"):
         watching.await_log(tmp_path / "run", 0.0)
 
 

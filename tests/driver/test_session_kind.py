@@ -79,7 +79,7 @@ class Trees:
     ids=["one at a time", "closed", "offline", "one place", "places"],
 )
 def test_a_session_says_when_its_turns_are_due(load: Load) -> None:
-    """Its branches run at once; a join waits for all; other samples stay what they are."""
+    """Branches of a tree run at once; a join waits for all; other samples are single turns."""
     talk = Talk(load, ROOTS, sessions=4, host=Trees)
     for index in (0, 2):
         turns = {turn.more["turn"]: turn for turn in talk.of(index)}

@@ -123,7 +123,7 @@ def test_the_childs_complaint_is_passed_on() -> None:
         ({"port": 70000}, "port 70000 does not exist"),
         ({"slots": -1}, "-1 slots cannot be"),
         ({"tokens_per_chunk": 0}, "0 tokens per chunk are too few"),
-        ({"role_chunk": "last"}, "there is no role chunk 'last'"),
+        ({"role_chunk": "last"}, "unknown role chunk 'last'"),
         ({"tls_key": "key.pem"}, "a TLS key needs its certificate"),
     ],
 )

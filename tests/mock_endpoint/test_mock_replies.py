@@ -49,7 +49,7 @@ def test_a_file_is_read(tmp_path: Path) -> None:
     [
         ("{", "is not JSON"),
         ("[1]", "is not a JSON object"),
-        ('{"replay": "x"}', "there is no key 'replay'; possible are prompt, match, reply"),
+        ('{"replay": "x"}', "unknown key 'replay'; possible are prompt, match, reply"),
         ('{"reply": 7}', "reply is not a text"),
         ('{"status": "429"}', "status is not a whole number"),
         ('{"status": 200}', "status 200 is not a failure"),

@@ -116,7 +116,7 @@ def test_it_ends_within_a_stall(connect: Callable[[MockProcess], Wire]) -> None:
 
 
 def test_a_stall_is_not_the_engine_s_lateness(connect: Callable[[MockProcess], Wire]) -> None:
-    """What the server says of its punctuality leaves out what was due in the stall."""
+    """The server's punctuality leaves out chunks that were due in the stall."""
     with start_mock(ttft="20ms", itl="1ms", tokens="200", stall="40ms,700ms") as mock:
         wires = [connect(mock) for _ in range(3)]
         wires[0].ask()

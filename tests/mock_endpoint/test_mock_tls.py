@@ -24,7 +24,7 @@ LAST = b"data: [DONE]\n\n\r\n0\r\n\r\n"
 
 @pytest.fixture(scope="module")
 def context() -> ssl.SSLContext:
-    """What a client trusts: the authority of the server's certificate."""
+    """The authority of the server's certificate, which a client trusts."""
     return ssl.create_default_context()
 
 

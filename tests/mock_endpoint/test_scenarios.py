@@ -224,7 +224,7 @@ def test_why_nothing_is_played(server: MockProcess) -> None:
     paths = ("/clrf/v1/chat/completions", "/tls_plain/v1/chat/completions", "/tool_calls/v1/completions")
     words = [orjson.loads(ask(server, path)[1])["error"]["message"] for path in paths]
     assert [word.partition(";")[0] for word in words] == [
-        "there is no scenario 'clrf'",
+        "unknown scenario 'clrf'",
         "tls_plain is met at another address",
         "tool_calls is not for this protocol, but for chat, responses, messages",
     ]
@@ -250,7 +250,7 @@ def test_options_that_do_not_go_together(options: dict[str, Any], message: str) 
 
 def test_a_scenario_that_does_not_exist() -> None:
     """The one that was meant is named."""
-    with pytest.raises(MockSetupError, match="no scenario 'clrf'; did you mean 'crlf'"):
+    with pytest.raises(MockSetupError, match="unknown scenario 'clrf'; did you mean 'crlf'"):
         start_mock(scenario="clrf")
 
 

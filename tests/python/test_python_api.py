@@ -125,12 +125,12 @@ def test_a_comparison(run: Run, server: MockProcess, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"requsts": 3}, loadgen.UsageError, "no setting 'requsts'; did you mean 'requests'"),
+        ({"requsts": 3}, loadgen.UsageError, "unknown setting 'requsts'; did you mean 'requests'"),
         ({"requests": "many"}, loadgen.UsageError, "requests: must be a whole number"),
         ({"requests": 1.5}, loadgen.UsageError, "requests: must be a whole number"),
         ({"arrival": "poison"}, loadgen.UsageError, "no arrival process 'poison'; did you mean 'poisson'"),
         ({"duration": "soon"}, loadgen.UsageError, "duration: cannot be read: 'soon' is not a duration"),
-        ({"json": True}, loadgen.UsageError, "no setting 'json'"),
+        ({"json": True}, loadgen.UsageError, "unknown setting 'json'"),
         ({"concurrency": 0}, loadgen.UsageError, "concurrency"),
         ({"url": "http://127.0.0.1:9"}, loadgen.SetupError, "cannot be reached"),
     ],
@@ -173,7 +173,7 @@ def test_a_suite_runs_and_is_summed_up(
     assert [run.report().counts.completed for run in result.runs] == [5]
     assert result.summary == orjson.loads((tmp_path / "all" / "summary.json").read_bytes())
     for options, message in (
-        ({"suite": suite, "dry_run": True}, "no setting 'dry_run'"),
+        ({"suite": suite, "dry_run": True}, "unknown setting 'dry_run'"),
         ({"suite": tmp_path / "none.toml"}, "none.toml does not exist"),
         ({}, "name a suite, or every benchmark"),
     ):
@@ -183,7 +183,7 @@ def test_a_suite_runs_and_is_summed_up(
 
 @pytest.mark.slow
 def test_descriptions_of_tools_are_optimized(server: MockProcess, tmp_path: Path) -> None:
-    """What is kept is the file that `tool_selection:descriptions=VARIANT` reads."""
+    """The kept descriptions are the file that `tool_selection:descriptions=VARIANT` reads."""
     session: dict[str, Any] = {"url": server.url, "model": "m", "optimizer": "copro", "tools": "2-tool"}
     result = loadgen.optimize_tools(**session, levels="simple", max_calls=60, out=tmp_path / "best")
     (variant,) = result.summary["variants"]
@@ -193,7 +193,7 @@ def test_descriptions_of_tools_are_optimized(server: MockProcess, tmp_path: Path
         "accuracy_balanced": tmp_path / "best" / "descriptions" / "accuracy_balanced.yaml"
     }
     assert result.descriptions["accuracy_balanced"].is_file()
-    with pytest.raises(loadgen.UsageError, match="no setting 'requests' here"):
+    with pytest.raises(loadgen.UsageError, match="unknown setting 'requests' here"):
         loadgen.optimize_tools(**session, requests=5)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def test_a_command(loadgen: Loadgen) -> None:
-    """It has a line in the help, and options."""
+    """A command has a line in the help, and options."""
     assert loadgen("hello", "--name", "you").stdout == "Hello, you!\n"
     shown = loadgen("--help").stdout
     assert "Of other packages" in shown
@@ -28,7 +28,7 @@ def test_a_command(loadgen: Loadgen) -> None:
 
 
 def test_a_tracker(loadgen: Loadgen, run_of_triangular: Path, tmp_path: Path) -> None:
-    """It gets the options of `--to` and the record of the run."""
+    """A tracker gets the options of `--to` and the record of the run."""
     target = tmp_path / "figures.json"
     sent = loadgen("export", run_of_triangular, "--to", "lines", "--project", target)
     assert sent.stdout == f"20 requests sent to {target}\n", sent.stderr
@@ -41,7 +41,7 @@ def test_a_tracker(loadgen: Loadgen, run_of_triangular: Path, tmp_path: Path) ->
 
 
 def test_an_import(loadgen: Loadgen, tmp_path: Path) -> None:
-    """Its results become a run, whose report has the format's own figure."""
+    """Imported results become a run, whose report has the format's figure."""
     results, run = tmp_path / "results.txt", tmp_path / "run"
     results.write_text("first 0.25\nsecond 0.75\n")
     imported = loadgen("import", "plain", results, "--out", run, "--json")

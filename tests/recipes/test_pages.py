@@ -79,12 +79,12 @@ def test_a_scorer_for_own_data(loadgen: Loadgen, tmp_path: Path) -> None:
 
 
 def test_the_examples_of_scores(site: Path) -> None:
-    """They are right."""
+    """The scores of the page are right."""
     python(site, blocks("adding-a-benchmark.md")["test_capitals.py"])
 
 
 def test_a_protocol(loadgen: Loadgen, tmp_path: Path) -> None:
-    """Its path, members, texts and counts, from worker processes as well."""
+    """The protocol's path, members, texts and counts, from worker processes as well."""
     prompts = tmp_path / "prompts.jsonl"
     prompts.write_text('{"prompt": "why?"}\n', encoding="utf-8")
     body = b"".join(b"data: " + orjson.dumps(frame) + b"\n\n" for frame in (*FRAMES, END))
@@ -128,7 +128,7 @@ def test_a_report_is_the_same_without_the_package(
 
 
 def test_a_report_format(loadgen: Loadgen, run_of_triangular: Path) -> None:
-    """Its text has the figures of report.json."""
+    """The format's text has the figures of report.json."""
     printed = loadgen("report", run_of_triangular, "--format", "prometheus")
     reported = orjson.loads((run_of_triangular / "report.json").read_bytes())
     figures = dict(line.rsplit(" ", 1) for line in printed.stdout.splitlines())

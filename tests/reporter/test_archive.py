@@ -268,7 +268,7 @@ def test_an_archive_in_an_object_store(
     with pytest.raises(LogError, match=f"{nowhere}/one: ") as refused:
         archive(folder, f"{nowhere}/one", "1.0")
     assert SECRET not in str(refused.value)
-    with pytest.raises(LogError, match="there is no run folder"):
+    with pytest.raises(LogError, match="no run folder"):
         query(type(tmp_path)(f"{bucket}/two"), "SELECT 1")
 
 

@@ -334,7 +334,7 @@ def test_a_folder_that_cannot_be_written_to_can_be_read(
 def test_a_missing_log(tmp_path: Path) -> None:
     """A folder without a log, and a path without anything, are named."""
     for run in (tmp_path, tmp_path / "none"):
-        with pytest.raises(NotALogError, match=r"it has no events\.db|there is no run folder of this name"):
+        with pytest.raises(NotALogError, match=r"it has no events\.db|no run folder has this name"):
             open_log(run)
 
 

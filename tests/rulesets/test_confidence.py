@@ -54,14 +54,14 @@ def test_a_change_is_tested() -> None:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"mehtod": "wilson"}, "there is no key 'mehtod' in a confidence; did you mean 'method'"),
-        ({"method": "order_stats"}, "there is no method 'order_stats'; did you mean 'order_stat'"),
+        ({"mehtod": "wilson"}, "unknown key 'mehtod' in a confidence; did you mean 'method'"),
+        ({"method": "order_stats"}, "unknown method 'order_stats'; did you mean 'order_stat'"),
         ({"level": 95}, "the level is a share from 0.5 to below 1, not 95; 95 % is 0.95"),
         ({"level": 0.05}, "not 0.05"),
         ({"level": True}, "not True"),
         ({"level": "95%"}, "not '95%'"),
         ({"level": float("nan")}, "not nan"),
-        ({"side": "both"}, "there is no side 'both'; choose one of upper or lower"),
+        ({"side": "both"}, "unknown side 'both'; choose one of upper or lower"),
         ({"side": "lower"}, "a bound of < is compared with the upper limit; write ucl"),
         ({"form": "test"}, "effective has no form 'test'; early_stopping has a test and an estimate"),
         ({"method": "early_stopping", "side": "upper"}, "early_stopping has no side; leave 'upper' out"),

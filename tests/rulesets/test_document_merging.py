@@ -43,7 +43,7 @@ def test_an_error_names_the_line_where_the_anchor_is(tmp_path: Path) -> None:
         HEAD + "models:\n  m:\n    scenarios:\n      a: &a\n        targets: [qps>1]\n        validty: {}\n"
         "      b: {<<: *a, validity: {min_samples: 5}}\n"
     )
-    with pytest.raises(RulesetFileError, match=r"a.yaml:8: models.m.scenarios.a: there is no key 'validty'"):
+    with pytest.raises(RulesetFileError, match=r"a.yaml:8: models.m.scenarios.a: unknown key 'validty'"):
         load(path)
 
 

@@ -81,7 +81,7 @@ def test_validity_and_sources_can_be_left_out(tmp_path: Path) -> None:
 MISTAKES = {
     "a key too many": (
         HEAD + "target: [qps>1]\n",
-        "gate.yaml:3: there is no key 'target' here; did you mean 'targets'?",
+        "gate.yaml:3: unknown key 'target' here; did you mean 'targets'?",
     ),
     "no targets": (
         HEAD,
@@ -129,12 +129,12 @@ MISTAKES = {
     ),
     "a short form that is wrong": (
         HEAD + "targets:\n  - qps>1\n  - ttf:p(99)<1s\n",
-        "gate.yaml:5: targets[1]: 'ttf:p(99)<1s', column 1: there is no metric 'ttf'; did you mean 'ttft'?",
+        "gate.yaml:5: targets[1]: 'ttf:p(99)<1s', column 1: unknown metric 'ttf'; did you mean 'ttft'?",
     ),
     "a blank behind the colon": (
         HEAD + "targets:\n  - ttft: p(99)<1s\n",
         (
-            "gate.yaml:4: targets[0]: there is no key 'ttft' here; choose one of "
+            "gate.yaml:4: targets[0]: unknown key 'ttft' here; choose one of "
             "id, metric, where, stat, op, value, unit, delta, conditions, confidence, severity, on_missing, "
             "source or note"
         ),
@@ -145,12 +145,12 @@ MISTAKES = {
     ),
     "a misspelt key": (
         HEAD + "targets:\n  - metric: qps\n    opp: '>'\n    value: 1\n",
-        "gate.yaml:5: targets[0]: there is no key 'opp' here; did you mean 'op'?",
+        "gate.yaml:5: targets[0]: unknown key 'opp' here; did you mean 'op'?",
     ),
     "a key that is no text": (
         HEAD + "targets:\n  - ? [metric]\n    : qps\n",
         (
-            "gate.yaml:4: targets[0]: there is no key 'a list' here; choose one of "
+            "gate.yaml:4: targets[0]: unknown key 'a list' here; choose one of "
             "id, metric, where, stat, op, value, unit, delta, conditions, confidence, severity, on_missing, "
             "source or note"
         ),
@@ -228,7 +228,7 @@ MISTAKES = {
     ),
     "an unknown validity": (
         HEAD + "targets: [qps>1]\nvalidity:\n  min_sample: 5\n",
-        "gate.yaml:5: validity: there is no key 'min_sample' here; did you mean 'min_samples'?",
+        "gate.yaml:5: validity: unknown key 'min_sample' here; did you mean 'min_samples'?",
     ),
     "no sample": (
         HEAD + "targets: [qps>1]\nvalidity:\n  min_samples: 0\n",

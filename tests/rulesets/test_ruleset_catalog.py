@@ -51,7 +51,7 @@ def test_what_looks_like_a_file_is_one(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("reference", "why"),
     [
-        ("mlperf-inferense", "there is no ruleset 'mlperf-inferense'; did you mean 'mlperf-inference'?"),
+        ("mlperf-inferense", "unknown ruleset 'mlperf-inferense'; did you mean 'mlperf-inference'?"),
         (
             "mlperf-inference@6.1",
             "no version '6.1' of mlperf-inference; did you mean 'mlperf-inference@v6.1'?",
@@ -61,7 +61,7 @@ def test_what_looks_like_a_file_is_one(tmp_path: Path, monkeypatch: pytest.Monke
             "no version 'v9' of mlperf-inference; did you mean 'mlperf-inference@v6.1'?",
         ),
         ("chat@", "'chat@' names no version; chat is its newest, which is chat@1"),
-        ("zzz", "there is no ruleset 'zzz'; choose one of"),
+        ("zzz", "unknown ruleset 'zzz'; choose one of"),
     ],
 )
 def test_an_unknown_name_gets_the_nearest_as_a_suggestion(reference: str, why: str) -> None:

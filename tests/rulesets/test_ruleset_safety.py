@@ -30,7 +30,7 @@ LAUGHS = "\n".join(
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (LAUGHS, "there is no key 'a' here"),
+        (LAUGHS, "unknown key 'a' here"),
         (f"{HEAD}targets: &a [*a]", "must be text, not a list"),
         (HEAD + "targets: " + "[" * 100_000, "nested too deeply"),
         (HEAD + "targets: " + "{a: " * 50_000, "nested too deeply"),

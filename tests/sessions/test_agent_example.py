@@ -91,7 +91,7 @@ def test_it_runs_on_the_command_line(server: MockProcess, tmp_path: Path) -> Non
     [
         ("there.jsonl", "the file exists; choose another name$"),
         ("file.txt", "unknown format; name a file that ends in .jsonl"),
-        ("no/file.csv", "there is no folder"),
+        ("no/file.csv", "does not exist"),
     ],
 )
 def test_a_file_for_results_is_looked_at_first(tmp_path: Path, name: str, message: str) -> None:

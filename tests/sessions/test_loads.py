@@ -102,7 +102,7 @@ def loads_of(options: dict[str, Any]) -> Any:
         ({"stop_on_overload": True}, "--stop-on-overload: only an open loop"),
         ({"stop_on_overload": True, "offline": True}, "--stop-on-overload: only an open loop"),
         ({"offline": True, "think": "2s"}, "--think: with --offline no user waits"),
-        ({"offline": True, "steady": True}, "--steady: with --offline there is no steady state"),
+        ({"offline": True, "steady": True}, "--steady: an offline load has no steady state"),
         ({"offline": True, "warmup": "30s"}, "--warmup 30s: with --offline requests leave at once"),
         ({"rate": "fast"}, "--rate 'fast': 'fast' is not a number. Possible are 20, ramp:"),
         ({"rate": "sine:5,6,60s"}, "--rate 'sine:5,6,60s': a sine of mean 5 and amplitude 6"),

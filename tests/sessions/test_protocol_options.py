@@ -97,7 +97,7 @@ def test_json_does_not_stream() -> None:
         ({"protocol": "sse", "body": '{"a": "b"}'}, "--body has no {prompt} in it"),
         (
             {"protocol": "sse", "body": '{"a": ["{promt}"], "b": "{prompt}"}'},
-            "there is no placeholder {promt}",
+            "unknown placeholder {promt}",
         ),
         ({"protocol": "sse", "text_at": "a..b"}, "--text-at 'a..b' is not a place in JSON"),
         ({"protocol": "json", "tokens_at": ""}, "--tokens-at '' is not a place in JSON"),

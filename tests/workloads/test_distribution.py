@@ -106,7 +106,7 @@ def test_both_ends_of_a_uniform_length_are_drawn() -> None:
         ("-5ms", "'-5ms' is below 0"),
         ("5 parsecs", "'5 parsecs' is not a duration"),
         ("", "'' is not a duration"),
-        ("unform:1ms..2ms", "there is no distribution 'unform'"),
+        ("unform:1ms..2ms", "unknown distribution 'unform'"),
         ("uniform:1ms,2ms", "'1ms,2ms' is not two parameters with '..' between them"),
         ("uniform:9ms..1ms", "the lower end is above the upper one"),
         ("normal:5ms", "'5ms' is not two parameters with ',' between them"),

@@ -51,7 +51,7 @@ def test_a_bound_of_the_caller_counts() -> None:
 
 def test_the_option_is_named() -> None:
     """A distribution that cannot be read is reported with its option."""
-    with pytest.raises(DistributionError, match=r"^--input-tokens 'unform:1\.\.2': there is no distribution"):
+    with pytest.raises(DistributionError, match=r"^--input-tokens 'unform:1\.\.2': unknown distribution"):
         lengths("--input-tokens", "unform:1..2")
 
 

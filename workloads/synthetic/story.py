@@ -193,13 +193,13 @@ _LANE: Final = 8 * _LANE_BYTES
 """The bits that one `random()` takes: two outputs of the generator, of 32 bits each."""
 
 _HEAD: Final = 0xFFFF_FFE0
-"""The bits that it keeps of the first one: the first 27 of its 53."""
+"""The bits kept of the first draw: 27 of 53."""
 
 _SPARE: Final = 5
-"""How many it drops of the first one."""
+"""The number of bits dropped of the first draw."""
 
 _REST: Final = 26
-"""How many it keeps of the second one: the first of its bits."""
+"""The number of bits kept of the second draw: the first ones."""
 
 
 def places(random: Random, sizes: tuple[int, ...], count: int) -> bytes:

@@ -63,7 +63,7 @@ def _read(name: str, colon: str, parameters: str) -> Profile:
     if not colon:
         return Flat(_rate(name))
     if name not in _SHAPES:
-        raise ProfileError(f"there is no rate {name!r}{did_you_mean(name, _SHAPES)}")
+        raise ProfileError(f"unknown rate {name!r}{did_you_mean(name, _SHAPES)}")
     return _SHAPES[name](parameters)
 
 

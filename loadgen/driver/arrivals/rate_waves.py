@@ -100,7 +100,7 @@ class Bursts:
         require_seconds(self.lasting_s)
         if self.lasting_s >= self.every_s:
             raise ProfileError(
-                f"bursts of {shown(self.lasting_s)} s every {shown(self.every_s)} s: there is no time between"
+                f"bursts of {shown(self.lasting_s)} s every {shown(self.every_s)} s: no time is left between"
             )
         if not self.peak:
             raise ProfileError("neither the bursts nor the time between them has a rate above 0")

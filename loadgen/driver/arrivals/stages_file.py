@@ -75,7 +75,7 @@ def _listed(path: Path) -> list[Any]:
     if isinstance(content, dict):
         if unknown := sorted(str(key) for key in content if key != "stages"):
             hint = did_you_mean(unknown[0], ("stages",))
-            raise StagesError(f"{path}: there is no key {unknown[0]!r} next to a list of stages{hint}")
+            raise StagesError(f"{path}: unknown key {unknown[0]!r} next to a list of stages{hint}")
         content = content.get("stages")
     if content is None:
         return []
@@ -127,7 +127,7 @@ def _csv(content: str, path: Path) -> Any:
         keys = [key.strip() for key in reader.fieldnames or ()]
         _require_once(keys, path)
         if unknown := [key for key in keys if key not in _KEYS]:
-            raise StagesError(f"{path}: there is no key {unknown[0]!r}{did_you_mean(unknown[0], _KEYS)}")
+            raise StagesError(f"{path}: unknown key {unknown[0]!r}{did_you_mean(unknown[0], _KEYS)}")
         rows = list(islice(reader, MOST_STAGES + 1))
     except csv.Error as error:
         raise StagesError(f"{path}: is not CSV ({error})") from error
@@ -171,7 +171,7 @@ def _stage(members: Any, end_s: float) -> Stage:
         raise ProfileError("is not a table of keys and values: give it a duration and a rate")
     for key in members:
         if key not in _KEYS:
-            raise ProfileError(f"there is no key {key!r}{did_you_mean(str(key), _KEYS)}")
+            raise ProfileError(f"unknown key {key!r}{did_you_mean(str(key), _KEYS)}")
     if missing := [key for key in ("duration", "rate") if members.get(key) is None]:
         raise ProfileError(f"has no {' and no '.join(missing)}")
     duration_s = _time("duration", members["duration"])

@@ -45,7 +45,7 @@ def check(template: Any) -> None:
     names = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
     for text in _texts(template):
         if _LIKE_ONE.fullmatch(text) and not _PLACEHOLDER.fullmatch(text):
-            raise ValueError(f"there is no placeholder {text}; there are {names}")
+            raise ValueError(f"unknown placeholder {text}; there are {names}")
         if not _PLACEHOLDER.fullmatch(text) and (lists := _LISTS.intersection(_PLACEHOLDER.findall(text))):
             raise ValueError(
                 f"has more than {{{min(lists)}}} in a text, but is a list; use the placeholder alone"

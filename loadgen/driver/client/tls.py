@@ -110,7 +110,7 @@ def explained(error: BaseException) -> str:
 
 
 def tls_context(endpoint: Endpoint) -> ssl.SSLContext:
-    """Whom to trust at an endpoint."""
+    """The trust in an endpoint's certificate."""
     context = ssl.create_default_context()
     # What the transports speak is HTTP/1.1, and a server may ask for it by name.
     context.set_alpn_protocols(["http/1.1"])

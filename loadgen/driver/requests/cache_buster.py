@@ -1,4 +1,4 @@
-"""What makes a request unlike others: a salt against caches, and the context of a trace (W3C)."""
+"""The parts that make a request unique: a salt against caches, and the context of a trace (W3C)."""
 
 from __future__ import annotations
 

@@ -16,9 +16,9 @@ class AnswerUse(Enum):
     MEASURED = auto()
     """Nothing more: the outcome has figures only."""
     FOLLOWED = auto()
-    """A later turn has it in its context: the outcome has it as a message."""
+    """A later turn has the answer in the context: the outcome has the answer as a message."""
     READ = auto()
-    """Code reads it, with its details, or the rejection; code wrote the question, which is always logged."""
+    """Code reads the answer with details, or the rejection; code wrote the question, always logged."""
 
 
 class TurnOutcome(NamedTuple):

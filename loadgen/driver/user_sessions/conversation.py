@@ -57,7 +57,7 @@ class ConversationSession:
         return self._all_turns(turns)
 
     async def _all_turns(self, turns: SessionTurns) -> TurnOutcome:
-        """Take turns until the last, until one fails, or until there is no time for another."""
+        """Take turns until the last, until one fails, or until the time is too short for another."""
         sent, why_cut = self._sent, "stopped"
         more = {"conversation": token_hex(8), "turns": self.last_turn + 1, **self._more}
         first = more | {"turn": 0, **turns.held}

@@ -197,13 +197,13 @@ class Command(Enum):
     STOP = auto()
     """Issue nothing more."""
     ABORT = auto()
-    """Give up what is in flight: the session was interrupted."""
+    """Abandon requests in flight: the session was interrupted."""
     DRAIN_OVER = auto()
-    """Give up what is in flight: it has been awaited for long enough."""
+    """Abandon requests in flight: the drain is over."""
     OVERLOADED = auto()
-    """Give up what is in flight: the endpoint cannot keep up."""
+    """Abandon requests in flight: the endpoint cannot keep up."""
     GATE_LOST = auto()
-    """Give up what is in flight: a target can be met no more."""
+    """Abandon requests in flight: a target is certain to be missed."""
     END = auto()
     """Close everything, say so, and end."""
 

@@ -196,7 +196,7 @@ def _why_not(name: str, path: str) -> str:
     """Why nothing is played at a path."""
     if name not in SCENARIOS and name != CHAOS:
         hint = did_you_mean(name, [*SCENARIOS, CHAOS]).removesuffix("?")
-        return f"there is no scenario {name!r}{hint}; GET / lists them"
+        return f"unknown scenario {name!r}{hint}; GET / lists them"
     if protocol_of(path) is None:
         return f"nothing is asked at {path}; GET / lists the scenarios and their URLs"
     if name != CHAOS and SCENARIOS[name].place != "http":

@@ -30,7 +30,7 @@ def require_writable(option: str, file: Path, *, force: bool | None) -> None:
         forced = "" if force is None else ", or --force"
         raise UsageError(f"{option} {file}: the file exists; choose another name{forced}")
     if not file.parent.is_dir():
-        raise UsageError(f"{option} {file}: there is no folder {file.parent}")
+        raise UsageError(f"{option} {file}: the folder {file.parent} does not exist")
 
 
 @contextmanager

@@ -112,7 +112,7 @@ def _require_keys(path: Path, content: Any) -> None:
         raise UsageError(f"--about {path}: must have members: {', '.join(_KEYS)}")
     for key, value in content.items():
         if key not in _KEYS:
-            raise UsageError(f"--about {path}: there is no key {key!r}; {suggestion(str(key), list(_KEYS))}")
+            raise UsageError(f"--about {path}: unknown key {key!r}; {suggestion(str(key), list(_KEYS))}")
         if key in _MAPPINGS and not isinstance(value, dict):
             raise UsageError(f"--about {path}: {key} must have members")
     if shared := [name for name in _OF_ONE_POINT if name in content.get("point", {})]:

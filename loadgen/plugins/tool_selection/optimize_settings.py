@@ -106,7 +106,7 @@ class OptimizeSettings:
         return tuple(VARIANTS) if self.all_variants else (self.variant,)
 
     def definition(self, seed: int) -> dict[str, Any]:
-        """What resuming needs, as JSON.
+        """The facts that resuming needs, as JSON.
 
         Args:
             seed: Of the split, the training and the test.

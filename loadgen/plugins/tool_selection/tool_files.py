@@ -75,7 +75,7 @@ def members(path: Path, key: str, value: object, allowed: Collection[str]) -> Ma
         raise MalformedError(f"{place}: must hold keys and values")
     if unknown := [name for name in value if allowed and name not in allowed]:
         raise MalformedError(
-            f"{place}: there is no key {unknown[0]!r} here{did_you_mean(unknown[0], allowed)}; "
+            f"{place}: unknown key {unknown[0]!r} here{did_you_mean(unknown[0], allowed)}; "
             f"the keys are {', '.join(allowed)}"
         )
     return value

@@ -135,7 +135,7 @@ def model_folder(model: str) -> str:
 _ATTEMPTS: Final = 100
 
 _claimed: Final[list[Path]] = []
-"""What this process has made, parents before what is in them."""
+"""The folders that this process has made, parents first."""
 
 
 def claim(folder: Path) -> Path:

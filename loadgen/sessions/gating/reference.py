@@ -90,7 +90,7 @@ def require_known(rules: Ruleset | None, skip: Sequence[str]) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateInputs:
-    """What rules are evaluated with, apart from the run's own log.
+    """The inputs of rules apart from the run's log.
 
     Attributes:
         others: Further runs of the same configuration, for rules about a change.

@@ -1,4 +1,4 @@
-"""What must hold before the first request: an endpoint that answers, and enough descriptors."""
+"""The conditions of the first request: an endpoint that answers, and enough descriptors."""
 
 from __future__ import annotations
 

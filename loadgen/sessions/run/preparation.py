@@ -55,7 +55,7 @@ class Requirement(Protocol):
     """Something that machines must have before a session."""
 
     def require(self) -> None:
-        """Raise an error that says what is missing, if it is."""
+        """Raise an error where the machine lacks the requirement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,7 @@ def prepare(settings: PerfSettings) -> Prepared:
 def _episodes(
     settings: PerfSettings, dataset: Dataset, codec: Codec, generation: Generation, target: Endpoint
 ) -> SessionKind | None:
-    """How episodes are played, whose code only a session with episodes loads; None without episodes."""
+    """The kind of sessions that plays episodes; None without episodes, whose code is then not loaded."""
     may_play = any(sample.has_several_turns for sample in examples(dataset.samples))
     if not may_play and not settings.episodes.has_agent:
         return None

@@ -52,7 +52,7 @@ def flat_values(settings: Any) -> dict[str, Any]:
 
 
 def set_flags(settings: Any, *names: str) -> list[str]:
-    """Those of some options, as they are typed, whose values are not the defaults."""
+    """The options that differ from the defaults, as typed on a command line."""
     options, values = fields_of(type(settings)), flat_values(settings)
     return [options[name].flag for name in names if values[name] != options[name].default]
 

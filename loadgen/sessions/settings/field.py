@@ -33,19 +33,19 @@ class SettingField:
 
     @property
     def kind(self) -> Any:
-        """The type of its value; of a list, that of its items."""
+        """The type of the option's value; for a list, the type of an item."""
         kinds = self._kinds
         lists = [kind for kind in kinds if get_origin(kind) is list]
         return get_args(lists[0])[0] if lists else next(kind for kind in kinds if kind is not NoneType)
 
     @property
     def is_list(self) -> bool:
-        """Whether it takes several values."""
+        """Whether the option takes several values."""
         return any(get_origin(kind) is list for kind in self._kinds)
 
     @property
     def is_required(self) -> bool:
-        """Whether it has no default."""
+        """Whether the option lacks a default."""
         return self.default is MISSING
 
     @property
@@ -152,7 +152,7 @@ def setting_field(name: str, hint: Any, default: Any, declared: Option | None = 
 
 
 def _without_annotations(hint: Any) -> tuple[Any, list[Any]]:
-    """A type, and what it is annotated with, the innermost first."""
+    """A type and its annotations, the innermost first."""
     origin = get_origin(hint)
     if origin is Annotated:
         value_type, annotations = _without_annotations(hint.__origin__)

@@ -42,7 +42,7 @@ def settings_of(settings: type[Settings], values: Mapping[str, Any]) -> Settings
     fields = python_fields(settings)
     for name in values:
         if name not in fields:
-            raise UsageError(f"there is no setting {name!r}{did_you_mean(name, fields)}")
+            raise UsageError(f"unknown setting {name!r}{did_you_mean(name, fields)}")
     set_values = {name: _value(fields[name], value) for name, value in values.items() if value is not None}
     for name, field in fields.items():
         if field.is_required and name not in set_values:

@@ -125,7 +125,7 @@ class LoadSettings:
         if self.think is not None:
             raise UsageError("--think: with --offline no user waits for an answer; leave it out")
         if self.steady:
-            raise UsageError("--steady: with --offline there is no steady state; leave it out")
+            raise UsageError("--steady: an offline load has no steady state; leave --steady out")
         if not self.warmup.strip().isdecimal():
             raise UsageError(
                 f"--warmup {self.warmup}: with --offline requests leave at once; give a number of them"

@@ -37,7 +37,7 @@ def name_reader(require: Callable[[str], object], unknown: type[Exception]) -> C
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option, or what all options of one kind of value have in common.
+    """An option, or the common part of all options of one kind of value.
 
     Attributes:
         flags: How it is written, as in `--requests -n`; `--` stands for `--` and the field's name, and so do
@@ -71,7 +71,7 @@ class Option:
     instead: str = ""
 
     def filled(self, kind: Option) -> Self:
-        """The same, with what a kind of value declares where this does not."""
+        """This option, completed by the declarations of a kind of value."""
         unset = [each.name for each in fields(self) if getattr(self, each.name) == each.default]
         return replace(self, **{name: getattr(kind, name) for name in unset})
 

@@ -33,7 +33,7 @@ SAMPLE_BYTES: Final = 400_000
 """Of HTML that the texts of a section take at most; what goes beyond is left out, and the page says so."""
 
 REST_BYTES: Final = 2_000_000
-"""The same of the rests of long texts, which open."""
+"""The bound of the rests of long texts, which open."""
 
 _ABOUT: Final = ("issued at (UTC)", "tags")
 _SLOW: Final = headed(
@@ -213,7 +213,7 @@ class _Rests:
         self._room = REST_BYTES
 
     def fit(self, quote: Quote) -> Quote:
-        """The text, without the rest where there is no room."""
+        """The text, without the rest where the section is full."""
         size = _size(quote.text.rest)
         if size > self._room:
             return replace(quote, text=replace(quote.text, rest=""))

@@ -307,7 +307,7 @@ def test_files_of_ones_own(tmp_path: Path) -> None:
         ("tools=mine", "tool_sets__mine.yaml", "a: 1\na: 2", "line 2: the key 'a' stands twice"),
         ("tools=mine", "tool_sets__mine.yaml", "tools: &x [*x]", "no aliases: write out what .x stands for"),
         ("tools=mine", "tool_sets__mine.yaml", "tools: []", "tools: must be a list of tools"),
-        ("tools=mine", "tool_sets__mine.yaml", "tool: []", "no key 'tool' here; did you mean 'tools'"),
+        ("tools=mine", "tool_sets__mine.yaml", "tool: []", "unknown key 'tool' here; did you mean 'tools'"),
         (
             "tools=mine",
             "tool_sets__mine.yaml",

@@ -32,7 +32,7 @@ def test_a_run_of_no_benchmark_scores_nothing(a_run: Callable[..., Run]) -> None
         assert reporter.create_report().accuracy == []
         tables = {name for (name,) in reporter.log.execute("SHOW TABLES").fetchall()}
         assert not tables & {"scores", "questions", "scored", "asked", "graded"}
-        with pytest.raises(OptionError, match="no scoring pass 1: nothing was asked of a benchmark"):
+        with pytest.raises(OptionError, match="unknown scoring pass 1: the run asked no benchmark"):
             reporter.create_report(scoring_pass=1)
 
 

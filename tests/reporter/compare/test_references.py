@@ -58,7 +58,7 @@ def test_a_folder_of_reports_is_all_of_them(tmp_path: Path) -> None:
 
 def test_a_path_that_is_not_a_run_is_refused(tmp_path: Path) -> None:
     """With its path, and what to name instead."""
-    with pytest.raises(NotARunError, match="nowhere: there is no run folder of this name"):
+    with pytest.raises(NotARunError, match="nowhere: no run folder has this name"):
         runs_of(tmp_path / "nowhere")
     with pytest.raises(NotARunError, match=r"not a run folder, it has no events\.db"):
         runs_of(tmp_path)

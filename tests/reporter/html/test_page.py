@@ -346,7 +346,7 @@ def test_a_closed_sample_shows_question_answer_and_reference() -> None:
 
 
 def test_a_long_text_is_there_in_full() -> None:
-    """Its rest opens; where a section is full, the page says what to type."""
+    """The rest of a long text opens; where a section is full, the page names the command."""
     prompt = "begin " + 5000 * "word " + "END"
     scored = ScoredSample(
         *("mrcr", "correct", 1.0, "q1", 1, {}, "18", "", excerpt(prompt, 1500)),

@@ -316,7 +316,7 @@ def test_what_is_left_out_is_reported(make_run: MakeRun) -> None:
     assert verdict.rows[1].reason == "left out on request (--skip ttft:max<1ms)"
     assert verdict.overrides == ("left out: ttft:max<1ms", "left out: validity")
     assert verdict.status == "PASS"
-    with pytest.raises(RulesetError, match="no rule 'validty' to leave out; did you mean 'validity'"):
+    with pytest.raises(RulesetError, match="unknown rule 'validty' to leave out; did you mean 'validity'"):
         evaluate(ruleset, make_run(), skip=("validty",))
 
 

@@ -122,7 +122,7 @@ def test_a_log_that_cannot_be_scored_is_refused(new_run: NewRun, tmp_path: Path)
         connection.execute("PRAGMA user_version = 1")
     with pytest.raises(OldLogError, match="log format 1"):
         score_run(run, QUIET)
-    with pytest.raises(NotALogError, match="there is no run folder of this name"):
+    with pytest.raises(NotALogError, match="no run folder has this name"):
         score_run(tmp_path / "nothing", QUIET)
 
 

@@ -70,7 +70,7 @@ def _question(
 ) -> Question:
     classes = texts(row, "involved_classes")
     if unknown := [name for name in classes if name not in MODULES]:
-        raise ColumnError(f"{row.place}: 'involved_classes': there is no service {unknown[0]!r}")
+        raise ColumnError(f"{row.place}: 'involved_classes': unknown service {unknown[0]!r}")
     for name in classes:
         service_class(name)
     if answer["id"] != row["id"]:

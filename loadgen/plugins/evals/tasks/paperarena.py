@@ -69,7 +69,7 @@ def _with_tools(sample: Sample, row: FileRow, papers: str) -> Sample:
     folder = Path(papers).absolute()
     for name in ("sampled_jsons", "selected_papers"):
         if not (folder / name).is_dir():
-            raise SourceError(f"paperarena:papers={papers}: there is no folder {folder / name}")
+            raise SourceError(f"paperarena:papers={papers}: the folder {folder / name} does not exist")
     prompt = f"{sample.prompt}\n\nThe question is about the paper {text(row, 'pdf_name')}."
     schemas = tuple(tool.schema for tool in tools(folder))
     return EpisodeSample.of(

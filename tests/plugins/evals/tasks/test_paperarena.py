@@ -107,7 +107,7 @@ def test_an_episode_with_tools(tmp_path: Path, papers: Path) -> None:
     answer = played(question, ask)
     assert [tool.result for tool in ask.tools][1] == "Error: LookupError: no paper P9"
     assert grade_exact(question.reference, answer).value == 1
-    with pytest.raises(SourceError, match="there is no folder"):
+    with pytest.raises(SourceError, match="does not exist"):
         load(parse(f"paperarena:papers={tmp_path}"), tmp_path)
 
 
