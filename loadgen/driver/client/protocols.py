@@ -7,11 +7,11 @@ A protocol is one file with the members of `loadgen.driver.client.codec.Codec`, 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from loadgen.driver.errors import UnknownProtocolError
 from workloads.errors import PluginError, did_you_mean
+from workloads.place import at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -168,11 +168,8 @@ def codec_of(name: str, options: Mapping[str, Any]) -> Codec:
     if name not in PROTOCOLS:
         return _of_plugin(name)[1]
     entry = PROTOCOLS[name]
-    module, _, attribute = entry.codec.partition(":")
-    codec: Any = import_module(module)
-    if attribute:
-        codec = getattr(codec, attribute)(**{**entry.options, **options})
-    made: Codec = codec
+    codec: Any = at(entry.codec)
+    made: Codec = codec(**{**entry.options, **options}) if isinstance(codec, type) else codec
     return made
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal
+
+from workloads.place import at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +29,5 @@ else:
 
 def load_transport(name: str) -> Callable[..., Any]:
     """Import a transport."""
-    module, _, attribute = TRANSPORTS[name].partition(":")
-    transport: Callable[..., Any] = getattr(import_module(module), attribute)
+    transport: Callable[..., Any] = at(TRANSPORTS[name])
     return transport
