@@ -49,7 +49,7 @@ def test_what_a_template_must_have() -> None:
     assert placeholders({"a": "{prompt}{model}", "{system}": 1}) == {"prompt", "model"}
     with pytest.raises(ValueError, match=r"has no \{prompt\}"):
         check({"a": "prompt"})
-    with pytest.raises(ValueError, match=r"no placeholder \{user\}"):
+    with pytest.raises(ValueError, match=r"unknown placeholder \{user\}"):
         check({"a": "{prompt}", "b": "{user}"})
 
 

@@ -165,7 +165,7 @@ def test_any_number_of_workers_makes_the_same_schedule(of: str, shape: str, seed
 
 def test_an_unknown_process_is_an_error() -> None:
     """It is never taken for another one; the message has the nearest name, or all."""
-    with pytest.raises(ArrivalError, match="no arrival process 'poison'; did you mean 'poisson'"):
+    with pytest.raises(ArrivalError, match="unknown arrival process 'poison'; did you mean 'poisson'"):
         ProcessArrivals("poison", profile("1"))
     with pytest.raises(ArrivalError, match=f"'burst': there are {', '.join(ARRIVAL_PROCESSES)}"):
         ProcessArrivals("burst", profile("1"))

@@ -35,7 +35,7 @@ def test_every_event_type_is_in_the_lookup_table(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_not_a_log(tmp_path: Path) -> None:
     """The message names the file."""
-    with pytest.raises(NotALogError, match=r"nowhere\.db: there is no file of this name"):
+    with pytest.raises(NotALogError, match=r"nowhere\.db: no file has this name"):
         verify(tmp_path / "nowhere.db")
 
 

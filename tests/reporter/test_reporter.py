@@ -126,14 +126,14 @@ def test_a_report_displays_itself(a_run: Callable[..., Run]) -> None:
 
 def test_no_other_client_type() -> None:
     """The error for another client type names the one that is supported."""
-    with pytest.raises(OptionError, match="no client type 'pandas'; use 'duckdb'"):
+    with pytest.raises(OptionError, match="unknown client type 'pandas'; use 'duckdb'"):
         MetricsReporter("anything", client_type="pandas")
 
 
 def test_options_are_checked_before_the_log_is_read(tmp_path: Path) -> None:
     """A wrong method is refused even where there is no log; the missing log is reported after it."""
     with MetricsReporter(tmp_path) as reporter:
-        with pytest.raises(OptionError, match="no percentile method 'median'"):
+        with pytest.raises(OptionError, match="unknown percentile method 'median'"):
             reporter.create_report(percentile_method="median")
         with pytest.raises(NotALogError):
             reporter.create_report()

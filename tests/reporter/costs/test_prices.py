@@ -48,7 +48,7 @@ def test_the_first_price_that_fits_counts() -> None:
         (f"{HEAD}models:\n- {{model: a, input: .nan, output: 1}}", "must be a finite number"),
         (
             f"{HEAD}models:\n- {{model: a, inputs: 1, output: 1}}",
-            "no key 'inputs' here; did you mean 'input'",
+            "unknown key 'inputs' here; did you mean 'input'",
         ),
         (
             f"{HEAD}models:\n- {{model: a, input: 1, output: 1}}\n- {{model: a, input: 2, output: 2}}",
