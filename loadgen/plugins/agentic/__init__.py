@@ -1,0 +1,1 @@
+"""Agentic load: sessions of agents as trees of turns, from traces or made up."""
