@@ -1,8 +1,8 @@
 """A session of an agent: a tree of streams, each a sequence of turns.
 
-The main agent is the first stream. A subagent is another stream: a turn of the parent spawns the subagent, and
-a later turn of the parent joins the subagent, unless the subagent runs in the background. Spawn, join and order
-have one form: a turn waits for the ends of other turns, then for a delay.
+The main agent is the first stream. A subagent is another stream: a turn of the parent spawns the subagent,
+and a later turn of the parent joins the subagent, unless the subagent runs in the background. Spawn, join and
+order have one form: a turn waits for the ends of other turns, then for a delay.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class History(StrEnum):
     """What the rows of an input hold of the history of their session.
 
-    A reader states the kind. Rows with whole prompts that are taken for increments send 66 to 69 % more prompt
-    tokens than were recorded (ai-dynamo/dynamo#14184).
+    A reader states the kind. Rows with whole prompts that are taken for increments send 66 to 69 % more
+    prompt tokens than were recorded (ai-dynamo/dynamo#14184).
     """
 
     CUMULATIVE = "cumulative"
@@ -35,13 +35,13 @@ class History(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class AgentTurn:
     """One request of a session.
 
     Attributes:
         stream: The number of its stream in the session.
-        after: The numbers of the turns that must have ended before, all smaller than the turn's number; without
-            one, the delay counts from the start of the session.
+        after: The numbers of the turns that must have ended before, all smaller than the turn's number;
+            without one, the delay counts from the start of the session.
         delay_ns: The wait after the last of those ends: think time, and the time of tools.
         tool_ns: The part of the delay that tools took; None where the input does not say.
         input_tokens: The tokens of the whole prompt as recorded; None where the input does not say.
@@ -71,7 +71,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class AgentStream:
     """An agent of a session.
 
     Attributes:
@@ -103,8 +103,8 @@ class SessionTree:
     """
 
     session_id: str
-    streams: tuple[Stream, ...]
-    turns: tuple[Turn, ...]
+    streams: tuple[AgentStream, ...]
+    turns: tuple[AgentTurn, ...]
     history: History
     block_tokens: int = 0
     system_tokens: int = 0
