@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from workloads.sample import Message
 
@@ -46,8 +46,12 @@ class AgentTurn:
         tool_ns: The part of the delay that tools took; None where the input does not say.
         input_tokens: The tokens of the whole prompt as recorded; None where the input does not say.
         output_tokens: The tokens of the answer as recorded; None where the input does not say.
-        blocks: The ids of the prompt's blocks, of the whole prompt.
-        messages: The messages of the prompt: all of them, or the new ones; see `History`.
+        blocks: The ids of the blocks of the whole prompt, equal where the text before is equal too.
+        extends: The number of the turn whose prompt this prompt begins like; None for a prompt that begins
+            afresh. It is mostly the turn before in the stream; of a fork, a turn of the parent.
+        kept_blocks: How many blocks at the start are equal to those of `extends`.
+        messages: The messages of the prompt: all of them, or the new ones; see `History`. A message with
+            `tokens` in place of `content` has a made-up text of that length.
         answer: The recorded answer.
         tools: What the model may call.
         model: The recorded model; empty where the input does not say.
@@ -61,7 +65,9 @@ class AgentTurn:
     tool_ns: int | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
-    blocks: tuple[int, ...] = ()
+    blocks: Sequence[int] = ()
+    extends: int | None = None
+    kept_blocks: int = 0
     messages: tuple[Message, ...] = ()
     answer: Message | None = None
     tools: tuple[Mapping[str, Any], ...] = ()
@@ -79,12 +85,14 @@ class AgentStream:
         parent: The number of the stream that spawned it; None for the main agent.
         kind: The recorded type of a subagent, such as `Explore`.
         is_background: Whether the parent does not wait for its end.
+        system_tokens: The tokens of tool definitions and system prompt at the start of each prompt.
     """
 
     name: str
     parent: int | None = None
     kind: str = ""
     is_background: bool = False
+    system_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +105,6 @@ class SessionTree:
         turns: All turns in an order in which each comes after those that it waits for.
         history: What the turns hold of the history.
         block_tokens: The tokens of a block; 0 without blocks.
-        system_tokens: The tokens of tool definitions and system prompt at the start of each prompt.
         arrival_ns: When it began, from the start of the trace; None where the input does not say.
         tags: Facts that figures are grouped by.
     """
@@ -107,7 +114,6 @@ class SessionTree:
     turns: tuple[AgentTurn, ...]
     history: History
     block_tokens: int = 0
-    system_tokens: int = 0
     arrival_ns: int | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
 
