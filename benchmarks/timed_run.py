@@ -15,7 +15,7 @@ from process_tree import Watch
 
 from loadgen.driver.client.compiled import COMPILED
 from loadgen.mock_endpoint.process import start_mock
-from loadgen.sessions.capacity.true_times import ComparedTimes, MedianAndP99, compare_with_truth, lateness
+from loadgen.plugins.calibration.true_times import ComparedTimes, MedianAndP99, compare_with_truth, lateness
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cores import Cores
     from timed_run import TimedRun
 
-    from loadgen.sessions.capacity.true_times import MedianAndP99
+    from loadgen.plugins.calibration.true_times import MedianAndP99
 
 BURST: Final = Pace(ttft_ms=0, gap_ms=0, tokens=32)
 PACED: Final = Pace(ttft_ms=50, gap_ms=10, tokens=64)

@@ -89,15 +89,11 @@ _COMMANDS: Final[Mapping[str, _CommandEntry]] = {
     "check": _CommandEntry(
         _RUNNING, "loadgen.cli.check:check", "loadgen.sessions.settings.check:CheckSettings"
     ),
-    "calibrate": _CommandEntry(
-        _RUNNING, "loadgen.cli.calibrate:calibrate", "loadgen.sessions.settings.calibrate:CalibrateSettings"
-    ),
     "report": _CommandEntry(_READING, "loadgen.cli.report:report"),
     "score": _CommandEntry(
         _READING, "loadgen.cli.score:score", "loadgen.sessions.settings.score:ScoreSettings"
     ),
     "watch": _CommandEntry(_READING, "loadgen.cli.watch:watch"),
-    "view": _CommandEntry(_READING, "loadgen.cli.view:view"),
     "sql": _CommandEntry(_READING, "loadgen.cli.sql:sql"),
     "plot": _CommandEntry(_READING, "loadgen.cli.plot:plot"),
     "gate": _CommandEntry(_READING, "loadgen.cli.gate:gate", "loadgen.sessions.settings.gate:GateSettings"),

@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadgen.mock_endpoint.truth import Truth
-from loadgen.sessions.capacity.capacity import Calibration, Capacity
-from loadgen.sessions.capacity.held_load import CapacityLimit, LimitedBy
-from loadgen.sessions.capacity.stored_calibration import save, this_machine
-from loadgen.sessions.capacity.true_times import MedianAndP99, compare_with_truth, lateness, spread
+from loadgen.plugins.calibration.true_times import MedianAndP99, compare_with_truth, lateness, spread
+from loadgen.sessions.capacity import Calibration, Capacity, CapacityLimit, LimitedBy, this_machine
+from loadgen.sessions.stored_calibration import save
 from reporter.log.query import query
 from tests.truths import truth_of
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
+from loadgen.plugins.viewing.run_table import row_of
 from loadgen.sessions.run_list import DAMAGED, listed
-from loadgen.sessions.viewing.run_table import row_of
 
 if TYPE_CHECKING:
     from pathlib import Path

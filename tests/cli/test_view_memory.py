@@ -13,11 +13,11 @@ import duckdb
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
-from loadgen.sessions.viewing import bounded_memory
-from loadgen.sessions.viewing.bounded_memory import MOST_REPORTS, ReportPages
-from loadgen.sessions.viewing.folder import ViewedFolder
-from loadgen.sessions.viewing.pages import Pages
-from loadgen.sessions.viewing.queries import LONGEST, first_rows
+from loadgen.plugins.viewing import bounded_memory
+from loadgen.plugins.viewing.bounded_memory import MOST_REPORTS, ReportPages
+from loadgen.plugins.viewing.folder import ViewedFolder
+from loadgen.plugins.viewing.pages import Pages
+from loadgen.plugins.viewing.queries import LONGEST, first_rows
 
 if TYPE_CHECKING:
     import pytest

@@ -283,8 +283,8 @@ def _compare(folder: Path) -> None:
 
 
 def _list(folder: Path) -> None:
+    from loadgen.plugins.viewing.run_table import row_of
     from loadgen.sessions.run_list import listed
-    from loadgen.sessions.viewing.run_table import row_of
 
     for run in listed(folder):
         assert row_of(run)

@@ -128,7 +128,11 @@ def test_a_comparison(run: Run, server: MockProcess, tmp_path: Path) -> None:
         ({"requsts": 3}, loadgen.UsageError, "unknown setting 'requsts'; did you mean 'requests'"),
         ({"requests": "many"}, loadgen.UsageError, "requests: must be a whole number"),
         ({"requests": 1.5}, loadgen.UsageError, "requests: must be a whole number"),
-        ({"arrival": "poison"}, loadgen.UsageError, "unknown arrival process 'poison'; did you mean 'poisson'"),
+        (
+            {"arrival": "poison"},
+            loadgen.UsageError,
+            "unknown arrival process 'poison'; did you mean 'poisson'",
+        ),
         ({"duration": "soon"}, loadgen.UsageError, "duration: cannot be read: 'soon' is not a duration"),
         ({"json": True}, loadgen.UsageError, "unknown setting 'json'"),
         ({"concurrency": 0}, loadgen.UsageError, "concurrency"),

@@ -12,9 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 from loadgen.cli.app import application
+from loadgen.plugins.viewing.folder import ViewedFolder
 from loadgen.sessions.errors import UsageError
 from loadgen.sessions.run_list import listed
-from loadgen.sessions.viewing.folder import ViewedFolder
 from recorder.errors import LogError
 from recorder.store import LOG_NAME, PAGE_BYTES
 from reporter.archive.write import archive

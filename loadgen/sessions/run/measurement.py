@@ -15,7 +15,6 @@ from loadgen.driver.system.clock import system_clock
 from loadgen.driver.system.memory import calm, return_free_memory
 from loadgen.driver.system.open_files import allow_many_files
 from loadgen.driver.workers.pool import WorkerPool
-from loadgen.sessions.capacity.stored_calibration import warn_beyond
 from loadgen.sessions.environment import environment
 from loadgen.sessions.interrupt import note_stop
 from loadgen.sessions.loop_recorder import announce_stop, recording
@@ -23,6 +22,7 @@ from loadgen.sessions.observer import SILENT
 from loadgen.sessions.run.endpoint_probe import default_url_named, require_descriptors, require_ready
 from loadgen.sessions.run.first_facts import put_first_facts
 from loadgen.sessions.run.sensors import declared_power, found_sensors, sensors_of, with_found_metrics
+from loadgen.sessions.stored_calibration import warn_beyond
 from recorder.store import LOG_NAME
 from recorder.writer import EventRecorder
 

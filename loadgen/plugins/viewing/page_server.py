@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from loadgen.driver.system.event_loop import run_async
+from loadgen.plugins.viewing.access import HOST, Access
+from loadgen.plugins.viewing.folder import ViewedFolder
+from loadgen.plugins.viewing.pages import Pages
 from loadgen.sessions.errors import SetupError
-from loadgen.sessions.viewing.access import HOST, Access
-from loadgen.sessions.viewing.folder import ViewedFolder
-from loadgen.sessions.viewing.pages import Pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from loadgen.sessions.viewing.folder import Identity
+    from loadgen.plugins.viewing.folder import Identity
 
 _Result = TypeVar("_Result")
 

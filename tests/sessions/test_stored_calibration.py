@@ -16,15 +16,16 @@ from loadgen.driver.client.codec import Generation
 from loadgen.driver.client.timeouts import Timeouts
 from loadgen.driver.load import Closed, Load, Offline
 from loadgen.driver.plan import Plan
-from loadgen.sessions.capacity.capacity import Calibration, Capacity, Machine, exceeds
-from loadgen.sessions.capacity.held_load import CapacityLimit, LimitedBy
-from loadgen.sessions.capacity.stored_calibration import (
-    calibration_file,
-    save,
-    saved,
+from loadgen.sessions.capacity import (
+    Calibration,
+    Capacity,
+    CapacityLimit,
+    LimitedBy,
+    Machine,
+    exceeds,
     this_machine,
-    warn_beyond,
 )
+from loadgen.sessions.stored_calibration import calibration_file, save, saved, warn_beyond
 from recorder.event import Event, EventType
 from tests.driver.manual_clock import open_loop
 from workloads.arrivals import ARRIVAL_PROCESSES

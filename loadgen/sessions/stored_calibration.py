@@ -1,15 +1,13 @@
-"""The stored calibration: a file in the user's cache."""
+"""The stored calibration of this machine, and the warning of a plan beyond it."""
 
 from __future__ import annotations
 
 import os
-import platform
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import orjson
 
-from loadgen.driver.workers.sizing import usable_cpus
 from loadgen.sessions.files.run_folder import write_whole
 from loadgen.sessions.observer import SILENT
 from recorder.event import Event, EventType
@@ -18,20 +16,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from loadgen.driver.plan import Plan
-    from loadgen.sessions.capacity.capacity import Calibration, Machine
+    from loadgen.sessions.capacity import Calibration
     from loadgen.sessions.observer import Observer
 
 
 def calibration_file() -> Path:
-    """`calibration.json` under `$XDG_CACHE_HOME/loadgen`, by default `~/.cache/loadgen`."""
+    """`calibration.json` under `$XDG_CACHE_HOME/loadgen`, by default `~/.cache/loadgen`.
+
+    Raises:
+        RuntimeError: The user has no home.
+    """
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "loadgen" / "calibration.json"
-
-
-def this_machine() -> Machine:
-    """This machine, with the processors that this process may use."""
-    from loadgen.sessions.capacity.capacity import Machine
-
-    return Machine(platform.node(), usable_cpus())
 
 
 def save(calibration: Calibration) -> None:
@@ -51,7 +46,7 @@ def saved() -> Calibration | None:
         stored = calibration_file().read_bytes()
     except (OSError, RuntimeError):
         return None
-    from loadgen.sessions.capacity.capacity import Calibration
+    from loadgen.sessions.capacity import Calibration, this_machine
 
     try:
         calibration = Calibration.of_dict(orjson.loads(stored))
@@ -61,17 +56,17 @@ def saved() -> Calibration | None:
 
 
 def warn_beyond(plan: Plan, put: Callable[[Event], object], at_ns: int, observer: Observer = SILENT) -> None:
-    """Warn if a plan exceeds the capacity of this machine.
+    """Warn of a plan that exceeds the capacity of this machine, in the log and to the observer.
 
     Args:
         plan: The plan.
         put: Takes the finding for the log.
         at_ns: The time, CLOCK_MONOTONIC.
-        observer: Gets the warning too.
+        observer: Gets the warning.
     """
     if (calibration := saved()) is None:
         return
-    from loadgen.sessions.capacity.capacity import exceeds
+    from loadgen.sessions.capacity import exceeds
 
     if (message := exceeds(calibration, plan)) is None:
         return

@@ -1,17 +1,38 @@
-"""The capacity of a machine, and the check of a plan against the capacity."""
+"""The capacity of a machine as a client: stored in the user's cache, and compared with plans."""
 
 from __future__ import annotations
 
+import platform
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from loadgen.driver.load import Open, in_flight
-from loadgen.sessions.capacity.held_load import CapacityLimit, LimitedBy
+from loadgen.driver.workers.sizing import usable_cpus
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from loadgen.driver.plan import Plan
+
+
+class LimitedBy(StrEnum):
+    """The part that reached a limit."""
+
+    CLIENT = "client"
+    """The load generator on this machine: the capacity that is searched for."""
+    MOCK = "mock"
+    """The mock endpoint: the client can do at least what held."""
+    LADDER = "ladder"
+    """Nothing: more was not tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityLimit:
+    """Why a load did not hold."""
+
+    by: LimitedBy
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +107,11 @@ class Calibration:
                 "streams": _capacity(members["streams"]),
             },
         )
+
+
+def this_machine() -> Machine:
+    """This machine, with the processors that this process may use."""
+    return Machine(platform.node(), usable_cpus())
 
 
 def exceeds(calibration: Calibration, plan: Plan) -> str | None:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from aiohttp import web
 
+from loadgen.plugins.viewing.bounded_memory import OneThread, ReportPages
+from loadgen.plugins.viewing.live_plot import live_plots
+from loadgen.plugins.viewing.queries import MOST_ROWS, first_rows
+from loadgen.plugins.viewing.run_table import COLUMNS, address, row_of
 from loadgen.sessions.errors import UsageError, exit_code, message_of, printable
-from loadgen.sessions.viewing.bounded_memory import OneThread, ReportPages
-from loadgen.sessions.viewing.live_plot import live_plots
-from loadgen.sessions.viewing.queries import MOST_ROWS, first_rows
-from loadgen.sessions.viewing.run_table import COLUMNS, address, row_of
 from recorder.lock import is_held
 from reporter.errors import QueryError
 from reporter.log.query import VIEWS
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from loadgen.sessions.viewing.access import Handler
-    from loadgen.sessions.viewing.folder import ViewedFolder
+    from loadgen.plugins.viewing.access import Handler
+    from loadgen.plugins.viewing.folder import ViewedFolder
     from reporter.log.query import QueryResult
     from reporter.report import Report
 
@@ -53,9 +53,9 @@ class Pages:
 
         self._folder = folder
         self._templates = Environment(
-            loader=PackageLoader("loadgen.sessions.viewing"), autoescape=True, trim_blocks=True
+            loader=PackageLoader("loadgen.plugins.viewing"), autoescape=True, trim_blocks=True
         )
-        place = resources.files("loadgen.sessions.viewing") / "static"
+        place = resources.files("loadgen.plugins.viewing") / "static"
         self._static = {name: (place / name).read_text() for name in _STATIC if name != _PAGE_STYLE}
         self._static[_PAGE_STYLE] = asset(_PAGE_STYLE)
         self._lists, self._figures = OneThread(), OneThread()
@@ -101,8 +101,8 @@ class Pages:
 
     async def run(self, request: web.Request) -> web.Response:
         """A run: its report, or its figures while it is in progress; a series: its runs so far."""
+        from loadgen.plugins.viewing.one_file import series_page
         from loadgen.sessions.run.report_of_log import make_report
-        from loadgen.sessions.viewing.one_file import series_page
 
         name = request.match_info["name"]
         if (series := self._folder.series(name)) is not None:
@@ -123,7 +123,7 @@ class Pages:
 
     async def compare(self, request: web.Request) -> web.Response:
         """Two or more runs side by side, `?run=A&run=B`; the oldest is the reference."""
-        from loadgen.sessions.viewing.one_file import comparison_page
+        from loadgen.plugins.viewing.one_file import comparison_page
 
         chosen = {name: self._folder.run(name) for name in request.query.getall("run", [])}
         newest_first = await self._lists.run(self._folder.runs)
@@ -153,7 +153,7 @@ class Pages:
 
     async def _report_page(self, run: Path, name: str) -> bytes:
         """The report of a run as a page, made once for each state of its log."""
-        from loadgen.sessions.viewing.one_file import report_page
+        from loadgen.plugins.viewing.one_file import report_page
 
         def make() -> bytes:
             # Another request may have made it meanwhile.

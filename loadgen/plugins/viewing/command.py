@@ -27,7 +27,7 @@ def view(
 
     loadgen view artifacts --port 8080 --no-browser
     """
-    from loadgen.sessions.viewing.page_server import view as serve
+    from loadgen.plugins.viewing.page_server import view as serve
 
     def listening(url: str) -> None:
         print(f"viewing {folder} at {url}\nCtrl-C ends it", flush=True)

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadgen.sessions.calibration.load_search import NOT_TRIED, ClimbStep, capacity, climb
-from loadgen.sessions.calibration.load_steps import Ladder
-from loadgen.sessions.capacity.held_load import LimitedBy, limit
-from loadgen.sessions.capacity.true_times import ComparedTimes, MedianAndP99, ReportedAndTrue
-from loadgen.sessions.capacity.work import REQUESTS, STREAMS, Step
+from loadgen.plugins.calibration.load_search import NOT_TRIED, ClimbStep, Ladder, capacity, climb
+from loadgen.plugins.calibration.load_step import REQUESTS, STREAMS, Step, limit
+from loadgen.plugins.calibration.true_times import ComparedTimes, MedianAndP99, ReportedAndTrue
+from loadgen.sessions.capacity import LimitedBy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
