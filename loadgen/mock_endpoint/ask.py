@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import orjson
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 
 _KINDS: Final = {
+    "cache_salt": str,
     "max_completion_tokens": int,
     "ignore_eos": bool,
     "max_tokens": int,
@@ -87,6 +88,7 @@ class MockRequest:
         prompt: The messages or the prompt, as they were sent.
         least_tokens: What an answer that would be shorter is drawn out to, before it is cut.
         chat: Whether it is a chat, whose answers can have reasoning and tool calls.
+        cache_salt: What separates its prompt from equal ones in a prefix cache, as with vLLM; None for none.
     """
 
     model: str
@@ -98,6 +100,17 @@ class MockRequest:
     prompt: Any = None
     least_tokens: int = 0
     chat: bool = False
+    cache_salt: str | None = None
+
+    def tokens(self) -> Sequence[str | int]:
+        """The tokens of the prompt, `input_tokens` of them: words, or token ids."""
+        if self.chat:
+            return " ".join(_text(message.get("content")) for message in self.prompt).split()
+        match self.prompt:
+            case str(text) | [str(text)]:
+                return text.split()
+            case [[*token_ids]] | token_ids:
+                return cast("list[int]", token_ids)
 
 
 def read_chat(body: bytes, models: Sequence[str], refused: Sequence[str] = ()) -> MockRequest:
@@ -155,6 +168,7 @@ def _read(
         prompt=prompt,
         least_tokens=_least_tokens(fields, max_tokens),
         chat=where == "messages",
+        cache_salt=fields.get("cache_salt"),
     )
 
 

@@ -30,7 +30,15 @@ PARKED: Final = -1
 _LONGEST_HEAD: Final = 65536
 _MOST_UNSENT: Final = 1 << 20
 _MOST_REQUESTS: Final = 1000
-_HEEDED: Final = frozenset((b"authorization", b"content-encoding", b"expect", b"x-request-id"))
+SESSION_HEADERS: Final = (
+    *(b"x-correlation-id", b"x-session-id", b"x-session-affinity", b"x-session-token"),
+    *(b"x-smg-routing-key", b"x-dynamo-session-id", b"x-dynamo-parent-session-id"),
+)
+"""Headers that gateways route by, so that the requests of a session reach the server that has its prefix."""
+
+_HEEDED: Final = frozenset(
+    (b"authorization", b"content-encoding", b"expect", b"x-request-id", *SESSION_HEADERS)
+)
 _buffer: Final = memoryview(bytearray(65536))
 
 
@@ -61,6 +69,14 @@ class RawRequest(NamedTuple):
         """A header's value."""
         value = self.headers.get(name)
         return None if value is None else value.decode(errors="replace")
+
+    def session(self) -> dict[str, str]:
+        """The headers that name a session."""
+        return {
+            name.decode(): self.headers[name].decode(errors="replace")
+            for name in SESSION_HEADERS
+            if name in self.headers
+        }
 
 
 class Host(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Final, Literal
 
 import orjson
@@ -24,7 +24,7 @@ KEY_VARIABLE: Final = "LOADGEN_MOCK_API_KEY"
 _MAX_PORT: Final = 65535
 
 _WITHOUT_SCENARIO: Final = (
-    *("tls_cert", "replies", "count_eos", "hold_calls", "cache"),
+    *("tls_cert", "replies", "count_eos", "hold_calls", "cache", "cache_blocks", "prefill", "slowdown"),
     *("close", "refuse", "stall", "die_after", "fail_after", "rate_limit"),
 )
 """The options of responses, which a scenario has itself."""
@@ -47,6 +47,10 @@ class MockOptions:
             token, `early` (with the response's headers), or never (`none`).
         slots: How many requests are served at once, others wait in order; 0 serves all at once.
         cache: Answer at once what was asked before, as a cache of answers does.
+        cache_blocks: How many blocks of prompts a prefix cache keeps, 0 for no limit; None for no cache.
+        block_tokens: The tokens of a block of the prefix cache.
+        prefill: Distribution of the time that a prompt token costs which no cache has; added to `ttft`.
+        slowdown: A time: what each other request that is being served when an answer begins adds to `itl`.
         count_eos: Count an end-of-sequence token, which no event shows, in replies that end by themselves.
         hold_calls: Send tool calls whole, when the last of their tokens is due, as a tool parser does.
         close: Close each connection after its first response, which does not announce it.
@@ -79,6 +83,10 @@ class MockOptions:
     role_chunk: Literal["first", "early", "none"] = "first"
     slots: int = 0
     cache: bool = False
+    cache_blocks: int | None = None
+    block_tokens: int = 16
+    prefill: str = "0"
+    slowdown: str | None = None
     count_eos: bool = False
     hold_calls: bool = False
     close: bool = False
@@ -97,7 +105,8 @@ class MockOptions:
     fault_share: float = 0.2
 
     def __post_init__(self) -> None:
-        chosen = [name for name in _WITHOUT_SCENARIO if getattr(self, name)]
+        defaults = {each.name: each.default for each in fields(self)}
+        chosen = [name for name in _WITHOUT_SCENARIO if getattr(self, name) != defaults[name]]
         checks = (
             (
                 _is_host(self.host),
@@ -109,6 +118,11 @@ class MockOptions:
                 f"{self.tokens_per_chunk} tokens per chunk are too few: choose at least 1",
             ),
             (self.slots >= 0, f"{self.slots} slots cannot be: choose 0 for no limit, or a positive number"),
+            (
+                (self.cache_blocks or 0) >= 0,
+                f"{self.cache_blocks} blocks cannot be: choose 0 for no limit, or a positive number",
+            ),
+            (self.block_tokens >= 1, f"{self.block_tokens} tokens per block are too few: choose at least 1"),
             (
                 self.role_chunk in ("first", "early", "none"),
                 f"unknown role chunk {self.role_chunk!r}: choose first, early or none",
@@ -136,8 +150,8 @@ class MockOptions:
             MockOptionsError: It is not a JSON object, or names an option that does not exist.
         """
         try:
-            fields = orjson.loads(text)
-            return cls(**(fields | {name: tuple(fields.get(name, ())) for name in ("models", "refuse")}))
+            values = orjson.loads(text)
+            return cls(**(values | {name: tuple(values.get(name, ())) for name in ("models", "refuse")}))
         except (orjson.JSONDecodeError, AttributeError, TypeError) as error:
             raise MockOptionsError(f"{text!r} is not a JSON object of mock options: {error}") from error
 

@@ -111,12 +111,12 @@ class Metrics:
         self._live.discard(truth)
         self._input_tokens += truth.input_tokens
         self._tokens += truth.tokens
+        self._cached_tokens += truth.cached_tokens
         if truth.outcome != "aborted":
             self.responded(truth.path, method, truth.status)
         if truth.outcome != "failed":
             self._ended[truth.finish_reason or "abort"] += 1
         if truth.outcome == "completed":
-            self._cached_tokens += truth.input_tokens * truth.cached
             tokens_ns = sorted(truth.chunk_ns + truth.silent_ns)
             # An answer in one piece has its first token with all the others.
             first_ns = tokens_ns[0] if tokens_ns else truth.done_ns

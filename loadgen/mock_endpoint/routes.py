@@ -12,7 +12,7 @@ from loadgen.mock_endpoint.ask import RefusedRequest, read_chat, read_completion
 from loadgen.mock_endpoint.options import DEFAULT_MODEL
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Mapping
 
     from loadgen.mock_endpoint.options import MockOptions
 
@@ -25,6 +25,8 @@ GENERATION: Final = {
 HEALTH: Final = "/health"
 METRICS: Final = "/metrics"
 MODELS: Final = "/v1/models"
+RESETS: Final = ("/reset_prefix_cache", "/flush_cache")
+"""Where vLLM's and SGLang's prefix caches are emptied."""
 
 
 class Doorkeeper:
@@ -32,12 +34,12 @@ class Doorkeeper:
 
     Args:
         options: Which key is asked for.
-        pages: The paths that can be read with GET.
+        methods: The method that each path takes.
     """
 
-    def __init__(self, options: MockOptions, pages: Container[str]) -> None:
+    def __init__(self, options: MockOptions, methods: Mapping[str, str]) -> None:
         self._wanted = None if options.api_key is None else f"Bearer {options.api_key}"
-        self._pages = pages
+        self._methods = methods
 
     def admit(self, authorization: str | None) -> None:
         """Admit a request by the Authorization header.
@@ -59,9 +61,9 @@ class Doorkeeper:
         """
         if path.startswith("/v1/"):
             self.admit(authorization)
-        if path not in self._pages and path not in GENERATION:
+        if path not in self._methods and path not in GENERATION:
             raise RefusedRequest(404, f"There is nothing at {path}")
-        if path not in self._pages or method != "GET":
+        if self._methods.get(path) != method:
             raise RefusedRequest(405, f"{path} does not take {method}")
         return path
 

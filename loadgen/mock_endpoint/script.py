@@ -12,6 +12,7 @@ from loadgen.mock_endpoint import lifetime, rate_limit, replies
 from loadgen.mock_endpoint.answer_cache import Cache
 from loadgen.mock_endpoint.ask import RefusedRequest
 from loadgen.mock_endpoint.errors import MockOptionsError
+from loadgen.mock_endpoint.prefix_cache import PrefixCache
 from loadgen.mock_endpoint.token import SILENT, joined
 from workloads import distribution_notation
 from workloads.errors import DistributionError
@@ -42,7 +43,9 @@ class PlannedResponse:
         itl: Draws the seconds between two tokens.
         rng: What `itl` draws from; belongs to this answer alone.
         refusal: Fail with this, `ttft_s` after the start, instead of answering.
-        cached: Whether it was given before, and so comes at once; None without a cache.
+        cached: Whether it was given before, and so comes at once.
+        cached_tokens: The prompt's tokens that came from a cache; None without a cache.
+        hit_blocks: The prompt's leading blocks that were in the prefix cache.
     """
 
     tokens: Sequence[Token]
@@ -51,11 +54,9 @@ class PlannedResponse:
     itl: distribution_notation.Sampler
     rng: Random
     refusal: RefusedRequest | None = None
-    cached: bool | None = None
-
-    def cached_tokens(self, input_tokens: int) -> int | None:
-        """Return how many of the input tokens came from the cache; None without a cache."""
-        return None if self.cached is None else input_tokens * self.cached
+    cached: bool = False
+    cached_tokens: int | None = None
+    hit_blocks: int = 0
 
     @property
     def at_once(self) -> bool:
@@ -99,7 +100,9 @@ class Script:
         self._length = _named("tokens", distribution_notation.length, options.tokens)
         scripted = replies.load(options.replies) if options.replies else []
         self._replies = replies.Replies(scripted)
-        samplers = (self._ttft, self._itl, self._length)
+        self._prefill = _named("prefill", distribution_notation.duration, options.prefill)
+        self._slowdown_s = lifetime.read("slowdown", options.slowdown) or 0.0
+        samplers = (self._ttft, self._itl, self._length, self._prefill)
         times = (time for reply in scripted for time in (reply.ttft, reply.itl) if time)
         self._draws = not all(
             isinstance(sampler, distribution_notation.Constant) for sampler in (*samplers, *times)
@@ -108,22 +111,39 @@ class Script:
         self._seed = options.seed
         self._asked = 0
         self._cache = Cache() if options.cache else None
+        blocks = options.cache_blocks
+        self._prefixes = None if blocks is None else PrefixCache(blocks, options.block_tokens)
+        self._block_tokens = options.block_tokens
         limit, outage_s = rate_limit.read(options.rate_limit), lifetime.read("fail_after", options.fail_after)
         self._refusing = [each for each in (limit, outage_s and lifetime.Outage(outage_s)) if each]
         self._ending = (SILENT,) if options.count_eos else ()
         self._holds_calls = options.hold_calls
 
-    def answer(self, ask: MockRequest) -> PlannedResponse:
-        """Plan the answer to one request."""
+    def answer(self, ask: MockRequest, others: int = 0) -> PlannedResponse:
+        """Plan the answer to one request, while a number of others are being served."""
         for each in self._refusing:
             if (refusal := each.refusal()) is not None:
                 return PlannedResponse((), "stop", 0.0, self._itl, self._never_drawn_from, refusal)
         answer = self._drawn(ask)
-        if self._cache is None or answer.refusal is not None:
+        if answer.refusal is not None:
             return answer
-        if self._cache.takes(ask):
-            return replace(answer, cached=False)
-        return replace(answer, ttft_s=0.0, itl=distribution_notation.Constant(0.0), cached=True)
+        if self._cache is not None and not self._cache.takes(ask):
+            at_once = distribution_notation.Constant(0.0)
+            return replace(answer, ttft_s=0.0, itl=at_once, cached=True, cached_tokens=ask.input_tokens)
+        hits = 0 if self._prefixes is None else self._prefixes.take(ask)
+        cached = hits * self._block_tokens
+        return replace(
+            answer,
+            ttft_s=answer.ttft_s + (ask.input_tokens - cached) * self._prefill(answer.rng),
+            itl=_slower(answer.itl, others * self._slowdown_s),
+            cached_tokens=None if self._prefixes is None and self._cache is None else cached,
+            hit_blocks=hits,
+        )
+
+    def forget_prefixes(self) -> None:
+        """Empty the prefix cache."""
+        if self._prefixes is not None:
+            self._prefixes.clear()
 
     def _drawn(self, ask: MockRequest) -> PlannedResponse:
         rng = self._rng()
@@ -166,6 +186,14 @@ def _cut(
 ) -> PlannedResponse:
     too_long = limit is not None and len(tokens) > limit
     return PlannedResponse(tokens[:limit], "length" if too_long else finish_reason, ttft_s, itl, rng)
+
+
+def _slower(itl: distribution_notation.Sampler, by_s: float) -> distribution_notation.Sampler:
+    if not by_s:
+        return itl
+    if isinstance(itl, distribution_notation.Constant):
+        return distribution_notation.Constant(itl.value + by_s)
+    return lambda rng: itl(rng) + by_s
 
 
 def _named(name: str, parse: Callable[[str], _T], spec: str) -> _T:

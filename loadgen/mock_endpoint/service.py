@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from array import array
 from http import HTTPStatus
@@ -15,7 +16,7 @@ from loadgen.mock_endpoint.client_connection import NOW
 from loadgen.mock_endpoint.events import EventShelf, serial
 from loadgen.mock_endpoint.options import DEFAULT_MODEL
 from loadgen.mock_endpoint.prometheus_metrics import PROMETHEUS, Metrics
-from loadgen.mock_endpoint.routes import GENERATION, HEALTH, METRICS, MODELS, Doorkeeper, model_list
+from loadgen.mock_endpoint.routes import GENERATION, HEALTH, METRICS, MODELS, RESETS, Doorkeeper, model_list
 from loadgen.mock_endpoint.token import SILENT, joined
 from loadgen.mock_endpoint.truth import Truth
 
@@ -89,7 +90,11 @@ class Service:
             HEALTH: _page(b"", _JSON),
             METRICS: self._figures,
         }
-        self._door = Doorkeeper(options, self._pages)
+        methods = dict.fromkeys(self._pages, "GET")
+        if options.cache_blocks is not None:
+            self._pages |= dict.fromkeys(RESETS, self._reset)
+            methods |= dict.fromkeys(RESETS, "POST")
+        self._door = Doorkeeper(options, methods)
         self._metrics = Metrics((options.models or (DEFAULT_MODEL,))[0], self._queue)
         self._shelf = EventShelf()
         self._serials = count(uuid4().int >> 64 << 64)
@@ -128,6 +133,10 @@ class Service:
         """The Prometheus figures."""
         return self._metrics.render().encode(), PROMETHEUS
 
+    def _reset(self) -> tuple[bytes, str]:
+        self._script.forget_prefixes()
+        return b"", _JSON
+
     def _queue(self) -> tuple[int, int]:
         waiting = 0 if self._slots is None else self._slots.waiting
         return self._metrics.live - waiting, waiting
@@ -161,8 +170,10 @@ class Service:
             # With its traceback it would hold on to what holds on to it: a cycle, which is not collected.
             return b"", _fail(request, truth, refusal.with_traceback(None), NOW)
         truth.learn(ask, in_detail=self._options.truth is not None)
-        answer = self._script.answer(ask)
-        truth.cached = bool(answer.cached)
+        truth.session = request.session()
+        answer = self._script.answer(ask, min(self._metrics.live, self._options.slots or sys.maxsize) - 1)
+        truth.cached, truth.hit_blocks = answer.cached, answer.hit_blocks
+        truth.cached_tokens = answer.cached_tokens or 0
         if answer.refusal:
             return b"", _fail(request, truth, answer.refusal, _due_ns(truth, answer.ttft_s))
         exchange = ServedRequest(connection, request, dialect, ask, answer, truth)
@@ -172,7 +183,7 @@ class Service:
     def _whole(self, exchange: ServedRequest) -> Task:
         """Send an answer in one piece, when the last token is due."""
         _, request, dialect, ask, answer, truth = exchange
-        counts = wire.usage(ask.input_tokens, len(answer.tokens), answer.cached_tokens(ask.input_tokens))
+        counts = wire.usage(ask.input_tokens, len(answer.tokens), answer.cached_tokens)
         body = wire.whole(dialect, ask, joined(answer.tokens), answer.finish_reason, counts)
         due_s = answer.last_due_s()
         due_ns = _due_ns(truth, due_s) if due_s else NOW
@@ -202,9 +213,7 @@ class Service:
         _, _, _, ask, answer, truth = exchange
         size = self._options.tokens_per_chunk
         texts = answer.texts(size)
-        end = events.end(
-            answer.finish_reason, ask.input_tokens, len(answer.tokens), answer.cached_tokens(ask.input_tokens)
-        )
+        end = events.end(answer.finish_reason, ask.input_tokens, len(answer.tokens), answer.cached_tokens)
         due_ns = _due_ns(truth, answer.ttft_s) if answer.ttft_s else NOW
         for begin in range(0, len(texts) or 1, _EVENTS_AT_ONCE):
             now = texts[begin : begin + _EVENTS_AT_ONCE]
@@ -226,9 +235,7 @@ class Service:
         """Send each event when due; the last write includes the end of the stream."""
         connection, _, _, ask, answer, truth = exchange
         size, length = self._options.tokens_per_chunk, len(answer.tokens)
-        end = answer_id.join(
-            events.end(answer.finish_reason, ask.input_tokens, length, answer.cached_tokens(ask.input_tokens))
-        )
+        end = answer_id.join(events.end(answer.finish_reason, ask.input_tokens, length, answer.cached_tokens))
         start_ns, count_late = _due_ns(truth, 0), self._lateness.note
         # What a chunk touches is kept close together: a thousand streams do not fit into the caches.
         stamps, silent, sent, latest_ns = array("q"), array("q"), 0, 0

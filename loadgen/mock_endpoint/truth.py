@@ -44,7 +44,10 @@ class Truth:
         status: The HTTP status that was sent, or 499 when none was.
         outcome: `completed`; `failed` (answered with an error); or `aborted`: the client went away, or the
             server was stopped.
-        cached: Whether the answer came from the cache (`MockOptions.cache`).
+        cached: Whether the answer came from the cache of answers (`MockOptions.cache`).
+        cached_tokens: The prompt's tokens that came from a cache, as in `usage`.
+        hit_blocks: The prompt's leading blocks that were in the prefix cache (`MockOptions.cache_blocks`).
+        session: The request's headers that name a session or its parent, by lower-case name.
         model: The model that was asked for; here and below None for a request that was refused unread.
         messages: How many messages were sent; None for a prompt as well.
         asked_sha256: SHA-256, in hexadecimal, of the messages or the prompt as `digest` takes it.
@@ -64,6 +67,9 @@ class Truth:
     status: int = CLIENT_CLOSED_REQUEST
     outcome: Literal["completed", "aborted", "failed"] = "aborted"
     cached: bool = False
+    cached_tokens: int = 0
+    hit_blocks: int = 0
+    session: dict[str, str] = field(default_factory=dict)
     model: str | None = None
     messages: int | None = None
     asked_sha256: str | None = None

@@ -26,7 +26,8 @@ def test_the_defaults_are_those_of_the_options() -> None:
 def test_every_option_reaches_the_endpoint() -> None:
     """Each setting is the option of the same name; `--model` is one of `models`."""
     numbers = {"port": 1, "tokens_per_chunk": 2, "slots": 3, "seed": 4, "fault_share": 0.5}
-    left_out = dict.fromkeys(("scenario", "replies", "stall", "cache"))
+    numbers |= {"block_tokens": 5}
+    left_out = dict.fromkeys(("scenario", "replies", "stall", "cache", "cache_blocks"))
     chosen = {field.name: field.name for field in fields(MockSettings)}
     chosen |= {**numbers, **left_out, "model": ["m"], "refuse": ["r"], "role_chunk": "none"}  # type: ignore[dict-item]
     options = MockSettings(**chosen).options()  # type: ignore[arg-type]

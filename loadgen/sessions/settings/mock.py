@@ -67,6 +67,18 @@ class MockSettings:
     )
     slots: int = _TIMING.option("Requests served at once; the rest wait in order of arrival. 0: no limit.", 0)
     cache: bool = _TIMING.switch("Answer repeated requests at once, as a cache of answers does.")
+    cache_blocks: int | None = _TIMING.option(
+        "A prefix cache of this many blocks; the least recently used goes first. 0: no limit. "
+        "Default: no prefix cache."
+    )
+    block_tokens: int = _TIMING.option("Tokens of a block of the prefix cache.", 16)
+    prefill: str = _TIMING.option(
+        "Time for each prompt token that no cache has, added to --ttft and written like it.", "0"
+    )
+    slowdown: str | None = _TIMING.option(
+        "Time that each other request in service adds to --itl, as of the moment an answer is planned.",
+        metavar="TIME",
+    )
     close: bool = _SCENARIOS.switch("Close each connection after its first response, unannounced.")
     refuse: list[str] = _SCENARIOS.option(
         "Refuse requests whose body has this member (422); repeatable.", [], metavar="NAME"
