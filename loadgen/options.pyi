@@ -248,7 +248,7 @@ class SessionOptions(ScoringOptions, total=False):
     gpu_peak_bandwidth_gb_s: float | None
     """Peak memory bandwidth of a GPU, in GB/s."""
     max_tokens: int | None
-    """Maximum of output tokens of each request."""
+    """Maximum of output tokens of each request; a benchmark's smaller limit holds."""
     temperature: float | None
     """Sampling temperature."""
     request_seed: int | None
@@ -560,7 +560,7 @@ class OptimizeToolsOptions(TypedDict, total=False):
     trace_context: bool | None
     """Send a W3C traceparent with each request, and log the ids."""
     max_tokens: int | None
-    """Maximum of output tokens of each request."""
+    """Maximum of output tokens of each request; a benchmark's smaller limit holds."""
     temperature: float | None
     """Sampling temperature."""
     request_seed: int | None

@@ -4,7 +4,7 @@ A verdict evaluates each target that is one of them by it (`meets`), and `of_met
 them. Every target is one-sided: a server that is faster than its target is valid. The
 specification's own code (mlcommons/endpoints, `src/inference_endpoint/metrics/metric.py`) holds throughput
 and query latency to their targets from both sides, within 10 % of the greater of the two, and so calls a
-server invalid whose throughput is 11.2 % above its target. See docs/rulesets.md.
+server invalid whose throughput is 11.2 % above its target: `is_close` is that check. See docs/rulesets.md.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ class Metric(ABC):
     """What the target is in, as a sentence says it."""
     name: ClassVar[str]
     """What rules call it (docs/metrics.md)."""
+    REL_TOL: ClassVar = 0.1
+    """The tolerance of `is_close`, as the specification declares it for throughput and query latency."""
 
     def __post_init__(self) -> None:
         _check(self.target, self.label, self.unit)
@@ -51,6 +53,14 @@ class Metric(ABC):
     @abstractmethod
     def is_valid(self, measurement: float | None) -> bool:
         """Tell whether a measurement in `unit` meets the target. None, NaN and infinity never do."""
+
+    def is_close(self, measurement: float | None) -> bool:
+        """Tell whether a measurement and the target differ by at most `REL_TOL` of the greater of the two.
+
+        The specification's own check, from both sides: a server that is faster than `1 / (1 - REL_TOL)` times
+        the target fails too. Verdicts use `is_valid`.
+        """
+        return measurement is not None and math.isclose(measurement, self.target, rel_tol=self.REL_TOL)
 
     @abstractmethod
     def requirement(self, stat: str = "p99") -> Target:

@@ -14,14 +14,14 @@ from workloads.episode_program import EpisodeSample
 from workloads.errors import TaskError
 from workloads.question_loading import load
 from workloads.registry import service
+from workloads.task import MAX_TOKENS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from workloads.question import Question
     from workloads.question_loading import Loaded
-    from workloads.sample import Sample
     from workloads.task import Task
 
 DEFAULT_TEMPERATURE: Final = 0.0
@@ -47,7 +47,8 @@ def dataset(
         data: A folder to look in; None fetches the data from where it is published.
         samples: How many questions of each task; None takes all.
         offset: How many questions of each task to leave out at the beginning.
-        max_tokens: The most output tokens, in place of the benchmarks' own limits; None leaves them.
+        max_tokens: The most output tokens; a smaller limit of a benchmark holds. None leaves the limits of
+            benchmarks.
         temperature: The sampling temperature of the session, in place of the benchmarks' own. None leaves
             them: where they differ, each question has that of its benchmark.
         system_prompt: Stands before each question; a benchmark's own follows it. None adds nothing.
@@ -65,7 +66,7 @@ def dataset(
     """
     _require_distinct(tasks)
     questions: list[Question] = []
-    facts: list[Mapping[str, Any]] = []
+    facts: list[dict[str, Any]] = []
     differ = temperature is None and len(set(map(sampled_at, tasks))) > 1
     for task in tasks:
         loaded = load(task, data, offset=offset, count=samples, seed=seed, ids=ids)
@@ -77,6 +78,7 @@ def dataset(
         if system_prompt is not None:
             loaded = _after(loaded, system_prompt)
             facts[-1] = {**facts[-1], "system_prompt": system_prompt}
+        facts[-1]["notes"] += _smaller_limits(loaded, max_tokens)
         questions += _asked(loaded, len(questions), max_tokens, own)
     return Dataset(
         name=", ".join(task.text for task in tasks),
@@ -123,7 +125,7 @@ def _facts(loaded: Loaded) -> Mapping[str, Any]:
         "version": workload.version,
         "options": dict(task.options),
         "count": len(loaded.questions),
-        "max_tokens": workload.max_tokens,
+        "max_tokens": task.max_tokens or workload.max_tokens,
         "temperature": workload.temperature,
         "groups": list(workload.groups),
         "licence": task.source.licence,
@@ -134,28 +136,45 @@ def _facts(loaded: Loaded) -> Mapping[str, Any]:
 def _asked(
     loaded: Loaded, first: int, max_tokens: int | None, temperature: float | None
 ) -> Iterable[Question]:
-    """The numbered questions, with the task as a tag, within the limit."""
-    workload = loaded.task.workload
+    """The numbered questions, with the task as a tag, within the limits of output tokens."""
+    task, workload = loaded.task, loaded.task.workload
+
+    def limit(own: int | None) -> int | None:
+        """The smaller of the session's limit and the benchmark's."""
+        of_task = task.max_tokens or own or workload.max_tokens
+        return min(filter(None, (max_tokens, of_task)), default=None)
+
     for index, question in enumerate(loaded.questions, start=first):
         sample = question.sample
         tags = {**sample.tags, "task": workload.name}
-        tagged = replace(sample, index=index, tags=tags, temperature=temperature)
+        tagged = replace(
+            sample,
+            index=index,
+            tags=tags,
+            temperature=temperature,
+            max_tokens=limit(sample.max_tokens),
+            follow_ups=tuple(
+                replace(later, max_tokens=limit(later.max_tokens)) for later in sample.follow_ups
+            ),
+        )
         if workload.multi_turn is not None:
             tagged = EpisodeSample.of(tagged, service("reacting_to")(workload.multi_turn, question.reference))
-        yield replace(question, sample=_limited(tagged, max_tokens, workload.max_tokens))
+        yield replace(question, sample=tagged)
 
 
-def _limited(sample: Sample, limit: int | None, usual: int | None) -> Sample:
-    """The sample with a limit of output tokens: the given one, else the sample's, else the benchmark's."""
-    later = tuple(
-        replace(follow_up, max_tokens=_first(limit, follow_up.max_tokens, usual))
-        for follow_up in sample.follow_ups
-    )
-    return replace(sample, max_tokens=_first(limit, sample.max_tokens, usual), follow_ups=later)
-
-
-def _first(*limits: int | None) -> int | None:
-    return next((limit for limit in limits if limit is not None), None)
+def _smaller_limits(loaded: Loaded, max_tokens: int | None) -> Iterator[str]:
+    """A note where the benchmark's limit of output tokens is smaller than the session's."""
+    task = loaded.task
+    if task.max_tokens is not None or max_tokens is None:
+        return
+    limits = (question.sample.max_tokens or task.workload.max_tokens for question in loaded.questions)
+    own = min(filter(None, limits), default=max_tokens)
+    if own < max_tokens:
+        raised = f"{task.text}{',' if ':' in task.text else ':'}{MAX_TOKENS}={max_tokens}"
+        yield (
+            f"answers have at most {own:,} output tokens, the benchmark's limit, which is below "
+            f"--max-tokens {max_tokens}; --task {raised} raises the limit"
+        )
 
 
 def _checksum(questions: Iterable[Question]) -> str:

@@ -22,6 +22,9 @@ NO_COLUMNS: Final[Mapping[str, str]] = MappingProxyType({})
 SUBSET: Final = "subset"
 """The option that chooses one of `Workload.subsets`."""
 
+MAX_TOKENS: Final = "max_tokens"
+"""The option of every benchmark that takes the place of the benchmark's limit of output tokens."""
+
 _BOOLEANS: Final[Mapping[str, bool]] = {"true": True, "yes": True, "false": False, "no": False}
 
 
@@ -40,6 +43,12 @@ class Task:
     workload: Workload
     options: Mapping[str, Any]
     split: str | None = None
+
+    @property
+    def max_tokens(self) -> int | None:
+        """The most output tokens of each answer, from the option; None leaves the benchmark's limits."""
+        limit: int | None = self.options.get(MAX_TOKENS)
+        return limit
 
     @property
     def source(self) -> Source:
@@ -83,8 +92,12 @@ def parse(text: str, columns: Mapping[str, str] = NO_COLUMNS, tags: Sequence[str
     options = dict(task.options)
     for part in filter(None, options_text.split(",")):
         key, equals, value = part.partition("=")
+        if equals and key == MAX_TOKENS:
+            options[key] = _limit(text, value)
+            continue
         if not equals or key not in options:
-            there = ", ".join(f"{name}={default}" for name, default in task.options.items()) or "none"
+            named = [f"{name}={default}" for name, default in task.options.items()]
+            there = ", ".join([*named, f"{MAX_TOKENS}={task.max_tokens or 'TOKENS'}"])
             raise TaskError(
                 f"{text}: no option {part!r}{did_you_mean(key, options)}; the options of {name} are: {there}"
             )
@@ -96,6 +109,12 @@ def parse(text: str, columns: Mapping[str, str] = NO_COLUMNS, tags: Sequence[str
             f"the subsets of {name} are: {', '.join(subsets)}"
         )
     return Task(text, task, options)
+
+
+def _limit(text: str, value: str) -> int:
+    if not value.isdecimal() or not 1 <= int(value[:10]) < 2**31:
+        raise TaskError(f"{text}: {MAX_TOKENS}={value}: must be a whole number of tokens, at least 1")
+    return int(value)
 
 
 def _read(text: str, key: str, value: str, default: Any) -> Any:

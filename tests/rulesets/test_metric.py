@@ -39,6 +39,23 @@ def test_throughput_is_valid_from_its_target_up(measurement: float, *, valid: bo
     assert Throughput(10.0).is_valid(measurement) is valid
 
 
+@pytest.mark.parametrize(
+    ("measurement", "close"),
+    [
+        (8.99, False),
+        (9.0, True),
+        (11.1, True),
+        (11.2, False),
+        (math.inf, False),
+        (math.nan, False),
+        (None, False),
+    ],
+)
+def test_the_tolerance_of_the_specification(measurement: float | None, *, close: bool) -> None:
+    """A measurement is close within a tenth of the greater of measurement and target."""
+    assert Throughput(10.0).is_close(measurement) is close
+
+
 @pytest.mark.parametrize("metric", LATENCIES)
 @pytest.mark.parametrize(
     ("measurement", "valid"),

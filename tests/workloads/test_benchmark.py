@@ -112,10 +112,29 @@ def test_a_part(data: Path) -> None:
         dataset([quiz()], data, offset=3)
 
 
-@pytest.mark.parametrize(("argument", "expected"), [(None, [64, 5, 64]), (9, [9, 9, 9])])
-def test_the_most_tokens(data: Path, argument: int | None, expected: list[int]) -> None:
-    """What the user says goes before a question's own limit, and that before the benchmark's."""
-    assert [sample.max_tokens for sample in dataset([quiz()], data, max_tokens=argument).samples] == expected
+@pytest.mark.parametrize(
+    ("argument", "option", "expected"),
+    [
+        (None, {}, [64, 5, 64]),
+        (9, {}, [9, 5, 9]),
+        (100, {}, [64, 5, 64]),
+        (100, {"max_tokens": 80}, [80, 80, 80]),
+        (70, {"max_tokens": 80}, [70, 70, 70]),
+    ],
+)
+def test_the_most_tokens(
+    data: Path, argument: int | None, option: dict[str, int], expected: list[int]
+) -> None:
+    """The smaller of the session's limit and the benchmark's holds; the task's option replaces the latter."""
+    task = quiz()
+    task = replace(task, options={**task.options, **option})
+    read = dataset([task], data, max_tokens=argument)
+    assert [sample.max_tokens for sample in read.samples] == expected
+    (facts,) = read.tasks
+    notes = [note for note in facts["notes"] if "raises the limit" in note]
+    assert bool(notes) == (not option and argument is not None)
+    if notes:
+        assert f"--task quiz:shots=1,max_tokens={argument} raises" in notes[0]
 
 
 def test_the_most_tokens_of_later_turns(data: Path) -> None:

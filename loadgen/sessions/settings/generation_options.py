@@ -19,7 +19,9 @@ MOST_SEED: Final = 2**63 - 1
 class GenerationSettings:
     """Options of generation."""
 
-    max_tokens: int | None = GENERATION.option("Maximum of output tokens of each request.")
+    max_tokens: int | None = GENERATION.option(
+        "Maximum of output tokens of each request; a benchmark's smaller limit holds."
+    )
     temperature: float | None = GENERATION.option("Sampling temperature.")
     request_seed: int | None = GENERATION.option(
         "Sampling seed to send with every request, for servers with repeatable sampling. (--seed is the "
