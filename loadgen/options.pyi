@@ -233,6 +233,8 @@ class SessionOptions(ScoringOptions, total=False):
     """Time between two readings of the server's metrics."""
     host_metrics: bool | None
     """Record CPU, memory and network of this machine each second."""
+    server_profile: bool | None
+    """Run the server's profiler in the measured phase: POST /start_profile, /stop_profile (vLLM, SGLang)."""
     gpu_metrics: str | Sequence[str] | None
     """Record power, energy and use of GPUs: of this host, or by the URL of DCGM's exporter."""
     gpu_metrics_interval: float | str | None

@@ -10,7 +10,7 @@ from loadgen.driver.phase import Phase
 from recorder.event import Event, EventType
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from loadgen.driver.plan import Plan
     from loadgen.driver.progress import SessionProgress
@@ -48,6 +48,16 @@ class WorkerGroup(Protocol):
         """Cancel requests in flight; the log keeps the reason, by default an interrupt."""
 
 
+class PhaseHook(Protocol):
+    """Work around the phases, such as requests that steer the server."""
+
+    async def before(self, phase: str) -> None:
+        """Prepare a phase; the phase starts when this returns."""
+
+    async def after(self, phase: str) -> None:
+        """Follow a phase that has ended."""
+
+
 class LoadSession:
     """Runs a plan.
 
@@ -57,14 +67,24 @@ class LoadSession:
         emit: Where session events go.
         clock: The time.
         stop: Says when to end early.
+        hooks: Called around each phase, in this order.
     """
 
-    def __init__(self, plan: Plan, pool: WorkerGroup, emit: Emit, clock: Clock, stop: Stop) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        pool: WorkerGroup,
+        emit: Emit,
+        clock: Clock,
+        stop: Stop,
+        hooks: Sequence[PhaseHook] = (),
+    ) -> None:
         self._plan = plan
         self._pool = pool
         self._emit = emit
         self._clock = clock
         self._stop = stop
+        self._hooks = hooks
         self._drain_over = False
 
     async def run(self) -> None:
@@ -85,15 +105,17 @@ class LoadSession:
     async def _warm_up(self) -> None:
         duration_s = self._plan.warmup_s
         requests = self._plan.warmup if duration_s is None else None
-        start_ns = self._start_phase("warmup", self._pool.lead_ns, duration_s=duration_s, requests=requests)
+        start_ns = await self._start_phase(
+            "warmup", self._pool.lead_ns, duration_s=duration_s, requests=requests
+        )
         first = 0 if self._plan.first else -1
         await self._issue(Phase("warmup", start_ns, requests, _later(start_ns, duration_s), first))
         await self._pool.settle()
-        self._tell(EventType.PHASE_ENDED, phase="warmup")
+        await self._end_phase("warmup")
 
     async def _measure(self) -> None:
         duration_s, requests = self._plan.duration_s, self._plan.count
-        start_ns = self._start_phase(
+        start_ns = await self._start_phase(
             "performance",
             self._pool.lead_ns,
             duration_s=duration_s,
@@ -103,11 +125,11 @@ class LoadSession:
         phase = Phase("performance", start_ns, requests, _later(start_ns, duration_s), self._plan.first)
         scheduled = await self._issue(phase)
         self._tell(EventType.STOP_PERFORMANCE_TRACKING, reason=self._why_over(phase), scheduled=scheduled)
-        self._tell(EventType.PHASE_ENDED, phase="performance")
+        await self._end_phase("performance")
 
     async def _drain(self) -> None:
         """Await requests in flight up to the drain's limit; log the requests never issued or cancelled."""
-        start_ns = self._start_phase("drain")
+        start_ns = await self._start_phase("drain")
         progress = self._pool.progress
         bounding = asyncio.create_task(self._bound_drain(start_ns))
         await self._pool.settle()
@@ -117,7 +139,7 @@ class LoadSession:
             self._find(ending.drain_over(progress.given_up, self._plan.drain_s or 0.0))
         if progress.cut:
             self._find(ending.conversations_cut(progress.cut, progress.never_asked, progress.sessions))
-        self._tell(EventType.PHASE_ENDED, phase="drain")
+        await self._end_phase("drain")
 
     async def _bound_drain(self, start_ns: int) -> None:
         if (drain_s := self._plan.drain_s) is not None:
@@ -125,12 +147,19 @@ class LoadSession:
             self._drain_over = True
             self._pool.abort(ending.DRAIN_OVER)
 
-    def _start_phase(self, phase: str, lead_ns: int = 0, **data: Any) -> int:
+    async def _start_phase(self, phase: str, lead_ns: int = 0, **data: Any) -> int:
+        for hook in self._hooks:
+            await hook.before(phase)
         start_ns = self._clock.now_ns() + lead_ns
         self._emit(Event(EventType.PHASE_STARTED, start_ns, data={"phase": phase, **data}))
         self._pool.progress.phase = phase
         self._pool.progress.phase_started_ns = start_ns
         return start_ns
+
+    async def _end_phase(self, phase: str) -> None:
+        self._tell(EventType.PHASE_ENDED, phase=phase)
+        for hook in self._hooks:
+            await hook.after(phase)
 
     async def _issue(self, phase: Phase) -> int:
         """Issue a phase, unless the session is to end; return how many requests were scheduled."""

@@ -26,6 +26,7 @@ from loadgen.sessions.observer import SILENT
 from loadgen.sessions.run.endpoint_probe import default_url_named
 from loadgen.sessions.run.first_facts import put_first_facts
 from loadgen.sessions.run.gate_watch import watch_gate
+from loadgen.sessions.run.measurement import hooks_of
 from loadgen.sessions.run.sensors import declared_power, found_sensors, sensors_of, with_found_metrics
 from recorder.shards import coordinator_environment
 from recorder.store import LOG_NAME
@@ -98,7 +99,8 @@ async def measure_on_nodes(
                     following = watch_gate(folder / LOG_NAME, group, recorder, clock, stop, observer)
                     background.append(asyncio.create_task(following))
                 with observer.session(group.progress, plan, folder / LOG_NAME if place.shared else None):
-                    await LoadSession(plan, group, group.tell, clock, stop).run()
+                    hooks = hooks_of(prepared, recorder.put, clock)
+                    await LoadSession(plan, group, group.tell, clock, stop, hooks).run()
                 sizes = await group.end()
                 await sensors.finish()
                 for task in background:

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loadgen.driver.client.endpoint import Endpoint
+    from loadgen.driver.load_session import PhaseHook
+    from loadgen.driver.requests.turn import Emit
+    from loadgen.driver.system.clock import Clock
     from loadgen.driver.workers.launcher import WorkerLauncher
     from loadgen.sessions.observer import Observer
     from loadgen.sessions.run.preparation import Prepared
@@ -93,7 +96,8 @@ async def measure(
                     following = watch_gate(folder / LOG_NAME, pool, recorder, clock, stop, observer)
                     background.append(asyncio.create_task(following))
                 with observer.session(pool.progress, plan, folder / LOG_NAME):
-                    await LoadSession(plan, pool, recorder.put, clock, stop).run()
+                    hooks = hooks_of(prepared, recorder.put, clock)
+                    await LoadSession(plan, pool, recorder.put, clock, stop, hooks).run()
                 await pool.end()
                 await sensors.finish()
                 for task in background:
@@ -101,6 +105,15 @@ async def measure(
                 await asyncio.gather(*background, return_exceptions=True)
         if stop.asked.is_set():
             note_stop()
+
+
+def hooks_of(prepared: Prepared, emit: Emit, clock: Clock) -> list[PhaseHook]:
+    """The hooks of the phases that options ask for."""
+    if not prepared.perf.telemetry.server_profile:
+        return []
+    from workloads.registry import service
+
+    return [service("server_profile")(prepared.targets, emit, clock)]
 
 
 async def _require_all_ready(prepared: Prepared, targets: Sequence[Endpoint], pool: WorkerPool) -> None:

@@ -78,6 +78,10 @@ class TelemetrySettings:
     )
     host_metrics: bool = TELEMETRY.switch("Record CPU, memory and network of this machine each second.")
 
+    server_profile: bool = TELEMETRY.switch(
+        "Run the server's profiler in the measured phase: POST /start_profile, /stop_profile (vLLM, SGLang)."
+    )
+
     gpu_metrics: list[str] = TELEMETRY.option(
         "Record power, energy and use of GPUs: of this host, or by the URL of DCGM's exporter.",
         [],

@@ -1,0 +1,1 @@
+"""The profiler of the server under test, run in the measured phase."""
