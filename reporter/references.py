@@ -62,11 +62,11 @@ def evidence(
     from reporter.report_options import ReportOptions
     from reporter.reporter import measured
     from rulesets.definitions import Definitions
-    from rulesets.report_evidence import OfReport
+    from rulesets.report_evidence import ReportEvidence
 
     report = _report_of(run)
     if report is not None:
-        yield OfReport(report)
+        yield ReportEvidence(report)
         return
     with measured(run, definitions or Definitions(), ReportOptions(tokenizer=tokenizer)) as (_, run_evidence):
         yield run_evidence

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         of_metrics,
         reported_metrics,
     )
-    from rulesets.report_evidence import OfReport
+    from rulesets.report_evidence import ReportEvidence
     from rulesets.ruleset import Ruleset, of_expressions
     from rulesets.target import METRICS, Target
     from rulesets.verdict import Verdict, VerdictRow, exit_code
@@ -32,8 +32,8 @@ __all__ = [
     "TTFT",
     "ExpressionError",
     "Metric",
-    "OfReport",
     "QueryLatency",
+    "ReportEvidence",
     "Ruleset",
     "RulesetError",
     "RulesetFileError",
@@ -60,7 +60,7 @@ _HOMES = {
     "expression": ("parse", "unparse"),
     "loading": ("load",),
     "metric": ("Metric", "TPOT", "TTFT", "QueryLatency", "Throughput", "of_metrics", "reported_metrics"),
-    "report_evidence": ("OfReport",),
+    "report_evidence": ("ReportEvidence",),
     "ruleset": ("Ruleset", "of_expressions"),
     "target": ("METRICS", "Target"),
     "verdict": ("Verdict", "VerdictRow", "exit_code"),

@@ -118,9 +118,9 @@ def _cut_short(report: Mapping[str, Any], rows: Sequence[VerdictRow]) -> tuple[s
 _PARTS: Final[Mapping[str, Callable[[Ruleset], object]]] = {
     "validity": lambda ruleset: ruleset.validity != type(ruleset.validity)(),
     "prescribed_load": lambda ruleset: ruleset.load,
-    "prescribed_dataset": lambda ruleset: ruleset.dataset != type(ruleset.dataset)(),
-    "generation": lambda ruleset: ruleset.generation.settings,
-    "seeds": lambda ruleset: ruleset.seeds,
+    "prescribed_requests": lambda ruleset: (
+        ruleset.dataset != type(ruleset.dataset)() or ruleset.generation.settings or ruleset.seeds
+    ),
     "power": lambda ruleset: ruleset.power,
     "steady": lambda ruleset: ruleset.steady_state != type(ruleset.steady_state)(),
     "targets": lambda ruleset: ruleset.targets,

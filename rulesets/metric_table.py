@@ -24,6 +24,13 @@ from rulesets.request_metrics import REQUEST_METRICS, TOKEN_COUNTS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rulesets.quantity import Need
+
+_TOKEN_RATES: Final[tuple[tuple[str, str, Need], ...]] = (
+    ("output_tps", "output tokens per second", "tokens"),
+    ("total_tps", "input and output tokens per second", "tokens"),
+    ("tps_per_gpu", "input and output tokens per second and GPU (--gpus)", "gpus"),
+)
 RUN_METRICS: Final = (
     MetricDefinition(
         name="tps_per_user",
@@ -41,32 +48,17 @@ RUN_METRICS: Final = (
         compared=("value",),
         compared_briefly=("value",),
     ),
-    MetricDefinition(
-        name="output_tps",
-        quantity=TOKEN_RATE,
-        meaning="output tokens per second",
-        per="run",
-        needs=("tokens",),
-        depends_on=TOKEN_COUNTS,
-        overhead="rate",
-    ),
-    MetricDefinition(
-        name="total_tps",
-        quantity=TOKEN_RATE,
-        meaning="input and output tokens per second",
-        per="run",
-        needs=("tokens",),
-        depends_on=TOKEN_COUNTS,
-        overhead="rate",
-    ),
-    MetricDefinition(
-        name="tps_per_gpu",
-        quantity=TOKEN_RATE,
-        meaning="input and output tokens per second and GPU (--gpus)",
-        per="run",
-        needs=("gpus",),
-        depends_on=TOKEN_COUNTS,
-        overhead="rate",
+    *(
+        MetricDefinition(
+            name=name,
+            quantity=TOKEN_RATE,
+            meaning=meaning,
+            per="run",
+            needs=(need,),
+            depends_on=TOKEN_COUNTS,
+            overhead="rate",
+        )
+        for name, meaning, need in _TOKEN_RATES
     ),
     MetricDefinition(
         name="error",

@@ -29,7 +29,7 @@ _REMEDY: Final = "evaluate the run's folder, which has its log"
 
 
 @dataclass(frozen=True, slots=True)
-class OfReport:
+class ReportEvidence:
     """The evidence that a report alone is.
 
     Attributes:
@@ -50,13 +50,13 @@ class OfReport:
         return Definitions(**({"percentile_method": method} if method else {}) | settings)
 
     @property
-    def ends(self) -> tuple[OfReport, ...]:
+    def ends(self) -> tuple[ReportEvidence, ...]:
         """The report with summaries at both ends of the intervals; empty where all are exact."""
         if not _part(self.report, "bounds"):
             return ()
         breakdown = _part(self.report, "breakdown")
         return tuple(
-            OfReport(
+            ReportEvidence(
                 {
                     **_at(self.report, end),
                     "breakdown": {tag: [_at(row, end) for row in rows] for tag, rows in breakdown.items()},

@@ -5,6 +5,7 @@ docs/adding-a-metric.md adds a row. Rates, counts and shares of a run are in `ru
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from rulesets.quantity import LATENCY, LENGTH, SPEED, ConsoleRow, MetricDefinition
@@ -14,17 +15,18 @@ TOKEN_COUNTS: Final = ("token_source", "tokenizer", "token_categories")
 """The definitions that every count of tokens depends on."""
 _TPOT: Final = ("tpot_denominator", "tpot_end", "tpot_n1", *TOKEN_COUNTS)
 
-REQUEST_METRICS: Final = (
-    MetricDefinition(
+_latency = partial(MetricDefinition, quantity=LATENCY)
+_moment = partial(_latency, ends=("low",), while_running=True)
+"""Of a latency from a moment of the request to one of the response, which may have been read late."""
+_streamed = partial(_moment, needs=("stream",))
+
+REQUEST_METRICS: Final[tuple[MetricDefinition, ...]] = (
+    _streamed(
         name="ttft",
-        quantity=LATENCY,
         meaning="time to first token of any kind, from sending the request",
         definition="first token - sent",
         use="the server's time to the first token, without client overhead or connection set-up",
         origin="sent",
-        needs=("stream",),
-        ends=("low",),
-        while_running=True,
         overhead="ttft",
         label="TTFT",
         console=ConsoleRow(headline=True),
@@ -32,50 +34,38 @@ REQUEST_METRICS: Final = (
         compared=("p(50)", "p(90)", "p(95)"),
         compared_briefly=("p(50)", "p(95)"),
     ),
-    MetricDefinition(
+    _streamed(
         name="ttfo",
-        quantity=LATENCY,
         meaning="time to first output token: the first that is not reasoning",
         definition="first output - sent",
         use="a reader's wait when reasoning is not shown",
         origin="sent",
-        needs=("stream",),
-        ends=("low",),
-        while_running=True,
         overhead="ttft",
         label="TTFO",
         console=ConsoleRow(twin="ttft"),
     ),
-    MetricDefinition(
+    _streamed(
         name="ttfv",
-        quantity=LATENCY,
         meaning="time to first visible content: no reasoning, no tool call",
         definition="first visible - sent",
         use="when a reader of a chat sees something",
         origin="sent",
-        needs=("stream",),
-        ends=("low",),
-        while_running=True,
         overhead="ttft",
         label="TTFV",
         console=ConsoleRow(twin="ttfo"),
     ),
-    MetricDefinition(
+    _moment(
         name="ttfb",
-        quantity=LATENCY,
         meaning="time to first byte of the response",
         definition="first byte - sent",
         use="how soon the server answers at all, headers and empty chunks included",
         origin="sent",
-        ends=("low",),
-        while_running=True,
         overhead="ttft",
         label="TTFB",
         console=ConsoleRow(detail=True),
     ),
-    MetricDefinition(
+    _latency(
         name="tpot",
-        quantity=LATENCY,
         meaning="time per output token after the first, the mean of each request",
         definition="(last token - first token) ÷ (n - 1), n = output tokens that the stream shows",
         use="the pace after the first token; none for fewer than two tokens, or all in one chunk",
@@ -88,9 +78,8 @@ REQUEST_METRICS: Final = (
         in_parts=True,
         compared=("p(50)", "p(90)", "p(99)"),
     ),
-    MetricDefinition(
+    _latency(
         name="itl",
-        quantity=LATENCY,
         meaning="inter-token latency: each gap between two chunks with tokens",
         definition="the time between consecutive chunks with tokens",
         use="stalls, which TPOT averages away; over all gaps of all requests",
@@ -100,15 +89,12 @@ REQUEST_METRICS: Final = (
         console=ConsoleRow(),
         compared=("mean", "p(50)", "p(90)", "p(99)"),
     ),
-    MetricDefinition(
+    _moment(
         name="latency",
-        quantity=LATENCY,
         meaning="from issuing the request to the complete response",
         definition="complete - issued",
         use="a caller's wait, connection set-up included",
         origin="issued",
-        ends=("low",),
-        while_running=True,
         overhead="latency",
         label="Latency",
         console=ConsoleRow(headline=True),
@@ -116,98 +102,71 @@ REQUEST_METRICS: Final = (
         compared=("mean", "p(50)", "p(90)", "p(95)"),
         compared_briefly=("mean", "p(95)"),
     ),
-    MetricDefinition(
+    _moment(
         name="latency_from_schedule",
-        quantity=LATENCY,
         meaning=f"latency {_FROM_SCHEDULE}",
         definition="complete - scheduled",
         use="the same without coordinated omission",
         origin="scheduled",
-        ends=("low",),
-        while_running=True,
         overhead="latency",
         label="Latency, incl. queueing",
         console=ConsoleRow(twin="latency", always=True, open_loop=True),
         in_parts=True,
     ),
-    MetricDefinition(
+    _streamed(
         name="ttft_from_schedule",
-        quantity=LATENCY,
         meaning=f"TTFT {_FROM_SCHEDULE}",
         definition="first token - scheduled",
         use="likewise",
         origin="scheduled",
-        needs=("stream",),
-        ends=("low",),
-        while_running=True,
         overhead="ttft",
         label="TTFT, incl. queueing",
         console=ConsoleRow(twin="ttft", open_loop=True),
     ),
-    MetricDefinition(
+    _streamed(
         name="ttfo_from_schedule",
-        quantity=LATENCY,
         meaning=f"TTFO {_FROM_SCHEDULE}",
         definition="first output - scheduled",
         use="likewise",
         origin="scheduled",
-        needs=("stream",),
-        ends=("low",),
-        while_running=True,
         overhead="ttft",
     ),
-    MetricDefinition(
+    _streamed(
         name="ttfv_from_schedule",
-        quantity=LATENCY,
         meaning=f"TTFV {_FROM_SCHEDULE}",
         definition="first visible - scheduled",
         use="likewise",
         origin="scheduled",
-        needs=("stream",),
-        ends=("low",),
-        while_running=True,
         overhead="ttft",
     ),
-    MetricDefinition(
+    _moment(
         name="ttfb_from_schedule",
-        quantity=LATENCY,
         meaning=f"TTFB {_FROM_SCHEDULE}",
         definition="first byte - scheduled",
         use="likewise",
         origin="scheduled",
-        ends=("low",),
-        while_running=True,
         overhead="ttft",
     ),
-    MetricDefinition(
+    _streamed(
         name="last_token",
-        quantity=LATENCY,
         meaning="time to last token, from sending the request",
         definition="last token - sent",
         use="not affected by a late usage chunk or `[DONE]`",
         origin="sent",
-        needs=("stream",),
-        ends=("low",),
-        while_running=True,
         overhead="latency",
         label="Time to last token",
         console=ConsoleRow(twin="latency", detail=True),
     ),
-    MetricDefinition(
+    _streamed(
         name="last_token_from_schedule",
-        quantity=LATENCY,
         meaning=f"time to last token {_FROM_SCHEDULE}",
         definition="last token - scheduled",
         use="the same without coordinated omission",
         origin="scheduled",
-        needs=("stream",),
-        ends=("low",),
-        while_running=True,
         overhead="latency",
     ),
-    MetricDefinition(
+    _latency(
         name="decode",
-        quantity=LATENCY,
         meaning="time from the first token to the last",
         definition="last token - first token",
         use="generation time after the first token; none where all came in one chunk",
@@ -216,9 +175,8 @@ REQUEST_METRICS: Final = (
         ends=("low", "high"),
         in_samples=True,
     ),
-    MetricDefinition(
+    _latency(
         name="held",
-        quantity=LATENCY,
         meaning="how long a request waited for a place under --max-concurrency",
         definition="free - scheduled, for requests that waited for a place under `--max-concurrency`",
         use="queue time in the client; part of all latencies from the schedule, not of those from the issue",
@@ -226,9 +184,8 @@ REQUEST_METRICS: Final = (
         label="Held back",
         console=ConsoleRow(group="held"),
     ),
-    MetricDefinition(
+    _latency(
         name="issue_lag",
-        quantity=LATENCY,
         meaning="dispatch delay: how late the client issued a request",
         definition="issued - scheduled; issued - free for those that waited for a place",
         use="the client's lateness",
@@ -236,26 +193,23 @@ REQUEST_METRICS: Final = (
         label="Dispatch delay",
         console=ConsoleRow(group="client"),
     ),
-    MetricDefinition(
+    _latency(
         name="send_lag",
-        quantity=LATENCY,
         meaning="send delay: from issuing a request to its last byte sent",
         definition="sent - issued - connection set-up (DNS, TCP, TLS)",
         use="the client's time to send a request; none for a resent one",
         label="Send delay",
         console=ConsoleRow(group="client"),
     ),
-    MetricDefinition(
+    _latency(
         name="own",
-        quantity=LATENCY,
         meaning="client overhead: the time that the client added to a request",
         definition="`issue_lag_ms` + `send_lag_ms`; `issue_lag_ms` alone where a connection was opened",
         use="[client overhead](metrics.md#client-overhead)",
         in_rules=False,
     ),
-    MetricDefinition(
+    _latency(
         name="dns",
-        quantity=LATENCY,
         meaning="time of the DNS look-up",
         definition="DNS look-up, new connections only",
         use="not part of TTFT, like the next two",
@@ -263,9 +217,8 @@ REQUEST_METRICS: Final = (
         label="DNS",
         console=ConsoleRow(group="client"),
     ),
-    MetricDefinition(
+    _latency(
         name="connect",
-        quantity=LATENCY,
         meaning="time of the TCP handshake",
         definition="TCP connect, new connections only",
         use="a round trip and the server's backlog",
@@ -273,9 +226,8 @@ REQUEST_METRICS: Final = (
         label="Connect",
         console=ConsoleRow(group="client"),
     ),
-    MetricDefinition(
+    _latency(
         name="tls",
-        quantity=LATENCY,
         meaning="time of the TLS handshake",
         definition="TLS handshake, new connections only",
         use="round trips and certificate",

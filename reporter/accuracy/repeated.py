@@ -5,10 +5,30 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from rulesets.statistics.attempts import all_of, any_of
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+def any_of(n: int, c: int, k: int) -> float:
+    """pass@k, the probability that of k attempts any passes: 1 - C(n - c, k) / C(n, k).
+
+    M. Chen et al., "Evaluating large language models trained on code", arXiv 2107.03374, 2021, equation 1.
+
+    Args:
+        n: Attempts, at least k.
+        c: Those that passed.
+        k: At least 1.
+    """
+    return 1 - math.comb(n - c, k) / math.comb(n, k)
+
+
+def all_of(n: int, c: int, k: int) -> float:
+    """pass^k, the probability that of k attempts all pass: C(c, k) / C(n, k).
+
+    S. Yao et al., "τ-bench", arXiv 2406.12045, 2024; see `any_of` for n, c and k.
+    """
+    return math.comb(c, k) / math.comb(n, k)
+
 
 _KS: Final = (1, 2, 3, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100)
 """The k that are reported, in addition to the greatest."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rulesets.condition import Condition
     from rulesets.evidence import Accuracy, Good, Rate, Where
     from rulesets.quantity import ValueEnd
-    from rulesets.report_evidence import OfReport
+    from rulesets.report_evidence import ReportEvidence
 
 _PER_GPU: Final = "tps_per_gpu"
 
@@ -81,13 +81,13 @@ class LogEvidence:
         return replace(self._report, run=replace(run, power=self.power)).to_dict()
 
     @cached_property
-    def _own(self) -> OfReport | None:
+    def _own(self) -> ReportEvidence | None:
         """Another program's figures, of an imported run without records of requests."""
         if not own_figures(self.report):
             return None
-        from rulesets.report_evidence import OfReport
+        from rulesets.report_evidence import ReportEvidence
 
-        return OfReport(self.report)
+        return ReportEvidence(self.report)
 
     @cached_property
     def ends(self) -> tuple[LogEvidence, ...]:

@@ -6,7 +6,8 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from rulesets.demands import TOLERANCES
-from rulesets.evaluators import facts, generation, seeds
+from rulesets.evaluators import facts
+from rulesets.evaluators.prescribed_requests import evaluate_seed, evaluate_setting, prescribed_settings
 from rulesets.evaluators.rule_row import Rule, RuleOutcome
 from rulesets.quantity import SCORES
 from rulesets.scores import score
@@ -160,7 +161,7 @@ def _seed_match(audit: AuditDemand, case: Case) -> RuleOutcome:
     wrong = [
         outcome
         for name, wanted in case.ruleset.seeds.items()
-        if (outcome := seeds.evaluate(name, wanted, case)).status == "INVALID"
+        if (outcome := evaluate_seed(name, wanted, case)).status == "INVALID"
     ]
     if not case.ruleset.seeds:
         return RuleOutcome("SKIP", reason="the rules name no seed")
@@ -169,13 +170,13 @@ def _seed_match(audit: AuditDemand, case: Case) -> RuleOutcome:
 
 def _config_locked(audit: AuditDemand, case: Case) -> RuleOutcome:
     del audit
-    wanted = generation.settings(case.ruleset)
+    wanted = prescribed_settings(case.ruleset)
     if not wanted:
         return RuleOutcome("SKIP", reason="the rules name no settings of requests")
     wrong = [
         outcome
         for name, value in wanted.items()
-        if (outcome := generation.evaluate(name, value, case)).status == "INVALID"
+        if (outcome := evaluate_setting(name, value, case)).status == "INVALID"
     ]
     return _none_of(wrong, f"{len(wanted)} settings of requests")
 

@@ -15,10 +15,10 @@ from statistics import fmean, median, variance
 from typing import TYPE_CHECKING, Final, Literal
 
 from rulesets import baseline_targets
-from rulesets.evaluators import defined, facts, figure
+from rulesets.evaluators import facts, figure
 from rulesets.evaluators.limit import SEED
 from rulesets.evaluators.rule_row import Rule, RuleOutcome, is_asked_for
-from rulesets.evaluators.targets import AGAIN, MISSING, missing
+from rulesets.evaluators.targets import AGAIN, MISSING, missing, require_definitions
 from rulesets.expression import unparse
 from rulesets.quantity import COMPARE
 from rulesets.statistics import bootstrap, mann_whitney, student
@@ -173,7 +173,7 @@ def _figures(target: Target, case: Case, runs: Sequence[Evidence]) -> list[float
     """The figure of each run; None where one has none."""
     values = []
     for run in runs:
-        defined.require(target, case.ruleset.definitions, run.definitions)
+        require_definitions(target, case.ruleset.definitions, run.definitions)
         values.append(figure.observe(target, run).value)
     return None if None in values else [value for value in values if value is not None]
 

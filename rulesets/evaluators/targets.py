@@ -6,22 +6,67 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from rulesets.evaluators import client_delay, defined, facts, figure
+from rulesets.errors import Unanswerable
+from rulesets.evaluators import client_delay, facts, figure
 from rulesets.evaluators.rule_row import NOT_MEASURED, Rule, RuleOutcome, figure_in_words, is_asked_for
 from rulesets.expression import described
 from rulesets.metric import meets
 from rulesets.metric_table import BY_NAME
 from rulesets.quantity import SCORES
+from rulesets.request_metrics import TOKEN_COUNTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from rulesets.definitions import Definitions
     from rulesets.evaluators.limit import ConfidenceLimit
     from rulesets.evaluators.rule_row import Case, Group, Status
     from rulesets.evidence import Evidence
-    from rulesets.quantity import Need
+    from rulesets.quantity import Kind, Need
     from rulesets.ruleset import Ruleset
     from rulesets.target import OnMissing, Target
+
+
+_OF_A_KIND: Final[Mapping[Kind, tuple[str, ...]]] = {
+    "latency": ("latency_origin", "failed_requests"),
+    "length": TOKEN_COUNTS,
+    "speed": TOKEN_COUNTS,
+    "interactivity": (*BY_NAME["tpot"].depends_on, "failed_requests"),
+    "throughput": ("throughput_window",),
+    "good": ("latency_origin",),
+}
+"""The definitions that a kind of figure depends on; the table of metrics has those of a single one."""
+
+
+def require_definitions(target: Target, wanted: Definitions, used: Definitions) -> None:
+    """Check that a target's figure uses the definitions of the rules.
+
+    Raises:
+        Unanswerable: It is by others.
+    """
+    for name in _that_matter(target):
+        asked, had = getattr(wanted, name), getattr(used, name)
+        if asked != had:
+            what = name.replace("_", " ")
+            raise Unanswerable(
+                f"the report was computed with {what} {_text(had)}, and the rules say {_text(asked)}",
+                "evaluate the run's log, which any definition can be applied to",
+            )
+
+
+def _that_matter(target: Target) -> Iterator[str]:
+    yield from _OF_A_KIND.get(target.quantity.kind, ())
+    if target.percentile is not None:
+        yield "percentile_method"
+    if target.metric in BY_NAME:
+        yield from BY_NAME[target.metric].depends_on
+
+
+def _text(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
+    return "a chosen one" if value is None else str(value)
+
 
 MISSING: Final[Mapping[OnMissing, Status]] = {"fail": "FAIL", "skip": "SKIP", "inconclusive": "INCONCLUSIVE"}
 
@@ -86,17 +131,17 @@ def evaluate(target: Target, case: Case) -> RuleOutcome:
     Raises:
         Unanswerable: The evidence does not have the figure, or was computed by other definitions.
     """
-    defined.require(target, case.ruleset.definitions, case.run.definitions)
+    require_definitions(target, case.ruleset.definitions, case.run.definitions)
     if target.quantity.kind == "accuracy":
-        from rulesets.evaluators import unscored
+        from rulesets.evaluators.undecided import unscored_outcome
 
-        if unknown := unscored.evaluate(target, case.run):
+        if unknown := unscored_outcome(target, case.run):
             return unknown
     outcome = _evaluate(target, case, case.run)
     if outcome.status in {"PASS", "FAIL"} and client_delay.leaves_open(target, case.ruleset, case.run):
         return _client_in_doubt(target, outcome)
     if target.quantity.kind == "throughput" or target.stat == "rate":
-        from rulesets.evaluators.clock_doubt import with_clock_doubt
+        from rulesets.evaluators.undecided import with_clock_doubt
 
         outcome = with_clock_doubt(target, outcome, case.run)
     if target.quantity.kind not in _IN_DOUBT or outcome.status == "SKIP":
@@ -254,9 +299,9 @@ def _takes_a_stream(target: Target, report: Mapping[str, Any]) -> bool:
 
 def _how_to_measure(target: Target, report: Mapping[str, Any]) -> str:
     if target.where:
-        from rulesets.evaluators import tags
+        from rulesets.evaluators.undecided import tags_remedy
 
-        return tags.remedy(target.where, report)
+        return tags_remedy(target.where, report)
     if target.quantity.kind == "accuracy":
         return "run its benchmark (loadgen accuracy), or give a run that was scored with --accuracy"
     needs = BY_NAME[target.metric].needs

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
+from rulesets import bounds
 from rulesets.definitions import Definitions
 from rulesets.errors import suggestion
-from rulesets.extending import contradiction
 from rulesets.extending.tighter import loosened
 from rulesets.reading.ruleset_file import ANY
 from rulesets.reading.section_rules import Rules, shown, spelled
@@ -18,6 +19,35 @@ if TYPE_CHECKING:
 
     from rulesets.document import DocumentPart
     from rulesets.reading.ruleset_file import ModelPage, RulesetPage, ScenarioPage
+    from rulesets.reading.section_rules import Key, RuleShape
+
+
+def _check_consistent(rules: Rules) -> None:
+    """Check that all rules can be met together.
+
+    Raises:
+        RulesetFileError: Two rules contradict each other.
+    """
+    for (key, (target, rule)), (other_key, (other, other_rule)) in combinations(_demands(rules), 2):
+        if bounds.subject(target) == bounds.subject(other) and not bounds.of(target).meets(bounds.of(other)):
+            raise other_rule.part.error(
+                f"can never pass together with {spelled(key)!r} (line {rule.part.line}): "
+                f"{shown(other)} and {shown(target)} contradict each other"
+                if other_key[0] == "targets"
+                else f"contradicts {spelled(key)!r} (line {rule.part.line})"
+            )
+
+
+def _demands(rules: Rules) -> Iterator[tuple[Key, tuple[Target, RuleShape]]]:
+    """Everything that bounds a figure and fails a run, as targets."""
+    for key, rule in rules.items():
+        if isinstance(rule.value, Target) and rule.value.severity == "fail":
+            yield key, (replace(rule.value, confidence=None), rule)
+    samples = rules.get(("validity", "min_samples"))
+    if samples is not None:
+        completed = Target.of(metric="completed", op=">=", value=samples.value)
+        yield ("validity", "min_samples"), (completed, samples)
+
 
 _DEMANDING: Final = ("targets", "validity", "audit", "load", "steady_state", "baseline", "sweep")
 """The sections that ask something of a run; others say how figures are made and reported."""
@@ -64,7 +94,7 @@ def resolve(pages: Sequence[RulesetPage], model: str, scenario: str) -> Resolved
         raise _where(pages[-1], model, scenario).error(
             "demands nothing, and a gate without a target would pass everything; give targets"
         )
-    contradiction.check(rules)
+    _check_consistent(rules)
     return Resolved(rules, tuple(dict.fromkeys(notes)), tuple(overrides))
 
 

@@ -2,19 +2,88 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from rulesets.sweeps.point import listed, standing
-from rulesets.sweeps.regions import REGIONS, ULTRA_LOW_MOST, regions
 from rulesets.sweeps.sweep_row import SweepRule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rulesets.evaluators.rule_row import VerdictRow
-    from rulesets.sweeps.declarations import Curve
     from rulesets.sweeps.point import Point
-    from rulesets.sweeps.regions import Regions
+    from rulesets.sweeps.sweep_row import Curve
+
+
+Region = Literal["ultra_low", "low", "medium", "high"]
+Place = Literal["ultra_low", "low", "medium", "high", "margin"]
+
+REGIONS: Final[tuple[Region, ...]] = get_args(Region)
+"""Those that must be covered, in ascending order."""
+
+ULTRA_LOW_MOST: Final = 32
+"""The lowest point is at most there, and C_max beyond."""
+
+
+@dataclass(frozen=True, slots=True)
+class Regions:
+    """The last concurrency of each region.
+
+    Attributes:
+        ultra_low: C_min.
+        low: Of the next.
+        medium: Of the next.
+        high: C_max.
+        margin: The greatest that is valid.
+        covered: The greatest that covers Ultra Low: 32, or C_min where it is declared.
+    """
+
+    ultra_low: int
+    low: int
+    medium: int
+    high: int
+    margin: int
+    covered: int = ULTRA_LOW_MOST
+
+    def place(self, concurrency: int) -> Place | None:
+        """Tell where a point lies; None for beyond the margin."""
+        return next((name for name in get_args(Place) if concurrency <= getattr(self, name)), None)
+
+    def span(self, region: Region) -> tuple[int, int]:
+        """The first and the last concurrency of a region."""
+        before = REGIONS.index(region) - 1
+        return 1 if before < 0 else getattr(self, REGIONS[before]) + 1, getattr(self, region)
+
+
+def regions(c_max: int, c_min: int, *, declared: bool = False) -> Regions:
+    """Cut the concurrencies of a curve.
+
+    Args:
+        c_max: The greatest, as declared.
+        c_min: The lowest of its points, or what is declared in its place.
+        declared: Whether it is declared, and so ends Ultra Low.
+
+    Raises:
+        ValueError: They leave no room for regions.
+    """
+    if declared and not 1 <= c_min <= ULTRA_LOW_MOST:
+        raise ValueError(f"the declared C_min is {c_min}, and must be from 1 to {ULTRA_LOW_MOST}")
+    if not 1 <= c_min < c_max:
+        raise ValueError(f"C_max is {c_max}, and the lowest point is at {c_min}: nothing lies between")
+    if c_max <= ULTRA_LOW_MOST:
+        raise ValueError(f"C_max is {c_max}, and must be above {ULTRA_LOW_MOST}")
+    third = math.log2(c_max - c_min) / 3
+    return Regions(
+        ultra_low=c_min,
+        low=round(c_min + 2**third),
+        medium=round(c_min + 2 ** (2 * third)),
+        high=c_max,
+        margin=math.ceil(1.10 * c_max),
+        covered=c_min if declared else ULTRA_LOW_MOST,
+    )
+
 
 MLPERF: Final = "mlperf_endpoints"
 """The regions that there are."""

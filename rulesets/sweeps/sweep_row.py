@@ -13,6 +13,19 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Curve:
+    """The declared ends of a curve.
+
+    Attributes:
+        c_max: The greatest concurrency; None where no point has one.
+        c_min: Where Ultra Low ends (`c_min_override` of system_desc.json); None for the lowest point.
+    """
+
+    c_max: int | None
+    c_min: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SweepRule:
     """A rule over several runs.
 

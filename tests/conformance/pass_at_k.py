@@ -6,7 +6,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from rulesets.statistics.attempts import all_of, any_of
+from reporter.accuracy.repeated import all_of, any_of
 from tests.conformance.agreement import Agreement
 
 if TYPE_CHECKING:

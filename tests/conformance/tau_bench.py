@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from loadgen.plugins.evals.environments.tau.airline import airline_tools
 from loadgen.plugins.evals.environments.tau.reward import act, database_hash, reward_of, table_text
 from loadgen.plugins.evals.tasks.tau_bench import grade, question_of
-from rulesets.statistics.attempts import all_of
+from reporter.accuracy.repeated import all_of
 from tests.conformance.agreement import Agreement
 from tests.plugins.evals.tasks.scripted import ScriptedAsk, played
 from workloads.sources import FileRow

@@ -17,7 +17,7 @@ from reporter.render.comparison_tables import render
 from reporter.reporter import measured
 from rulesets.definitions import Definitions
 from rulesets.evaluation import evaluate
-from rulesets.report_evidence import OfReport
+from rulesets.report_evidence import ReportEvidence
 from rulesets.ruleset import of_expressions
 from tests.reporter.conftest import ns
 
@@ -158,7 +158,7 @@ def test_a_report_alone_has_the_bounds_too(a_run: NewRun) -> None:
     """What is known of a figure is in the report, and the verdict looks at both ends."""
     report = a_doubtful_run(a_run).stops(100).ends().report().to_dict()
     rows = evaluate(
-        of_expressions(["ttft:max<60ms", "ttft:max<80ms", "ttft:max<42ms"]), OfReport(report)
+        of_expressions(["ttft:max<60ms", "ttft:max<80ms", "ttft:max<42ms"]), ReportEvidence(report)
     ).rows
     assert [row.status for row in rows] == ["INCONCLUSIVE", "PASS", "FAIL"]
 
@@ -182,7 +182,7 @@ def test_the_parts_of_a_run_have_their_own_bounds(a_run: NewRun) -> None:
         ["ttft{kind:late}:max<60ms", "ttft{kind:prompt}:max<60ms", "ttft{kind:late}:max<80ms"]
     )
     with measured(run.write(), Definitions()) as (report, evidence):
-        verdicts = [evaluate(rules, source) for source in (evidence, OfReport(report.to_dict()))]
+        verdicts = [evaluate(rules, source) for source in (evidence, ReportEvidence(report.to_dict()))]
     bounds = {part.value: part.bounds for part in report.breakdown["kind"]}
     assert (bounds["late"]["ttft_ms"].late, bounds["late"]["ttft_ms"].low.max) == (2, 45)
     assert bounds["prompt"] == {}
@@ -232,8 +232,8 @@ def test_validity_is_decided_by_both_ends(
     assert [finding.code for finding in report.findings if finding.code.startswith("client_")] == [code]
     assert report.validity.valid is judged.validity.valid is (code != "client_limited")
     verdict, whole = (
-        evaluate(rules, OfReport(judged.to_dict())),
-        evaluate(replace(rules, locked=True), OfReport(locked.to_dict())),
+        evaluate(rules, ReportEvidence(judged.to_dict())),
+        evaluate(replace(rules, locked=True), ReportEvidence(locked.to_dict())),
     )
     in_doubt = code == "client_delay_in_doubt"
     # The delay can be what is a little too much, and nothing else: it lengthens, and by so much at most.
@@ -257,7 +257,7 @@ def test_a_user_who_accepts_the_clients_delay_accepts_that_it_is_in_doubt(a_run:
     rules = of_expressions(["ttft:p(99)<1s"])
     run = delayed(a_run(kind="constant", rate=5.0), 8.0, 60.0)
     report = run.report(judged_by=rules, on_invalid="warn")
-    assert [row.status for row in evaluate(rules, OfReport(report.to_dict())).rows] == ["PASS"]
+    assert [row.status for row in evaluate(rules, ReportEvidence(report.to_dict())).rows] == ["PASS"]
 
 
 def test_a_change_is_decided_by_both_ends(a_run: NewRun) -> None:

@@ -30,7 +30,7 @@ from reporter.render import console
 from reporter.render import node_table as nodes
 from reporter.render.console_page import draw
 from rulesets.evaluation import evaluate
-from rulesets.report_evidence import OfReport
+from rulesets.report_evidence import ReportEvidence
 from rulesets.ruleset import of_expressions
 from tests.conftest import EXAMPLES
 from tests.facts_of_runs import run_facts
@@ -165,7 +165,9 @@ def test_rates_are_known_to_the_uncertainty_of_the_clocks(a_run: Callable[..., R
         (nodes.output_tps_high * 0.99, "INCONCLUSIVE"),
         (nodes.output_tps_high * 1.01, "FAIL"),
     ):
-        (row,) = evaluate(of_expressions([f"output_tps>{asked:.9f}"]), OfReport(reports[0].to_dict())).rows
+        (row,) = evaluate(
+            of_expressions([f"output_tps>{asked:.9f}"]), ReportEvidence(reports[0].to_dict())
+        ).rows
         assert row.status == status, asked
     assert "by the nodes' clocks" in rule_of(reports[0], f"output_tps>{nodes.output_tps_high * 0.99:.9f}")
     with open_log(folders[0]) as log:
@@ -183,7 +185,7 @@ def by_parity(uuid: str) -> str:
 
 def rule_of(report: Report, rule: str) -> str:
     """Why a rule is not decided."""
-    (row,) = evaluate(of_expressions([rule]), OfReport(report.to_dict())).rows
+    (row,) = evaluate(of_expressions([rule]), ReportEvidence(report.to_dict())).rows
     assert row.status == "INCONCLUSIVE"
     return row.reason
 

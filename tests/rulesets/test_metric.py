@@ -12,8 +12,8 @@ from rulesets import (
     TPOT,
     TTFT,
     Metric,
-    OfReport,
     QueryLatency,
+    ReportEvidence,
     TargetError,
     Throughput,
     evaluate,
@@ -139,7 +139,7 @@ def test_a_change_is_not_a_metric() -> None:
 
 def test_the_verdict_asks_the_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a TTFT says of a measurement is what becomes of its rule."""
-    run = OfReport({"ttft_ms": {"count": 9, "p99": 400.0}, "validity": {"valid": True}})
+    run = ReportEvidence({"ttft_ms": {"count": 9, "p99": 400.0}, "validity": {"valid": True}})
     rules = of_metrics([TTFT(500), TPOT(50)])
     statuses = {row.id: row.status for row in evaluate(rules, run).rows}
     assert statuses == {"ttft:p(99)<=500ms": "PASS", "tpot:p(99)<=50ms": "FAIL"}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rulesets import OfReport, RulesetFileError, ValidityDemand, evaluate, load, of_expressions
+from rulesets import ReportEvidence, RulesetFileError, ValidityDemand, evaluate, load, of_expressions
 from rulesets.loading import read
 from rulesets.quantity import COMPARE
 from rulesets.reading.ruleset_schema import schema
@@ -107,7 +107,7 @@ def test_the_documented_verdict_is_that_of_a_run(make_report: Callable[..., Mapp
     """A run with these figures gets the JSON on the page."""
     report = make_report(latency_ms=1000 / 1.95, completed=500)
     documented = json.loads(block("json"))
-    verdict = evaluate(of_expressions(["ttft:p(95)<800ms"]), OfReport(report)).to_dict()
+    verdict = evaluate(of_expressions(["ttft:p(95)<800ms"]), ReportEvidence(report)).to_dict()
     assert verdict | {key: documented[key] for key in ("ruleset", "version", "source")} == documented
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from rulesets.errors import Unanswerable
 from rulesets.evidence import Accuracy
-from rulesets.report_evidence import OfReport
+from rulesets.report_evidence import ReportEvidence
 from rulesets.scores import Scores, named, score
 
 
@@ -43,7 +43,7 @@ def accuracy_item(task: str = "ifeval", scorer: str | None = "official", **more:
 def test_a_score_is_called_by_its_task_its_figure_and_its_scorer(name: str, value: float) -> None:
     """A report answers to all of them, and so does the list of all names."""
     report = [accuracy_item(pass_at={"3": 0.9}, pass_hat={"3": 0.1})]
-    item = OfReport({"accuracy": report}).accuracy(name)
+    item = ReportEvidence({"accuracy": report}).accuracy(name)
     assert item is not None
     assert item.value == value
     assert named(report)[name] == item
@@ -53,7 +53,7 @@ def test_what_is_not_there_has_no_score() -> None:
     """Neither of the run, nor of a report of old."""
     assert score([accuracy_item()], "ifeval.lose") is None
     assert score([accuracy_item()], "") is None
-    assert OfReport({}).accuracy("ifeval") is None
+    assert ReportEvidence({}).accuracy("ifeval") is None
 
 
 def test_another_scorer_never_answers_for_the_benchmark() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rulesets import (
     METRICS,
-    OfReport,
+    ReportEvidence,
     Ruleset,
     Target,
     ValidityDemand,
@@ -39,7 +39,7 @@ GRAVITY = {"PASS": 0, "INCONCLUSIVE": 1, "FAIL": 2, "INVALID": 3}
 
 def one_row(expression: str, report: Mapping[str, Any]) -> VerdictRow:
     """Judge a report by one short form."""
-    (row,) = evaluate(of_expressions([expression]), OfReport(report)).rows
+    (row,) = evaluate(of_expressions([expression]), ReportEvidence(report)).rows
     return row
 
 
@@ -108,7 +108,7 @@ def test_a_target_that_is_missed_fails(make_report: MakeReport) -> None:
 
 def test_a_verdict_as_text(make_report: MakeReport) -> None:
     """Its status, and why it did not pass."""
-    report = OfReport(make_report(latency_ms=100.0))
+    report = ReportEvidence(make_report(latency_ms=100.0))
     assert str(evaluate(of_expressions(["ttft:p(99)<398ms"]), report)) == "PASS"
     missed = "FAIL\nFAIL: ttft:p(99) = 0.199 s; required: < 0.1 s"
     assert str(evaluate(of_expressions(["ttft:p(99)<398ms", "ttft:p(99)<0.1s"]), report)) == missed
@@ -161,7 +161,7 @@ def test_a_metric_without_samples_fails(metric: str, make_report: MakeReport) ->
         conditions=[Condition("ttft", "<", 1.0, "s")] if metric == "good" else [],
     )
     report = make_report(latency_ms=None, rate=None, completed=0, failed=0, duration_s=None)
-    verdict = evaluate(Ruleset("r", "1", (target,)), OfReport(report))
+    verdict = evaluate(Ruleset("r", "1", (target,)), ReportEvidence(report))
     assert verdict.status == "FAIL"
     assert verdict.rows[0].observed is None
     assert verdict.rows[0].margin is None
@@ -173,7 +173,7 @@ def test_a_metric_without_samples_fails(metric: str, make_report: MakeReport) ->
 def test_a_target_may_say_what_no_samples_mean(on_missing: str, status: str, make_report: MakeReport) -> None:
     """It does not fail then; and alone it shows nothing."""
     target = Target.of(metric="connect", stat="max", op="<", value=1, unit="s", on_missing=on_missing)
-    verdict = evaluate(Ruleset("r", "1", (target,)), OfReport(make_report(latency_ms=None)))
+    verdict = evaluate(Ruleset("r", "1", (target,)), ReportEvidence(make_report(latency_ms=None)))
     assert (verdict.rows[0].status, verdict.status) == (status, "INCONCLUSIVE")
 
 
@@ -188,7 +188,9 @@ def test_a_report_without_a_metric_fails_it(make_report: MakeReport) -> None:
     report = {
         key: value for key, value in make_report().items() if key not in {"ttft_ms", "throughput", "counts"}
     }
-    verdict = evaluate(of_expressions(["ttft:max<1m", "qps>=0", "error<99%", "failed<=5"]), OfReport(report))
+    verdict = evaluate(
+        of_expressions(["ttft:max<1m", "qps>=0", "error<99%", "failed<=5"]), ReportEvidence(report)
+    )
     assert [row.status for row in verdict.rows] == ["FAIL"] * 4
 
 
@@ -235,7 +237,7 @@ def test_only_a_row_that_counts_fails_the_whole(
     expressions: list[str], status: str, code: int, make_report: MakeReport
 ) -> None:
     """Rows of severity warn and info fail alone."""
-    verdict = evaluate(of_expressions(expressions), OfReport(make_report()))
+    verdict = evaluate(of_expressions(expressions), ReportEvidence(make_report()))
     assert (verdict.status, exit_code(verdict)) == (status, code)
 
 
@@ -243,7 +245,7 @@ def test_an_invalid_run_is_neither_passed_nor_failed(make_report: MakeReport) ->
     """What makes the report invalid outranks every row, and is in the verdict."""
     for expression in ("qps>1", "qps>99"):
         report = make_report(reasons=["the client was the limit"])
-        verdict = evaluate(of_expressions([expression]), OfReport(report))
+        verdict = evaluate(of_expressions([expression]), ReportEvidence(report))
         assert (verdict.status, exit_code(verdict)) == ("INVALID", 4)
         assert verdict.reasons == ("the client was the limit",)
 
@@ -251,7 +253,7 @@ def test_an_invalid_run_is_neither_passed_nor_failed(make_report: MakeReport) ->
 def test_a_report_that_does_not_say_that_it_is_valid_is_not(make_report: MakeReport) -> None:
     """Silence about validity is not validity."""
     report = {key: value for key, value in make_report().items() if key != "validity"}
-    verdict = evaluate(of_expressions(["qps>1"]), OfReport(report))
+    verdict = evaluate(of_expressions(["qps>1"]), ReportEvidence(report))
     assert verdict.status == "INVALID"
     assert verdict.reasons == ("the report does not say that the run is valid",)
 
@@ -287,7 +289,7 @@ def test_a_validity_rule_that_is_not_met_makes_the_run_invalid(
 ) -> None:
     """It outranks a missed target, and its row says what was short."""
     ruleset = replace(of_expressions(["qps>99"]), validity=validity)
-    verdict = evaluate(ruleset, OfReport(make_report(**figures)))
+    verdict = evaluate(ruleset, ReportEvidence(make_report(**figures)))
     assert (verdict.status, exit_code(verdict)) == ("INVALID", 4)
     assert (verdict.rows[0].status, verdict.rows[0].reason) == ("INVALID", reason)
 
@@ -295,7 +297,7 @@ def test_a_validity_rule_that_is_not_met_makes_the_run_invalid(
 def test_validity_rules_that_are_met_are_rows_too(make_report: MakeReport) -> None:
     """They stand before the targets under their own ids."""
     validity = ValidityDemand(max_error_rate=0.01, min_samples=99, min_duration_s=60)
-    verdict = evaluate(replace(of_expressions(["qps>1"]), validity=validity), OfReport(make_report()))
+    verdict = evaluate(replace(of_expressions(["qps>1"]), validity=validity), ReportEvidence(make_report()))
     assert verdict.status == "PASS"
     assert [(row.id, row.target, row.observed, row.margin) for row in verdict.rows[:3]] == [
         ("validity.max_error_rate", "max_error_rate: 0.01", 0.01, 0.0),
@@ -307,7 +309,7 @@ def test_validity_rules_that_are_met_are_rows_too(make_report: MakeReport) -> No
 def test_a_verdict_is_json(make_report: MakeReport) -> None:
     """The dictionary of a verdict is what JSON makes of it."""
     ruleset = Ruleset("r", "1", (parse("error<0.5%!warn"),), ValidityDemand(min_samples=1), ("SLO 7",))
-    plain = evaluate(ruleset, OfReport(make_report())).to_dict()
+    plain = evaluate(ruleset, ReportEvidence(make_report())).to_dict()
     assert json.loads(json.dumps(plain, allow_nan=False)) == plain
     assert plain == {
         "status": "PASS",
@@ -376,8 +378,10 @@ def test_tightening_a_target_never_turns_fail_into_pass(
     """A stricter bound passes at most what the looser one passed."""
     tighter = {"<": share, "<=": share, ">": 1 + share, ">=": 1 + share}.get(target.op, 1.0)
     report = make_report(**figures)
-    loose = evaluate(Ruleset("r", "1", (target,)), OfReport(report))
-    tight = evaluate(Ruleset("r", "1", (replace(target, value=target.value * tighter),)), OfReport(report))
+    loose = evaluate(Ruleset("r", "1", (target,)), ReportEvidence(report))
+    tight = evaluate(
+        Ruleset("r", "1", (replace(target, value=target.value * tighter),)), ReportEvidence(report)
+    )
     assert GRAVITY[tight.rows[0].status] >= GRAVITY[loose.rows[0].status]
     assert gravity(tight) >= gravity(loose)
 
@@ -402,7 +406,7 @@ def test_a_better_server_never_fails_what_a_worse_one_passed(
     # All statistics of one value are the same number, which those of `make_report` are not.
     assume(1 not in {figures["completed"], better["completed"]})
     ruleset = Ruleset("r", "1", (target,))
-    before, after = (evaluate(ruleset, OfReport(make_report(**values))) for values in (figures, better))
+    before, after = (evaluate(ruleset, ReportEvidence(make_report(**values))) for values in (figures, better))
     assert GRAVITY[after.rows[0].status] <= GRAVITY[before.rows[0].status]
 
 
@@ -414,7 +418,7 @@ def test_the_order_of_rules_does_not_matter(
     report = make_report(**figures)
     permuted = data.draw(st.permutations(rules))
     straight, mixed = (
-        evaluate(Ruleset("r", "1", tuple(order)), OfReport(report)) for order in (rules, permuted)
+        evaluate(Ruleset("r", "1", tuple(order)), ReportEvidence(report)) for order in (rules, permuted)
     )
     assert mixed.status == straight.status
     assert sorted(mixed.rows, key=repr) == sorted(straight.rows, key=repr)
@@ -426,7 +430,7 @@ def test_the_whole_follows_from_its_rows(
     rules: list[Target], figures: dict[str, Any], make_report: MakeReport
 ) -> None:
     """A valid run fails exactly when a row that counts does, and every row that misses says why."""
-    verdict = evaluate(Ruleset("r", "1", tuple(rules)), OfReport(make_report(**figures)))
+    verdict = evaluate(Ruleset("r", "1", tuple(rules)), ReportEvidence(make_report(**figures)))
     counting = [row.status for row in verdict.rows if row.severity == "fail"]
     assert (verdict.status == "FAIL") == ("FAIL" in counting)
     assert all((row.reason == "") == (row.status == "PASS") for row in verdict.rows)

@@ -90,9 +90,9 @@ def lacking(rules: Ruleset, skip: Collection[str]) -> Iterator[str]:
     if not needing:
         return
     from rulesets.evaluators.rule_row import Case
-    from rulesets.report_evidence import OfReport
+    from rulesets.report_evidence import ReportEvidence
 
-    case, ids = Case(rules, OfReport({})), dict[str, list[str]]()
+    case, ids = Case(rules, ReportEvidence({})), dict[str, list[str]]()
     for option, rule in needing:
         if not {rule.id, rule.group} & set(skip) and rule.row(case).status == "FAIL":
             ids.setdefault(option, []).append(rule.id)
@@ -117,7 +117,7 @@ def foreseen(plan: Plan, settings: Mapping[str, Any], rules: Ruleset) -> Iterato
     if not could_break:
         return
     from rulesets.evaluators.rule_row import Case
-    from rulesets.report_evidence import OfReport
+    from rulesets.report_evidence import ReportEvidence
 
     count, seconds = _most_requests(plan), _longest_s(plan)
     report = {
@@ -127,7 +127,7 @@ def foreseen(plan: Plan, settings: Mapping[str, Any], rules: Ruleset) -> Iterato
     }
     unknown = set(_COUNTED if count is None else () if plan.requests == count else {_EXACT})
     unknown |= {_TIMED} if seconds is None else set()
-    case = Case(rules, OfReport(report))
+    case = Case(rules, ReportEvidence(report))
     for rule in could_break:
         if rule.kind not in unknown:
             row = rule.row(case)

@@ -13,13 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reporter.accuracy.mean import VALUE
-from reporter.accuracy.repeated import pass_figures
+from reporter.accuracy.repeated import all_of, any_of, pass_figures
 from reporter.accuracy.score_rows import attempts
 from reporter.accuracy.spread import spread
 from reporter.log.database import OpenLog
 from reporter.report import Window
 from rulesets.statistics import clustered, wilson
-from rulesets.statistics.attempts import all_of, any_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from reporter.compare import paired_scores
 from reporter.compare.compared_figure import ComparedFigure, critical, figure
 from reporter.compare.compared_metric import metric
 from rulesets.evidence import Accuracy, ScoreInterval
-from rulesets.report_evidence import OfReport
+from rulesets.report_evidence import ReportEvidence
 from rulesets.statistics import wilson
 from rulesets.statistics.long_run import long_run
 
@@ -181,7 +181,7 @@ def test_of_a_report_alone_there_are_figures_without_intervals() -> None:
     }
     values = {}
     for name in ("ttft:mean", "ttft:p(50)", "output_tps", "ttft:p(42)", "good(ttft<1s):fraction"):
-        computed = figure(OfReport(report), metric(name), 0.95)
+        computed = figure(ReportEvidence(report), metric(name), 0.95)
         assert computed is None or computed.low is None
         values[name] = None if computed is None else computed.value
     assert values == {

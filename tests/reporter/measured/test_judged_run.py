@@ -22,7 +22,7 @@ from rulesets.demands import (
 )
 from rulesets.evaluation import evaluate
 from rulesets.expression import parse
-from rulesets.report_evidence import OfReport
+from rulesets.report_evidence import ReportEvidence
 from rulesets.ruleset import Ruleset
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def test_a_report_says_what_its_log_says(folder: Path) -> None:
     rules = ("ttft:p(99)<45ms", "ttft:mean<=40ms", "qps>=90", "error<1%", "tpot:max<=20ms", "osl:p(50)<=3")
     ruleset = Ruleset("r", "1", tuple(map(parse, rules)), validity=ValidityDemand(0.01, 600, 5.0))
     with measured(folder, ruleset.definitions) as (report, evidence):
-        assert evaluate(ruleset, OfReport(report.to_dict())).rows == evaluate(ruleset, evidence).rows
+        assert evaluate(ruleset, ReportEvidence(report.to_dict())).rows == evaluate(ruleset, evidence).rows
 
 
 def test_a_run_does_not_change_from_itself(folder: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from rulesets import catalog, linting, loading
 from rulesets.demands import Confidence
 from rulesets.evaluation import evaluate
-from rulesets.report_evidence import OfReport
+from rulesets.report_evidence import ReportEvidence
 from rulesets.ruleset import Ruleset
 from rulesets.statistics import order_statistics
 
@@ -54,7 +54,7 @@ def test_names_and_versions_are_those_inside(name: str) -> None:
 @pytest.mark.parametrize("name", catalog.names())
 def test_every_rule_has_its_row_and_is_kept(name: str) -> None:
     """A run that showed nothing gets one row a rule, none of them twice, and a log keeps the rules whole."""
-    nothing = OfReport({"run": {}, "validity": {"valid": True, "reasons": []}, "counts": {"issued": 0}})
+    nothing = ReportEvidence({"run": {}, "validity": {"valid": True, "reasons": []}, "counts": {"issued": 0}})
     for ruleset in book(name).rulesets.values():
         verdict = evaluate(ruleset, nothing)
         assert len({row.id for row in verdict.rows}) == len(verdict.rows)

@@ -21,7 +21,7 @@ from rulesets.errors import RulesetError
 from rulesets.evaluation import evaluate
 from rulesets.evidence import Rate
 from rulesets.expression import parse
-from rulesets.report_evidence import OfReport
+from rulesets.report_evidence import ReportEvidence
 from rulesets.ruleset import Ruleset
 from rulesets.verdict import EXIT_CODES, exit_code, whole
 
@@ -373,9 +373,9 @@ def test_what_only_the_log_knows() -> None:
         "ttfb:max<1s": "FAIL",
     }
     ruleset = Ruleset("r", "1", tuple(map(parse, answers)))
-    rows = evaluate(ruleset, OfReport(report)).rows
+    rows = evaluate(ruleset, ReportEvidence(report)).rows
     assert dict(zip(answers, (row.status for row in rows), strict=True)) == answers
-    assert OfReport(report).rate("qps", ()) == Rate(5.0, 9)
+    assert ReportEvidence(report).rate("qps", ()) == Rate(5.0, 9)
 
 
 def test_the_rules_of_a_sweep_are_known_where_one_run_is_judged(make_run: MakeRun) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulesets.statistics.attempts import all_of, any_of
+from reporter.accuracy.repeated import all_of, any_of
 
 EXPECTED = [
     (10, 3, 1, 0.3, 0.3),

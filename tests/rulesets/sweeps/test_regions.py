@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rulesets.sweeps import regions
-from rulesets.sweeps.regions import REGIONS
+from rulesets.sweeps.counting import REGIONS
 
 
 @pytest.mark.parametrize(
